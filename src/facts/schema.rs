@@ -1,0 +1,203 @@
+//! What a session may say: the finite domains and the attributes, with their types and defaults.
+//!
+//! A schema is built once (the rule loader builds it from `.domain` and `.input` declarations) and
+//! shared by every session that runs under it. It knows nothing of rules or of chess.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A thing that facts are about. Ids come from a journaled counter, so an undone creation gives
+/// its id back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EntityId(pub u32);
+
+/// The entity that carries the facts of the whole game (side to move, clocks, counters).
+pub const GAME: EntityId = EntityId(0);
+
+/// An attribute of a schema, by position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AttrId(pub u16);
+
+/// The counter of entities, itself a fact of [`GAME`], present in every schema.
+pub const NEXT_ENTITY: AttrId = AttrId(0);
+
+/// A finite domain of a schema, by position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DomainId(pub u16);
+
+/// The truth values, present in every schema as its first domain.
+pub const BOOL: DomainId = DomainId(0);
+
+/// A finite set of named members. A member is meant by its index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Domain {
+    pub name: String,
+    pub shape: Shape,
+}
+
+/// How the members of a domain come about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Listed by name.
+    Members(Vec<String>),
+    /// The squares of a board, `a1` first, rank by rank; named by file letter and rank number.
+    Grid { files: u8, ranks: u8 },
+    /// Entity ids below the cap.
+    Entities { cap: u16 },
+}
+
+impl Domain {
+    /// The number of members.
+    pub fn size(&self) -> usize {
+        match &self.shape {
+            Shape::Members(names) => names.len(),
+            Shape::Grid { files, ranks } => usize::from(*files) * usize::from(*ranks),
+            Shape::Entities { cap } => usize::from(*cap),
+        }
+    }
+
+    /// The name of a member: `knight`, `e4`, `#12` for an entity.
+    pub fn member_name(&self, index: i64) -> String {
+        match &self.shape {
+            Shape::Members(names) => usize::try_from(index)
+                .ok()
+                .and_then(|at| names.get(at).cloned())
+                .unwrap_or_else(|| format!("?{index}")),
+            Shape::Grid { files, .. } => {
+                let files = i64::from(*files);
+                let file = char::from(b'a' + (index % files) as u8);
+                format!("{file}{}", index / files + 1)
+            }
+            Shape::Entities { .. } => format!("#{index}"),
+        }
+    }
+
+    /// The index of a named member, if the domain has it.
+    pub fn member(&self, name: &str) -> Option<i64> {
+        match &self.shape {
+            Shape::Members(names) => names.iter().position(|it| it == name).map(|at| at as i64),
+            Shape::Grid { files, ranks } => {
+                let file = name.chars().next().filter(char::is_ascii_lowercase)? as u8 - b'a';
+                let digits = name.get(1..)?;
+                if digits.starts_with('0') || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                    return None;
+                }
+                let rank: u8 = digits.parse().ok()?;
+                (file < *files && (1..=*ranks).contains(&rank))
+                    .then(|| i64::from(rank - 1) * i64::from(*files) + i64::from(file))
+            }
+            Shape::Entities { cap } => {
+                let id: u16 = name.strip_prefix('#')?.parse().ok()?;
+                (id < *cap).then_some(i64::from(id))
+            }
+        }
+    }
+}
+
+/// The type of an attribute's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AttrType {
+    Int,
+    Text,
+    Entity,
+    /// A member of a finite domain; [`BOOL`] for truth values.
+    Member(DomainId),
+}
+
+/// One attribute: its name in saves and rule files, its type, and the value that a new entity (or
+/// a new session, for attributes of the game) starts with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    pub name: String,
+    pub ty: AttrType,
+    pub default: Option<i64>,
+    pub doc: String,
+}
+
+/// The domains and attributes of a session.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    domains: Vec<Domain>,
+    attributes: Vec<Attribute>,
+    by_name: HashMap<String, AttrId>,
+}
+
+/// Two declarations of one attribute that do not agree.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("attribute {name} is declared twice with different types")]
+pub struct AttributeClash {
+    pub name: String,
+}
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Schema {
+    /// A schema with nothing but the truth values and the entity counter.
+    pub fn new() -> Self {
+        let truth = Domain {
+            name: "Bool".into(),
+            shape: Shape::Members(vec!["false".into(), "true".into()]),
+        };
+        let counter = Attribute {
+            name: "next_entity".into(),
+            ty: AttrType::Int,
+            default: None,
+            doc: "the id that the next new entity gets".into(),
+        };
+        Self {
+            domains: vec![truth],
+            by_name: HashMap::from([(counter.name.clone(), NEXT_ENTITY)]),
+            attributes: vec![counter],
+        }
+    }
+
+    /// Adds a domain and says how it is meant from now on.
+    pub fn add_domain(&mut self, domain: Domain) -> DomainId {
+        self.domains.push(domain);
+        DomainId((self.domains.len() - 1) as u16)
+    }
+
+    /// Adds an attribute. The same attribute with the same type may be added again.
+    pub fn add_attribute(&mut self, attribute: Attribute) -> Result<AttrId, AttributeClash> {
+        if let Some(&known) = self.by_name.get(&attribute.name) {
+            return if self.attribute(known).ty == attribute.ty {
+                Ok(known)
+            } else {
+                Err(AttributeClash { name: attribute.name })
+            };
+        }
+        let id = AttrId(self.attributes.len() as u16);
+        self.by_name.insert(attribute.name.clone(), id);
+        self.attributes.push(attribute);
+        Ok(id)
+    }
+
+    pub fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+
+    pub fn domain(&self, id: DomainId) -> &Domain {
+        &self.domains[usize::from(id.0)]
+    }
+
+    pub fn domain_named(&self, name: &str) -> Option<DomainId> {
+        self.domains.iter().position(|it| it.name == name).map(|at| DomainId(at as u16))
+    }
+
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    pub fn attribute(&self, id: AttrId) -> &Attribute {
+        &self.attributes[usize::from(id.0)]
+    }
+
+    pub fn attribute_named(&self, name: &str) -> Option<AttrId> {
+        self.by_name.get(name).copied()
+    }
+}

@@ -1,0 +1,9 @@
+//! Rulemate: a rule engine for chess variants. Facts, rules as text, incremental derivation,
+//! proofs.
+//!
+//! The modules are in the order of the flow; each imports only from those above it (a test holds
+//! that).
+
+pub mod facts;
+pub mod rules;
+pub mod derive;

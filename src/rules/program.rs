@@ -1,0 +1,398 @@
+//! The checked program: what rule text means after names, types and strata are settled.
+//!
+//! This is the contract between the front end (`syntax`, `check`, `stratify`) and everything that
+//! runs, explains or documents rules. It is plain data: every name is resolved to an index, every
+//! constant to a raw value, every nested expression to a variable of its own.
+//!
+//! Raw values are `i64`: an integer, a member's index in its domain, an entity's id, a text's index
+//! in [`Program::texts`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::facts::{AttrId, DomainId, Schema};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RelId(pub u16);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuleId(pub u16);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u16);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActionId(pub u16);
+
+/// A file of rule text: the path that diagnostics and proofs show, and the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub path: String,
+    pub text: String,
+}
+
+/// A place in a source: byte offsets into its text, and the 1-based line for display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub source: u16,
+    pub start: u32,
+    pub end: u32,
+    pub line: u32,
+}
+
+/// A whole checked program.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub sources: Vec<Source>,
+    /// Domains and attributes; shared with the sessions that run under the program.
+    pub schema: Arc<Schema>,
+    pub relations: Vec<Relation>,
+    pub rules: Vec<Rule>,
+    /// Relations grouped so that each depends, through negation and aggregates, only on earlier
+    /// strata. Inputs are in none. Static strata come first. Relations of one stratum are mutually
+    /// recursive (or a single relation).
+    pub strata: Vec<Stratum>,
+    pub actions: Vec<Action>,
+    pub reactions: Vec<Reaction>,
+    /// `.repetition rel, ...`: the relations whose rows together say when two positions are the same.
+    pub repetition: Vec<RelId>,
+    /// `.meta key "value"` lines, in text order.
+    pub meta: Vec<Meta>,
+    /// The texts that rules mention.
+    pub texts: Vec<String>,
+    pub relation_names: HashMap<String, RelId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meta {
+    pub key: String,
+    pub value: String,
+    pub span: Span,
+}
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    Domain(DomainId),
+    Int,
+    /// A text constant. Only statics have such columns.
+    Text,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// The column's name in the declaration (`p` in `.decl attacks(p: Entity, t: Square)`), or
+    /// its type's name in lower case where none is given.
+    pub name: String,
+    pub ty: Type,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relation {
+    pub name: String,
+    pub columns: Vec<Column>,
+    pub role: Role,
+    /// `key`: the last column is a function of the others.
+    pub functional: bool,
+    /// Other files may add clauses.
+    pub open: bool,
+    /// The sentence, with `{column}` placeholders: `"{p} attacks {t}"`. Empty if none was given.
+    pub sentence: String,
+    pub span: Span,
+    /// The rules that conclude this relation, in text order.
+    pub rules: Vec<RuleId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Role {
+    Input(Input),
+    /// Depends on nothing but other statics: computed once, at load.
+    Static,
+    /// A static that the loader itself provides (`file`, `rank` of a grid domain), as tuples.
+    Builtin(Vec<Vec<i64>>),
+    Derived,
+}
+
+/// How an input relation reads an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// `rel(entity, value)` for every entity that has the attribute. Always functional.
+    Key(AttrId),
+    /// `rel(entity)` for every entity whose truth value is true.
+    Flag(AttrId),
+    /// `rel(value)`: the attribute of the game entity. Functional with no key columns.
+    Game(AttrId),
+    /// `rel()`: the game's truth value is true.
+    GameFlag(AttrId),
+}
+
+impl Input {
+    pub fn attr(self) -> AttrId {
+        match self {
+            Self::Key(it) | Self::Flag(it) | Self::Game(it) | Self::GameFlag(it) => it,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    pub id: RuleId,
+    pub head: RelId,
+    /// Variables and constants; never a wildcard.
+    pub args: Vec<Term>,
+    pub body: Vec<Literal>,
+    pub vars: Vec<Var>,
+    pub span: Span,
+}
+
+/// A variable of one rule. Names that the front end made for nested expressions start with `_`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Var {
+    pub name: String,
+    pub ty: Type,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Term {
+    Var(VarId),
+    /// A raw value of the column's type.
+    Const(i64),
+    /// `_`, in body atoms only: some value. Under negation: no value at all.
+    Wild,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Literal {
+    Atom(Atom),
+    Compare(Compare),
+    Aggregate(Aggregate),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Atom {
+    pub rel: RelId,
+    pub args: Vec<Term>,
+    /// Every variable of a negated atom is bound by the rest of the body.
+    pub negated: bool,
+    pub span: Span,
+}
+
+/// `lhs op rhs`. With `=` and a lone unbound variable on one side it binds that variable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compare {
+    pub op: Op,
+    pub lhs: Expr,
+    pub rhs: Expr,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Op {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Op {
+    pub fn holds(self, lhs: i64, rhs: i64) -> bool {
+        match self {
+            Self::Eq => lhs == rhs,
+            Self::Ne => lhs != rhs,
+            Self::Lt => lhs < rhs,
+            Self::Le => lhs <= rhs,
+            Self::Gt => lhs > rhs,
+            Self::Ge => lhs >= rhs,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    Var(VarId),
+    Const(i64),
+    Binary(Arith, Box<Expr>, Box<Expr>),
+}
+
+/// Integer arithmetic. Overflow and division by zero make the literal fail (no value).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arith {
+    Add,
+    Sub,
+    Mul,
+    /// Rounds toward negative infinity.
+    Div,
+    /// Takes the sign of the divisor.
+    Mod,
+}
+
+impl Arith {
+    pub fn apply(self, lhs: i64, rhs: i64) -> Option<i64> {
+        match self {
+            Self::Add => lhs.checked_add(rhs),
+            Self::Sub => lhs.checked_sub(rhs),
+            Self::Mul => lhs.checked_mul(rhs),
+            Self::Div => {
+                let quotient = lhs.checked_div(rhs)?;
+                Some(if lhs % rhs != 0 && (lhs < 0) != (rhs < 0) { quotient - 1 } else { quotient })
+            }
+            Self::Mod => {
+                let rest = lhs.checked_rem(rhs)?;
+                Some(if rest != 0 && (rest < 0) != (rhs < 0) { rest + rhs } else { rest })
+            }
+        }
+    }
+}
+
+/// `result = fold { exprs : body }`.
+///
+/// Variables of `body` that also occur outside the aggregate are bound before it is computed (it
+/// counts within one group); all others are local. The body's distinct solutions, as assignments
+/// of its *named* local variables, are folded; `_` does not multiply solutions.
+/// `count` has no exprs; `sum` one; `min` and `max` one or more, compared left to right, with as
+/// many results. `min` and `max` of nothing fail; `count` and `sum` of nothing are 0.
+/// An unbound variable among the results is bound, others are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aggregate {
+    pub fold: Fold,
+    pub exprs: Vec<Expr>,
+    pub body: Vec<Literal>,
+    /// Variables and constants; never a wildcard.
+    pub results: Vec<Term>,
+    /// The named variables that occur in `body` only.
+    pub locals: Vec<VarId>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fold {
+    Count,
+    Sum,
+    Min,
+    Max,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stratum {
+    pub relations: Vec<RelId>,
+    /// A relation of this stratum depends on a relation of this stratum.
+    pub recursive: bool,
+    /// All its relations are statics.
+    pub is_static: bool,
+}
+
+/// A kind of action that a player may take. Its relation holds the legal ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    pub id: ActionId,
+    pub rel: RelId,
+    /// `tries REL`: the relation (same columns) of actions that are legal but for the safety of
+    /// royal pieces; what simulation starts from. `None`: the action's own relation.
+    pub tries: Option<RelId>,
+    /// How the engine decides safety for this kind: derived by the rules, or by playing it out.
+    pub legality: Legality,
+    /// How the action is written in UCI, for example `{at(piece)}{to}{letter(promotion)}`.
+    pub uci: Template,
+    /// How it is written in SAN; `None` for the usual piece-and-square form.
+    pub san: Option<Template>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Legality {
+    Rules,
+    Simulate,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(pub Vec<Piece>);
+
+/// A part of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// `{to}`: the member name (or text, or number) of the action's column with that index.
+    Column(usize),
+    /// `{at(piece)}`, `{at(partner(rook))}`: a functional relation looked up with the inner
+    /// piece's value as its only key.
+    Lookup(RelId, Box<Piece>),
+}
+
+/// `on EVENT when BODY do EFFECTS`.
+///
+/// When an action is taken, the bodies of all its reactions are solved on the facts as they were
+/// before; the effects are then applied in text order, so of two `set`s of one fact the later
+/// stands. Variables of the parameters are bound first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reaction {
+    pub event: Event,
+    /// One per column of the action (none for [`Event::Any`]).
+    pub params: Vec<Term>,
+    pub body: Vec<Literal>,
+    pub effects: Vec<Effect>,
+    pub vars: Vec<Var>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    Action(ActionId),
+    /// `on any`: every action.
+    Any,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// `set at(p, t)`: the input's fact gets the value in the last argument (a flag: true).
+    Set { rel: RelId, args: Vec<Expr> },
+    /// `retract at(p)`, `retract ep()`: the input's fact goes; key columns only.
+    Retract { rel: RelId, key: Vec<Expr> },
+    /// `remove p`: every fact of the entity goes.
+    Remove { entity: Expr },
+}
+
+impl Program {
+    pub fn relation(&self, id: RelId) -> &Relation {
+        &self.relations[usize::from(id.0)]
+    }
+
+    pub fn relation_named(&self, name: &str) -> Option<RelId> {
+        self.relation_names.get(name).copied()
+    }
+
+    pub fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[usize::from(id.0)]
+    }
+
+    pub fn action(&self, id: ActionId) -> &Action {
+        &self.actions[usize::from(id.0)]
+    }
+
+    /// `rules/core/attack.dl:12`, for proofs and diagnostics.
+    pub fn place(&self, span: Span) -> String {
+        format!("{}:{}", self.sources[usize::from(span.source)].path, span.line)
+    }
+
+    /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.
+    pub fn value_name(&self, ty: Type, raw: i64) -> String {
+        match ty {
+            Type::Domain(id) => self.schema.domain(id).member_name(raw),
+            Type::Int => raw.to_string(),
+            Type::Text => self.texts.get(raw as usize).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// `attacks(#3, e4)`.
+    pub fn tuple_name(&self, rel: RelId, tuple: &[i64]) -> String {
+        let relation = self.relation(rel);
+        let args: Vec<String> = relation
+            .columns
+            .iter()
+            .zip(tuple)
+            .map(|(column, &raw)| self.value_name(column.ty, raw))
+            .collect();
+        format!("{}({})", relation.name, args.join(", "))
+    }
+}
