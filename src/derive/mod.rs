@@ -2,4 +2,13 @@
 //!
 //! This layer must not know moves, players, or squares as chess.
 
+mod fire;
+mod frog;
+mod rows;
+mod solve;
+mod world;
 
+pub use frog::{Frog, Statics, Stuck};
+pub use rows::{Rows, Tuple, collect};
+pub use solve::{Bindings, solve};
+pub use world::{Backend, Materialised, Plan, PlanError, World, WorldMark};
