@@ -1,1 +1,3 @@
-//! tests
+//! The one integration test binary; a module an area.
+
+mod facts;
