@@ -9,7 +9,6 @@ mod session;
 mod snapshot;
 mod value;
 
-pub(crate) use save::nearest;
 pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, to_json};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,

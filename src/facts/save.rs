@@ -302,7 +302,7 @@ fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
 }
 
 /// The name that was probably meant: the one with the fewest edits, if these are few.
-pub(crate) fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
+fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let limit = name.chars().count() / 3 + 1;
     known
         .map(|it| (edits(name, &it), it))

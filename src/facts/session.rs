@@ -101,7 +101,7 @@ impl Column {
 }
 
 /// A journal that grew beyond this in a search gives its memory back at the next commit.
-const JOURNAL_KEPT: usize = 128;
+const JOURNAL_KEPT: usize = 32;
 
 /// The facts of one game. See the module's head.
 #[derive(Debug, Clone)]
