@@ -50,34 +50,17 @@ pub enum SavedValue {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SaveError {
     #[error("line {line}, column {column}: {message}")]
-    Syntax {
-        line: usize,
-        column: usize,
-        message: String,
-    },
+    Syntax { line: usize, column: usize, message: String },
     #[error("the save has version {found}; this program reads version {VERSION}")]
     Version { found: u32 },
     #[error("fact {index}: there is no attribute {name}{}", meant(.near))]
-    Attribute {
-        index: usize,
-        name: String,
-        near: Option<String>,
-    },
+    Attribute { index: usize, name: String, near: Option<String> },
     #[error("fact {index}: {domain} has no member {name}{}", meant(.near))]
-    Member {
-        index: usize,
-        domain: String,
-        name: String,
-        near: Option<String>,
-    },
+    Member { index: usize, domain: String, name: String, near: Option<String> },
     #[error("fact {index}: {source}")]
     Fact { index: usize, source: FactError },
     #[error("fact {index}: entity {entity} has two values of {attr}")]
-    Twice {
-        index: usize,
-        entity: u32,
-        attr: String,
-    },
+    Twice { index: usize, entity: u32, attr: String },
     #[error(
         "the entity counter must be above every entity: it is {found}, entity {highest} has facts"
     )]
@@ -89,9 +72,7 @@ pub enum SaveError {
 }
 
 fn meant(near: &Option<String>) -> String {
-    near.as_ref()
-        .map(|it| format!("; did you mean {it}?"))
-        .unwrap_or_default()
+    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
 }
 
 /// The facts of a session as JSON: canonical order, one fact a line, so equal facts give equal
@@ -123,11 +104,7 @@ fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
             _ => it.to_string(),
         }),
     };
-    SavedFact {
-        entity: fact.entity.0,
-        attribute: attribute.name.clone(),
-        value,
-    }
+    SavedFact { entity: fact.entity.0, attribute: attribute.name.clone(), value }
 }
 
 impl Document {
@@ -143,9 +120,7 @@ impl Document {
         }
         let head: Head = serde_json::from_str(text).map_err(syntax)?;
         if head.version != VERSION {
-            return Err(SaveError::Version {
-                found: head.version,
-            });
+            return Err(SaveError::Version { found: head.version });
         }
         serde_json::from_str(text).map_err(syntax)
     }
@@ -153,10 +128,7 @@ impl Document {
     /// The values that any entity has for an attribute, as written: what a loader looks at to
     /// find the rules that the save needs.
     pub fn values_of<'a>(&'a self, attribute: &'a str) -> impl Iterator<Item = &'a SavedValue> {
-        self.facts
-            .iter()
-            .filter(move |it| it.attribute == attribute)
-            .map(|it| &it.value)
+        self.facts.iter().filter(move |it| it.attribute == attribute).map(|it| &it.value)
     }
 
     /// The facts under a schema, in the order of the text.
@@ -172,18 +144,11 @@ impl Document {
             let fact = read_fact(schema, at + 1, saved)?;
             if !seen.insert((fact.entity, fact.attr)) {
                 let attr = saved.attribute.clone();
-                return Err(SaveError::Twice {
-                    index: at + 1,
-                    entity: fact.entity.0,
-                    attr,
-                });
+                return Err(SaveError::Twice { index: at + 1, entity: fact.entity.0, attr });
             }
             checker
                 .insert(fact.entity, fact.attr, fact.value.clone())
-                .map_err(|source| SaveError::Fact {
-                    index: at + 1,
-                    source,
-                })?;
+                .map_err(|source| SaveError::Fact { index: at + 1, source })?;
             facts.push(fact);
         }
         check_counter(&facts, schema.entity_cap())?;
@@ -199,10 +164,7 @@ impl Document {
         for (at, fact) in self.facts(schema)?.into_iter().enumerate() {
             session
                 .insert(fact.entity, fact.attr, fact.value)
-                .map_err(|source| SaveError::Fact {
-                    index: at + 1,
-                    source,
-                })?;
+                .map_err(|source| SaveError::Fact { index: at + 1, source })?;
         }
         session.commit();
         Ok(session)
@@ -211,29 +173,14 @@ impl Document {
 
 fn syntax(error: serde_json::Error) -> SaveError {
     let text = error.to_string();
-    let message = text
-        .split(" at line ")
-        .next()
-        .unwrap_or_default()
-        .to_string();
-    SaveError::Syntax {
-        line: error.line(),
-        column: error.column(),
-        message,
-    }
+    let message = text.split(" at line ").next().unwrap_or_default().to_string();
+    SaveError::Syntax { line: error.line(), column: error.column(), message }
 }
 
 fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, SaveError> {
     let Some(attr) = schema.attribute_named(&saved.attribute) else {
-        let near = nearest(
-            &saved.attribute,
-            schema.attributes().iter().map(|it| it.name.clone()),
-        );
-        return Err(SaveError::Attribute {
-            index,
-            name: saved.attribute.clone(),
-            near,
-        });
+        let near = nearest(&saved.attribute, schema.attributes().iter().map(|it| it.name.clone()));
+        return Err(SaveError::Attribute { index, name: saved.attribute.clone(), near });
     };
     if attr == NEXT_ENTITY && saved.entity != GAME.0 {
         return Err(SaveError::StrayCounter { index });
@@ -245,11 +192,7 @@ fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, S
         (SavedValue::Name(name), AttrType::Text) => Value::Text(name.as_str().into()),
         (SavedValue::Name(name), ty) => Value::Member(member(schema, index, attr, ty, name)?),
     };
-    Ok(Fact {
-        entity: EntityId(saved.entity),
-        attr,
-        value,
-    })
+    Ok(Fact { entity: EntityId(saved.entity), attr, value })
 }
 
 fn member(
@@ -266,11 +209,7 @@ fn member(
             let (expected, found) = (type_name(schema, ty), format!("{name:?}"));
             return Err(SaveError::Fact {
                 index,
-                source: FactError::Type {
-                    attr,
-                    expected,
-                    found,
-                },
+                source: FactError::Type { attr, expected, found },
             });
         }
     };
@@ -279,21 +218,14 @@ fn member(
         None => {
             let names = (0..domain.size() as i64).map(|it| domain.member_name(it));
             let (near, domain) = (nearest(name, names), domain.name.clone());
-            Err(SaveError::Member {
-                index,
-                domain,
-                name: name.into(),
-                near,
-            })
+            Err(SaveError::Member { index, domain, name: name.into(), near })
         }
     }
 }
 
 fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
     let highest = facts.iter().map(|it| it.entity.0).max().unwrap_or(0);
-    let counter = facts
-        .iter()
-        .find(|it| it.attr == NEXT_ENTITY && it.entity == GAME);
+    let counter = facts.iter().find(|it| it.attr == NEXT_ENTITY && it.entity == GAME);
     match counter.map(|it| &it.value) {
         Some(&Value::Int(it)) if it > i64::from(highest) && it <= i64::from(cap) => Ok(()),
         Some(&Value::Int(found)) => Err(SaveError::Counter { found, highest }),
@@ -304,11 +236,7 @@ fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
 /// The name that was probably meant: the one with the fewest edits, if these are few.
 fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let limit = name.chars().count() / 3 + 1;
-    known
-        .map(|it| (edits(name, &it), it))
-        .filter(|(it, _)| *it <= limit)
-        .min()
-        .map(|(_, it)| it)
+    known.map(|it| (edits(name, &it), it)).filter(|(it, _)| *it <= limit).min().map(|(_, it)| it)
 }
 
 /// The number of insertions, removals and replacements between two words.
@@ -347,9 +275,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_u64<E: serde::de::Error>(self, it: u64) -> Result<SavedValue, E> {
-        i64::try_from(it)
-            .map(SavedValue::Int)
-            .map_err(|_| E::custom("the integer is too large"))
+        i64::try_from(it).map(SavedValue::Int).map_err(|_| E::custom("the integer is too large"))
     }
 
     fn visit_bool<E>(self, it: bool) -> Result<SavedValue, E> {

@@ -192,9 +192,7 @@ impl Schema {
             let default = known.default.or(attribute.default);
             let agreed = attribute.default.is_none() || default == attribute.default;
             if known.ty != attribute.ty || !agreed {
-                return Err(AttributeClash {
-                    name: attribute.name,
-                });
+                return Err(AttributeClash { name: attribute.name });
             }
             known.default = default;
             return Ok(id);
@@ -214,10 +212,7 @@ impl Schema {
     }
 
     pub fn domain_named(&self, name: &str) -> Option<DomainId> {
-        self.domains
-            .iter()
-            .position(|it| it.name == name)
-            .map(|at| DomainId(at as u16))
+        self.domains.iter().position(|it| it.name == name).map(|at| DomainId(at as u16))
     }
 
     pub fn attributes(&self) -> &[Attribute] {

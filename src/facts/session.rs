@@ -42,11 +42,7 @@ pub struct Fact {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactError {
     #[error("attribute {attr} takes {expected}, not {found}")]
-    Type {
-        attr: String,
-        expected: String,
-        found: String,
-    },
+    Type { attr: String, expected: String, found: String },
     #[error("{domain} has no member number {index}")]
     Member { domain: String, index: i64 },
     #[error("there is no entity {entity}: ids end before {cap}")]
@@ -90,9 +86,7 @@ impl Column {
     }
 
     fn entities(&self) -> impl Iterator<Item = EntityId> + '_ {
-        (0..self.values.len() as u32)
-            .map(EntityId)
-            .filter(|&it| self.get(it).is_some())
+        (0..self.values.len() as u32).map(EntityId).filter(|&it| self.get(it).is_some())
     }
 
     fn heap_bytes(&self) -> usize {
@@ -120,20 +114,11 @@ impl Session {
     /// are for whoever sets a game up to write.
     pub fn new(schema: Arc<Schema>) -> Self {
         let is_text = |it: &Attribute| it.ty == AttrType::Text;
-        let columns = schema.attributes().iter().map(|it| Column {
-            text: is_text(it),
-            ..Column::default()
-        });
+        let columns =
+            schema.attributes().iter().map(|it| Column { text: is_text(it), ..Column::default() });
         let columns = columns.collect();
         let (texts, journal) = (Arc::default(), Vec::new());
-        let mut session = Self {
-            schema,
-            columns,
-            texts,
-            journal,
-            epoch: 0,
-            hash: 0,
-        };
+        let mut session = Self { schema, columns, texts, journal, epoch: 0, hash: 0 };
         session.set_raw(GAME, NEXT_ENTITY, Some(1));
         session.commit();
         session
@@ -156,9 +141,7 @@ impl Session {
     ) -> Result<Option<Value>, FactError> {
         self.check_entity(entity)?;
         let raw = self.to_raw(attr, &value)?;
-        Ok(self
-            .set_raw(entity, attr, Some(raw))
-            .map(|old| self.to_value(attr, old)))
+        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.to_value(attr, old)))
     }
 
     /// Takes a fact back and returns its value, if there was one.
@@ -168,8 +151,7 @@ impl Session {
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr)
-            .map(|raw| self.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
     }
 
     pub fn contains(&self, entity: EntityId, attr: AttrId) -> bool {
@@ -178,21 +160,12 @@ impl Session {
 
     /// Every fact in canonical order: by entity, then by attribute.
     pub fn all_facts(&self) -> Vec<Fact> {
-        let last = self
-            .columns
-            .iter()
-            .map(|it| it.values.len())
-            .max()
-            .unwrap_or(0) as u32;
+        let last = self.columns.iter().map(|it| it.values.len()).max().unwrap_or(0) as u32;
         let mut facts = Vec::new();
         for entity in (0..last).map(EntityId) {
             for attr in (0..self.columns.len() as u16).map(AttrId) {
                 if let Some(value) = self.get(entity, attr) {
-                    facts.push(Fact {
-                        entity,
-                        attr,
-                        value,
-                    });
+                    facts.push(Fact { entity, attr, value });
                 }
             }
         }
@@ -238,12 +211,7 @@ impl Session {
     pub fn set_raw(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) -> Option<i64> {
         let old = self.columns[usize::from(attr.0)].get(entity);
         if old != new {
-            self.journal.push(Change {
-                entity,
-                attr,
-                old,
-                new,
-            });
+            self.journal.push(Change { entity, attr, old, new });
             self.write(entity, attr, old, new);
         }
         old
@@ -253,11 +221,7 @@ impl Session {
     fn write(&mut self, entity: EntityId, attr: AttrId, old: Option<i64>, new: Option<i64>) {
         let column = &mut self.columns[usize::from(attr.0)];
         for raw in [old, new].into_iter().flatten() {
-            let value = if column.text {
-                text_hash(&self.texts[raw as usize])
-            } else {
-                raw
-            };
+            let value = if column.text { text_hash(&self.texts[raw as usize]) } else { raw };
             self.hash ^= fact_hash(entity, attr, value);
         }
         column.set(entity, new);
@@ -265,10 +229,7 @@ impl Session {
 
     /// The current point of the journal.
     pub fn mark(&self) -> Mark {
-        Mark {
-            at: self.journal.len() as u32,
-            epoch: self.epoch,
-        }
+        Mark { at: self.journal.len() as u32, epoch: self.epoch }
     }
 
     /// The writes since a mark, oldest first.
@@ -304,34 +265,18 @@ impl Session {
     /// The writes that would turn the facts into those of a snapshot of this session or of a clone
     /// of it.
     pub fn changes_to(&self, snapshot: &Snapshot) -> Vec<Change> {
-        debug_assert!(
-            Arc::ptr_eq(&self.schema, snapshot.schema()),
-            "snapshot of another schema"
-        );
+        debug_assert!(Arc::ptr_eq(&self.schema, snapshot.schema()), "snapshot of another schema");
         let mut changes = Vec::new();
         for (at, column) in self.columns.iter().enumerate() {
             let attr = AttrId(at as u16);
-            for entity in column
-                .entities()
-                .filter(|&it| snapshot.get_raw(it, attr).is_none())
-            {
-                changes.push(Change {
-                    entity,
-                    attr,
-                    old: column.get(entity),
-                    new: None,
-                });
+            for entity in column.entities().filter(|&it| snapshot.get_raw(it, attr).is_none()) {
+                changes.push(Change { entity, attr, old: column.get(entity), new: None });
             }
         }
         for (entity, attr, raw) in snapshot.iter_raw() {
             let old = self.get_raw(entity, attr);
             if old != Some(raw) {
-                changes.push(Change {
-                    entity,
-                    attr,
-                    old,
-                    new: Some(raw),
-                });
+                changes.push(Change { entity, attr, old, new: Some(raw) });
             }
         }
         changes
@@ -373,16 +318,13 @@ impl Session {
         })
     }
 
-    fn check_entity(&self, entity: EntityId) -> Result<(), FactError> {
+    /// Whether facts may be about the entity.
+    ///
+    /// # Errors
+    /// The id is not below the schema's cap.
+    pub fn check_entity(&self, entity: EntityId) -> Result<(), FactError> {
         let cap = self.schema.entity_cap();
-        if entity.0 < cap {
-            Ok(())
-        } else {
-            Err(FactError::Entity {
-                entity: entity.0,
-                cap,
-            })
-        }
+        if entity.0 < cap { Ok(()) } else { Err(FactError::Entity { entity: entity.0, cap }) }
     }
 
     /// The raw form of a value for an attribute.
@@ -406,10 +348,7 @@ impl Session {
                     Ok(i64::from(*index))
                 } else {
                     let index = i64::from(*index);
-                    Err(FactError::Member {
-                        domain: domain.name.clone(),
-                        index,
-                    })
+                    Err(FactError::Member { domain: domain.name.clone(), index })
                 }
             }
             (ty, other) => Err(FactError::Type {
@@ -462,10 +401,8 @@ pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
 #[inline]
 fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
     let key = (u64::from(entity.0) << 40) ^ (u64::from(attr.0) << 24);
-    let mut z = (value as u64)
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .wrapping_add(key)
-        .wrapping_add(1);
+    let mut z =
+        (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(key).wrapping_add(1);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

@@ -110,16 +110,12 @@ impl Snapshot {
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr)
-            .map(|raw| self.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
     }
 
     pub fn get_raw(&self, entity: EntityId, attr: AttrId) -> Option<i64> {
         let key = Key::new(entity, attr);
-        self.narrow
-            .get(&key)
-            .map(|&it| i64::from(it))
-            .or_else(|| self.wide.get(&key).copied())
+        self.narrow.get(&key).map(|&it| i64::from(it)).or_else(|| self.wide.get(&key).copied())
     }
 
     /// The number of facts.
@@ -139,21 +135,13 @@ impl Snapshot {
     /// Every fact in canonical order.
     pub fn all_facts(&self) -> Vec<Fact> {
         self.iter_raw()
-            .map(|(entity, attr, raw)| Fact {
-                entity,
-                attr,
-                value: self.to_value(attr, raw),
-            })
+            .map(|(entity, attr, raw)| Fact { entity, attr, value: self.to_value(attr, raw) })
             .collect()
     }
 
     /// Every fact in canonical order, in raw values.
     pub fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
-        let mut narrow = self
-            .narrow
-            .iter()
-            .map(|(&key, &raw)| (key, i64::from(raw)))
-            .peekable();
+        let mut narrow = self.narrow.iter().map(|(&key, &raw)| (key, i64::from(raw))).peekable();
         let mut wide = self.wide.iter().map(|(&key, &raw)| (key, raw)).peekable();
         std::iter::from_fn(move || {
             let from_wide = match (narrow.peek(), wide.peek()) {
@@ -161,11 +149,7 @@ impl Snapshot {
                 (None, _) => true,
                 (_, None) => false,
             };
-            let (key, raw) = if from_wide {
-                wide.next()?
-            } else {
-                narrow.next()?
-            };
+            let (key, raw) = if from_wide { wide.next()? } else { narrow.next()? };
             let (entity, attr) = key.parts();
             Some((entity, attr, raw))
         })
@@ -181,12 +165,7 @@ impl Snapshot {
         let change = |key: Key| {
             let (entity, attr) = key.parts();
             let (old, new) = (self.get_raw(entity, attr), other.get_raw(entity, attr));
-            Change {
-                entity,
-                attr,
-                old,
-                new,
-            }
+            Change { entity, attr, old, new }
         };
         keys.into_iter().map(change).collect()
     }

@@ -14,15 +14,9 @@ const CAP: u16 = 48;
 /// One attribute of every type: integer, text, truth value, square, entity, reference.
 fn schema() -> Arc<Schema> {
     let mut schema = Schema::new();
-    let square = Domain {
-        name: "Square".into(),
-        shape: Shape::Grid { files: 8, ranks: 8 },
-    };
+    let square = Domain { name: "Square".into(), shape: Shape::Grid { files: 8, ranks: 8 } };
     let square = schema.add_domain(square);
-    let entity = Domain {
-        name: "Entity".into(),
-        shape: Shape::Entities { cap: CAP },
-    };
+    let entity = Domain { name: "Entity".into(), shape: Shape::Entities { cap: CAP } };
     let entity = schema.add_domain(entity);
     let types = [
         ("points", AttrType::Int),
@@ -33,20 +27,13 @@ fn schema() -> Arc<Schema> {
         ("target", AttrType::Member(entity)),
     ];
     for (name, ty) in types {
-        schema
-            .add_attribute(attribute(name, ty, None))
-            .expect("no clash");
+        schema.add_attribute(attribute(name, ty, None)).expect("no clash");
     }
     Arc::new(schema)
 }
 
 fn attribute(name: &str, ty: AttrType, default: Option<i64>) -> Attribute {
-    Attribute {
-        name: name.into(),
-        ty,
-        default,
-        doc: String::new(),
-    }
+    Attribute { name: name.into(), ty, default, doc: String::new() }
 }
 
 fn value(attr: AttrId, seed: i64) -> Value {
@@ -92,11 +79,7 @@ fn step() -> impl Strategy<Value = Step> {
 type Model = BTreeMap<(EntityId, AttrId), Value>;
 
 fn facts_of(model: &Model) -> Vec<Fact> {
-    let fact = |(&(entity, attr), value): (_, &Value)| Fact {
-        entity,
-        attr,
-        value: value.clone(),
-    };
+    let fact = |(&(entity, attr), value): (_, &Value)| Fact { entity, attr, value: value.clone() };
     model.iter().map(fact).collect()
 }
 
@@ -104,9 +87,7 @@ fn facts_of(model: &Model) -> Vec<Fact> {
 fn fresh_hash(schema: &Arc<Schema>, model: &Model) -> u64 {
     let mut session = Session::new(Arc::clone(schema));
     for (&(entity, attr), value) in model.iter().rev() {
-        session
-            .insert(entity, attr, value.clone())
-            .expect("a value that was accepted before");
+        session.insert(entity, attr, value.clone()).expect("a value that was accepted before");
     }
     session.hash()
 }
@@ -117,11 +98,7 @@ fn create(session: &mut Session, model: &mut Model) {
     }
     let id = session.create();
     let counter = model.insert((GAME, NEXT_ENTITY), Value::Int(i64::from(id.0) + 1));
-    assert_eq!(
-        counter,
-        Some(Value::Int(i64::from(id.0))),
-        "ids are given out in order"
-    );
+    assert_eq!(counter, Some(Value::Int(i64::from(id.0))), "ids are given out in order");
 }
 
 proptest! {
@@ -231,10 +208,7 @@ fn check_diff(from: &Snapshot, to: &Snapshot) -> Result<(), TestCaseError> {
 fn what_is_refused_changes_nothing() {
     let mut session = Session::new(schema());
     let hash = session.hash();
-    let square = session
-        .schema()
-        .attribute_named("position")
-        .expect("declared");
+    let square = session.schema().attribute_named("position").expect("declared");
     let owner = session.schema().attribute_named("owner").expect("declared");
     let refused = [
         (
@@ -243,12 +217,7 @@ fn what_is_refused_changes_nothing() {
             Value::Int(3),
             "attribute position takes a member of Square, not an integer",
         ),
-        (
-            EntityId(1),
-            square,
-            Value::Member(64),
-            "Square has no member number 64",
-        ),
+        (EntityId(1), square, Value::Member(64), "Square has no member number 64"),
         (
             EntityId(4_000_000_000),
             square,
@@ -295,10 +264,7 @@ fn one_default_is_enough_and_two_must_agree() {
 fn broken_saves_name_the_fact() {
     let fact = |it: &str| format!("{{\"version\":1,\"facts\":[\n{it}\n]}}");
     let cases = [
-        (
-            "{".to_string(),
-            "line 1, column 1: EOF while parsing an object",
-        ),
+        ("{".to_string(), "line 1, column 1: EOF while parsing an object"),
         (
             "{\"version\":2,\"facts\":7}".into(),
             "the save has version 2; this program reads version 1",
