@@ -8,3 +8,4 @@ pub mod facts;
 pub mod rules;
 pub mod derive;
 pub mod moves;
+pub mod game;

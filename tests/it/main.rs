@@ -1,3 +1,4 @@
-//! tests
+//! The one integration test binary; a module an area.
 
+mod facts;
 mod rules;
