@@ -1,4 +1,7 @@
-//! The one integration test binary; a module an area.
+//! One test binary; a module per area.
 
+mod cli;
 mod facts;
+mod moves;
 mod rules;
+mod tidy;

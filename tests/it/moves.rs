@@ -1,0 +1,1 @@
+//! Legal moves, and who decides them.

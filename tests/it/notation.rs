@@ -1,0 +1,1 @@
+//! Text of moves, positions and games.
