@@ -2,6 +2,7 @@
 //!
 //! This layer must not know moves, players, or squares as chess.
 
+pub mod explain;
 mod fire;
 mod frog;
 mod rows;

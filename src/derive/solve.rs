@@ -62,6 +62,18 @@ pub(super) fn pick(
     (best < NOT_READY).then_some(at)
 }
 
+/// The literal binds no new variable.
+pub(super) fn is_test(literal: &Literal, bindings: &[Option<i64>]) -> bool {
+    match literal {
+        Literal::Atom(atom) => unbound(atom, bindings) == 0,
+        Literal::Compare(it) => all_bound(&it.lhs, bindings) && all_bound(&it.rhs, bindings),
+        Literal::Aggregate(it) => {
+            let results = it.results.iter().all(|&it| term(it, bindings).is_some());
+            results && groups_bound(it, bindings)
+        }
+    }
+}
+
 const NOT_READY: usize = usize::MAX;
 
 /// How soon a literal should be tried: the lower the sooner.
