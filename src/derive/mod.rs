@@ -2,6 +2,7 @@
 //!
 //! This layer must not know moves, players, or squares as chess.
 
+mod bits;
 mod fire;
 mod frog;
 mod rows;

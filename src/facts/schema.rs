@@ -168,7 +168,9 @@ impl Schema {
             return if self.attribute(known).ty == attribute.ty {
                 Ok(known)
             } else {
-                Err(AttributeClash { name: attribute.name })
+                Err(AttributeClash {
+                    name: attribute.name,
+                })
             };
         }
         let id = AttrId(self.attributes.len() as u16);
@@ -186,7 +188,10 @@ impl Schema {
     }
 
     pub fn domain_named(&self, name: &str) -> Option<DomainId> {
-        self.domains.iter().position(|it| it.name == name).map(|at| DomainId(at as u16))
+        self.domains
+            .iter()
+            .position(|it| it.name == name)
+            .map(|at| DomainId(at as u16))
     }
 
     pub fn attributes(&self) -> &[Attribute] {

@@ -36,7 +36,11 @@ pub struct Fact {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactError {
     #[error("attribute {attr} takes {expected}, not {found}")]
-    Type { attr: String, expected: String, found: String },
+    Type {
+        attr: String,
+        expected: String,
+        found: String,
+    },
     #[error("{domain} has no member number {index}")]
     Member { domain: String, index: i64 },
 }
@@ -76,7 +80,9 @@ impl Column {
     }
 
     fn entities(&self) -> impl Iterator<Item = EntityId> + '_ {
-        (0..self.values.len() as u32).map(EntityId).filter(|&it| self.get(it).is_some())
+        (0..self.values.len() as u32)
+            .map(EntityId)
+            .filter(|&it| self.get(it).is_some())
     }
 }
 
@@ -95,7 +101,13 @@ impl Session {
     /// nothing: defaults are given by [`Session::create`] and by whoever sets a game up.
     pub fn new(schema: Arc<Schema>) -> Self {
         let columns = vec![Column::default(); schema.attributes().len()];
-        let mut session = Self { schema, columns, texts: Vec::new(), journal: Vec::new(), hash: 0 };
+        let mut session = Self {
+            schema,
+            columns,
+            texts: Vec::new(),
+            journal: Vec::new(),
+            hash: 0,
+        };
         session.set_raw(GAME, NEXT_ENTITY, Some(1));
         session.commit();
         session
@@ -116,7 +128,9 @@ impl Session {
         value: Value,
     ) -> Result<Option<Value>, FactError> {
         let raw = self.to_raw(attr, &value)?;
-        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.to_value(attr, old)))
+        Ok(self
+            .set_raw(entity, attr, Some(raw))
+            .map(|old| self.to_value(attr, old)))
     }
 
     /// Takes a fact back and returns its value, if there was one.
@@ -126,7 +140,8 @@ impl Session {
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
+        self.get_raw(entity, attr)
+            .map(|raw| self.to_value(attr, raw))
     }
 
     pub fn contains(&self, entity: EntityId, attr: AttrId) -> bool {
@@ -135,12 +150,21 @@ impl Session {
 
     /// Every fact in canonical order: by entity, then by attribute.
     pub fn all_facts(&self) -> Vec<Fact> {
-        let last = self.columns.iter().map(|it| it.values.len()).max().unwrap_or(0) as u32;
+        let last = self
+            .columns
+            .iter()
+            .map(|it| it.values.len())
+            .max()
+            .unwrap_or(0) as u32;
         let mut facts = Vec::new();
         for entity in (0..last).map(EntityId) {
             for attr in (0..self.columns.len() as u16).map(AttrId) {
                 if let Some(value) = self.get(entity, attr) {
-                    facts.push(Fact { entity, attr, value });
+                    facts.push(Fact {
+                        entity,
+                        attr,
+                        value,
+                    });
                 }
             }
         }
@@ -177,7 +201,12 @@ impl Session {
     pub fn set_raw(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) -> Option<i64> {
         let old = self.columns[usize::from(attr.0)].get(entity);
         if old != new {
-            self.journal.push(Change { entity, attr, old, new });
+            self.journal.push(Change {
+                entity,
+                attr,
+                old,
+                new,
+            });
             self.write(entity, attr, old, new);
         }
         old
@@ -262,7 +291,10 @@ impl Session {
                     Ok(i64::from(*index))
                 } else {
                     let index = i64::from(*index);
-                    Err(FactError::Member { domain: domain.name.clone(), index })
+                    Err(FactError::Member {
+                        domain: domain.name.clone(),
+                        index,
+                    })
                 }
             }
             (ty, other) => Err(FactError::Type {
@@ -306,7 +338,10 @@ fn type_name(schema: &Schema, ty: AttrType) -> String {
 #[inline]
 fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
     let key = (u64::from(entity.0) << 40) ^ (u64::from(attr.0) << 24);
-    let mut z = (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(key).wrapping_add(1);
+    let mut z = (value as u64)
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(key)
+        .wrapping_add(1);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

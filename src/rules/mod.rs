@@ -2,10 +2,24 @@
 //!
 //! This layer turns rule files into a [`Program`]. It must not know how rules run, nor chess.
 
+mod ast;
+mod check;
+mod diagnostic;
+mod lexer;
+pub mod limits;
+mod mistake;
+mod nearest;
 mod program;
+mod source;
+mod stratify;
+mod syntax;
 
+pub use check::compile;
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
+pub use limits::LimitError;
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, Effect, Event, Expr, Fold, Input,
     Legality, Literal, Meta, Op, Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId,
     Source, Span, Stratum, Template, Term, Type, Var, VarId,
 };
+pub use source::{EMBEDDED, embedded_folder, embedded_sources, load_file, load_folder};

@@ -1,0 +1,176 @@
+//! Rule text as a tree, as it was written: names unresolved, places kept.
+//!
+//! Deliberately absent: types, and anything that needs more than one clause to know.
+
+use super::program::{Arith, Fold, Legality, Op, Span};
+
+/// A word and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Name<'t> {
+    pub(super) text: &'t str,
+    pub(super) span: Span,
+}
+
+/// One source's items, and the names of items that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct File<'t> {
+    pub(super) items: Vec<Item<'t>>,
+    /// Names whose declarations or clauses were abandoned: nothing is said about them later.
+    pub(super) broken: Vec<&'t str>,
+}
+
+#[derive(Debug)]
+pub(super) enum Item<'t> {
+    Domain(DomainDecl<'t>),
+    Relation(RelationDecl<'t>),
+    Repetition(Vec<Name<'t>>),
+    Meta {
+        key: Name<'t>,
+        value: Name<'t>,
+        span: Span,
+    },
+    Clause(Clause<'t>),
+    Reaction(Reaction<'t>),
+}
+
+#[derive(Debug)]
+pub(super) struct DomainDecl<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) shape: Shape<'t>,
+}
+
+#[derive(Debug)]
+pub(super) enum Shape<'t> {
+    Members(Vec<Name<'t>>),
+    Extend(Vec<Name<'t>>),
+    Grid(Number, Number),
+    Entities(Number),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number {
+    pub(super) value: i64,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) struct RelationDecl<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) columns: Vec<ColumnDecl<'t>>,
+    pub(super) kind: RelationKind<'t>,
+    pub(super) sentence: Option<Name<'t>>,
+}
+
+#[derive(Debug)]
+pub(super) struct ColumnDecl<'t> {
+    pub(super) name: Option<Name<'t>>,
+    pub(super) ty: Name<'t>,
+}
+
+#[derive(Debug)]
+pub(super) enum RelationKind<'t> {
+    Input(InputDecl<'t>),
+    Static { key: bool, open: bool },
+    Derived { key: bool, open: bool },
+    Action(ActionDecl<'t>),
+}
+
+#[derive(Debug)]
+pub(super) struct InputDecl<'t> {
+    pub(super) kind: InputKind,
+    pub(super) attr: Name<'t>,
+    pub(super) default: Option<Default<'t>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InputKind {
+    Key,
+    Flag,
+    Game,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Default<'t> {
+    Number(Number),
+    Member(Name<'t>),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ActionDecl<'t> {
+    pub(super) tries: Option<Name<'t>>,
+    pub(super) legality: Option<Legality>,
+    pub(super) uci: Option<Name<'t>>,
+    pub(super) san: Option<Name<'t>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Clause<'t> {
+    pub(super) head: Atom<'t>,
+    pub(super) body: Vec<Literal<'t>>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) struct Atom<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) args: Vec<Expr<'t>>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) enum Literal<'t> {
+    Atom {
+        atom: Atom<'t>,
+        negated: bool,
+    },
+    Compare {
+        lhs: Expr<'t>,
+        op: Op,
+        rhs: Expr<'t>,
+        span: Span,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Expr<'t> {
+    pub(super) kind: ExprKind<'t>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) enum ExprKind<'t> {
+    Var(&'t str),
+    Wild,
+    /// `'king`, without the apostrophe.
+    Const(&'t str),
+    Int(i64),
+    Text(&'t str),
+    Binary(Arith, Box<Expr<'t>>, Box<Expr<'t>>),
+    /// `(r, s)`, the results of a fold.
+    Tuple(Vec<Expr<'t>>),
+    Aggregate(Box<Aggregate<'t>>),
+}
+
+#[derive(Debug)]
+pub(super) struct Aggregate<'t> {
+    pub(super) fold: Fold,
+    pub(super) exprs: Vec<Expr<'t>>,
+    pub(super) body: Vec<Literal<'t>>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) struct Reaction<'t> {
+    /// `None`: `on any`.
+    pub(super) event: Option<Atom<'t>>,
+    pub(super) body: Vec<Literal<'t>>,
+    pub(super) effects: Vec<Effect<'t>>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) enum Effect<'t> {
+    Set(Atom<'t>),
+    Retract(Atom<'t>),
+    Remove(Expr<'t>),
+}

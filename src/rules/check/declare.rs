@@ -1,0 +1,402 @@
+//! Declarations: domains, relations, actions, repetition, meta.
+//!
+//! Deliberately absent: clauses and reactions.
+
+use super::super::ast::{
+    ActionDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl, RelationKind,
+};
+use super::super::limits::{self, LimitError};
+use super::super::mistake;
+use super::super::program::{
+    Action, ActionId, Column, Input, Legality, Meta, Piece, RelId, Relation, Role, Span, Template,
+    Type,
+};
+use super::{Checker, Info};
+use crate::facts::BOOL;
+
+impl<'t> Checker<'t> {
+    pub(super) fn declare(&mut self, files: &[File<'t>]) {
+        self.domains.declare(files, &mut self.found);
+        self.declare_board();
+        let items = || files.iter().flat_map(|it| &it.items);
+        for item in items() {
+            if let Item::Relation(decl) = item {
+                self.declare_relation(decl);
+            }
+        }
+        for item in items() {
+            match item {
+                Item::Relation(RelationDecl {
+                    name,
+                    kind: RelationKind::Action(decl),
+                    ..
+                }) => {
+                    self.declare_action(*name, decl);
+                }
+                Item::Repetition(names) => self.declare_repetition(names),
+                Item::Meta { key, value, span } => self.meta.push(Meta {
+                    key: key.text.to_string(),
+                    value: value.text.to_string(),
+                    span: *span,
+                }),
+                _ => {}
+            }
+        }
+    }
+
+    /// `file(square, n)` and `rank(square, n)` of the board, counted from 1.
+    fn declare_board(&mut self) {
+        let Some((id, domain, files, ranks)) = self.domains.grid() else {
+            return;
+        };
+        let squares = 0..i64::from(files) * i64::from(ranks);
+        let width = i64::from(files);
+        let file = squares.clone().map(|it| vec![it, it % width + 1]).collect();
+        let rank = squares.map(|it| vec![it, it / width + 1]).collect();
+        for (text, tuples) in [("file", file), ("rank", rank)] {
+            let square = domain.text.to_lowercase();
+            let columns = vec![
+                Column {
+                    name: square.clone(),
+                    ty: Type::Domain(id),
+                },
+                Column {
+                    name: text.to_string(),
+                    ty: Type::Int,
+                },
+            ];
+            let relation = Relation {
+                name: text.to_string(),
+                columns,
+                role: Role::Builtin(tuples),
+                functional: true,
+                open: false,
+                sentence: format!("{{{square}}} is on {text} {{{text}}}"),
+                span: domain.span,
+                rules: Vec::new(),
+            };
+            let types = vec![Some(Type::Domain(id)), Some(Type::Int)];
+            self.add(Info {
+                relation,
+                types,
+                name: Name {
+                    text,
+                    span: domain.span,
+                },
+            });
+        }
+    }
+
+    fn add(&mut self, info: Info<'t>) {
+        if let Some(&old) = self.relation_ids.get(info.name.text) {
+            let old = self.info(old);
+            let builtin = matches!(old.relation.role, Role::Builtin(_));
+            let report = mistake::relation_twice(info.name, old.name.span, builtin);
+            return self.report(report);
+        }
+        if self.relations.len() == limits::RELATIONS {
+            let count = LimitError::Relations(limits::RELATIONS + 1);
+            return self.report(mistake::limit(count, info.name.span));
+        }
+        let id = RelId(self.relations.len() as u16);
+        self.relation_ids.insert(info.name.text, id);
+        self.relations.push(info);
+    }
+
+    fn declare_relation(&mut self, decl: &RelationDecl<'t>) {
+        if decl.columns.len() > limits::COLUMNS {
+            let count = LimitError::Columns(decl.columns.len());
+            self.report(mistake::limit(count, decl.name.span));
+            self.broken.insert(decl.name.text);
+            return;
+        }
+        let (columns, types) = self.columns(decl);
+        let Some(role) = self.role(decl, &types) else {
+            self.broken.insert(decl.name.text);
+            return;
+        };
+        let (key, open) = match decl.kind {
+            RelationKind::Static { key, open } | RelationKind::Derived { key, open } => (key, open),
+            RelationKind::Action(_) => (false, true),
+            RelationKind::Input(_) => (false, false),
+        };
+        if key && columns.is_empty() {
+            self.report(mistake::key_without_columns(decl.name));
+        }
+        let functional = key || matches!(role, Role::Input(Input::Key(_) | Input::Game(_)));
+        self.check_texts(decl, &types, &role);
+        let sentence = self.sentence(decl, &columns);
+        let relation = Relation {
+            name: decl.name.text.to_string(),
+            columns,
+            role,
+            functional,
+            open,
+            sentence,
+            span: decl.name.span,
+            rules: Vec::new(),
+        };
+        self.add(Info {
+            relation,
+            types,
+            name: decl.name,
+        });
+    }
+
+    fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Vec<Option<Type>>) {
+        let mut columns: Vec<Column> = Vec::new();
+        let mut types = Vec::new();
+        for column in &decl.columns {
+            let ty = match self.domains.ty(column.ty) {
+                Ok(ty) => Some(ty),
+                Err(_) if self.broken.contains(column.ty.text) => None,
+                Err(report) => {
+                    self.report(report);
+                    None
+                }
+            };
+            let name = match column.name {
+                Some(name) => {
+                    if columns.iter().any(|it| it.name == name.text) {
+                        self.report(mistake::column_twice(name));
+                    }
+                    name.text.to_string()
+                }
+                None => free_name(&columns, column.ty.text),
+            };
+            columns.push(Column {
+                name,
+                ty: ty.unwrap_or(Type::Int),
+            });
+            types.push(ty);
+        }
+        (columns, types)
+    }
+
+    fn role(&mut self, decl: &RelationDecl<'t>, types: &[Option<Type>]) -> Option<Role> {
+        match &decl.kind {
+            RelationKind::Static { .. } => Some(Role::Static),
+            RelationKind::Derived { .. } | RelationKind::Action(_) => Some(Role::Derived),
+            RelationKind::Input(input) => self.input(decl, input, types).map(Role::Input),
+        }
+    }
+
+    fn input(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        input: &InputDecl<'t>,
+        types: &[Option<Type>],
+    ) -> Option<Input> {
+        let truth = Some(Type::Domain(BOOL));
+        let (wanted, value) = match (input.kind, types) {
+            (InputKind::Key, &[_, value]) => (true, value),
+            (InputKind::Flag, &[_]) => (true, truth),
+            (InputKind::Game, &[value]) => (false, value),
+            (InputKind::Game, &[]) => (false, truth),
+            _ => {
+                self.report(mistake::input_shape(decl.name, input.kind, types.len()));
+                return None;
+            }
+        };
+        if wanted
+            && let Some(Some(first)) = types.first()
+            && !self.domains.is_entities(*first)
+        {
+            let found = self.type_name(*first).to_string();
+            let place = decl.columns.first().map_or(decl.name.span, |it| it.ty.span);
+            self.report(mistake::input_without_entity(decl.name, &found, place));
+            return None;
+        }
+        let value = value?;
+        let default = match &input.default {
+            Some(default) => self.default_value(default, value),
+            None => None,
+        };
+        let doc = decl.sentence.map_or("", |it| it.text);
+        let attr = match self.domains.attribute(input.attr, value, default, doc) {
+            Ok(attr) => attr,
+            Err(report) => {
+                self.report(report);
+                return None;
+            }
+        };
+        Some(match (input.kind, types.len()) {
+            (InputKind::Key, _) => Input::Key(attr),
+            (InputKind::Flag, _) => Input::Flag(attr),
+            (InputKind::Game, 0) => Input::GameFlag(attr),
+            (InputKind::Game, _) => Input::Game(attr),
+        })
+    }
+
+    fn default_value(&mut self, default: &Default<'t>, ty: Type) -> Option<(i64, Span)> {
+        let (value, span) = match (default, ty) {
+            (Default::Number(number), Type::Int) => (Ok(number.value), number.span),
+            (Default::Member(name), Type::Domain(id)) => {
+                (self.domains.member(id, name.text, name.span), name.span)
+            }
+            (Default::Number(Number { span, .. }) | Default::Member(Name { span, .. }), _) => {
+                (Err(mistake::default_type(*span, self.type_name(ty))), *span)
+            }
+        };
+        match value {
+            Ok(value) => Some((value, span)),
+            Err(report) => {
+                self.report(report);
+                None
+            }
+        }
+    }
+
+    /// Texts are for names and notation: only statics have them.
+    fn check_texts(&mut self, decl: &RelationDecl<'t>, types: &[Option<Type>], role: &Role) {
+        if *role == Role::Static {
+            return;
+        }
+        for (column, ty) in decl.columns.iter().zip(types) {
+            if *ty == Some(Type::Text) {
+                self.report(mistake::text_outside_static(decl.name, column.ty.span));
+            }
+        }
+    }
+
+    fn sentence(&mut self, decl: &RelationDecl<'t>, columns: &[Column]) -> String {
+        let Some(sentence) = decl.sentence else {
+            if matches!(decl.kind, RelationKind::Derived { .. }) {
+                self.report(mistake::no_sentence(decl.name));
+            }
+            return String::new();
+        };
+        let mut at = 0;
+        while let Some(open) = sentence.text[at..].find(['{', '}']).map(|it| it + at) {
+            let close = sentence.text[open..].find('}').map(|it| it + open);
+            let part = |from: usize, to: usize| Span {
+                start: sentence.span.start + from as u32,
+                end: sentence.span.start + to as u32,
+                ..sentence.span
+            };
+            let Some(close) = close.filter(|&it| it > open) else {
+                let report = mistake::stray_brace("sentence", part(open, open + 1));
+                self.report(report);
+                break;
+            };
+            let name = &sentence.text[open + 1..close];
+            if !columns.iter().any(|it| it.name == name) {
+                let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
+                self.report(mistake::unknown_column(name, part(open + 1, close), &names));
+            }
+            at = close + 1;
+        }
+        sentence.text.to_string()
+    }
+
+    fn declare_action(&mut self, name: Name<'t>, decl: &ActionDecl<'t>) {
+        let Some(&rel) = self.relation_ids.get(name.text) else {
+            return;
+        };
+        if self.action_of.contains_key(&rel) || self.info(rel).name.span != name.span {
+            return;
+        }
+        let tries = decl.tries.and_then(|it| self.tries(rel, it));
+        let uci = match decl.uci {
+            Some(text) => self.template(rel, text),
+            None => self.default_template(rel),
+        };
+        let san = decl.san.map(|it| self.template(rel, it));
+        let id = ActionId(self.actions.len() as u16);
+        let legality = decl.legality.unwrap_or(Legality::Simulate);
+        self.action_of.insert(rel, self.actions.len());
+        self.actions.push(Action {
+            id,
+            rel,
+            tries,
+            legality,
+            uci,
+            san,
+            span: name.span,
+        });
+    }
+
+    fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
+        let id = self.find(tries)?;
+        if self.info(id).types != self.info(rel).types {
+            let report = mistake::tries_columns(
+                tries,
+                &self.signature(id),
+                &self.signature(rel),
+                self.relation(rel).span,
+                self.relation(id).span,
+            );
+            self.report(report);
+        }
+        Some(id)
+    }
+
+    /// `(Entity, Square)`.
+    pub(super) fn signature(&self, rel: RelId) -> String {
+        let types = &self.info(rel).types;
+        let names: Vec<&str> = types
+            .iter()
+            .map(|it| it.map_or("?", |it| self.type_name(it)))
+            .collect();
+        format!("({})", names.join(", "))
+    }
+
+    /// `name:column,column`, where no notation is declared.
+    fn default_template(&self, rel: RelId) -> Template {
+        let relation = self.relation(rel);
+        let mut pieces = vec![Piece::Text(relation.name.clone())];
+        for at in 0..relation.columns.len() {
+            pieces.push(Piece::Text(if at == 0 { ":" } else { "," }.to_string()));
+            pieces.push(Piece::Column(at));
+        }
+        Template(pieces)
+    }
+
+    fn declare_repetition(&mut self, names: &[Name<'t>]) {
+        for &name in names {
+            let Some(id) = self.find(name) else { continue };
+            if !matches!(self.relation(id).role, Role::Input(_) | Role::Derived) {
+                let report = mistake::static_repetition(name, self.relation(id).span);
+                self.report(report);
+            } else if self.repetition.contains(&id) {
+                self.report(mistake::repetition_twice(name));
+            } else {
+                self.repetition.push(id);
+            }
+        }
+    }
+
+    /// The column of an action that a template names.
+    pub(super) fn template_column(&mut self, rel: RelId, name: Name<'t>) -> Option<usize> {
+        let columns = &self.relation(rel).columns;
+        let found = columns.iter().position(|it| it.name == name.text);
+        if found.is_none() {
+            let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
+            let report = mistake::unknown_column(name.text, name.span, &names);
+            self.report(report);
+        }
+        found
+    }
+
+    /// The member that a word may have been meant for, if some domain has it.
+    pub(super) fn member_like(&self, word: &str, wanted: Option<Type>) -> Option<String> {
+        if let Some(Type::Domain(id)) = wanted
+            && self.domains.member(id, word, Span::default()).is_ok()
+        {
+            return Some(word.to_string());
+        }
+        self.domains.domain_with(word).map(|_| word.to_string())
+    }
+}
+
+/// The type's name in lower case, numbered where it is taken.
+fn free_name(columns: &[Column], ty: &str) -> String {
+    let base = ty.to_lowercase();
+    let mut name = base.clone();
+    let mut count = 1;
+    while columns.iter().any(|it| it.name == name) {
+        count += 1;
+        name = format!("{base}{count}");
+    }
+    name
+}

@@ -1,0 +1,335 @@
+//! The domains and attributes that a program declares.
+//!
+//! Deliberately absent: relations, which `declare` makes.
+
+use std::collections::HashMap;
+
+use super::super::ast::{DomainDecl, File, Item, Name, Shape as ShapeDecl};
+use super::super::diagnostic::Diagnostic;
+use super::super::limits::{self, LimitError};
+use super::super::mistake;
+use super::super::nearest::nearest;
+use super::super::program::{Span, Type};
+use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape};
+
+/// A domain with the place of its declaration.
+struct Known<'t> {
+    name: &'t str,
+    span: Option<Span>,
+    shape: Shape,
+    /// Members of the listed kind: index, and where each was listed.
+    members: HashMap<&'t str, (i64, Span)>,
+}
+
+/// An attribute with the place of its first declaration and of its default.
+struct Attr {
+    attribute: Attribute,
+    span: Span,
+    default_span: Option<Span>,
+}
+
+pub(super) struct Domains<'t> {
+    known: Vec<Known<'t>>,
+    ids: HashMap<&'t str, DomainId>,
+    attrs: Vec<Attr>,
+    attr_ids: HashMap<String, usize>,
+}
+
+impl<'t> Domains<'t> {
+    pub(super) fn new() -> Self {
+        let span = Span::default();
+        let truth = Known {
+            name: "Bool",
+            span: None,
+            shape: Shape::Members(vec!["false".into(), "true".into()]),
+            members: HashMap::from([("false", (0, span)), ("true", (1, span))]),
+        };
+        Self {
+            known: vec![truth],
+            ids: HashMap::from([("Bool", BOOL)]),
+            attrs: Vec::new(),
+            attr_ids: HashMap::new(),
+        }
+    }
+
+    pub(super) fn name(&self, id: DomainId) -> &str {
+        self.known.get(usize::from(id.0)).map_or("?", |it| it.name)
+    }
+
+    fn named(&self, name: &str) -> Option<&Known<'t>> {
+        self.ids.get(name).map(|id| &self.known[usize::from(id.0)])
+    }
+
+    pub(super) fn is_entities(&self, ty: Type) -> bool {
+        matches!(ty, Type::Domain(id)
+            if matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. }))
+    }
+
+    /// The one domain of entities, if it is declared.
+    pub(super) fn entities(&self) -> Option<Type> {
+        (0..self.known.len() as u16)
+            .map(|at| Type::Domain(DomainId(at)))
+            .find(|&it| self.is_entities(it))
+    }
+
+    /// The board's domain, its name and its size.
+    pub(super) fn grid(&self) -> Option<(DomainId, Name<'t>, u8, u8)> {
+        self.known
+            .iter()
+            .enumerate()
+            .find_map(|(at, it)| match it.shape {
+                Shape::Grid { files, ranks } => {
+                    let name = Name {
+                        text: it.name,
+                        span: it.span.unwrap_or_default(),
+                    };
+                    Some((DomainId(at as u16), name, files, ranks))
+                }
+                _ => None,
+            })
+    }
+
+    /// The type of that name, or what to say.
+    pub(super) fn ty(&self, name: Name<'t>) -> Result<Type, Diagnostic> {
+        match name.text {
+            "Int" => Ok(Type::Int),
+            "Text" => Ok(Type::Text),
+            text => match self.ids.get(text) {
+                Some(&id) => Ok(Type::Domain(id)),
+                None => {
+                    let names = self.known.iter().map(|it| it.name).chain(["Int", "Text"]);
+                    Err(mistake::unknown_domain(name, nearest(text, names)))
+                }
+            },
+        }
+    }
+
+    /// The member's index, or what to say.
+    pub(super) fn member(&self, id: DomainId, name: &str, span: Span) -> Result<i64, Diagnostic> {
+        let known = &self.known[usize::from(id.0)];
+        let found = match &known.shape {
+            Shape::Members(_) => known.members.get(name).map(|it| it.0),
+            Shape::Entities { .. } => return Err(mistake::entity_constant(name, span)),
+            shape => Domain {
+                name: String::new(),
+                shape: shape.clone(),
+            }
+            .member(name),
+        };
+        found.ok_or_else(|| {
+            let near = match &known.shape {
+                Shape::Members(names) => nearest(name, names.iter().map(String::as_str)),
+                _ => None,
+            };
+            let elsewhere = self
+                .domain_with(name)
+                .filter(|&it| it != id)
+                .map(|it| self.name(it));
+            mistake::unknown_member(name, known.name, span, near, elsewhere, known.span)
+        })
+    }
+
+    /// A domain that lists this member.
+    pub(super) fn domain_with(&self, name: &str) -> Option<DomainId> {
+        self.known
+            .iter()
+            .position(|it| it.members.contains_key(name))
+            .map(|at| DomainId(at as u16))
+    }
+
+    /// All `.domain` declarations: first those that define, then those that extend.
+    pub(super) fn declare(&mut self, files: &[File<'t>], found: &mut Vec<Diagnostic>) {
+        let decls = || {
+            files
+                .iter()
+                .flat_map(|it| &it.items)
+                .filter_map(|it| match it {
+                    Item::Domain(domain) => Some(domain),
+                    _ => None,
+                })
+        };
+        for decl in decls() {
+            self.define(decl, found);
+        }
+        let broken = |name: &str| files.iter().any(|it| it.broken.contains(&name));
+        for decl in decls() {
+            let ShapeDecl::Extend(members) = &decl.shape else {
+                continue;
+            };
+            match self.ids.get(decl.name.text) {
+                Some(&id) => self.extend(id, decl.name, members, found),
+                None if broken(decl.name.text) => {}
+                None => {
+                    let near = nearest(decl.name.text, self.known.iter().map(|it| it.name));
+                    found.push(mistake::unknown_domain(decl.name, near));
+                }
+            }
+        }
+    }
+
+    fn define(&mut self, decl: &DomainDecl<'t>, found: &mut Vec<Diagnostic>) {
+        let shape = match &decl.shape {
+            ShapeDecl::Extend(_) => return,
+            ShapeDecl::Members(_) => Shape::Members(Vec::new()),
+            ShapeDecl::Grid(files, ranks) => {
+                let side = 1..=limits::BOARD_SIDE as i64;
+                if !side.contains(&files.value) || !side.contains(&ranks.value) {
+                    let span = Span {
+                        end: ranks.span.end,
+                        ..files.span
+                    };
+                    found.push(mistake::limit(LimitError::Board, span));
+                }
+                let clamp = |it: i64| it.clamp(1, limits::BOARD_SIDE as i64) as u8;
+                Shape::Grid {
+                    files: clamp(files.value),
+                    ranks: clamp(ranks.value),
+                }
+            }
+            ShapeDecl::Entities(cap) => {
+                if !(2..=limits::ENTITIES as i64).contains(&cap.value) {
+                    found.push(mistake::limit(LimitError::Entities, cap.span));
+                }
+                Shape::Entities {
+                    cap: cap.value.clamp(2, limits::ENTITIES as i64) as u16,
+                }
+            }
+        };
+        if let Some(old) = self.named(decl.name.text) {
+            return found.push(mistake::domain_twice(decl.name, old.span));
+        }
+        if matches!(decl.name.text, "Int" | "Text") {
+            return found.push(mistake::domain_twice(decl.name, None));
+        }
+        if let Some(old) = self.known.iter().find(|it| single(&it.shape, &shape)) {
+            found.push(mistake::second_of_shape(decl.name, old.name, old.span));
+        }
+        if self.known.len() == limits::DOMAINS {
+            let count = LimitError::Domains(limits::DOMAINS + 1);
+            return found.push(mistake::limit(count, decl.name.span));
+        }
+        let id = DomainId(self.known.len() as u16);
+        let (name, span) = (decl.name.text, Some(decl.name.span));
+        self.known.push(Known {
+            name,
+            span,
+            shape,
+            members: HashMap::new(),
+        });
+        self.ids.insert(name, id);
+        if let ShapeDecl::Members(members) = &decl.shape {
+            self.extend(id, decl.name, members, found);
+        }
+    }
+
+    fn extend(
+        &mut self,
+        id: DomainId,
+        place: Name<'t>,
+        members: &[Name<'t>],
+        found: &mut Vec<Diagnostic>,
+    ) {
+        let known = &mut self.known[usize::from(id.0)];
+        let Shape::Members(names) = &mut known.shape else {
+            return found.push(mistake::not_extensible(place, known.span));
+        };
+        if known.span.is_none() {
+            return found.push(mistake::not_extensible(place, None));
+        }
+        for member in members {
+            match known.members.get(member.text) {
+                // Two files may both need a member; one file lists it once.
+                Some((_, old)) if old.source == member.span.source => {
+                    found.push(mistake::member_twice(*member, *old));
+                }
+                Some(_) => {}
+                None => {
+                    known
+                        .members
+                        .insert(member.text, (names.len() as i64, member.span));
+                    names.push(member.text.to_string());
+                }
+            }
+        }
+        if names.len() > limits::MEMBERS {
+            found.push(mistake::limit(LimitError::Members(names.len()), place.span));
+        }
+    }
+
+    /// Adds an attribute. It may be declared again with the same type.
+    pub(super) fn attribute(
+        &mut self,
+        name: Name<'t>,
+        ty: Type,
+        default: Option<(i64, Span)>,
+        doc: &str,
+    ) -> Result<AttrId, Diagnostic> {
+        let ty = match ty {
+            Type::Int => AttrType::Int,
+            Type::Text => AttrType::Text,
+            ty if self.is_entities(ty) => AttrType::Entity,
+            Type::Domain(id) => AttrType::Member(id),
+        };
+        let (value, default_span) = (default.map(|it| it.0), default.map(|it| it.1));
+        if let Some(&at) = self.attr_ids.get(name.text) {
+            let old = &mut self.attrs[at];
+            if old.attribute.ty != ty {
+                return Err(mistake::attribute_clash(name, old.span));
+            }
+            if let (Some(mine), Some(span)) = (value, default_span) {
+                match old.attribute.default {
+                    Some(theirs) if theirs != mine => {
+                        return Err(mistake::default_clash(
+                            name.text,
+                            span,
+                            old.default_span.unwrap_or(old.span),
+                        ));
+                    }
+                    _ => (old.attribute.default, old.default_span) = (value, default_span),
+                }
+            }
+            return Ok(AttrId(at as u16 + 1));
+        }
+        if name.text == "next_entity" {
+            return Err(mistake::reserved_attribute(name));
+        }
+        let at = self.attrs.len();
+        self.attr_ids.insert(name.text.to_string(), at);
+        let attribute = Attribute {
+            name: name.text.to_string(),
+            ty,
+            default: value,
+            doc: doc.to_string(),
+        };
+        self.attrs.push(Attr {
+            attribute,
+            span: name.span,
+            default_span,
+        });
+        // The schema's own entity counter comes first.
+        Ok(AttrId(at as u16 + 1))
+    }
+
+    pub(super) fn into_schema(self) -> Schema {
+        let mut schema = Schema::new();
+        for known in self.known.into_iter().skip(1) {
+            schema.add_domain(Domain {
+                name: known.name.to_string(),
+                shape: known.shape,
+            });
+        }
+        for attr in self.attrs {
+            // Clashes were reported when the attribute was declared.
+            let _ = schema.add_attribute(attr.attribute);
+        }
+        schema
+    }
+}
+
+/// Both are boards, or both are sets of entities.
+fn single(a: &Shape, b: &Shape) -> bool {
+    matches!(
+        (a, b),
+        (Shape::Grid { .. }, Shape::Grid { .. }) | (Shape::Entities { .. }, Shape::Entities { .. })
+    )
+}

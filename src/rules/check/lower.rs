@@ -1,0 +1,428 @@
+//! The second walk over a clause: constants become raw values, nested expressions variables.
+//!
+//! Literals keep their text order; what a nested expression is worth is said right before the
+//! literal that uses it. Deliberately absent: safety of variables.
+
+use super::super::ast::{self, Clause, ExprKind};
+use super::super::mistake;
+use super::super::program::{
+    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, RelId, Span, Term, Type, VarId,
+};
+use super::rule::{Body, OUTER, mark};
+
+impl<'t> Body<'_, 't> {
+    /// The checked head and body, if nothing is wrong with them.
+    pub(super) fn lower_clause(
+        &mut self,
+        clause: &Clause<'t>,
+        head: Option<RelId>,
+    ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        let mut body = self.lower_body(&clause.body, OUTER);
+        let mut after = Vec::new();
+        let args = head.map(|head| self.terms(&clause.head, head, OUTER, false, &mut after));
+        body.append(&mut after);
+        self.check_single_uses();
+        let args = args.flatten()?;
+        if self.poisoned {
+            return None;
+        }
+        self.check_bound(&body, &[], &args).then_some((args, body))
+    }
+
+    pub(super) fn lower_body(&mut self, body: &[ast::Literal<'t>], scope: u32) -> Vec<Literal> {
+        let mut out = Vec::new();
+        for literal in body {
+            let lowered = match literal {
+                ast::Literal::Atom { atom, negated } => {
+                    self.lower_atom(atom, *negated, scope, &mut out)
+                }
+                ast::Literal::Compare { lhs, op, rhs, span } => {
+                    self.lower_comparison(lhs, *op, rhs, *span, scope, &mut out)
+                }
+            };
+            if lowered.is_none() {
+                self.poisoned = true;
+            }
+        }
+        out
+    }
+
+    fn lower_atom(
+        &mut self,
+        atom: &ast::Atom<'t>,
+        negated: bool,
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<()> {
+        let rel = *self.cx.relation_ids.get(atom.name.text)?;
+        let args = self.terms(atom, rel, scope, true, out)?;
+        out.push(Literal::Atom(Atom {
+            rel,
+            args,
+            negated,
+            span: atom.span,
+        }));
+        Some(())
+    }
+
+    /// The arguments of an atom by its columns.
+    pub(super) fn terms(
+        &mut self,
+        atom: &ast::Atom<'t>,
+        rel: RelId,
+        scope: u32,
+        wild: bool,
+        out: &mut Vec<Literal>,
+    ) -> Option<Vec<Term>> {
+        let types = self.cx.info(rel).types.clone();
+        let mut terms = Vec::new();
+        for (arg, ty) in atom.args.iter().zip(&types) {
+            let ok = wild || !matches!(arg.kind, ExprKind::Wild);
+            let term = match ty {
+                Some(ty) if ok => self.term(arg, *ty, scope, out),
+                Some(_) => {
+                    self.cx.report(mistake::wildcard_in_head(arg.span));
+                    None
+                }
+                None => None,
+            };
+            terms.push(term);
+        }
+        let terms: Option<Vec<Term>> = terms.into_iter().collect();
+        if terms.is_none() {
+            self.poisoned = true;
+        }
+        terms
+    }
+
+    pub(super) fn term(
+        &mut self,
+        arg: &ast::Expr<'t>,
+        ty: Type,
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<Term> {
+        match &arg.kind {
+            ExprKind::Wild => Some(Term::Wild),
+            ExprKind::Var(name) => Some(Term::Var(self.var(name, scope, false))),
+            ExprKind::Tuple(_) | ExprKind::Aggregate(_) => {
+                self.cx.report(mistake::aggregate_inside(arg.span));
+                None
+            }
+            ExprKind::Binary(..) => {
+                if ty != Type::Int {
+                    let report = mistake::wrong_type(arg.span, self.cx.type_name(ty), "Int");
+                    self.cx.report(report);
+                    return None;
+                }
+                let value = self.lower_expr(arg, ty, scope)?;
+                Some(Term::Var(self.name_value(value, ty, scope, arg.span, out)))
+            }
+            _ => self.constant(arg, ty).map(Term::Const),
+        }
+    }
+
+    /// A made variable that equals an expression.
+    fn name_value(
+        &mut self,
+        value: Expr,
+        ty: Type,
+        scope: u32,
+        span: Span,
+        out: &mut Vec<Literal>,
+    ) -> VarId {
+        let var = self.fresh(ty, scope, span);
+        out.push(Literal::Compare(Compare {
+            op: Op::Eq,
+            lhs: Expr::Var(var),
+            rhs: value,
+            span,
+        }));
+        var
+    }
+
+    /// A raw value of a type.
+    fn constant(&mut self, expr: &ast::Expr<'t>, ty: Type) -> Option<i64> {
+        let report = match (&expr.kind, ty) {
+            (ExprKind::Const(name), Type::Domain(id)) => {
+                match self.cx.domains.member(id, name, expr.span) {
+                    Ok(raw) => return Some(raw),
+                    Err(report) => report,
+                }
+            }
+            (ExprKind::Int(value), Type::Int) => return Some(*value),
+            (ExprKind::Text(text), Type::Text) => return Some(self.cx.text(text)),
+            (kind, ty) => {
+                let found = match kind {
+                    ExprKind::Int(_) => "a number",
+                    ExprKind::Text(_) => "a text",
+                    _ => "a constant of a domain",
+                };
+                mistake::wrong_type(expr.span, self.cx.type_name(ty), found)
+            }
+        };
+        self.cx.report(report);
+        None
+    }
+
+    pub(super) fn lower_expr(
+        &mut self,
+        expr: &ast::Expr<'t>,
+        ty: Type,
+        scope: u32,
+    ) -> Option<Expr> {
+        match &expr.kind {
+            ExprKind::Var(name) => Some(Expr::Var(self.var(name, scope, false))),
+            ExprKind::Wild => {
+                self.cx.report(mistake::wildcard_in_expression(expr.span));
+                None
+            }
+            ExprKind::Binary(op, lhs, rhs) => {
+                let (lhs, rhs) = (self.number(lhs, scope), self.number(rhs, scope));
+                Some(fold_constants(*op, lhs?, rhs?))
+            }
+            ExprKind::Tuple(_) | ExprKind::Aggregate(_) => {
+                self.cx.report(mistake::aggregate_inside(expr.span));
+                None
+            }
+            _ => self.constant(expr, ty).map(Expr::Const),
+        }
+    }
+
+    /// An operand of arithmetic.
+    fn number(&mut self, expr: &ast::Expr<'t>, scope: u32) -> Option<Expr> {
+        self.lower_expr(expr, Type::Int, scope)
+    }
+
+    // --- comparisons -----------------------------------------------------------------------------
+
+    fn lower_comparison(
+        &mut self,
+        lhs: &ast::Expr<'t>,
+        op: Op,
+        rhs: &ast::Expr<'t>,
+        span: Span,
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<()> {
+        let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
+        if left.len() != right.len() {
+            self.cx.report(mistake::result_count(
+                span,
+                lhs.span,
+                left.len(),
+                rhs.span,
+                right.len(),
+            ));
+            return None;
+        }
+        match (&lhs.kind, &rhs.kind) {
+            (ExprKind::Aggregate(_), ExprKind::Aggregate(second)) => {
+                let ty = right.first().copied().flatten()?;
+                let result = self.fresh(ty, scope, rhs.span);
+                self.lower_aggregate(second, vec![Term::Var(result)], scope, out)?;
+                let ExprKind::Aggregate(first) = &lhs.kind else {
+                    return None;
+                };
+                let value = self.fresh(ty, scope, lhs.span);
+                self.lower_aggregate(first, vec![Term::Var(value)], scope, out)?;
+                let (lhs, rhs) = (Expr::Var(value), Expr::Var(result));
+                out.push(Literal::Compare(Compare { op, lhs, rhs, span }));
+                Some(())
+            }
+            (ExprKind::Aggregate(aggregate), _) => {
+                self.lower_fold(aggregate, op, rhs, &left, scope, out)
+            }
+            (_, ExprKind::Aggregate(aggregate)) => {
+                self.lower_fold(aggregate, flip(op), lhs, &right, scope, out)
+            }
+            (ExprKind::Tuple(_), _) | (_, ExprKind::Tuple(_)) => {
+                self.cx.report(mistake::tuple_without_fold(span));
+                None
+            }
+            _ => self.lower_plain(lhs, op, rhs, span, scope, out),
+        }
+    }
+
+    fn lower_plain(
+        &mut self,
+        lhs: &ast::Expr<'t>,
+        op: Op,
+        rhs: &ast::Expr<'t>,
+        span: Span,
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<()> {
+        let (left, right) = (self.type_of(lhs, scope), self.type_of(rhs, scope));
+        let ty = match (left, right) {
+            (Some(left), Some(right)) if left != right => {
+                let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
+                let report = mistake::compare_types(span, lhs.span, left, rhs.span, right);
+                self.cx.report(report);
+                return None;
+            }
+            (Some(ty), _) | (_, Some(ty)) => ty,
+            (None, None) => {
+                if !self.poisoned && !self.has_reported(lhs) && !self.has_reported(rhs) {
+                    self.cx.report(mistake::unknown_type(span, lhs.span));
+                }
+                return None;
+            }
+        };
+        if ty == Type::Text && !matches!(op, Op::Eq | Op::Ne) {
+            self.cx.report(mistake::ordered_texts(span));
+            return None;
+        }
+        let (lhs, rhs) = (
+            self.lower_expr(lhs, ty, scope),
+            self.lower_expr(rhs, ty, scope),
+        );
+        out.push(Literal::Compare(Compare {
+            op,
+            lhs: lhs?,
+            rhs: rhs?,
+            span,
+        }));
+        Some(())
+    }
+
+    fn has_reported(&mut self, expr: &ast::Expr<'t>) -> bool {
+        match &expr.kind {
+            ExprKind::Wild => {
+                self.cx.report(mistake::wildcard_in_expression(expr.span));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A fold compared with terms or an expression.
+    fn lower_fold(
+        &mut self,
+        aggregate: &ast::Aggregate<'t>,
+        op: Op,
+        other: &ast::Expr<'t>,
+        types: &[Option<Type>],
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<()> {
+        let types: Vec<Type> = types.iter().copied().collect::<Option<_>>()?;
+        if op == Op::Eq {
+            let parts = match &other.kind {
+                ExprKind::Tuple(parts) => parts.as_slice(),
+                _ => std::slice::from_ref(other),
+            };
+            let mut results = Vec::new();
+            for (part, ty) in parts.iter().zip(types) {
+                results.push(self.result(part, ty, scope, out));
+            }
+            let results = results.into_iter().collect::<Option<Vec<Term>>>()?;
+            return self.lower_aggregate(aggregate, results, scope, out);
+        }
+        let &[ty] = types.as_slice() else {
+            self.cx.report(mistake::ordered_results(other.span));
+            return None;
+        };
+        let result = self.fresh(ty, scope, aggregate.span);
+        let limit = self.lower_expr(other, ty, scope);
+        self.lower_aggregate(aggregate, vec![Term::Var(result)], scope, out)?;
+        let (lhs, span) = (Expr::Var(result), aggregate.span);
+        out.push(Literal::Compare(Compare {
+            op,
+            lhs,
+            rhs: limit?,
+            span,
+        }));
+        Some(())
+    }
+
+    /// One result of a fold. A wildcard takes whatever it is.
+    fn result(
+        &mut self,
+        part: &ast::Expr<'t>,
+        ty: Type,
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<Term> {
+        if let ExprKind::Var(_) = part.kind
+            && let Some(found) = self.type_of(part, scope)
+            && found != ty
+        {
+            let (wanted, found) = (self.cx.type_name(ty), self.cx.type_name(found));
+            let report = mistake::wrong_type(part.span, wanted, found);
+            self.cx.report(report);
+            return None;
+        }
+        match self.term(part, ty, scope, out)? {
+            Term::Wild => Some(Term::Var(self.fresh(ty, scope, part.span))),
+            term => Some(term),
+        }
+    }
+
+    fn lower_aggregate(
+        &mut self,
+        aggregate: &ast::Aggregate<'t>,
+        results: Vec<Term>,
+        scope: u32,
+        out: &mut Vec<Literal>,
+    ) -> Option<()> {
+        if scope != OUTER {
+            return None;
+        }
+        let inner = mark(aggregate);
+        let body = self.lower_body(&aggregate.body, inner);
+        let mut exprs = Vec::new();
+        for expr in &aggregate.exprs {
+            let ty = match aggregate.fold {
+                Fold::Min | Fold::Max => self.type_of(expr, inner),
+                Fold::Count | Fold::Sum => Some(Type::Int),
+            };
+            match ty {
+                Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
+                Some(_) => {}
+                None if self.poisoned => {}
+                None => self
+                    .cx
+                    .report(mistake::unknown_type(aggregate.span, expr.span)),
+            }
+            exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));
+        }
+        let locals = (0..self.vars.len() as u16)
+            .map(VarId)
+            .filter(|it| {
+                let var = &self.vars[usize::from(it.0)];
+                var.scope == inner && !var.made
+            })
+            .collect();
+        out.push(Literal::Aggregate(Aggregate {
+            fold: aggregate.fold,
+            exprs: exprs.into_iter().collect::<Option<_>>()?,
+            body,
+            results,
+            locals,
+            span: aggregate.span,
+        }));
+        Some(())
+    }
+}
+
+/// Arithmetic on two numbers is a number, if it has a value.
+fn fold_constants(op: Arith, lhs: Expr, rhs: Expr) -> Expr {
+    if let (&Expr::Const(a), &Expr::Const(b)) = (&lhs, &rhs)
+        && let Some(value) = op.apply(a, b)
+    {
+        return Expr::Const(value);
+    }
+    Expr::Binary(op, Box::new(lhs), Box::new(rhs))
+}
+
+/// `5 < n` is `n > 5`.
+fn flip(op: Op) -> Op {
+    match op {
+        Op::Lt => Op::Gt,
+        Op::Le => Op::Ge,
+        Op::Gt => Op::Lt,
+        Op::Ge => Op::Le,
+        Op::Eq | Op::Ne => op,
+    }
+}

@@ -1,0 +1,245 @@
+//! From trees to a checked program: names, types, safety of variables, desugaring.
+//!
+//! Everything is checked in one pass over all sources, and every mistake is reported. What could
+//! not be read or declared is remembered as broken, so that one mistake is reported once.
+//! Deliberately absent: the order in which a body is evaluated; planners choose it.
+
+mod declare;
+mod domains;
+mod lower;
+mod reaction;
+mod rule;
+mod safety;
+mod template;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::ast::{File, Item, Name};
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::limits::{self, LimitError};
+use super::mistake;
+use super::nearest::nearest;
+use super::program::{
+    Action, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source, Span, Type,
+};
+use super::{stratify, syntax};
+use domains::Domains;
+
+/// Checks rule files and makes one program of them. The order of the files is text order.
+///
+/// # Errors
+/// Every mistake that was found, over all files.
+pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
+    let mut found = Vec::new();
+    let outcome = check(&sources, &mut found);
+    match outcome {
+        Some(program) if found.is_empty() => Ok(Program { sources, ..program }),
+        _ => Err(Diagnostics::new(sources, found)),
+    }
+}
+
+fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
+    if sources.len() > limits::FILES {
+        found.push(mistake::limit(
+            LimitError::Files(sources.len()),
+            Span::default(),
+        ));
+        return None;
+    }
+    let mut files = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        let at = at as u16;
+        if source.text.len() > limits::FILE_BYTES {
+            let span = Span {
+                source: at,
+                start: 0,
+                end: 0,
+                line: 1,
+            };
+            found.push(mistake::limit(
+                LimitError::FileBytes(source.text.len()),
+                span,
+            ));
+        } else {
+            files.push(syntax::parse(at, &source.text, found));
+        }
+    }
+    if files.len() < sources.len() {
+        return None;
+    }
+    let mut checker = Checker::new(&files);
+    checker.declare(&files);
+    checker.conclude(&files);
+    let program = checker.finish(found);
+    Some(program)
+}
+
+/// A relation as the checker knows it.
+struct Info<'t> {
+    relation: Relation,
+    /// The columns' types; `None` where the declaration names no known type.
+    types: Vec<Option<Type>>,
+    name: Name<'t>,
+}
+
+struct Checker<'t> {
+    found: Vec<Diagnostic>,
+    broken: HashSet<&'t str>,
+    domains: Domains<'t>,
+    relations: Vec<Info<'t>>,
+    relation_ids: HashMap<&'t str, RelId>,
+    rules: Vec<Rule>,
+    facts: usize,
+    actions: Vec<Action>,
+    action_of: HashMap<RelId, usize>,
+    reactions: Vec<Reaction>,
+    repetition: Vec<RelId>,
+    meta: Vec<Meta>,
+    texts: Vec<String>,
+    text_ids: HashMap<&'t str, i64>,
+    /// Relations that some clause concludes, be it a broken one.
+    concluded: HashSet<RelId>,
+}
+
+impl<'t> Checker<'t> {
+    fn new(files: &[File<'t>]) -> Self {
+        Self {
+            found: Vec::new(),
+            broken: files
+                .iter()
+                .flat_map(|it| it.broken.iter().copied())
+                .collect(),
+            domains: Domains::new(),
+            relations: Vec::new(),
+            relation_ids: HashMap::new(),
+            rules: Vec::new(),
+            facts: 0,
+            actions: Vec::new(),
+            action_of: HashMap::new(),
+            reactions: Vec::new(),
+            repetition: Vec::new(),
+            meta: Vec::new(),
+            texts: Vec::new(),
+            text_ids: HashMap::new(),
+            concluded: HashSet::new(),
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    fn relation(&self, id: RelId) -> &Relation {
+        &self.relations[usize::from(id.0)].relation
+    }
+
+    fn info(&self, id: RelId) -> &Info<'t> {
+        &self.relations[usize::from(id.0)]
+    }
+
+    /// The relation of that name, or a report that there is none.
+    fn find(&mut self, name: Name<'t>) -> Option<RelId> {
+        if let Some(&id) = self.relation_ids.get(name.text) {
+            return Some(id);
+        }
+        if !self.broken.contains(name.text) {
+            let near = nearest(name.text, self.relations.iter().map(|it| it.name.text));
+            let near = near
+                .and_then(|it| self.relation_ids.get(it))
+                .map(|&id| self.relation(id));
+            let report = mistake::unknown_relation(name, near);
+            self.report(report);
+        }
+        None
+    }
+
+    /// The number of a text.
+    fn text(&mut self, text: &'t str) -> i64 {
+        let next = self.texts.len() as i64;
+        *self.text_ids.entry(text).or_insert_with(|| {
+            self.texts.push(text.to_string());
+            next
+        })
+    }
+
+    fn type_name(&self, ty: Type) -> &str {
+        match ty {
+            Type::Domain(id) => self.domains.name(id),
+            Type::Int => "Int",
+            Type::Text => "Text",
+        }
+    }
+
+    /// All clauses and reactions, in text order.
+    fn conclude(&mut self, files: &[File<'t>]) {
+        let mut rules = 0;
+        for item in files.iter().flat_map(|it| &it.items) {
+            let span = match item {
+                Item::Clause(clause) => {
+                    self.clause(clause);
+                    if clause.body.is_empty() {
+                        self.facts += 1
+                    } else {
+                        rules += 1
+                    }
+                    clause.span
+                }
+                Item::Reaction(reaction) => {
+                    self.reaction(reaction);
+                    rules += 1;
+                    reaction.span
+                }
+                _ => continue,
+            };
+            if rules > limits::RULES {
+                return self.report(mistake::limit(LimitError::Rules(rules), span));
+            }
+            if self.facts > limits::FACTS {
+                return self.report(mistake::limit(LimitError::Facts(self.facts), span));
+            }
+        }
+        self.check_concluded();
+    }
+
+    /// A relation that nothing can ever conclude is a mistake, unless others may add to it.
+    fn check_concluded(&mut self) {
+        let mut reports = Vec::new();
+        for (at, info) in self.relations.iter().enumerate() {
+            let concludable = matches!(info.relation.role, Role::Static | Role::Derived);
+            let empty = !self.concluded.contains(&RelId(at as u16));
+            if concludable && empty && !info.relation.open && !self.broken.contains(info.name.text)
+            {
+                reports.push(mistake::no_clauses(info.name));
+            }
+        }
+        self.found.append(&mut reports);
+    }
+
+    fn finish(mut self, found: &mut Vec<Diagnostic>) -> Program {
+        let mut relations: Vec<Relation> =
+            self.relations.into_iter().map(|it| it.relation).collect();
+        for rule in &self.rules {
+            relations[usize::from(rule.head.0)].rules.push(rule.id);
+        }
+        let strata = stratify::stratify(&relations, &self.rules, &mut self.found);
+        found.append(&mut self.found);
+        let names = self
+            .relation_ids
+            .iter()
+            .map(|(name, id)| ((*name).to_string(), *id));
+        Program {
+            sources: Vec::new(),
+            schema: Arc::new(self.domains.into_schema()),
+            relation_names: names.collect(),
+            relations,
+            rules: self.rules,
+            strata,
+            actions: self.actions,
+            reactions: self.reactions,
+            repetition: self.repetition,
+            meta: self.meta,
+            texts: self.texts,
+        }
+    }
+}

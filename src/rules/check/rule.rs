@@ -1,0 +1,512 @@
+//! One clause: whose variables are whose, and of what types.
+//!
+//! A first walk over the tree (here) finds variables and types; a second (`lower`) builds the
+//! checked rule. Deliberately absent: whether every variable is bound (`safety`).
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::ast::{Aggregate, Atom, Clause, Expr, ExprKind, Literal, Name};
+use super::super::limits::{self, LimitError};
+use super::super::mistake;
+use super::super::program::{Fold, RelId, Role, Rule, RuleId, Span, Type, Var, VarId};
+use super::Checker;
+
+/// Variables outside all aggregates.
+pub(super) const OUTER: u32 = 0;
+
+/// How an occurrence of a variable bears on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Head,
+    Param,
+    /// An argument of a positive atom.
+    Atom,
+    /// An argument of a negated atom.
+    Negated,
+    /// An operand of a comparison, of arithmetic, or folded.
+    Value,
+    Effect,
+}
+
+pub(super) struct VarInfo<'t> {
+    pub(super) name: String,
+    pub(super) ty: Option<Type>,
+    /// Where the type comes from.
+    ty_span: Span,
+    /// [`OUTER`], or the mark of the aggregate that the variable is local to.
+    pub(super) scope: u32,
+    /// The aggregate that it is local to counts or sums: each value is a solution.
+    multiplies: bool,
+    /// Made by the checker.
+    pub(super) made: bool,
+    pub(super) uses: Vec<(Span, Use)>,
+    /// A mistake with it has been reported.
+    pub(super) reported: bool,
+    word: Option<&'t str>,
+}
+
+/// A body at work.
+pub(super) struct Body<'c, 't> {
+    pub(super) cx: &'c mut Checker<'t>,
+    pub(super) vars: Vec<VarInfo<'t>>,
+    ids: HashMap<(u32, &'t str), VarId>,
+    outer: HashSet<&'t str>,
+    atoms: usize,
+    comparisons: usize,
+    /// Something in it could not be resolved: nothing further is concluded from it.
+    pub(super) poisoned: bool,
+    made: usize,
+}
+
+impl<'t> Checker<'t> {
+    pub(super) fn clause(&mut self, clause: &Clause<'t>) {
+        let head = self.head(clause);
+        let mut body = Body::new(self);
+        body.note_outer(&clause.head.args, &clause.body);
+        body.collect_atom(&clause.head, head, Use::Head, OUTER);
+        body.collect_body(&clause.body);
+        let lowered = body.lower_clause(clause, head);
+        let vars = body.into_vars();
+        let (Some(head), Some((args, body))) = (head, lowered) else {
+            return;
+        };
+        let id = RuleId(self.rules.len() as u16);
+        self.rules.push(Rule {
+            id,
+            head,
+            args,
+            body,
+            vars,
+            span: clause.span,
+        });
+    }
+
+    /// The relation that a clause concludes, if it may.
+    fn head(&mut self, clause: &Clause<'t>) -> Option<RelId> {
+        let name = clause.head.name;
+        let id = self.find(name)?;
+        self.concluded.insert(id);
+        let relation = self.relation(id);
+        let declared = relation.span;
+        match relation.role {
+            Role::Input(_) => self.report(mistake::input_in_head(name, declared)),
+            Role::Builtin(_) => self.report(mistake::builtin_in_head(name, declared)),
+            _ if !relation.open && declared.source != name.span.source => {
+                self.report(mistake::closed_relation(name, declared));
+            }
+            _ => {}
+        }
+        if self.relation(id).role == Role::Static {
+            self.check_static(name, &clause.body);
+        }
+        Some(id)
+    }
+
+    /// Statics are computed once: they may not see what changes.
+    fn check_static(&mut self, head: Name<'t>, body: &[Literal<'t>]) {
+        for literal in body {
+            match literal {
+                Literal::Atom { atom, .. } => {
+                    let Some(&id) = self.relation_ids.get(atom.name.text) else {
+                        continue;
+                    };
+                    let relation = self.relation(id);
+                    if matches!(relation.role, Role::Input(_) | Role::Derived) {
+                        let report = mistake::static_depends(head, atom.name, relation.span);
+                        self.report(report);
+                    }
+                }
+                Literal::Compare { lhs, rhs, .. } => {
+                    for side in [lhs, rhs] {
+                        if let ExprKind::Aggregate(aggregate) = &side.kind {
+                            self.check_static(head, &aggregate.body);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<'c, 't> Body<'c, 't> {
+    pub(super) fn new(cx: &'c mut Checker<'t>) -> Self {
+        Self {
+            cx,
+            vars: Vec::new(),
+            ids: HashMap::new(),
+            outer: HashSet::new(),
+            atoms: 0,
+            comparisons: 0,
+            poisoned: false,
+            made: 0,
+        }
+    }
+
+    pub(super) fn into_vars(self) -> Vec<Var> {
+        let var = |it: VarInfo<'t>| Var {
+            name: it.name,
+            ty: it.ty.unwrap_or(Type::Int),
+        };
+        self.vars.into_iter().map(var).collect()
+    }
+
+    /// Notes the variables that occur outside aggregates; all others are local to theirs.
+    pub(super) fn note_outer(&mut self, args: &[Expr<'t>], body: &[Literal<'t>]) {
+        for arg in args {
+            self.note_expr(arg);
+        }
+        for literal in body {
+            match literal {
+                Literal::Atom { atom, .. } => atom.args.iter().for_each(|it| self.note_expr(it)),
+                Literal::Compare { lhs, rhs, .. } => {
+                    self.note_expr(lhs);
+                    self.note_expr(rhs);
+                }
+            }
+        }
+    }
+
+    pub(super) fn note_expr(&mut self, expr: &Expr<'t>) {
+        match &expr.kind {
+            ExprKind::Var(name) => {
+                self.outer.insert(name);
+            }
+            ExprKind::Binary(_, lhs, rhs) => {
+                self.note_expr(lhs);
+                self.note_expr(rhs);
+            }
+            ExprKind::Tuple(parts) => parts.iter().for_each(|it| self.note_expr(it)),
+            _ => {}
+        }
+    }
+
+    /// The variable that a word means in a scope.
+    pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
+        let scope = if self.outer.contains(name) {
+            OUTER
+        } else {
+            scope
+        };
+        let next = VarId(self.vars.len() as u16);
+        *self.ids.entry((scope, name)).or_insert_with(|| {
+            self.vars.push(VarInfo {
+                name: name.to_string(),
+                ty: None,
+                ty_span: Span::default(),
+                scope,
+                multiplies,
+                made: false,
+                uses: Vec::new(),
+                reported: false,
+                word: Some(name),
+            });
+            next
+        })
+    }
+
+    /// A variable for a nested expression.
+    pub(super) fn fresh(&mut self, ty: Type, scope: u32, span: Span) -> VarId {
+        let name = loop {
+            self.made += 1;
+            let name = format!("_{}", self.made);
+            if !self.vars.iter().any(|it| it.name == name) {
+                break name;
+            }
+        };
+        self.vars.push(VarInfo {
+            name,
+            ty: Some(ty),
+            ty_span: span,
+            scope,
+            multiplies: false,
+            made: true,
+            uses: Vec::new(),
+            reported: false,
+            word: None,
+        });
+        VarId((self.vars.len() - 1) as u16)
+    }
+
+    pub(super) fn info(&mut self, id: VarId) -> &mut VarInfo<'t> {
+        &mut self.vars[usize::from(id.0)]
+    }
+
+    pub(super) fn ty(&self, id: VarId) -> Option<Type> {
+        self.vars[usize::from(id.0)].ty
+    }
+
+    /// Settles a variable's type, or reports that it has another.
+    fn unify(&mut self, id: VarId, ty: Type, span: Span) {
+        let var = self.info(id);
+        match var.ty {
+            None => (var.ty, var.ty_span) = (Some(ty), span),
+            Some(old) if old != ty && !var.reported => {
+                var.reported = true;
+                let (name, old_span) = (var.name.clone(), var.ty_span);
+                let (old, new) = (self.cx.type_name(old), self.cx.type_name(ty));
+                let report = mistake::type_clash(&name, new, span, old, old_span);
+                self.cx.report(report);
+                self.poisoned = true;
+            }
+            Some(_) => {}
+        }
+    }
+
+    // --- the first walk --------------------------------------------------------------------------
+
+    pub(super) fn collect_body(&mut self, body: &[Literal<'t>]) {
+        self.collect(body, OUTER, false);
+        self.infer(body);
+    }
+
+    fn collect(&mut self, body: &[Literal<'t>], scope: u32, multiplies: bool) {
+        for literal in body {
+            match literal {
+                Literal::Atom { atom, negated } => {
+                    let rel = self.cx.find(atom.name);
+                    let place = if *negated { Use::Negated } else { Use::Atom };
+                    self.count_atom(atom.span);
+                    self.collect_args(atom, rel, place, scope, multiplies);
+                }
+                Literal::Compare { lhs, rhs, span, .. } => {
+                    self.count_comparison(*span);
+                    self.collect_expr(lhs, None, Use::Value, scope, multiplies);
+                    self.collect_expr(rhs, None, Use::Value, scope, multiplies);
+                }
+            }
+        }
+    }
+
+    fn count_atom(&mut self, span: Span) {
+        self.atoms += 1;
+        if self.atoms == limits::BODY_ATOMS + 1 {
+            self.cx
+                .report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
+            self.poisoned = true;
+        }
+    }
+
+    fn count_comparison(&mut self, span: Span) {
+        self.comparisons += 1;
+        if self.comparisons == limits::BODY_COMPARISONS + 1 {
+            self.cx.report(mistake::limit(
+                LimitError::BodyComparisons(self.comparisons),
+                span,
+            ));
+            self.poisoned = true;
+        }
+    }
+
+    pub(super) fn collect_atom(
+        &mut self,
+        atom: &Atom<'t>,
+        rel: Option<RelId>,
+        place: Use,
+        scope: u32,
+    ) {
+        self.collect_args(atom, rel, place, scope, false);
+    }
+
+    fn collect_args(
+        &mut self,
+        atom: &Atom<'t>,
+        rel: Option<RelId>,
+        place: Use,
+        scope: u32,
+        multiplies: bool,
+    ) {
+        let types = match rel {
+            Some(rel) => self.cx.info(rel).types.clone(),
+            None => Vec::new(),
+        };
+        match rel {
+            Some(rel) if types.len() != atom.args.len() => {
+                let relation = self.cx.relation(rel);
+                let report =
+                    mistake::arity(atom.name, types.len(), atom.args.len(), atom.span, relation);
+                self.cx.report(report);
+                self.poisoned = true;
+            }
+            None => self.poisoned = true,
+            _ if types.contains(&None) => self.poisoned = true,
+            _ => {}
+        }
+        for (at, arg) in atom.args.iter().enumerate() {
+            let ty = types.get(at).copied().flatten();
+            self.collect_expr(arg, ty, place, scope, multiplies);
+        }
+    }
+
+    pub(super) fn collect_expr(
+        &mut self,
+        expr: &Expr<'t>,
+        ty: Option<Type>,
+        place: Use,
+        scope: u32,
+        multiplies: bool,
+    ) {
+        match &expr.kind {
+            ExprKind::Var(name) => {
+                let id = self.var(name, scope, multiplies);
+                self.info(id).uses.push((expr.span, place));
+                if let Some(ty) = ty {
+                    self.unify(id, ty, expr.span);
+                }
+            }
+            ExprKind::Binary(_, lhs, rhs) => {
+                // Inside an expression nothing is bound, and everything is a number.
+                let place = if place == Use::Atom {
+                    Use::Value
+                } else {
+                    place
+                };
+                self.collect_expr(lhs, Some(Type::Int), place, scope, multiplies);
+                self.collect_expr(rhs, Some(Type::Int), place, scope, multiplies);
+            }
+            ExprKind::Tuple(parts) => {
+                for part in parts {
+                    self.collect_expr(part, None, place, scope, multiplies);
+                }
+            }
+            ExprKind::Aggregate(aggregate) => self.collect_aggregate(aggregate, scope),
+            ExprKind::Wild | ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Text(_) => {}
+        }
+    }
+
+    fn collect_aggregate(&mut self, aggregate: &Aggregate<'t>, scope: u32) {
+        if scope != OUTER {
+            self.cx.report(mistake::nested_aggregate(aggregate.span));
+            self.poisoned = true;
+            return;
+        }
+        let scope = mark(aggregate);
+        let multiplies = matches!(aggregate.fold, Fold::Count | Fold::Sum);
+        let ty = (aggregate.fold == Fold::Sum).then_some(Type::Int);
+        self.collect(&aggregate.body, scope, multiplies);
+        for expr in &aggregate.exprs {
+            self.collect_expr(expr, ty, Use::Value, scope, multiplies);
+        }
+    }
+
+    /// Carries types across comparisons until nothing changes.
+    fn infer(&mut self, body: &[Literal<'t>]) {
+        let mut pairs = Vec::new();
+        gather(body, OUTER, &mut pairs);
+        for _ in 0..=pairs.len() {
+            let mut changed = false;
+            for &(lhs, rhs, scope) in &pairs {
+                let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
+                if left.len() == right.len() {
+                    changed |= self.spread(lhs, &right, scope);
+                    changed |= self.spread(rhs, &left, scope);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// Gives untyped variables of one side the types of the other.
+    fn spread(&mut self, side: &Expr<'t>, types: &[Option<Type>], scope: u32) -> bool {
+        let parts = match &side.kind {
+            ExprKind::Tuple(parts) => parts.as_slice(),
+            _ => std::slice::from_ref(side),
+        };
+        let mut changed = false;
+        for (part, ty) in parts.iter().zip(types) {
+            let (ExprKind::Var(name), Some(ty)) = (&part.kind, ty) else {
+                continue;
+            };
+            let id = self.var(name, scope, false);
+            if self.ty(id).is_none() {
+                self.unify(id, *ty, part.span);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The types of what an expression yields, as far as they are known.
+    pub(super) fn types_of(&mut self, expr: &Expr<'t>, scope: u32) -> Vec<Option<Type>> {
+        match &expr.kind {
+            ExprKind::Tuple(parts) => parts.iter().map(|it| self.type_of(it, scope)).collect(),
+            ExprKind::Aggregate(aggregate) => match aggregate.fold {
+                Fold::Count | Fold::Sum => vec![Some(Type::Int)],
+                Fold::Min | Fold::Max => {
+                    let scope = mark(aggregate);
+                    aggregate
+                        .exprs
+                        .iter()
+                        .map(|it| self.type_of(it, scope))
+                        .collect()
+                }
+            },
+            _ => vec![self.type_of(expr, scope)],
+        }
+    }
+
+    pub(super) fn type_of(&mut self, expr: &Expr<'t>, scope: u32) -> Option<Type> {
+        match &expr.kind {
+            ExprKind::Var(name) => {
+                let id = self.var(name, scope, false);
+                self.ty(id)
+            }
+            ExprKind::Int(_) | ExprKind::Binary(..) => Some(Type::Int),
+            ExprKind::Text(_) => Some(Type::Text),
+            ExprKind::Wild | ExprKind::Const(_) | ExprKind::Tuple(_) | ExprKind::Aggregate(_) => {
+                None
+            }
+        }
+    }
+
+    /// Reports variables that occur once: a wildcard, or a slip.
+    pub(super) fn check_single_uses(&mut self) {
+        for at in 0..self.vars.len() {
+            let var = &self.vars[at];
+            let &[(span, place)] = var.uses.as_slice() else {
+                continue;
+            };
+            let (Some(word), false) = (var.word, var.reported) else {
+                continue;
+            };
+            let counted = var.multiplies && var.scope != OUTER && place == Use::Atom;
+            let exempt = word.starts_with('_') && place != Use::Head && place != Use::Effect;
+            if place == Use::Param || counted || exempt {
+                continue;
+            }
+            let member = self.cx.member_like(word, var.ty);
+            let report = match place {
+                Use::Head => mistake::unbound_in_head(word, span, member.as_deref()),
+                Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
+                _ => mistake::single_use(word, span, member.as_deref()),
+            };
+            self.cx.report(report);
+            self.vars[at].reported = true;
+        }
+    }
+}
+
+/// What tells one aggregate's scope from another's; never [`OUTER`].
+pub(super) fn mark(aggregate: &Aggregate<'_>) -> u32 {
+    aggregate.span.start + 1
+}
+
+/// All comparisons of a body, those inside aggregates included, with their scopes.
+fn gather<'a, 't>(
+    body: &'a [Literal<'t>],
+    scope: u32,
+    pairs: &mut Vec<(&'a Expr<'t>, &'a Expr<'t>, u32)>,
+) {
+    for literal in body {
+        let Literal::Compare { lhs, rhs, .. } = literal else {
+            continue;
+        };
+        pairs.push((lhs, rhs, scope));
+        for side in [lhs, rhs] {
+            if let (ExprKind::Aggregate(aggregate), OUTER) = (&side.kind, scope) {
+                gather(&aggregate.body, mark(aggregate), pairs);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Templates of notation: `{at(piece)}{to}{letter(promotion)}`.
+//!
+//! Deliberately absent: writing a template out, which needs facts.
+
+use super::super::ast::Name;
+use super::super::limits;
+use super::super::limits::LimitError;
+use super::super::mistake;
+use super::super::program::{Piece, RelId, Span, Template, Type};
+use super::Checker;
+
+impl<'t> Checker<'t> {
+    pub(super) fn template(&mut self, rel: RelId, text: Name<'t>) -> Template {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        while at < text.text.len() {
+            let rest = &text.text[at..];
+            let plain = rest.find(['{', '}']).unwrap_or(rest.len());
+            if plain > 0 {
+                pieces.push(Piece::Text(rest[..plain].to_string()));
+                at += plain;
+                continue;
+            }
+            let close = rest.find('}').filter(|&it| it > 0);
+            let Some(close) = close else {
+                self.report(mistake::stray_brace("template", part(text, at, at + 1)));
+                break;
+            };
+            let inner = Name {
+                text: &rest[1..close],
+                span: part(text, at + 1, at + close),
+            };
+            pieces.extend(self.piece(rel, inner, 0).map(|it| it.0));
+            at += close + 1;
+        }
+        Template(pieces)
+    }
+
+    /// A column, or a relation looked up by an inner piece; with the type of what it yields.
+    fn piece(&mut self, rel: RelId, name: Name<'t>, depth: usize) -> Option<(Piece, Option<Type>)> {
+        if depth > limits::DEPTH {
+            self.report(mistake::limit(LimitError::Depth, name.span));
+            return None;
+        }
+        let Some(open) = name.text.find('(') else {
+            let column = self.template_column(rel, name)?;
+            return Some((Piece::Column(column), self.info(rel).types[column]));
+        };
+        let Some(inner) = name.text[open + 1..].strip_suffix(')') else {
+            self.report(mistake::template_parentheses(name.span));
+            return None;
+        };
+        let lookup = Name {
+            text: &name.text[..open],
+            span: part(name, 0, open),
+        };
+        let inner = Name {
+            text: inner,
+            span: part(name, open + 1, open + 1 + inner.len()),
+        };
+        let by = self.find(lookup);
+        let (piece, ty) = self.piece(rel, inner, depth + 1)?;
+        let by = by?;
+        let types = &self.info(by).types;
+        let &[key, value] = types.as_slice() else {
+            let report = mistake::template_arity(lookup, types.len(), self.relation(by).span);
+            self.report(report);
+            return None;
+        };
+        if let (Some(key), Some(ty)) = (key, ty)
+            && key != ty
+        {
+            let (wanted, found) = (self.type_name(key), self.type_name(ty));
+            let report =
+                mistake::template_type(inner.span, wanted, found, lookup, self.relation(by).span);
+            self.report(report);
+        }
+        Some((Piece::Lookup(by, Box::new(piece)), value))
+    }
+}
+
+/// A part of a name's text, as a place.
+fn part(name: Name<'_>, from: usize, to: usize) -> Span {
+    let start = name.span.start + from as u32;
+    Span {
+        start,
+        end: name.span.start + to as u32,
+        ..name.span
+    }
+}

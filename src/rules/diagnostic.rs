@@ -1,0 +1,251 @@
+//! What is wrong with rule text, as data and as text for people.
+//!
+//! Deliberately absent: the wording of each kind of mistake, which is in `mistake`.
+
+use std::fmt;
+
+use ariadne::{CharSet, Config, IndexType, Label as Mark, Report, ReportKind, sources};
+use serde::Serialize;
+
+use super::limits;
+use super::program::{Source, Span};
+
+/// A place with what is to be said about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable: `E...` for mistakes, `L...` for limits.
+    pub code: &'static str,
+    pub message: String,
+    /// The first label is the place of the mistake; the others are places that explain it.
+    pub labels: Vec<Label>,
+    pub notes: Vec<String>,
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub(super) fn new(
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Self {
+        let label = Label {
+            span,
+            text: label.into(),
+        };
+        Self {
+            code,
+            message: message.into(),
+            labels: vec![label],
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    pub(super) fn and(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    pub(super) fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    pub(super) fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// The place of the mistake.
+    pub fn span(&self) -> Span {
+        self.labels.first().map(|it| it.span).unwrap_or_default()
+    }
+}
+
+/// All mistakes of a program, in text order, with the text they are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostics {
+    sources: Vec<Source>,
+    list: Vec<Diagnostic>,
+    /// How many more there were than are kept.
+    dropped: usize,
+}
+
+/// A place as an editor wants it. Line and column are 1-based; the column counts characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+    /// Byte offsets into the file.
+    pub start: u32,
+    pub end: u32,
+    pub text: String,
+}
+
+#[derive(Serialize)]
+struct Entry<'d> {
+    code: &'static str,
+    message: &'d str,
+    #[serde(flatten)]
+    place: Place,
+    related: Vec<Place>,
+    notes: &'d [String],
+    help: Option<&'d str>,
+}
+
+impl Diagnostics {
+    pub(super) fn new(sources: Vec<Source>, mut list: Vec<Diagnostic>) -> Self {
+        list.sort_by_key(|it| (it.span().source, it.span().start));
+        list.dedup();
+        let dropped = list.len().saturating_sub(limits::DIAGNOSTICS);
+        list.truncate(limits::DIAGNOSTICS);
+        Self {
+            sources,
+            list,
+            dropped,
+        }
+    }
+
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// How many mistakes there were beyond those that are listed.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// Where a label stands.
+    pub fn place(&self, label: &Label) -> Place {
+        let Span {
+            source, start, end, ..
+        } = label.span;
+        let (file, text) = match self.sources.get(usize::from(source)) {
+            Some(it) => (it.path.clone(), it.text.as_str()),
+            None => (String::new(), ""),
+        };
+        let before = text.get(..start as usize).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        Place {
+            file,
+            line,
+            column,
+            start,
+            end,
+            text: label.text.clone(),
+        }
+    }
+
+    /// The mistakes as JSON: an array of objects with `code`, `message`, `file`, `line`, `column`,
+    /// `start`, `end`, `text`, `related`, `notes` and `help`.
+    pub fn to_json(&self) -> serde_json::Value {
+        let entries: Vec<Entry<'_>> = self.list.iter().map(|it| self.entry(it)).collect();
+        serde_json::to_value(entries).unwrap_or_default()
+    }
+
+    fn entry<'d>(&self, diagnostic: &'d Diagnostic) -> Entry<'d> {
+        let mut places = diagnostic.labels.iter().map(|it| self.place(it));
+        let first = Label {
+            span: Span::default(),
+            text: String::new(),
+        };
+        Entry {
+            code: diagnostic.code,
+            message: &diagnostic.message,
+            place: places.next().unwrap_or_else(|| self.place(&first)),
+            related: places.collect(),
+            notes: &diagnostic.notes,
+            help: diagnostic.help.as_deref(),
+        }
+    }
+
+    /// The mistakes with the lines they are about.
+    pub fn render(&self, color: bool) -> String {
+        let mut out = Vec::new();
+        let texts: Vec<(String, &str)> = self
+            .sources
+            .iter()
+            .map(|it| (it.path.clone(), it.text.as_str()))
+            .collect();
+        let mut cache = sources(texts);
+        for diagnostic in &self.list {
+            let report = self.report(diagnostic, color);
+            if report.write(&mut cache, &mut out).is_err() {
+                out.extend_from_slice(diagnostic.message.as_bytes());
+            }
+        }
+        let mut text = String::from_utf8_lossy(&out).into_owned();
+        if self.dropped > 0 {
+            text.push_str(&format!("and {} more\n", self.dropped));
+        }
+        text.lines()
+            .map(|it| it.trim_end().to_string() + "\n")
+            .collect()
+    }
+
+    fn report<'r>(
+        &self,
+        diagnostic: &'r Diagnostic,
+        color: bool,
+    ) -> Report<'r, (String, std::ops::Range<usize>)> {
+        let config = Config::default()
+            .with_color(color)
+            .with_index_type(IndexType::Byte)
+            .with_char_set(if color {
+                CharSet::Unicode
+            } else {
+                CharSet::Ascii
+            });
+        let mut report = Report::build(ReportKind::Error, self.range(diagnostic.span()))
+            .with_config(config)
+            .with_code(diagnostic.code)
+            .with_message(&diagnostic.message);
+        for label in &diagnostic.labels {
+            report = report.with_label(Mark::new(self.range(label.span)).with_message(&label.text));
+        }
+        for note in &diagnostic.notes {
+            report = report.with_note(note);
+        }
+        if let Some(help) = &diagnostic.help {
+            report = report.with_help(help);
+        }
+        report.finish()
+    }
+
+    fn range(&self, span: Span) -> (String, std::ops::Range<usize>) {
+        let path = self
+            .sources
+            .get(usize::from(span.source))
+            .map(|it| it.path.clone());
+        (
+            path.unwrap_or_default(),
+            span.start as usize..span.end as usize,
+        )
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostics {}

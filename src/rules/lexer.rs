@@ -1,0 +1,332 @@
+//! Rule text as tokens, each with its place.
+//!
+//! `%` opens a comment, and is also the remainder operator. The lexer takes it for a comment; the
+//! parser, which alone knows that an operand of an expression has just ended, asks
+//! [`Tokens::remainder_follows`] and has the rest of the line read again.
+//!
+//! Deliberately absent: keywords. Words like `key`, `on` or `count` mean something only where the
+//! parser expects them, so that relations may carry any name.
+
+use logos::Logos;
+
+use super::diagnostic::Diagnostic;
+use super::mistake;
+use super::program::Span;
+
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\n\f]+")]
+#[logos(skip(r"%[^\n]*", allow_greedy = true))]
+pub(super) enum Kind {
+    #[regex(r"\.[A-Za-z_][A-Za-z0-9_]*")]
+    Directive,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Ident,
+    #[regex(r"'[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")]
+    Quoted,
+    #[regex(r"[0-9]+")]
+    Int,
+    #[regex(r#""[^"\n]*""#)]
+    Text,
+    #[regex(r#""[^"\n]*"#)]
+    OpenText,
+    #[token(":-")]
+    If,
+    #[token("+=")]
+    Extend,
+    #[token("!=")]
+    Ne,
+    #[token("<=")]
+    Le,
+    #[token(">=")]
+    Ge,
+    #[token("=")]
+    Eq,
+    #[token("<")]
+    Lt,
+    #[token(">")]
+    Gt,
+    #[token("!")]
+    Not,
+    #[token(".")]
+    Dot,
+    #[token(",")]
+    Comma,
+    #[token(":")]
+    Colon,
+    #[token("(")]
+    Open,
+    #[token(")")]
+    Close,
+    #[token("{")]
+    OpenBrace,
+    #[token("}")]
+    CloseBrace,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    /// The remainder operator; made by [`Tokens::remainder_follows`] only.
+    Percent,
+    End,
+}
+
+/// A token and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+    /// Nothing but white space stands before it on its line.
+    pub(super) first: bool,
+    /// It stands at the very start of its line.
+    pub(super) flush: bool,
+}
+
+/// The tokens of one source, the next one on top.
+#[derive(Debug)]
+pub(super) struct Tokens<'t> {
+    text: &'t str,
+    source: u16,
+    /// In reverse: the next token is the last.
+    stack: Vec<Token>,
+    end: Token,
+    /// The token that was taken last.
+    last: Token,
+}
+
+impl<'t> Tokens<'t> {
+    pub(super) fn new(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> Self {
+        let mut stack = lex(source, text, 0..text.len(), 1, found);
+        let lines = text.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
+        let at = text.trim_end().len() as u32;
+        let line = text[..at as usize].bytes().filter(|&b| b == b'\n').count() as u32 + 1;
+        debug_assert!(line <= lines);
+        let span = Span {
+            source,
+            start: at,
+            end: at,
+            line,
+        };
+        let end = Token {
+            kind: Kind::End,
+            span,
+            first: true,
+            flush: true,
+        };
+        let last = Token {
+            span: Span {
+                source,
+                start: 0,
+                end: 0,
+                line: 1,
+            },
+            ..end
+        };
+        stack.reverse();
+        Self {
+            text,
+            source,
+            stack,
+            end,
+            last,
+        }
+    }
+
+    pub(super) fn peek(&self) -> Token {
+        self.stack.last().copied().unwrap_or(self.end)
+    }
+
+    /// The token after the next one.
+    pub(super) fn second(&self) -> Token {
+        self.stack
+            .len()
+            .checked_sub(2)
+            .map_or(self.end, |at| self.stack[at])
+    }
+
+    pub(super) fn next(&mut self) -> Token {
+        self.last = self.stack.pop().unwrap_or(self.end);
+        self.last
+    }
+
+    pub(super) fn last(&self) -> Token {
+        self.last
+    }
+
+    pub(super) fn text_of(&self, span: Span) -> &'t str {
+        self.text
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or("")
+    }
+
+    /// Whether the operand that was just taken is followed, on its line, by `%` and another
+    /// operand. If so the `%` becomes the next token, and what the lexer took for a comment is
+    /// read as rule text.
+    pub(super) fn remainder_follows(&mut self, found: &mut Vec<Diagnostic>) -> bool {
+        if self.peek().kind == Kind::Percent {
+            return true;
+        }
+        let line = self.last.span.line;
+        let from = self.last.span.end as usize;
+        let Some(rest) = self.text.get(from..) else {
+            return false;
+        };
+        let rest = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        let blanks = rest.len() - rest.trim_start().len();
+        let Some(operand) = rest[blanks..].strip_prefix('%') else {
+            return false;
+        };
+        if !starts_with_operand(operand) {
+            return false;
+        }
+        let at = from + blanks;
+        let until = at + 1 + comment_start(operand);
+        let mut again = lex(self.source, self.text, at + 1..until, line, found);
+        again.reverse();
+        self.stack.append(&mut again);
+        let span = Span {
+            source: self.source,
+            start: at as u32,
+            end: at as u32 + 1,
+            line,
+        };
+        self.stack.push(Token {
+            kind: Kind::Percent,
+            span,
+            first: false,
+            flush: false,
+        });
+        true
+    }
+}
+
+/// An operand, and after it something that can follow an operand in an expression. Words of prose
+/// are followed by other words.
+fn starts_with_operand(text: &str) -> bool {
+    let text = text.trim_start();
+    if text.starts_with('(') {
+        return true;
+    }
+    let word = text
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    let rest = text[word..].trim_start();
+    word > 0 && rest.starts_with(|c| "=!<>+-*/%),.:}".contains(c))
+}
+
+/// Where the next `%` outside quotes stands, or the end.
+fn comment_start(line: &str) -> usize {
+    let mut quoted = false;
+    for (at, byte) in line.bytes().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'%' if !quoted => return at,
+            _ => {}
+        }
+    }
+    line.len()
+}
+
+/// The tokens of a part of a text. What is no token is reported, once for each run.
+fn lex(
+    source: u16,
+    text: &str,
+    range: std::ops::Range<usize>,
+    first_line: u32,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut line = first_line;
+    let mut line_start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let mut counted = range.start;
+    let mut bad: Option<Span> = None;
+    for (kind, place) in Kind::lexer(&text[range.clone()]).spanned() {
+        let (start, end) = (range.start + place.start, range.start + place.end);
+        for (at, _) in text[counted..start].match_indices('\n') {
+            line += 1;
+            line_start = counted + at + 1;
+        }
+        counted = start;
+        let span = Span {
+            source,
+            start: start as u32,
+            end: end as u32,
+            line,
+        };
+        let Ok(kind) = kind else {
+            bad = match bad {
+                Some(run) if run.end == span.start => Some(Span {
+                    end: span.end,
+                    ..run
+                }),
+                Some(run) => {
+                    found.push(mistake::strange_text(run, text));
+                    Some(span)
+                }
+                None => Some(span),
+            };
+            continue;
+        };
+        let first = text[line_start..start].trim_start().is_empty();
+        let token = Token {
+            kind,
+            span,
+            first,
+            flush: line_start == start,
+        };
+        match kind {
+            Kind::OpenText => {
+                found.push(mistake::open_text(span));
+                tokens.push(Token {
+                    kind: Kind::Text,
+                    ..token
+                });
+            }
+            Kind::Directive if tokens.last().is_some_and(|it| it.span.end == span.start) => {
+                tokens.extend(split_directive(token));
+            }
+            _ => tokens.push(token),
+        }
+    }
+    found.extend(bad.map(|run| mistake::strange_text(run, text)));
+    tokens
+}
+
+/// `a(x).b(y)`: a period right after something ends a clause, whatever follows.
+fn split_directive(token: Token) -> [Token; 2] {
+    let Span {
+        source,
+        start,
+        end,
+        line,
+    } = token.span;
+    let dot = Span {
+        source,
+        start,
+        end: start + 1,
+        line,
+    };
+    let name = Span {
+        source,
+        start: start + 1,
+        end,
+        line,
+    };
+    [
+        Token {
+            kind: Kind::Dot,
+            span: dot,
+            first: false,
+            flush: false,
+        },
+        Token {
+            kind: Kind::Ident,
+            span: name,
+            first: false,
+            flush: false,
+        },
+    ]
+}

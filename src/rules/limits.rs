@@ -1,0 +1,87 @@
+//! How much rule text may ask for. Presets come from strangers: running out is an error with a
+//! name, never a crash.
+//!
+//! Deliberately absent: the cost of running rules, which the evaluators budget.
+
+use thiserror::Error;
+
+/// Files of one program.
+pub const FILES: usize = 256;
+/// Bytes of one file.
+pub const FILE_BYTES: usize = 64 * 1024;
+/// Clauses with a body, and reactions, of one program.
+pub const RULES: usize = 512;
+/// Clauses without a body, of one program.
+pub const FACTS: usize = 8192;
+/// Relations of one program.
+pub const RELATIONS: usize = 1024;
+/// Domains of one program.
+pub const DOMAINS: usize = 128;
+/// Columns of one relation.
+pub const COLUMNS: usize = 8;
+/// Atoms of one body, those inside aggregates included.
+pub const BODY_ATOMS: usize = 16;
+/// Comparisons and aggregates of one body, and effects of one reaction.
+pub const BODY_COMPARISONS: usize = 32;
+/// Operators of one expression, and how deep parentheses and braces nest.
+pub const DEPTH: usize = 24;
+/// Files, and ranks, of a board.
+pub const BOARD_SIDE: usize = 16;
+/// Entities of a session.
+pub const ENTITIES: usize = 128;
+/// Members of one domain.
+pub const MEMBERS: usize = 256;
+/// Mistakes that are reported before the rest is only counted.
+pub const DIAGNOSTICS: usize = 200;
+
+/// Something that there is too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum LimitError {
+    #[error("a program may have {FILES} files, this one has {0}")]
+    Files(usize),
+    #[error("a file may have {FILE_BYTES} bytes, this one has {0}")]
+    FileBytes(usize),
+    #[error("a program may have {RULES} rules and reactions, this one has {0}")]
+    Rules(usize),
+    #[error("a program may have {FACTS} facts, this one has {0}")]
+    Facts(usize),
+    #[error("a program may have {RELATIONS} relations, this one has {0}")]
+    Relations(usize),
+    #[error("a program may have {DOMAINS} domains, this one has {0}")]
+    Domains(usize),
+    #[error("a relation may have {COLUMNS} columns, this one has {0}")]
+    Columns(usize),
+    #[error("a body may have {BODY_ATOMS} atoms, this one has {0}")]
+    BodyAtoms(usize),
+    #[error("a body may have {BODY_COMPARISONS} comparisons or effects, this one has {0}")]
+    BodyComparisons(usize),
+    #[error("an expression may nest {DEPTH} deep")]
+    Depth,
+    #[error("a board may have {BOARD_SIDE} files and {BOARD_SIDE} ranks, at least one of each")]
+    Board,
+    #[error("there may be {ENTITIES} entities, at least 2")]
+    Entities,
+    #[error("a domain may have {MEMBERS} members, this one has {0}")]
+    Members(usize),
+}
+
+impl LimitError {
+    /// The stable code of the diagnostic.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Files(_) => "L001",
+            Self::FileBytes(_) => "L002",
+            Self::Rules(_) => "L003",
+            Self::Facts(_) => "L004",
+            Self::Relations(_) => "L005",
+            Self::Domains(_) => "L006",
+            Self::Columns(_) => "L007",
+            Self::BodyAtoms(_) => "L008",
+            Self::BodyComparisons(_) => "L009",
+            Self::Depth => "L010",
+            Self::Board => "L011",
+            Self::Entities => "L012",
+            Self::Members(_) => "L013",
+        }
+    }
+}

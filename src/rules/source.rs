@@ -1,0 +1,140 @@
+//! Where rule text comes from: the files of this package, or a folder.
+//!
+//! Deliberately absent: which files make up a game.
+
+use std::io;
+use std::path::Path;
+
+use super::program::Source;
+
+/// The rule files of this package, by path.
+pub const EMBEDDED: &[(&str, &str)] = &[
+    (
+        "rules/core/attack.dl",
+        include_str!("../../rules/core/attack.dl"),
+    ),
+    (
+        "rules/core/board.dl",
+        include_str!("../../rules/core/board.dl"),
+    ),
+    (
+        "rules/core/castling.dl",
+        include_str!("../../rules/core/castling.dl"),
+    ),
+    (
+        "rules/core/effects.dl",
+        include_str!("../../rules/core/effects.dl"),
+    ),
+    (
+        "rules/core/moves.dl",
+        include_str!("../../rules/core/moves.dl"),
+    ),
+    (
+        "rules/core/pieces.dl",
+        include_str!("../../rules/core/pieces.dl"),
+    ),
+    (
+        "rules/core/results.dl",
+        include_str!("../../rules/core/results.dl"),
+    ),
+    (
+        "rules/games/antichess.dl",
+        include_str!("../../rules/games/antichess.dl"),
+    ),
+    (
+        "rules/games/chess.dl",
+        include_str!("../../rules/games/chess.dl"),
+    ),
+    (
+        "rules/games/chess960.dl",
+        include_str!("../../rules/games/chess960.dl"),
+    ),
+    (
+        "rules/games/coregal.dl",
+        include_str!("../../rules/games/coregal.dl"),
+    ),
+    (
+        "rules/games/giveaway.dl",
+        include_str!("../../rules/games/giveaway.dl"),
+    ),
+    (
+        "rules/games/knightmate-classic.dl",
+        include_str!("../../rules/games/knightmate-classic.dl"),
+    ),
+    (
+        "rules/games/knightmate.dl",
+        include_str!("../../rules/games/knightmate.dl"),
+    ),
+    (
+        "rules/presets/coregal.dl",
+        include_str!("../../rules/presets/coregal.dl"),
+    ),
+    (
+        "rules/presets/knightmate-rules.dl",
+        include_str!("../../rules/presets/knightmate-rules.dl"),
+    ),
+    (
+        "rules/presets/suicide-chess.dl",
+        include_str!("../../rules/presets/suicide-chess.dl"),
+    ),
+];
+
+/// The embedded files of these paths, in the order asked for; unknown paths are left out.
+pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {
+    paths
+        .iter()
+        .filter_map(|path| EMBEDDED.iter().find(|it| it.0 == *path))
+        .map(|(path, text)| Source {
+            path: (*path).to_string(),
+            text: (*text).to_string(),
+        })
+        .collect()
+}
+
+/// The embedded files of a folder such as `rules/core`, by name.
+pub fn embedded_folder(folder: &str) -> Vec<Source> {
+    let inside = |path: &str| {
+        path.strip_prefix(folder)
+            .and_then(|it| it.strip_prefix('/'))
+            .is_some_and(|it| !it.contains('/'))
+    };
+    let paths: Vec<&str> = EMBEDDED
+        .iter()
+        .map(|it| it.0)
+        .filter(|it| inside(it))
+        .collect();
+    embedded_sources(&paths)
+}
+
+/// All `.dl` files below a folder on disk, by path. Paths keep the folder as it is given.
+///
+/// # Errors
+/// A folder or file that cannot be read, or is no UTF-8.
+pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "dl") {
+                sources.push(load_file(&path)?);
+            }
+        }
+    }
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(sources)
+}
+
+/// One rule file on disk.
+///
+/// # Errors
+/// A file that cannot be read, or is no UTF-8.
+pub fn load_file(path: &Path) -> io::Result<Source> {
+    let text = std::fs::read_to_string(path)?;
+    Ok(Source {
+        path: path.to_string_lossy().replace('\\', "/"),
+        text,
+    })
+}

@@ -1,0 +1,157 @@
+//! The order in which relations can be computed: strongly connected components, and no cycle
+//! through negation or an aggregate.
+//!
+//! Inputs and what the loader provides (`file`, `rank`) are in no stratum: they are given.
+//! Deliberately absent: rules of one stratum are not ordered.
+
+use std::collections::VecDeque;
+
+use super::diagnostic::Diagnostic;
+use super::mistake;
+use super::program::{Literal, RelId, Relation, Role, Rule, Span, Stratum};
+
+/// A relation that another's rule reads.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    to: usize,
+    /// Through negation or inside an aggregate: all of it must be known before.
+    negative: bool,
+    span: Span,
+}
+
+pub(super) fn stratify(
+    relations: &[Relation],
+    rules: &[Rule],
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Stratum> {
+    let mut graph: Vec<Vec<Edge>> = vec![Vec::new(); relations.len()];
+    for rule in rules {
+        edges(&rule.body, false, &mut graph[usize::from(rule.head.0)]);
+    }
+    let components = components(&graph);
+    let mut of = vec![0; relations.len()];
+    for (at, component) in components.iter().enumerate() {
+        component.iter().for_each(|&it| of[it] = at);
+    }
+    found.extend(components.iter().enumerate().filter_map(|(at, members)| {
+        negative_cycle(&graph, members, |it| of[it] == at)
+            .map(|(from, path)| cycle_report(relations, from, &path))
+    }));
+    let mut strata: Vec<Stratum> = components
+        .iter()
+        .filter(|it| matches!(relations[it[0]].role, Role::Static | Role::Derived))
+        .map(|it| stratum(relations, &graph, it))
+        .collect();
+    // Statics depend on statics only, so this keeps the order valid.
+    strata.sort_by_key(|it| !it.is_static);
+    strata
+}
+
+fn stratum(relations: &[Relation], graph: &[Vec<Edge>], members: &[usize]) -> Stratum {
+    let recursive = members.len() > 1 || graph[members[0]].iter().any(|it| it.to == members[0]);
+    Stratum {
+        relations: members.iter().map(|&it| RelId(it as u16)).collect(),
+        recursive,
+        is_static: members.iter().all(|&it| relations[it].role == Role::Static),
+    }
+}
+
+fn edges(body: &[Literal], inside: bool, out: &mut Vec<Edge>) {
+    for literal in body {
+        match literal {
+            Literal::Atom(atom) => out.push(Edge {
+                to: usize::from(atom.rel.0),
+                negative: inside || atom.negated,
+                span: atom.span,
+            }),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(aggregate) => edges(&aggregate.body, true, out),
+        }
+    }
+}
+
+/// Tarjan's algorithm with a stack of its own. A component comes after all that it reads; members
+/// are in declaration order.
+fn components(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let mut state = (0..graph.len())
+        .map(|_| (NEW, NEW, false))
+        .collect::<Vec<_>>();
+    let (mut stack, mut out, mut counter) = (Vec::new(), Vec::new(), 0);
+    for root in 0..graph.len() {
+        if state[root].0 != NEW {
+            continue;
+        }
+        let mut calls = vec![(root, 0)];
+        while let Some((node, next)) = calls.pop() {
+            if next == 0 {
+                state[node] = (counter, counter, true);
+                counter += 1;
+                stack.push(node);
+            }
+            if let Some(edge) = graph[node].get(next) {
+                calls.push((node, next + 1));
+                if state[edge.to].0 == NEW {
+                    calls.push((edge.to, 0));
+                } else if state[edge.to].2 {
+                    state[node].1 = state[node].1.min(state[edge.to].0);
+                }
+                continue;
+            }
+            if state[node].0 == state[node].1 {
+                let at = stack.iter().rposition(|&it| it == node).unwrap_or(0);
+                let mut members = stack.split_off(at);
+                members.iter().for_each(|&it| state[it].2 = false);
+                members.sort_unstable();
+                out.push(members);
+            }
+            if let Some(&(parent, _)) = calls.last() {
+                state[parent].1 = state[parent].1.min(state[node].1);
+            }
+        }
+    }
+    out
+}
+
+/// A cycle inside a component that starts with a negative step: its first relation and its steps.
+fn negative_cycle(
+    graph: &[Vec<Edge>],
+    members: &[usize],
+    inside: impl Fn(usize) -> bool,
+) -> Option<(usize, Vec<Edge>)> {
+    let (from, edge) = members.iter().find_map(|&from| {
+        let edge = graph[from].iter().find(|it| it.negative && inside(it.to));
+        edge.map(|it| (from, *it))
+    })?;
+    let mut came: Vec<Option<(usize, Edge)>> = vec![None; graph.len()];
+    let mut queue = VecDeque::from([edge.to]);
+    while let Some(node) = queue.pop_front() {
+        if node == from {
+            break;
+        }
+        for step in graph[node].iter().filter(|it| inside(it.to)) {
+            if came[step.to].is_none() && step.to != edge.to {
+                came[step.to] = Some((node, *step));
+                queue.push_back(step.to);
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut at = from;
+    while at != edge.to {
+        let (before, step) = came[at]?;
+        path.push(step);
+        at = before;
+    }
+    path.push(edge);
+    path.reverse();
+    Some((from, path))
+}
+
+fn cycle_report(relations: &[Relation], from: usize, path: &[Edge]) -> Diagnostic {
+    let steps: Vec<(&str, bool, Span)> = path
+        .iter()
+        .map(|it| (relations[it.to].name.as_str(), it.negative, it.span))
+        .collect();
+    mistake::negative_cycle(&relations[from].name, &steps)
+}

@@ -1,0 +1,813 @@
+//! Tokens to tree: recursive descent that goes on after a mistake.
+//!
+//! A mistake abandons one directive, clause or reaction; reading goes on after the next period, at
+//! the next directive, or at the next word that starts a line. Deliberately absent: names and
+//! types, which `check` settles.
+
+use super::ast::{
+    ActionDecl, Aggregate, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind,
+    File, InputDecl, InputKind, Item, Literal, Name, Number, Reaction, RelationDecl, RelationKind,
+    Shape,
+};
+use super::diagnostic::Diagnostic;
+use super::lexer::{Kind, Token, Tokens};
+use super::limits::{self, LimitError};
+use super::mistake;
+use super::program::{Arith, Fold, Legality, Op, Span};
+
+const DIRECTIVES: [&str; 7] = [
+    ".domain",
+    ".input",
+    ".static",
+    ".decl",
+    ".action",
+    ".repetition",
+    ".meta",
+];
+
+/// An item was given up; the reason has been reported.
+struct Abandoned;
+
+type Parsed<T> = Result<T, Abandoned>;
+
+/// Reads one source. What is wrong with it goes to `found`.
+pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> File<'t> {
+    let tokens = Tokens::new(source, text, found);
+    let mut parser = Parser {
+        tokens,
+        found,
+        depth: 0,
+        subject: None,
+    };
+    let mut file = File::default();
+    while parser.peek().kind != Kind::End {
+        parser.subject = None;
+        parser.depth = 0;
+        let before = parser.peek().span.start;
+        match parser.item() {
+            Ok(item) => file.items.push(item),
+            Err(Abandoned) => {
+                file.broken.extend(parser.subject);
+                parser.recover(before);
+            }
+        }
+    }
+    file
+}
+
+struct Parser<'t, 'd> {
+    tokens: Tokens<'t>,
+    found: &'d mut Vec<Diagnostic>,
+    /// Open parentheses and braces, and operators of the expression at hand.
+    depth: usize,
+    /// The name that the item at hand declares or concludes.
+    subject: Option<&'t str>,
+}
+
+impl<'t> Parser<'t, '_> {
+    fn peek(&self) -> Token {
+        self.tokens.peek()
+    }
+
+    fn at(&self, kind: Kind) -> bool {
+        self.peek().kind == kind
+    }
+
+    fn next(&mut self) -> Token {
+        self.tokens.next()
+    }
+
+    fn eat(&mut self, kind: Kind) -> bool {
+        let yes = self.at(kind);
+        if yes {
+            self.next();
+        }
+        yes
+    }
+
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
+        self.found.push(diagnostic);
+        Err(Abandoned)
+    }
+
+    /// Gives up because something else should stand here.
+    fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        let token = self.peek();
+        let diagnostic = if token.kind == Kind::End || token.first {
+            mistake::ends_early(what, self.tokens.last().span)
+        } else {
+            mistake::expected(what, self.tokens.text_of(token.span), token.span)
+        };
+        self.fail(diagnostic)
+    }
+
+    fn expect(&mut self, kind: Kind, what: &str) -> Parsed<Token> {
+        if self.at(kind) {
+            Ok(self.next())
+        } else {
+            self.expected(what)
+        }
+    }
+
+    fn name_of(&self, token: Token) -> Name<'t> {
+        Name {
+            text: self.tokens.text_of(token.span),
+            span: token.span,
+        }
+    }
+
+    fn ident(&mut self, what: &str) -> Parsed<Name<'t>> {
+        let token = self.expect(Kind::Ident, what)?;
+        Ok(self.name_of(token))
+    }
+
+    /// The span from a token to the one taken last.
+    fn since(&self, start: Span) -> Span {
+        Span {
+            end: self.tokens.last().span.end.max(start.end),
+            ..start
+        }
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.at(Kind::Ident) && self.tokens.text_of(self.peek().span) == word
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let yes = self.is_word(word);
+        if yes {
+            self.next();
+        }
+        yes
+    }
+
+    fn deeper(&mut self) -> Parsed<()> {
+        self.depth += 1;
+        if self.depth > limits::DEPTH {
+            let span = self.peek().span;
+            return self.fail(mistake::limit(LimitError::Depth, span));
+        }
+        Ok(())
+    }
+
+    fn recover(&mut self, before: u32) {
+        loop {
+            let token = self.peek();
+            let moved = token.span.start > before;
+            match token.kind {
+                Kind::End => return,
+                Kind::Directive if moved => return,
+                Kind::Ident if moved && token.flush => return,
+                _ => {}
+            }
+            if self.next().kind == Kind::Dot {
+                return;
+            }
+        }
+    }
+
+    // --- items -----------------------------------------------------------------------------------
+
+    fn item(&mut self) -> Parsed<Item<'t>> {
+        let token = self.peek();
+        if token.kind != Kind::Directive {
+            return self.clause_or_reaction();
+        }
+        match self.tokens.text_of(token.span) {
+            ".domain" => self.domain().map(Item::Domain),
+            ".input" => self.input().map(Item::Relation),
+            ".static" | ".decl" => self.declaration().map(Item::Relation),
+            ".action" => self.action().map(Item::Relation),
+            ".repetition" => self.repetition(),
+            ".meta" => self.meta(),
+            other => self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span)),
+        }
+    }
+
+    fn domain(&mut self) -> Parsed<DomainDecl<'t>> {
+        self.next();
+        let name = self.ident("the name of a domain")?;
+        self.subject = Some(name.text);
+        let shape = if self.eat_word("grid") {
+            Shape::Grid(self.number()?, self.number()?)
+        } else if self.eat_word("entities") {
+            Shape::Entities(self.number()?)
+        } else if self.eat(Kind::Extend) {
+            Shape::Extend(self.members()?)
+        } else if self.at(Kind::OpenBrace) {
+            Shape::Members(self.members()?)
+        } else {
+            return self
+                .expected("`{ members }`, `+= { members }`, `grid FILES RANKS` or `entities CAP`");
+        };
+        Ok(DomainDecl { name, shape })
+    }
+
+    fn members(&mut self) -> Parsed<Vec<Name<'t>>> {
+        self.expect(Kind::OpenBrace, "`{` and the members")?;
+        let mut members = Vec::new();
+        while !self.at(Kind::CloseBrace) {
+            members.push(self.hyphenated("a member's name")?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::CloseBrace, "`,` or `}`")?;
+        Ok(members)
+    }
+
+    /// `knightmate-rules`: words and numbers joined by hyphens without blanks.
+    fn hyphenated(&mut self, what: &str) -> Parsed<Name<'t>> {
+        if self.at(Kind::Quoted) {
+            let token = self.next();
+            return self.fail(mistake::quoted_member(
+                self.tokens.text_of(token.span),
+                token.span,
+            ));
+        }
+        let first = self.expect(Kind::Ident, what)?.span;
+        let mut span = first;
+        loop {
+            let (hyphen, word) = (self.peek(), self.tokens.second());
+            let joined = hyphen.kind == Kind::Minus
+                && matches!(word.kind, Kind::Ident | Kind::Int)
+                && hyphen.span.start == span.end
+                && word.span.start == hyphen.span.end;
+            let tail =
+                matches!(hyphen.kind, Kind::Ident | Kind::Int) && hyphen.span.start == span.end;
+            if joined {
+                self.next();
+            } else if !tail {
+                break;
+            }
+            span.end = self.next().span.end;
+        }
+        Ok(Name {
+            text: self.tokens.text_of(span),
+            span,
+        })
+    }
+
+    fn number(&mut self) -> Parsed<Number> {
+        let start = self.peek().span;
+        let negative = self.eat(Kind::Minus);
+        let token = self.expect(Kind::Int, "a number")?;
+        let digits = self.tokens.text_of(token.span);
+        let span = self.since(start);
+        let value = if negative {
+            format!("-{digits}").parse()
+        } else {
+            digits.parse()
+        };
+        match value {
+            Ok(value) => Ok(Number { value, span }),
+            Err(_) => self.fail(mistake::number_too_large(digits, span)),
+        }
+    }
+
+    fn text(&mut self, what: &str) -> Parsed<Name<'t>> {
+        self.expect(Kind::Text, what)?;
+        Ok(self.unquoted())
+    }
+
+    /// The text that was taken last, without its quotes.
+    fn unquoted(&self) -> Name<'t> {
+        let mut span = self.tokens.last().span;
+        let whole = self.tokens.text_of(span);
+        span.start += 1;
+        if whole.len() > 1 && whole.ends_with('"') {
+            span.end -= 1;
+        }
+        Name {
+            text: self.tokens.text_of(span),
+            span,
+        }
+    }
+
+    fn sentence(&mut self) -> Option<Name<'t>> {
+        self.eat(Kind::Text).then(|| self.unquoted())
+    }
+
+    fn relation_head(&mut self) -> Parsed<(Name<'t>, Vec<ColumnDecl<'t>>)> {
+        self.next();
+        let name = self.ident("the name of a relation")?;
+        self.subject = Some(name.text);
+        self.expect(Kind::Open, "`(` and the columns")?;
+        let mut columns = Vec::new();
+        while !self.at(Kind::Close) {
+            let word = self.ident("a column `name: Type`")?;
+            columns.push(if self.eat(Kind::Colon) {
+                ColumnDecl {
+                    name: Some(word),
+                    ty: self.ident("the type of the column")?,
+                }
+            } else {
+                ColumnDecl {
+                    name: None,
+                    ty: word,
+                }
+            });
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::Close, "`,` or `)`")?;
+        Ok((name, columns))
+    }
+
+    /// The next word, if it is an option of the declaration at hand and not the next clause.
+    fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
+        let token = self.peek();
+        if token.kind != Kind::Ident {
+            return Ok(None);
+        }
+        let word = self.tokens.text_of(token.span);
+        let calls = self.tokens.second().kind == Kind::Open;
+        if let Some(&option) = known.iter().find(|it| **it == word)
+            && !(token.first && calls)
+        {
+            self.next();
+            return Ok(Some(option));
+        }
+        if token.first {
+            return Ok(None);
+        }
+        self.fail(mistake::unknown_option(word, known, token.span))
+    }
+
+    fn declaration(&mut self) -> Parsed<RelationDecl<'t>> {
+        let is_static = self.tokens.text_of(self.peek().span) == ".static";
+        let (name, columns) = self.relation_head()?;
+        let (mut key, mut open) = (false, false);
+        while let Some(option) = self.option(&["key", "open"])? {
+            if option == "key" {
+                key = true
+            } else {
+                open = true
+            }
+        }
+        let kind = if is_static {
+            RelationKind::Static { key, open }
+        } else {
+            RelationKind::Derived { key, open }
+        };
+        Ok(RelationDecl {
+            name,
+            columns,
+            kind,
+            sentence: self.sentence(),
+        })
+    }
+
+    fn input(&mut self) -> Parsed<RelationDecl<'t>> {
+        let (name, columns) = self.relation_head()?;
+        let kind = match self.option(&["key", "flag", "game"])? {
+            Some("key") => InputKind::Key,
+            Some("flag") => InputKind::Flag,
+            Some(_) => InputKind::Game,
+            None => return self.expected("`key`, `flag` or `game`"),
+        };
+        if self.option(&["attr"])?.is_none() {
+            return self.expected("`attr` and the attribute's name");
+        }
+        let attr = if self.at(Kind::Text) {
+            self.text("the attribute's name")?
+        } else {
+            self.hyphenated("the attribute's name")?
+        };
+        let default = if self.eat(Kind::Eq) {
+            Some(self.default_value()?)
+        } else {
+            None
+        };
+        let kind = RelationKind::Input(InputDecl {
+            kind,
+            attr,
+            default,
+        });
+        Ok(RelationDecl {
+            name,
+            columns,
+            kind,
+            sentence: self.sentence(),
+        })
+    }
+
+    fn default_value(&mut self) -> Parsed<Default<'t>> {
+        match self.peek().kind {
+            Kind::Int | Kind::Minus => self.number().map(Default::Number),
+            Kind::Quoted => {
+                let token = self.next();
+                Ok(Default::Member(self.constant(token)))
+            }
+            _ => self
+                .hyphenated("the default: a number or a member's name")
+                .map(Default::Member),
+        }
+    }
+
+    fn action(&mut self) -> Parsed<RelationDecl<'t>> {
+        let (name, columns) = self.relation_head()?;
+        let mut action = ActionDecl::default();
+        while let Some(option) = self.option(&["tries", "legality", "uci", "san"])? {
+            match option {
+                "tries" => action.tries = Some(self.ident("the name of a relation")?),
+                "legality" => action.legality = Some(self.legality()?),
+                "uci" => action.uci = Some(self.text("the template, in double quotes")?),
+                _ => action.san = Some(self.text("the template, in double quotes")?),
+            }
+        }
+        let kind = RelationKind::Action(action);
+        Ok(RelationDecl {
+            name,
+            columns,
+            kind,
+            sentence: self.sentence(),
+        })
+    }
+
+    fn legality(&mut self) -> Parsed<Legality> {
+        match self.option(&["rules", "simulate"])? {
+            Some("rules") => Ok(Legality::Rules),
+            Some(_) => Ok(Legality::Simulate),
+            None => self.expected("`rules` or `simulate`"),
+        }
+    }
+
+    fn repetition(&mut self) -> Parsed<Item<'t>> {
+        self.next();
+        let mut names = vec![self.ident("the name of a relation")?];
+        while self.eat(Kind::Comma) {
+            names.push(self.ident("the name of a relation")?);
+        }
+        Ok(Item::Repetition(names))
+    }
+
+    fn meta(&mut self) -> Parsed<Item<'t>> {
+        let start = self.next().span;
+        let key = self.hyphenated("a key")?;
+        let value = self.text("the value, in double quotes")?;
+        Ok(Item::Meta {
+            key,
+            value,
+            span: self.since(start),
+        })
+    }
+
+    // --- clauses and reactions -------------------------------------------------------------------
+
+    fn clause_or_reaction(&mut self) -> Parsed<Item<'t>> {
+        let start = self.peek().span;
+        if self.is_word("on") && self.tokens.second().kind == Kind::Ident {
+            return self.reaction().map(Item::Reaction);
+        }
+        if self.at(Kind::Not) {
+            return self.fail(mistake::negated_head(start));
+        }
+        if !self.at(Kind::Ident) {
+            return self.expected("a directive, a rule or a reaction");
+        }
+        let head = self.atom("a rule")?;
+        self.subject = Some(head.name.text);
+        let body = if self.eat(Kind::If) {
+            self.body()?
+        } else {
+            Vec::new()
+        };
+        self.period()?;
+        Ok(Item::Clause(Clause {
+            head,
+            body,
+            span: self.since(start),
+        }))
+    }
+
+    fn period(&mut self) -> Parsed<()> {
+        if self.eat(Kind::Dot) {
+            return Ok(());
+        }
+        if self.at(Kind::If) {
+            let span = self.peek().span;
+            return self.fail(mistake::second_if(span));
+        }
+        self.expected("`,` or `.`")
+    }
+
+    fn reaction(&mut self) -> Parsed<Reaction<'t>> {
+        let start = self.next().span;
+        let any = self.is_word("any") && self.tokens.second().kind != Kind::Open;
+        let event = if any {
+            self.next();
+            None
+        } else {
+            Some(self.atom("an action")?)
+        };
+        let body = if self.eat_word("when") {
+            self.body()?
+        } else {
+            Vec::new()
+        };
+        if !self.eat_word("do") {
+            return self.expected("`do` and the effects");
+        }
+        let mut effects = vec![self.effect()?];
+        while self.eat(Kind::Comma) {
+            effects.push(self.effect()?);
+        }
+        self.period()?;
+        let span = self.since(start);
+        if effects.len() > limits::BODY_COMPARISONS {
+            return self.fail(mistake::limit(
+                LimitError::BodyComparisons(effects.len()),
+                span,
+            ));
+        }
+        Ok(Reaction {
+            event,
+            body,
+            effects,
+            span,
+        })
+    }
+
+    fn effect(&mut self) -> Parsed<Effect<'t>> {
+        let token = self.peek();
+        if token.kind != Kind::Ident {
+            return self.expected("`set`, `retract` or `remove`");
+        }
+        match self.tokens.text_of(token.span) {
+            "set" => {
+                self.next();
+                self.atom("the fact to set").map(Effect::Set)
+            }
+            "retract" => {
+                self.next();
+                self.atom("the fact to retract").map(Effect::Retract)
+            }
+            "remove" => {
+                self.next();
+                self.expr().map(Effect::Remove)
+            }
+            other => self.fail(mistake::unknown_effect(other, token.span)),
+        }
+    }
+
+    fn atom(&mut self, what: &str) -> Parsed<Atom<'t>> {
+        let name = self.ident(what)?;
+        if !self.at(Kind::Open) {
+            return self.fail(mistake::no_parentheses(name.text, name.span));
+        }
+        self.next();
+        let args = self.exprs(Kind::Close)?;
+        self.expect(Kind::Close, "`,` or `)`")?;
+        Ok(Atom {
+            name,
+            args,
+            span: self.since(name.span),
+        })
+    }
+
+    fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
+        let mut exprs = Vec::new();
+        while !self.at(until) {
+            exprs.push(self.expr()?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        Ok(exprs)
+    }
+
+    fn body(&mut self) -> Parsed<Vec<Literal<'t>>> {
+        let mut body = vec![self.literal()?];
+        while self.eat(Kind::Comma) {
+            body.push(self.literal()?);
+        }
+        Ok(body)
+    }
+
+    fn literal(&mut self) -> Parsed<Literal<'t>> {
+        let token = self.peek();
+        if self.eat(Kind::Not) {
+            if !self.at(Kind::Ident) || self.tokens.second().kind != Kind::Open {
+                return self.fail(mistake::negated_expression(token.span));
+            }
+            let atom = self.atom("a relation")?;
+            return Ok(Literal::Atom {
+                atom,
+                negated: true,
+            });
+        }
+        if token.kind == Kind::Ident && self.tokens.second().kind == Kind::Open {
+            let atom = self.atom("a relation")?;
+            return Ok(Literal::Atom {
+                atom,
+                negated: false,
+            });
+        }
+        let lhs = self.expr()?;
+        let Some(op) = self.comparison() else {
+            if let ExprKind::Var(name) = lhs.kind
+                && matches!(self.peek().kind, Kind::Comma | Kind::Dot | Kind::CloseBrace)
+            {
+                return self.fail(mistake::no_parentheses(name, lhs.span));
+            }
+            return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");
+        };
+        let rhs = self.expr()?;
+        Ok(Literal::Compare {
+            lhs,
+            op,
+            rhs,
+            span: self.since(token.span),
+        })
+    }
+
+    fn comparison(&mut self) -> Option<Op> {
+        let op = match self.peek().kind {
+            Kind::Eq => Op::Eq,
+            Kind::Ne => Op::Ne,
+            Kind::Lt => Op::Lt,
+            Kind::Le => Op::Le,
+            Kind::Gt => Op::Gt,
+            Kind::Ge => Op::Ge,
+            _ => return None,
+        };
+        self.next();
+        Some(op)
+    }
+
+    // --- expressions -----------------------------------------------------------------------------
+
+    fn expr(&mut self) -> Parsed<Expr<'t>> {
+        let depth = self.depth;
+        let expr = self.sum();
+        self.depth = depth;
+        expr
+    }
+
+    fn sum(&mut self) -> Parsed<Expr<'t>> {
+        let mut lhs = self.product()?;
+        loop {
+            let op = match self.peek().kind {
+                Kind::Plus => Arith::Add,
+                Kind::Minus => Arith::Sub,
+                _ => return Ok(lhs),
+            };
+            self.next();
+            self.deeper()?;
+            let rhs = self.product()?;
+            lhs = binary(op, lhs, rhs);
+        }
+    }
+
+    fn product(&mut self) -> Parsed<Expr<'t>> {
+        let mut lhs = self.primary()?;
+        loop {
+            let remainder = self.tokens.remainder_follows(self.found);
+            let op = match self.peek().kind {
+                Kind::Star => Arith::Mul,
+                Kind::Slash => Arith::Div,
+                Kind::Percent if remainder => Arith::Mod,
+                _ => return Ok(lhs),
+            };
+            self.next();
+            self.deeper()?;
+            let rhs = self.primary()?;
+            lhs = binary(op, lhs, rhs);
+        }
+    }
+
+    fn primary(&mut self) -> Parsed<Expr<'t>> {
+        let token = self.peek();
+        let kind = match token.kind {
+            Kind::Ident => return self.word(),
+            Kind::Int => ExprKind::Int(self.number()?.value),
+            Kind::Quoted => {
+                self.next();
+                ExprKind::Const(self.constant(token).text)
+            }
+            Kind::Text => {
+                self.next();
+                ExprKind::Text(self.unquoted().text)
+            }
+            Kind::Minus if self.tokens.second().kind == Kind::Int => {
+                ExprKind::Int(self.number()?.value)
+            }
+            Kind::Minus => {
+                self.next();
+                self.deeper()?;
+                let zero = Expr {
+                    kind: ExprKind::Int(0),
+                    span: token.span,
+                };
+                let operand = self.primary()?;
+                ExprKind::Binary(Arith::Sub, Box::new(zero), Box::new(operand))
+            }
+            Kind::Open => return self.parenthesis(),
+            _ => return self.expected("a variable, a constant, a number or `(`"),
+        };
+        Ok(Expr {
+            kind,
+            span: self.since(token.span),
+        })
+    }
+
+    fn constant(&self, token: Token) -> Name<'t> {
+        let mut span = token.span;
+        span.start += 1;
+        Name {
+            text: self.tokens.text_of(span),
+            span: token.span,
+        }
+    }
+
+    /// `( expr )`, or several as the results of a fold.
+    fn parenthesis(&mut self) -> Parsed<Expr<'t>> {
+        let start = self.next().span;
+        let depth = self.depth;
+        self.deeper()?;
+        let mut exprs = vec![self.sum()?];
+        while self.eat(Kind::Comma) {
+            exprs.push(self.sum()?);
+        }
+        self.expect(Kind::Close, "`)`")?;
+        self.depth = depth;
+        let span = self.since(start);
+        if exprs.len() == 1 {
+            let only = exprs.swap_remove(0);
+            return Ok(Expr { span, ..only });
+        }
+        Ok(Expr {
+            kind: ExprKind::Tuple(exprs),
+            span,
+        })
+    }
+
+    /// A variable, the wildcard or an aggregate.
+    fn word(&mut self) -> Parsed<Expr<'t>> {
+        let token = self.next();
+        let name = self.name_of(token);
+        if self.at(Kind::OpenBrace) {
+            return self.aggregate(name);
+        }
+        if self.at(Kind::Open) {
+            return self.fail(mistake::call_in_expression(name.text, name.span));
+        }
+        let kind = if name.text == "_" {
+            ExprKind::Wild
+        } else {
+            ExprKind::Var(name.text)
+        };
+        Ok(Expr {
+            kind,
+            span: name.span,
+        })
+    }
+
+    fn aggregate(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
+        let fold = match name.text {
+            "count" => Fold::Count,
+            "sum" => Fold::Sum,
+            "min" => Fold::Min,
+            "max" => Fold::Max,
+            other => return self.fail(mistake::unknown_fold(other, name.span)),
+        };
+        self.next();
+        let depth = self.depth;
+        self.deeper()?;
+        let mut exprs = Vec::new();
+        if fold != Fold::Count {
+            exprs = self.exprs(Kind::Colon)?;
+            if exprs.is_empty() || !self.eat(Kind::Colon) {
+                return self
+                    .expected("the folded expression and `:`, as in `min { n : score(p, n) }`");
+            }
+        }
+        let body = self.body()?;
+        self.expect(Kind::CloseBrace, "`,` or `}`")?;
+        self.depth = depth;
+        let span = self.since(name.span);
+        let aggregate = Aggregate {
+            fold,
+            exprs,
+            body,
+            span,
+        };
+        Ok(Expr {
+            kind: ExprKind::Aggregate(Box::new(aggregate)),
+            span,
+        })
+    }
+}
+
+fn binary<'t>(op: Arith, lhs: Expr<'t>, rhs: Expr<'t>) -> Expr<'t> {
+    let span = Span {
+        end: rhs.span.end,
+        ..lhs.span
+    };
+    Expr {
+        kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)),
+        span,
+    }
+}
