@@ -17,10 +17,10 @@ use crate::rules::{
     VarId,
 };
 
-use super::super::world::Tuple;
+use super::super::rows::Tuple;
 use super::code::{EffectCode, Op, Reg, RowSource, RowTerm, Rows, Space, StoreId};
 use super::general::{self, Variant};
-use super::layout::{Dense, Sparse, Statics, Store, size};
+use super::layout::{Sparse, Statics, Store, size};
 use super::planner::{Code, Goal, Lit, PlanError, Planner, lit};
 use super::word::Word;
 
@@ -957,14 +957,6 @@ fn relations_of(body: &[&Literal]) -> Vec<RelId> {
         }
     }
     found
-}
-
-/// The store of a relation's rows, for readers.
-pub(super) fn dense_of<W>(compiled: &Compiled<W>, rel: RelId) -> Option<&Dense> {
-    match &compiled.stores[usize::from(rel.0)] {
-        Store::Dense(dense) => Some(dense),
-        _ => None,
-    }
 }
 
 /// Lists are refilled by this: the orders of each.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::facts::Change;
 use crate::rules::{ActionId, Input, RelId, Role};
 
-use super::super::world::Tuple;
+use super::super::rows::Tuple;
 use super::compile::{Compiled, DeltaKind, Mode, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
@@ -26,7 +26,7 @@ pub(in crate::derive) struct EngineMark {
 }
 
 /// The bit evaluator behind one width of rows.
-pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send {
+pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     /// An input's fact has changed.
     fn change(&mut self, change: Change);
     /// A change is taken back, after [`Evaluator::rollback`].
@@ -34,11 +34,13 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send {
     fn mark(&mut self) -> EngineMark;
     fn rollback(&mut self, mark: EngineMark);
     fn commit(&mut self);
-    fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool;
+    /// Makes a relation readable by [`Evaluator::contains`] and [`Evaluator::for_each`].
+    fn ensure(&mut self, rel: RelId);
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool;
     fn count(&mut self, rel: RelId) -> u64;
     fn any(&mut self, rel: RelId) -> bool;
     fn for_each(
-        &mut self,
+        &self,
         rel: RelId,
         pattern: &[Option<i64>],
         f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
@@ -52,9 +54,10 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send {
     fn dump(&self) -> String;
     /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
     fn forget(&mut self);
+    fn boxed_clone(&self) -> Box<dyn Evaluator>;
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Engine<W> {
     c: Arc<Compiled<W>>,
     s: State<W>,
@@ -379,7 +382,7 @@ impl<W: Word> Engine<W> {
     // --- on demand ------------------------------------------------------------------------------
 
     /// Makes a relation readable.
-    fn ensure(&mut self, rel: RelId) {
+    fn make_ready(&mut self, rel: RelId) {
         self.catch_up();
         if self.c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
             return;
@@ -639,13 +642,21 @@ impl<W: Word> Evaluator for Engine<W> {
         }
     }
 
-    fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
+    fn ensure(&mut self, rel: RelId) {
+        self.make_ready(rel);
+    }
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
+        if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+            let (row, last) = row_of(dense, tuple);
+            return self.row(dense, row).has(last);
+        }
         let pattern: Vec<Option<i64>> = tuple.iter().map(|it| Some(*it)).collect();
         self.for_each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     fn count(&mut self, rel: RelId) -> u64 {
-        self.ensure(rel);
+        self.make_ready(rel);
         let c = Arc::clone(&self.c);
         let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else {
             let mut n = 0;
@@ -671,7 +682,7 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 
     fn any(&mut self, rel: RelId) -> bool {
-        self.ensure(rel);
+        self.make_ready(rel);
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             return !self.row(dense, dense.support.unwrap_or(dense.base) as usize).is_empty();
         }
@@ -680,12 +691,11 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 
     fn for_each(
-        &mut self,
+        &self,
         rel: RelId,
         pattern: &[Option<i64>],
         f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.ensure(rel);
         let list = match &self.c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => return self.dense_tuples(dense, pattern, f),
             Store::Key { .. } | Store::Game { .. } => return self.function_tuples(rel, pattern, f),
@@ -747,6 +757,10 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn dump(&self) -> String {
         super::dump::plans(&self.c)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Evaluator> {
+        Box::new(self.clone())
     }
 
     fn forget(&mut self) {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::rules::RelId;
 
-use super::super::world::Tuple;
+use super::super::rows::Tuple;
 use super::code::StoreId;
 use super::compile::{Compiled, refill};
 use super::run::State;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::rules::{Input, Program, RelId, Type};
 
-use super::super::world::Tuple;
+use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
 use super::word::Word;
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::rules::Program;
 
-pub(super) use compile::Compiled;
+use compile::Compiled;
 pub(super) use engine::{EngineMark, Evaluator};
 pub use planner::PlanError;
 pub(super) use run::Output;
@@ -27,7 +27,10 @@ use word::{Wide, Word};
 
 /// A compiled program, at the narrowest row width that fits its domains.
 #[derive(Debug)]
-pub(super) enum BitPlan {
+pub(super) struct BitPlan(Widths);
+
+#[derive(Debug)]
+enum Widths {
     W64(Arc<Compiled<u64>>),
     W128(Arc<Compiled<Wide<2>>>),
     W256(Arc<Compiled<Wide<4>>>),
@@ -37,15 +40,18 @@ impl BitPlan {
     pub(super) fn compile(program: &Arc<Program>, at_least: usize) -> Result<Self, PlanError> {
         let largest = program.schema.domains().iter().map(|it| it.size()).max().unwrap_or(1);
         let program = Arc::clone(program);
-        match largest.max(at_least) {
-            0..=64 => Ok(Self::W64(Arc::new(compile::compile(program)?))),
-            65..=128 => Ok(Self::W128(Arc::new(compile::compile(program)?))),
-            129..=256 => Ok(Self::W256(Arc::new(compile::compile(program)?))),
-            larger => Err(PlanError {
-                place: "the program".into(),
-                what: format!("a domain with {larger} members; rows hold 256"),
-            }),
-        }
+        let widths = match largest.max(at_least) {
+            0..=64 => Widths::W64(Arc::new(compile::compile(program)?)),
+            65..=128 => Widths::W128(Arc::new(compile::compile(program)?)),
+            129..=256 => Widths::W256(Arc::new(compile::compile(program)?)),
+            larger => {
+                return Err(PlanError {
+                    place: "the program".into(),
+                    what: format!("a domain with {larger} members; rows hold 256"),
+                });
+            }
+        };
+        Ok(Self(widths))
     }
 
     /// The rows of a new, empty session.
@@ -53,10 +59,10 @@ impl BitPlan {
         fn engine<W: Word>(compiled: &Arc<Compiled<W>>) -> Box<dyn Evaluator> {
             Box::new(engine::Engine::new(Arc::clone(compiled)))
         }
-        match self {
-            Self::W64(it) => engine(it),
-            Self::W128(it) => engine(it),
-            Self::W256(it) => engine(it),
+        match &self.0 {
+            Widths::W64(it) => engine(it),
+            Widths::W128(it) => engine(it),
+            Widths::W256(it) => engine(it),
         }
     }
 }

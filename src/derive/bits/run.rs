@@ -10,11 +10,11 @@ use super::layout::{NONE, Sparse};
 use super::word::Word;
 use crate::rules::Fold;
 
-use super::super::world::Tuple;
+use super::super::rows::Tuple;
 
 /// One solution of a reaction's body: the reaction, and what its effects came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
+pub(in crate::derive) enum Output {
     Set { attr: crate::facts::AttrId, entity: i64, value: i64 },
     Retract { attr: crate::facts::AttrId, entity: i64 },
     Remove { entity: i64 },
