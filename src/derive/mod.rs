@@ -1,3 +1,16 @@
 //! Keeping it true: evaluators of a checked program over the facts of a session.
 //!
 //! This layer must not know moves, players, or squares as chess.
+
+mod bits;
+mod fire;
+mod frog;
+mod rows;
+mod solve;
+mod world;
+
+pub use frog::{Frog, Statics, Stuck};
+pub use rows::{Rows, Tuple, collect};
+pub use solve::{Bindings, solve};
+pub use bits::PlanError;
+pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

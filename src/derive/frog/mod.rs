@@ -1,0 +1,182 @@
+//! The slow, obvious evaluator: every relation of a checked program on the `datafrog` crate, from
+//! scratch each time.
+//!
+//! It is the referee of the fast evaluator and shares no code with it, nor with the tuple-at-a-time
+//! solver; statics are its own work too. Deliberately absent: anything incremental.
+
+mod plan;
+mod run;
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+use self::plan::Plans;
+use self::run::{Index, Runner, Table};
+use super::rows::{Rows, Tuple};
+use crate::facts::{GAME, Session};
+use crate::rules::{Input, Program, RelId, Role, RuleId};
+
+/// A rule that cannot be run: some literal never gets the values that it needs. The checks at load
+/// refuse such rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("rule {} has a literal whose variables are never bound", rule.0)]
+pub struct Stuck {
+    pub rule: RuleId,
+}
+
+/// What is the same in every position: the plans of the rules and, once they are needed, the
+/// statics with their indexes. Shared by the sessions that run under the program.
+pub struct Statics {
+    program: Arc<Program>,
+    plans: Plans,
+    rows: OnceLock<StaticRows>,
+}
+
+struct StaticRows {
+    tables: Vec<Table>,
+    indexes: Vec<Index>,
+}
+
+impl std::fmt::Debug for Statics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Statics").field("plans", &self.plans).finish_non_exhaustive()
+    }
+}
+
+impl Statics {
+    /// Plans the rules; computes nothing yet.
+    ///
+    /// # Errors
+    /// A rule that no order of its literals can run.
+    pub fn new(program: &Arc<Program>) -> Result<Self, Stuck> {
+        let plans = Plans::new(program)?;
+        Ok(Self { program: Arc::clone(program), plans, rows: OnceLock::new() })
+    }
+
+    fn rows(&self) -> &StaticRows {
+        self.rows.get_or_init(|| self.compute())
+    }
+
+    fn compute(&self) -> StaticRows {
+        let Self { program, plans, .. } = self;
+        let tables = program.relations.iter().map(|it| match &it.role {
+            Role::Builtin(rows) => sorted(rows.iter().map(|it| Tuple::from_slice(it)).collect()),
+            Role::Input(_) | Role::Static | Role::Derived => Table::default(),
+        });
+        let indexes = vec![Index::default(); plans.accesses.len()];
+        let tables = tables.collect();
+        let mut runner = Runner { program, plans, tables, indexes, fixed: None };
+        program.strata.iter().filter(|it| it.is_static).for_each(|it| runner.stratum(it));
+        StaticRows { tables: runner.tables, indexes: runner.indexes }
+    }
+}
+
+/// Every relation of a program over the facts of one session at one time.
+#[derive(Debug, Clone)]
+pub struct Frog {
+    program: Arc<Program>,
+    tables: Vec<Table>,
+}
+
+impl Frog {
+    /// Plans the rules, so that [`Frog::derive_with`] need not do it every time.
+    ///
+    /// # Errors
+    /// A rule that no order of its literals can run.
+    pub fn statics(program: &Arc<Program>) -> Result<Arc<Statics>, Stuck> {
+        Statics::new(program).map(Arc::new)
+    }
+
+    /// Computes everything anew, plans and statics included.
+    ///
+    /// # Errors
+    /// A rule that no order of its literals can run.
+    pub fn derive(program: &Arc<Program>, facts: &Session) -> Result<Self, Stuck> {
+        let statics = Self::statics(program)?;
+        Ok(Self::derive_with(&statics, facts))
+    }
+
+    /// Computes everything but the statics anew.
+    pub fn derive_with(statics: &Statics, facts: &Session) -> Self {
+        let program = &statics.program;
+        let fixed = statics.rows();
+        let mut runner = Runner {
+            program,
+            plans: &statics.plans,
+            tables: fixed.tables.clone(),
+            indexes: vec![Index::default(); statics.plans.accesses.len()],
+            fixed: Some(&fixed.indexes),
+        };
+        for (table, relation) in runner.tables.iter_mut().zip(&program.relations) {
+            if let Role::Input(input) = &relation.role {
+                *table = sorted(input_rows(*input, facts));
+            }
+        }
+        program.strata.iter().filter(|it| !it.is_static).for_each(|it| runner.stratum(it));
+        Self { program: Arc::clone(program), tables: runner.tables }
+    }
+
+    /// The rows of a relation, ascending.
+    pub fn rows(&self, rel: RelId) -> &[Tuple] {
+        &self.tables[usize::from(rel.0)]
+    }
+}
+
+impl Rows for Frog {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
+        self.rows(rel).binary_search_by(|it| it[..].cmp(tuple)).is_ok()
+    }
+
+    fn for_each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let prefix: Tuple = pattern.iter().map_while(|it| *it).collect();
+        let rest = &pattern[prefix.len()..];
+        let rows = self.rows(rel);
+        let first = rows.partition_point(|it| it[..prefix.len()] < prefix[..]);
+        for row in &rows[first..] {
+            let (head, tail) = row.split_at(prefix.len());
+            if head != &prefix[..] {
+                break;
+            }
+            if rest.iter().zip(tail).all(|(want, it)| want.is_none_or(|want| want == *it)) {
+                f(row)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn sorted(mut rows: Vec<Tuple>) -> Table {
+    rows.sort_unstable();
+    rows.dedup();
+    Arc::new(rows)
+}
+
+/// The rows of an input relation, read from the facts.
+fn input_rows(input: Input, facts: &Session) -> Vec<Tuple> {
+    let attr = input.attr();
+    let values = || {
+        facts.entities_with(attr).filter_map(|it| Some((i64::from(it.0), facts.get_raw(it, attr)?)))
+    };
+    let game = facts.get_raw(GAME, attr);
+    match input {
+        Input::Key(_) => values().map(|(entity, raw)| [entity, raw].as_slice().into()).collect(),
+        Input::Flag(_) => values()
+            .filter(|(_, raw)| *raw != 0)
+            .map(|(entity, _)| [entity].as_slice().into())
+            .collect(),
+        Input::Game(_) => game.map(|raw| [raw].as_slice().into()).into_iter().collect(),
+        Input::GameFlag(_) => match game {
+            Some(raw) if raw != 0 => vec![Tuple::new()],
+            _ => Vec::new(),
+        },
+    }
+}

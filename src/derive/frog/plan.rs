@@ -1,0 +1,487 @@
+//! Every rule as a chain of steps for datafrog: which literal comes when, which columns of which
+//! relation it looks up by, and which variables are still needed after it.
+//!
+//! An intermediate row is a pair `(key, rest)`: the values that the next step looks up by, and all
+//! others that some later step or the head needs. Nothing here touches a row of data.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::rules::{
+    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Rule, Term,
+    VarId,
+};
+
+use super::Stuck;
+use crate::derive::rows::Tuple;
+
+/// A relation as datafrog joins it: keyed on some columns, with some others as values.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Access {
+    pub(super) rel: RelId,
+    key: Vec<usize>,
+    value: Vec<usize>,
+    /// Columns that must hold a constant.
+    constant: Vec<(usize, i64)>,
+    /// Columns that must agree, as one variable stands in both.
+    equal: Vec<(usize, usize)>,
+}
+
+impl Access {
+    /// The entry that a row makes, if it is of the wanted form.
+    pub(super) fn entry(&self, row: &[i64]) -> Option<(Tuple, Tuple)> {
+        let fits = self.constant.iter().all(|&(at, raw)| row[at] == raw)
+            && self.equal.iter().all(|&(a, b)| row[a] == row[b]);
+        let part = |columns: &[usize]| columns.iter().map(|&at| row[at]).collect();
+        fits.then(|| (part(&self.key), part(&self.value)))
+    }
+}
+
+/// The number of an [`Access`] in [`Plans`].
+pub(super) type AccessId = usize;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Key(usize),
+    Rest(usize),
+    /// A value that the step itself has found.
+    New(usize),
+    Const(i64),
+}
+
+impl Slot {
+    pub(super) fn get(self, key: &[i64], rest: &[i64], new: &[i64]) -> i64 {
+        match self {
+            Self::Key(at) => key[at],
+            Self::Rest(at) => rest[at],
+            Self::New(at) => new[at],
+            Self::Const(raw) => raw,
+        }
+    }
+}
+
+/// How the pair for the next step is made.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Emit {
+    key: Vec<Slot>,
+    rest: Vec<Slot>,
+}
+
+impl Emit {
+    pub(super) fn pair(&self, key: &[i64], rest: &[i64], new: &[i64]) -> (Tuple, Tuple) {
+        let part = |slots: &[Slot]| slots.iter().map(|it| it.get(key, rest, new)).collect();
+        (part(&self.key), part(&self.rest))
+    }
+}
+
+/// An expression over slots.
+#[derive(Debug, Clone)]
+pub(super) enum Calc {
+    Slot(Slot),
+    Binary(Arith, Box<Calc>, Box<Calc>),
+}
+
+impl Calc {
+    pub(super) fn value(&self, key: &[i64], rest: &[i64]) -> Option<i64> {
+        match self {
+            Self::Slot(slot) => Some(slot.get(key, rest, &[])),
+            Self::Binary(op, lhs, rhs) => op.apply(lhs.value(key, rest)?, rhs.value(key, rest)?),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// Join with a finished relation.
+    Join(AccessId),
+    /// Join with a relation of the stratum that is being computed.
+    Recursive(AccessId),
+    /// Keep what has no partner in a finished relation.
+    Without(AccessId),
+    Test(Op, Calc, Calc),
+    Bind(Calc),
+    Fold(Box<Group>),
+}
+
+/// An aggregate: the chain of its body starts from the distinct keys and yields, by key, the
+/// distinct values of its local variables.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub(super) fold: Fold,
+    pub(super) chain: Chain,
+    /// Over `(key, locals)`.
+    pub(super) exprs: Vec<Calc>,
+    /// Results that must equal a value: the result's place and the value.
+    pub(super) equal: Vec<(usize, Slot)>,
+}
+
+/// The body of a rule or aggregate, ready to run.
+#[derive(Debug, Clone)]
+pub(super) struct Chain {
+    /// From the start row (as key) to the first pair.
+    pub(super) start: Emit,
+    pub(super) steps: Vec<(Step, Emit)>,
+    /// Finished relations without whose rows there is no result.
+    pub(super) needs: Vec<RelId>,
+}
+
+/// All rules of a program as chains.
+#[derive(Debug)]
+pub(super) struct Plans {
+    pub(super) accesses: Vec<Access>,
+    /// By rule.
+    pub(super) chains: Vec<Chain>,
+}
+
+impl Plans {
+    pub(super) fn new(program: &Program) -> Result<Self, Stuck> {
+        let mut planner = Planner { program, accesses: Vec::new(), known: HashMap::new() };
+        let chains = program.rules.iter().map(|it| planner.rule(it)).collect::<Result<_, _>>()?;
+        Ok(Self { accesses: planner.accesses, chains })
+    }
+}
+
+pub(super) fn is_static(program: &Program, rel: RelId) -> bool {
+    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
+}
+
+struct Planner<'p> {
+    program: &'p Program,
+    accesses: Vec<Access>,
+    known: HashMap<Access, AccessId>,
+}
+
+/// A step before its slots are known: variables instead of places.
+struct Draft<'p> {
+    literal: &'p Literal,
+    key: Vec<VarId>,
+    /// Variables that the step reads besides its key.
+    reads: Vec<VarId>,
+    new: Vec<VarId>,
+}
+
+/// Which variable is where in a pair.
+struct Layout<'a> {
+    key: &'a [VarId],
+    rest: &'a [VarId],
+    new: &'a [VarId],
+}
+
+impl Layout<'_> {
+    fn slot(&self, var: VarId) -> Option<Slot> {
+        let at = |vars: &[VarId]| vars.iter().position(|it| *it == var);
+        at(self.key)
+            .map(Slot::Key)
+            .or_else(|| at(self.rest).map(Slot::Rest))
+            .or_else(|| at(self.new).map(Slot::New))
+    }
+
+    fn term(&self, term: Term) -> Option<Slot> {
+        match term {
+            Term::Var(var) => self.slot(var),
+            Term::Const(raw) => Some(Slot::Const(raw)),
+            Term::Wild => None,
+        }
+    }
+
+    fn calc(&self, expr: &Expr) -> Option<Calc> {
+        Some(match expr {
+            Expr::Var(var) => Calc::Slot(self.slot(*var)?),
+            Expr::Const(raw) => Calc::Slot(Slot::Const(*raw)),
+            Expr::Binary(op, lhs, rhs) => {
+                Calc::Binary(*op, Box::new(self.calc(lhs)?), Box::new(self.calc(rhs)?))
+            }
+        })
+    }
+
+    fn emit(&self, key: &[Term], rest: &[VarId]) -> Option<Emit> {
+        let key = key.iter().map(|&it| self.term(it)).collect::<Option<_>>()?;
+        let rest = rest.iter().map(|&it| self.slot(it)).collect::<Option<_>>()?;
+        Some(Emit { key, rest })
+    }
+}
+
+impl<'p> Planner<'p> {
+    fn rule(&mut self, rule: &'p Rule) -> Result<Chain, Stuck> {
+        let recursive = self
+            .program
+            .strata
+            .iter()
+            .find(|it| it.recursive && it.relations.contains(&rule.head))
+            .map_or(&[][..], |it| &it.relations[..]);
+        self.chain(&rule.body, &[], (&rule.args, &[]), recursive).ok_or(Stuck { rule: rule.id })
+    }
+
+    /// The chain of a body that starts with the variables of `start` bound and yields `goal`.
+    fn chain(
+        &mut self,
+        body: &'p [Literal],
+        start: &[VarId],
+        goal: (&[Term], &[VarId]),
+        recursive: &[RelId],
+    ) -> Option<Chain> {
+        let drafts = order(self.program, body, start)?;
+        let mut rests = later_needs(&drafts, goal);
+        let mut known: BTreeSet<VarId> = start.iter().copied().collect();
+        for (draft, rest) in drafts.iter().zip(&mut rests) {
+            rest.retain(|it| known.contains(it) && !draft.key.contains(it));
+            known.extend(&draft.new);
+        }
+        // What the start and each step must hand to its successor.
+        let mut targets: Vec<(Vec<Term>, Vec<VarId>)> = drafts
+            .iter()
+            .zip(&rests)
+            .map(|(draft, rest)| (terms(&draft.key), rest.clone()))
+            .collect();
+        targets.push((goal.0.to_vec(), goal.1.to_vec()));
+
+        let origin = Layout { key: start, rest: &[], new: &[] };
+        let first = origin.emit(&targets[0].0, &targets[0].1)?;
+        let mut chain = Chain { start: first, steps: Vec::new(), needs: Vec::new() };
+        for (at, draft) in drafts.iter().enumerate() {
+            let layout = Layout { key: &draft.key, rest: &rests[at], new: &draft.new };
+            let (key, rest) = &targets[at + 1];
+            let emit = layout.emit(key, rest)?;
+            let step = self.step(draft, &layout, recursive, &mut chain.needs)?;
+            chain.steps.push((step, emit));
+        }
+        Some(chain)
+    }
+
+    fn step(
+        &mut self,
+        draft: &Draft<'p>,
+        layout: &Layout<'_>,
+        recursive: &[RelId],
+        needs: &mut Vec<RelId>,
+    ) -> Option<Step> {
+        Some(match draft.literal {
+            Literal::Atom(atom) => {
+                let access = self.access(atom, &draft.key);
+                if atom.negated {
+                    Step::Without(access)
+                } else if recursive.contains(&atom.rel) {
+                    Step::Recursive(access)
+                } else {
+                    needs.push(atom.rel);
+                    Step::Join(access)
+                }
+            }
+            Literal::Compare(compare) => match draft.new.first() {
+                Some(var) if compare.lhs == Expr::Var(*var) => {
+                    Step::Bind(layout.calc(&compare.rhs)?)
+                }
+                Some(_) => Step::Bind(layout.calc(&compare.lhs)?),
+                None => {
+                    let (lhs, rhs) = (layout.calc(&compare.lhs)?, layout.calc(&compare.rhs)?);
+                    Step::Test(compare.op, lhs, rhs)
+                }
+            },
+            Literal::Aggregate(it) => Step::Fold(Box::new(self.group(it, draft, layout)?)),
+        })
+    }
+
+    fn group(
+        &mut self,
+        aggregate: &'p Aggregate,
+        draft: &Draft<'p>,
+        outer: &Layout<'_>,
+    ) -> Option<Group> {
+        let seen: BTreeSet<VarId> = aggregate.body.iter().flat_map(visible_vars).collect();
+        let mut locals = aggregate.locals.clone();
+        locals.retain(|it| seen.contains(it));
+        let key = terms(&draft.key);
+        let chain = self.chain(&aggregate.body, &draft.key, (&key, &locals), &[])?;
+        let inner = Layout { key: &draft.key, rest: &locals, new: &[] };
+        let exprs = aggregate.exprs.iter().map(|it| inner.calc(it)).collect::<Option<_>>()?;
+        let mut equal = Vec::new();
+        for (at, &result) in aggregate.results.iter().enumerate() {
+            let slot = outer.term(result)?;
+            if slot != Slot::New(at) {
+                equal.push((at, slot));
+            }
+        }
+        Some(Group { fold: aggregate.fold, chain, exprs, equal })
+    }
+
+    /// The access of an atom whose variables in `bound` are known.
+    fn access(&mut self, atom: &Atom, bound: &[VarId]) -> AccessId {
+        let mut access = Access {
+            rel: atom.rel,
+            key: Vec::new(),
+            value: Vec::new(),
+            constant: Vec::new(),
+            equal: Vec::new(),
+        };
+        for (at, &arg) in atom.args.iter().enumerate() {
+            match arg {
+                Term::Wild => {}
+                Term::Const(raw) => access.constant.push((at, raw)),
+                Term::Var(_) => match atom.args[..at].iter().position(|it| *it == arg) {
+                    Some(before) => access.equal.push((before, at)),
+                    None if matches!(arg, Term::Var(var) if bound.contains(&var)) => {
+                        access.key.push(at);
+                    }
+                    None => access.value.push(at),
+                },
+            }
+        }
+        let accesses = &mut self.accesses;
+        *self.known.entry(access).or_insert_with_key(|access| {
+            accesses.push(access.clone());
+            accesses.len() - 1
+        })
+    }
+}
+
+fn terms(vars: &[VarId]) -> Vec<Term> {
+    vars.iter().map(|&it| Term::Var(it)).collect()
+}
+
+/// For each step, the variables that it or a later one reads besides the step's own key.
+fn later_needs(drafts: &[Draft<'_>], goal: (&[Term], &[VarId])) -> Vec<Vec<VarId>> {
+    let mut needed: BTreeSet<VarId> = goal.1.iter().copied().collect();
+    needed.extend(goal.0.iter().filter_map(|it| match it {
+        Term::Var(var) => Some(*var),
+        Term::Const(_) | Term::Wild => None,
+    }));
+    let mut rests = Vec::new();
+    for draft in drafts.iter().rev() {
+        needed.extend(&draft.reads);
+        rests.push(needed.iter().copied().collect());
+        needed.extend(&draft.key);
+    }
+    rests.reverse();
+    rests
+}
+
+/// Puts the literals of a body in the order in which they are joined.
+fn order<'p>(program: &Program, body: &'p [Literal], start: &[VarId]) -> Option<Vec<Draft<'p>>> {
+    let mut bound: BTreeSet<VarId> = start.iter().copied().collect();
+    let mut rest: Vec<&Literal> = body.iter().collect();
+    let mut drafts = Vec::new();
+    while !rest.is_empty() {
+        let (at, _) = rest
+            .iter()
+            .enumerate()
+            .filter_map(|(at, it)| Some((at, urgency(program, it, &bound)?)))
+            .min_by_key(|&(_, urgency)| urgency)?;
+        let draft = draft(rest.remove(at), &bound);
+        bound.extend(&draft.new);
+        drafts.push(draft);
+    }
+    Some(drafts)
+}
+
+/// Lower comes first; `None` must wait. Tests before lookups before joins that share a variable
+/// before joins that share none; then by the number of new variables.
+fn urgency(program: &Program, literal: &Literal, bound: &BTreeSet<VarId>) -> Option<(u8, usize)> {
+    match literal {
+        Literal::Compare(compare) => {
+            let open = open_vars(literal, bound);
+            let binds =
+                compare.op == Op::Eq && open.len() == 1 && binding_side(compare, open[0]).is_some();
+            (open.is_empty() || binds).then_some((0, 0))
+        }
+        Literal::Aggregate(aggregate) => {
+            group_vars(aggregate).iter().all(|it| bound.contains(it)).then_some((3, 0))
+        }
+        Literal::Atom(atom) => {
+            let open = open_vars(literal, bound).len();
+            if atom.negated {
+                return (open == 0).then_some((0, 1));
+            }
+            let used = atom.args.iter().filter(|it| match it {
+                Term::Var(var) => bound.contains(var),
+                Term::Const(_) => true,
+                Term::Wild => false,
+            });
+            let used = used.count();
+            let lookup = program.relation(atom.rel).functional && used + 1 == atom.args.len();
+            Some(match (open, used) {
+                (0, _) => (1, 0),
+                (1, _) if lookup => (2, 0),
+                (open, 0) => (5, open),
+                (open, _) => (4, open),
+            })
+        }
+    }
+}
+
+fn draft<'p>(literal: &'p Literal, bound: &BTreeSet<VarId>) -> Draft<'p> {
+    let new = open_vars(literal, bound);
+    let (key, reads) = match literal {
+        Literal::Atom(_) => (known_vars(literal, bound), Vec::new()),
+        Literal::Compare(_) => (Vec::new(), known_vars(literal, bound)),
+        Literal::Aggregate(aggregate) => {
+            let groups = group_vars(aggregate);
+            let mut reads = term_vars(&aggregate.results);
+            reads.retain(|it| bound.contains(it) && !groups.contains(it));
+            // Results in their places, so that a new one is where its value is.
+            let new = aggregate.results.iter().enumerate().map(|(at, it)| match it {
+                Term::Var(var) if !bound.contains(var) => *var,
+                _ => VarId(u16::MAX - at as u16),
+            });
+            return Draft { literal, key: groups, reads, new: new.collect() };
+        }
+    };
+    Draft { literal, key, reads, new }
+}
+
+/// The side that does not hold the lone variable `var` of the other.
+fn binding_side(compare: &Compare, var: VarId) -> Option<&Expr> {
+    let (lhs, rhs) = (&compare.lhs, &compare.rhs);
+    let lone = Expr::Var(var);
+    if *lhs == lone && !expr_vars(rhs).contains(&var) {
+        Some(rhs)
+    } else if *rhs == lone && !expr_vars(lhs).contains(&var) {
+        Some(lhs)
+    } else {
+        None
+    }
+}
+
+/// The variables of a literal that its surroundings see, each once.
+fn visible_vars(literal: &Literal) -> Vec<VarId> {
+    let mut vars = match literal {
+        Literal::Atom(atom) => term_vars(&atom.args),
+        Literal::Compare(compare) => [expr_vars(&compare.lhs), expr_vars(&compare.rhs)].concat(),
+        Literal::Aggregate(it) => [group_vars(it), term_vars(&it.results)].concat(),
+    };
+    let mut seen = BTreeSet::new();
+    vars.retain(|it| seen.insert(*it));
+    vars
+}
+
+fn open_vars(literal: &Literal, bound: &BTreeSet<VarId>) -> Vec<VarId> {
+    visible_vars(literal).into_iter().filter(|it| !bound.contains(it)).collect()
+}
+
+fn known_vars(literal: &Literal, bound: &BTreeSet<VarId>) -> Vec<VarId> {
+    visible_vars(literal).into_iter().filter(|it| bound.contains(it)).collect()
+}
+
+/// The variables of an aggregate that are not its own, each once.
+fn group_vars(aggregate: &Aggregate) -> Vec<VarId> {
+    let body = aggregate.body.iter().flat_map(visible_vars);
+    let vars: BTreeSet<VarId> = body.chain(aggregate.exprs.iter().flat_map(expr_vars)).collect();
+    vars.into_iter().filter(|it| !aggregate.locals.contains(it)).collect()
+}
+
+fn term_vars(terms: &[Term]) -> Vec<VarId> {
+    terms
+        .iter()
+        .filter_map(|it| match it {
+            Term::Var(var) => Some(*var),
+            Term::Const(_) | Term::Wild => None,
+        })
+        .collect()
+}
+
+fn expr_vars(expr: &Expr) -> Vec<VarId> {
+    match expr {
+        Expr::Var(var) => vec![*var],
+        Expr::Const(_) => Vec::new(),
+        Expr::Binary(_, lhs, rhs) => [expr_vars(lhs), expr_vars(rhs)].concat(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Read access to materialised rows: what the solver, proofs and audits see of an evaluator.
+//!
+//! Nothing here derives anything: whoever implements [`Rows`] has every relation computed already.
+
+use std::ops::ControlFlow;
+
+use smallvec::SmallVec;
+
+use crate::rules::{Program, RelId};
+
+/// One row of a relation, in raw values.
+pub type Tuple = SmallVec<[i64; 4]>;
+
+/// Every relation of a program, inputs and statics included, as rows.
+pub trait Rows {
+    fn program(&self) -> &Program;
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool;
+
+    /// Calls `f` with every row that matches the pattern (`None` = anything), in ascending order,
+    /// until it breaks.
+    fn for_each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()>;
+}
+
+impl<R: Rows + ?Sized> Rows for &R {
+    fn program(&self) -> &Program {
+        (**self).program()
+    }
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
+        (**self).contains(rel, tuple)
+    }
+
+    fn for_each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        (**self).for_each(rel, pattern, f)
+    }
+}
+
+/// The rows that match a pattern, ascending.
+pub fn collect(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
+    let mut found = Vec::new();
+    let _ = rows.for_each(rel, pattern, &mut |row| {
+        found.push(Tuple::from_slice(row));
+        ControlFlow::Continue(())
+    });
+    found
+}

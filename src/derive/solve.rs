@@ -1,0 +1,336 @@
+//! All solutions of a body, tuple at a time, over any materialised rows.
+//!
+//! Reactions and proofs ask small questions whose variables are mostly bound; a backtracking search
+//! answers them without a plan. Deliberately absent: deriving rows (the evaluators do that, and
+//! share no code with this file).
+
+use std::ops::ControlFlow;
+
+use smallvec::SmallVec;
+
+use super::rows::{Rows, Tuple};
+use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, Term, VarId};
+
+/// Values of variables so far, by variable.
+pub type Bindings = Vec<Option<i64>>;
+
+type Rest = SmallVec<[u16; 16]>;
+type Found<'f> = &'f mut dyn FnMut(&[Option<i64>]) -> ControlFlow<()>;
+
+/// Calls `f` with every solution of `body` that extends `bindings`, each once, until it breaks.
+///
+/// `bindings` has one place per variable of the rule; it is restored before the call returns.
+/// A literal that never becomes ready (no checked rule has one) has no solution.
+pub fn solve(
+    rows: &dyn Rows,
+    body: &[Literal],
+    bindings: &mut Bindings,
+    f: Found<'_>,
+) -> ControlFlow<()> {
+    let rest: Rest = (0..body.len() as u16).collect();
+    Search { rows, body }.extend(&rest, bindings, f)
+}
+
+/// The value of an expression; `None` if a variable is unbound or the arithmetic has no value.
+pub(super) fn value(expr: &Expr, bindings: &[Option<i64>]) -> Option<i64> {
+    match expr {
+        Expr::Var(var) => bindings[usize::from(var.0)],
+        Expr::Const(raw) => Some(*raw),
+        Expr::Binary(op, lhs, rhs) => op.apply(value(lhs, bindings)?, value(rhs, bindings)?),
+    }
+}
+
+/// The value of a term that is bound or constant.
+pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
+    match term {
+        Term::Var(var) => bindings[usize::from(var.0)],
+        Term::Const(raw) => Some(raw),
+        Term::Wild => None,
+    }
+}
+
+/// The place among `rest` of the literal to try next: tests first, then what has one answer at
+/// most, then the atom that leaves the fewest new variables.
+pub(super) fn pick(
+    program: &Program,
+    body: &[Literal],
+    rest: &[u16],
+    bindings: &[Option<i64>],
+) -> Option<usize> {
+    let ranks = rest.iter().map(|&at| rank(program, &body[usize::from(at)], bindings));
+    let (at, best) = ranks.enumerate().min_by_key(|(_, rank)| *rank)?;
+    (best < NOT_READY).then_some(at)
+}
+
+const NOT_READY: usize = usize::MAX;
+
+/// How soon a literal should be tried: the lower the sooner.
+fn rank(program: &Program, literal: &Literal, bindings: &[Option<i64>]) -> usize {
+    match literal {
+        Literal::Compare(compare) if is_ready(compare, bindings) => 0,
+        Literal::Aggregate(aggregate) if groups_bound(aggregate, bindings) => 4,
+        Literal::Compare(_) | Literal::Aggregate(_) => NOT_READY,
+        Literal::Atom(atom) if atom.negated => match unbound(atom, bindings) {
+            0 => 1,
+            _ => NOT_READY,
+        },
+        Literal::Atom(atom) => match unbound(atom, bindings) {
+            0 => 2,
+            1 if is_lookup(program, atom, bindings) => 3,
+            new => {
+                let bound = atom.args.iter().filter(|&&it| term(it, bindings).is_some()).count();
+                5 + 100 * new - bound.min(99)
+            }
+        },
+    }
+}
+
+/// How many arguments of an atom are unbound variables.
+fn unbound(atom: &Atom, bindings: &[Option<i64>]) -> usize {
+    atom.args
+        .iter()
+        .filter(|it| matches!(it, Term::Var(var) if bindings[usize::from(var.0)].is_none()))
+        .count()
+}
+
+/// The key columns of a functional relation are all bound.
+fn is_lookup(program: &Program, atom: &Atom, bindings: &[Option<i64>]) -> bool {
+    program.relation(atom.rel).functional
+        && atom
+            .args
+            .split_last()
+            .is_some_and(|(_, key)| key.iter().all(|&it| term(it, bindings).is_some()))
+}
+
+/// Both sides have values, or one does and the other is the variable to bind.
+fn is_ready(compare: &Compare, bindings: &[Option<i64>]) -> bool {
+    match (all_bound(&compare.lhs, bindings), all_bound(&compare.rhs, bindings)) {
+        (true, true) => true,
+        (true, false) => compare.op == Op::Eq && matches!(compare.rhs, Expr::Var(_)),
+        (false, true) => compare.op == Op::Eq && matches!(compare.lhs, Expr::Var(_)),
+        (false, false) => false,
+    }
+}
+
+fn all_bound(expr: &Expr, bindings: &[Option<i64>]) -> bool {
+    match expr {
+        Expr::Var(var) => bindings[usize::from(var.0)].is_some(),
+        Expr::Const(_) => true,
+        Expr::Binary(_, lhs, rhs) => all_bound(lhs, bindings) && all_bound(rhs, bindings),
+    }
+}
+
+/// Every variable that the aggregate shares with its surroundings is bound.
+fn groups_bound(aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
+    let mut inner: Vec<VarId> = Vec::new();
+    aggregate.body.iter().for_each(|it| literal_vars(it, &mut inner));
+    aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
+    inner.iter().all(|var| aggregate.locals.contains(var) || bindings[usize::from(var.0)].is_some())
+}
+
+fn literal_vars(literal: &Literal, into: &mut Vec<VarId>) {
+    match literal {
+        Literal::Atom(atom) => term_vars(&atom.args, into),
+        Literal::Compare(compare) => {
+            expr_vars(&compare.lhs, into);
+            expr_vars(&compare.rhs, into);
+        }
+        Literal::Aggregate(aggregate) => {
+            let mut inner = Vec::new();
+            aggregate.body.iter().for_each(|it| literal_vars(it, &mut inner));
+            aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
+            into.extend(inner.into_iter().filter(|it| !aggregate.locals.contains(it)));
+            term_vars(&aggregate.results, into);
+        }
+    }
+}
+
+fn term_vars(terms: &[Term], into: &mut Vec<VarId>) {
+    into.extend(terms.iter().filter_map(|it| match it {
+        Term::Var(var) => Some(*var),
+        Term::Const(_) | Term::Wild => None,
+    }));
+}
+
+fn expr_vars(expr: &Expr, into: &mut Vec<VarId>) {
+    match expr {
+        Expr::Var(var) => into.push(*var),
+        Expr::Const(_) => {}
+        Expr::Binary(_, lhs, rhs) => {
+            expr_vars(lhs, into);
+            expr_vars(rhs, into);
+        }
+    }
+}
+
+struct Search<'r> {
+    rows: &'r dyn Rows,
+    body: &'r [Literal],
+}
+
+impl Search<'_> {
+    fn extend(&self, rest: &Rest, bindings: &mut Bindings, f: Found<'_>) -> ControlFlow<()> {
+        if rest.is_empty() {
+            return f(bindings);
+        }
+        let Some(at) = pick(self.rows.program(), self.body, rest, bindings) else {
+            return ControlFlow::Continue(());
+        };
+        let mut later = rest.clone();
+        let chosen = later.remove(at);
+        literal_solutions(self.rows, &self.body[usize::from(chosen)], bindings, &mut |bindings| {
+            self.extend(&later, bindings, f)
+        })
+    }
+}
+
+/// Calls `f` for every way to satisfy one literal that is ready, each once; `bindings` holds the
+/// extension during the call and is restored after it.
+pub(super) fn literal_solutions(
+    rows: &dyn Rows,
+    literal: &Literal,
+    bindings: &mut Bindings,
+    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    match literal {
+        Literal::Atom(atom) if atom.negated => match has_row(rows, atom, bindings) {
+            true => ControlFlow::Continue(()),
+            false => f(bindings),
+        },
+        Literal::Atom(atom) => atom_solutions(rows, atom, bindings, f),
+        Literal::Compare(compare) => compare_solution(compare, bindings, f),
+        Literal::Aggregate(aggregate) => {
+            let Some(values) = fold(rows, aggregate, bindings) else {
+                return ControlFlow::Continue(());
+            };
+            unify(&aggregate.results, &values, bindings, f)
+        }
+    }
+}
+
+/// What rows of an atom's relation must look like under the bindings.
+pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallVec<[Option<i64>; 6]> {
+    atom.args.iter().map(|&it| term(it, bindings)).collect()
+}
+
+fn has_row(rows: &dyn Rows, atom: &Atom, bindings: &[Option<i64>]) -> bool {
+    let pattern = pattern(atom, bindings);
+    rows.for_each(atom.rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
+}
+
+fn atom_solutions(
+    rows: &dyn Rows,
+    atom: &Atom,
+    bindings: &mut Bindings,
+    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if unbound(atom, bindings) == 0 {
+        return match has_row(rows, atom, bindings) {
+            true => f(bindings),
+            false => ControlFlow::Continue(()),
+        };
+    }
+    let pattern = pattern(atom, bindings);
+    if !atom.args.contains(&Term::Wild) {
+        return rows.for_each(atom.rel, &pattern, &mut |row| unify(&atom.args, row, bindings, f));
+    }
+    // Rows that differ under a wildcard only are one solution.
+    let mut seen: Vec<Tuple> = Vec::new();
+    let _ = rows.for_each(atom.rel, &pattern, &mut |row| {
+        let named = row.iter().zip(&atom.args).map(|(&it, arg)| match arg {
+            Term::Wild => 0,
+            Term::Var(_) | Term::Const(_) => it,
+        });
+        seen.push(named.collect());
+        ControlFlow::Continue(())
+    });
+    seen.sort_unstable();
+    seen.dedup();
+    seen.iter().try_for_each(|row| unify(&atom.args, row, bindings, f))
+}
+
+/// Binds the variables among `terms` to `values` for the time of one call, unless they disagree.
+fn unify(
+    terms: &[Term],
+    values: &[i64],
+    bindings: &mut Bindings,
+    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut fresh: SmallVec<[VarId; 6]> = SmallVec::new();
+    let mut agree = true;
+    for (&part, &value) in terms.iter().zip(values) {
+        match (part, term(part, bindings)) {
+            (Term::Wild, _) => {}
+            (Term::Var(var), None) => {
+                bindings[usize::from(var.0)] = Some(value);
+                fresh.push(var);
+            }
+            (_, known) => agree &= known == Some(value),
+        }
+    }
+    let flow = if agree { f(bindings) } else { ControlFlow::Continue(()) };
+    fresh.iter().for_each(|var| bindings[usize::from(var.0)] = None);
+    flow
+}
+
+fn compare_solution(
+    compare: &Compare,
+    bindings: &mut Bindings,
+    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let sides = [(&compare.lhs, &compare.rhs), (&compare.rhs, &compare.lhs)];
+    for (target, source) in sides {
+        if let Expr::Var(var) = target
+            && compare.op == Op::Eq
+            && bindings[usize::from(var.0)].is_none()
+        {
+            return match value(source, bindings) {
+                Some(value) => unify(&[Term::Var(*var)], &[value], bindings, f),
+                None => ControlFlow::Continue(()),
+            };
+        }
+    }
+    match (value(&compare.lhs, bindings), value(&compare.rhs, bindings)) {
+        (Some(lhs), Some(rhs)) if compare.op.holds(lhs, rhs) => f(bindings),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+/// The distinct solutions of an aggregate's body, as values of its named local variables.
+pub(super) fn members(rows: &dyn Rows, aggregate: &Aggregate, bindings: &Bindings) -> Vec<Tuple> {
+    let mut inner = bindings.clone();
+    aggregate.locals.iter().for_each(|var| inner[usize::from(var.0)] = None);
+    let mut found: Vec<Tuple> = Vec::new();
+    let _ = solve(rows, &aggregate.body, &mut inner, &mut |solution| {
+        let local = aggregate.locals.iter().map(|var| solution[usize::from(var.0)].unwrap_or(0));
+        found.push(local.collect());
+        ControlFlow::Continue(())
+    });
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The results of an aggregate whose groups are bound; `None` if it has no value.
+pub(super) fn fold(rows: &dyn Rows, aggregate: &Aggregate, bindings: &Bindings) -> Option<Tuple> {
+    let members = members(rows, aggregate, bindings);
+    if aggregate.fold == Fold::Count {
+        return Some(Tuple::from_slice(&[members.len() as i64]));
+    }
+    let mut inner = bindings.clone();
+    let mut values: Vec<Tuple> = Vec::with_capacity(members.len());
+    for member in &members {
+        for (var, &raw) in aggregate.locals.iter().zip(member) {
+            inner[usize::from(var.0)] = Some(raw);
+        }
+        values.push(aggregate.exprs.iter().map(|it| value(it, &inner)).collect::<Option<_>>()?);
+    }
+    match aggregate.fold {
+        Fold::Min => values.into_iter().min(),
+        Fold::Max => values.into_iter().max(),
+        Fold::Count | Fold::Sum => {
+            let total = values.iter().try_fold(0i64, |sum, it| sum.checked_add(*it.first()?))?;
+            Some(Tuple::from_slice(&[total]))
+        }
+    }
+}
