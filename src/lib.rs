@@ -7,3 +7,4 @@
 pub mod facts;
 pub mod rules;
 pub mod derive;
+pub mod moves;

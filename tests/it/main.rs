@@ -1,3 +1,5 @@
 //! tests
 
+mod board;
+mod frog;
 mod rules;

@@ -147,6 +147,6 @@ impl Context<'_> {
 /// The literal to try next: the first in text order that needs no new variable, or else the one
 /// that the solver would take.
 fn next(program: &Program, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
-    let tests = |it: &u16| solve::is_test(&body[usize::from(*it)], bindings);
+    let tests = |it: &u16| solve::is_test(body, usize::from(*it), bindings);
     rest.iter().position(tests).or_else(|| solve::pick(program, body, rest, bindings))
 }

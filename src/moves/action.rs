@@ -1,0 +1,153 @@
+//! What a player may do now: the rows of the action relations as moves, and what decides them.
+//!
+//! A move is an action of the program with its arguments. Whether it leaves royal pieces safe is
+//! either derived by the rules (the action's own relation) or found by playing it out (`tries`,
+//! then a look at `exposed`); [`LegalityMode`] lets tests hold the one against the other.
+//! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
+
+use crate::derive::{Tuple, World};
+use crate::rules::{ActionId, Legality, Program};
+
+use super::contract::Contract;
+
+/// One thing that a player may do: an action and its arguments, in raw values.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Move {
+    pub action: ActionId,
+    pub args: Tuple,
+}
+
+impl Move {
+    /// The argument in the column of that name, if the action has it.
+    pub fn arg(&self, program: &Program, column: &str) -> Option<i64> {
+        let at = column_of(program, self.action, column)?;
+        self.args.get(at).copied()
+    }
+}
+
+/// The position of an action's column, by name.
+pub(super) fn column_of(program: &Program, action: ActionId, column: &str) -> Option<usize> {
+    let relation = program.relation(program.action(action).rel);
+    relation.columns.iter().position(|it| it.name == column)
+}
+
+/// Who decides whether a move leaves royal pieces safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LegalityMode {
+    /// As each action declares.
+    #[default]
+    Declared,
+    /// The actions' own relations, always.
+    Rules,
+    /// Playing every try out, always.
+    Simulate,
+}
+
+impl LegalityMode {
+    fn of(self, declared: Legality) -> Legality {
+        match self {
+            Self::Declared => declared,
+            Self::Rules => Legality::Rules,
+            Self::Simulate => Legality::Simulate,
+        }
+    }
+
+    /// Whether counting rows is counting legal moves.
+    pub(super) fn is_counted(self, program: &Program) -> bool {
+        program
+            .actions
+            .iter()
+            .all(|it| self.of(it.legality) == Legality::Rules)
+    }
+}
+
+/// The rules call the game over (draws by counter, repetition and material aside).
+pub fn is_over(world: &mut World, contract: &Contract) -> bool {
+    world.any(contract.over)
+}
+
+/// The legal moves, by action, then by arguments; none when the game is over.
+pub fn legal_moves(world: &mut World, contract: &Contract) -> Vec<Move> {
+    legal_moves_by(world, contract, LegalityMode::Declared)
+}
+
+/// The legal moves as the mode decides them.
+pub fn legal_moves_by(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Move> {
+    if is_over(world, contract) {
+        Vec::new()
+    } else {
+        open_moves(world, contract, mode)
+    }
+}
+
+/// The legal moves of a position that is known not to be over.
+pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Move> {
+    let program = world.program().clone();
+    let mut moves = Vec::new();
+    for action in &program.actions {
+        let legality = mode.of(action.legality);
+        let rel = match legality {
+            Legality::Rules => action.rel,
+            Legality::Simulate => action.tries.unwrap_or(action.rel),
+        };
+        let rows = world.tuples(rel).into_iter().map(|args| Move {
+            action: action.id,
+            args,
+        });
+        match legality {
+            Legality::Rules => moves.extend(rows),
+            Legality::Simulate => {
+                moves.extend(rows.filter(|it| is_safe_by_simulation(world, contract, it)));
+            }
+        }
+    }
+    moves
+}
+
+/// The moves that are legal but for the safety of royal pieces; also after the game's end.
+pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
+    let program = world.program().clone();
+    let mut moves = Vec::new();
+    for action in &program.actions {
+        let rows = world.tuples(action.tries.unwrap_or(action.rel));
+        moves.extend(rows.into_iter().map(|args| Move {
+            action: action.id,
+            args,
+        }));
+    }
+    moves
+}
+
+/// Whether the move is among the tries.
+pub fn is_pseudo(world: &mut World, mv: &Move) -> bool {
+    let action = world.program().action(mv.action);
+    let rel = action.tries.unwrap_or(action.rel);
+    world.contains(rel, &mv.args)
+}
+
+/// Whether a move is legal here, decided as its action declares.
+pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    if is_over(world, contract) {
+        return false;
+    }
+    let action = world.program().action(mv.action);
+    match action.legality {
+        Legality::Rules => {
+            let rel = action.rel;
+            world.contains(rel, &mv.args)
+        }
+        Legality::Simulate => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
+    }
+}
+
+/// Plays the move, looks whether the mover's royal pieces stand attacked, and takes it back.
+pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    let Some(mover) = contract.mover(world.facts()) else {
+        return true;
+    };
+    let mark = world.mark();
+    world.fire(mv.action, &mv.args);
+    let safe = !world.contains(contract.exposed, &[mover]);
+    world.rollback(mark);
+    safe
+}

@@ -1,0 +1,17 @@
+//! What a player may do: derived rows as moves, moves and positions as text, and the move count.
+//!
+//! This layer knows squares, sides and pieces by their roles in the rules (`contract`); it must
+//! not know any kind of piece, preset or game by name.
+
+mod action;
+mod contract;
+mod perft;
+mod template;
+pub mod notation;
+
+pub use action::{
+    LegalityMode, Move, is_legal, is_over, is_pseudo, is_safe_by_simulation, legal_moves,
+    legal_moves_by, pseudo_moves,
+};
+pub use contract::{Board, Contract, ContractError, Fact, Fault};
+pub use perft::{PerftListError, PerftRecord, divide, perft, perft_by, read_perft_list};

@@ -1,0 +1,150 @@
+//! Positions as FEN: piece placement, side, castling rights, en passant, clocks, and `hm=N` where
+//! turns have several half-moves.
+//!
+//! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
+//! piece, eleven queens, pawns on the last rank are all fine. What cannot be a fact is dropped with
+//! a [`Warning`]: a castling right with no rook or no castling piece on the home rank, an en passant
+//! square that no piece has just passed. The side that is not to move may stand in check; that is a
+//! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed.
+//!
+//! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
+//! wing, a file letter means the rook on that file, both on the side's home rank, which is its
+//! enemy's last. If several castling pieces stand there, the one on the file right of the middle
+//! (the e-file of eight) castles, or else the one nearest to the rook.
+
+mod place;
+mod read;
+mod write;
+
+use std::fmt;
+
+use crate::derive::World;
+use crate::rules::Program;
+
+use super::super::contract::Contract;
+
+pub use place::Warning;
+pub use write::write_fen;
+
+/// How castling rights are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CastlingStyle {
+    /// `KQkq`; a file letter only where the rook is not the outermost of its wing.
+    #[default]
+    XFen,
+    /// File letters always.
+    Shredder,
+}
+
+impl CastlingStyle {
+    /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
+    pub fn declared(program: &Program) -> Self {
+        let shredder = program
+            .meta
+            .iter()
+            .any(|it| it.key == "fen" && it.value == "shredder");
+        if shredder { Self::Shredder } else { Self::XFen }
+    }
+}
+
+/// A field of a FEN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenField {
+    Placement,
+    Turn,
+    Castling,
+    EnPassant,
+    Clock,
+    MoveNumber,
+    HalfMoves,
+}
+
+impl fmt::Display for FenField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Placement => "piece placement",
+            Self::Turn => "side to move",
+            Self::Castling => "castling",
+            Self::EnPassant => "en passant",
+            Self::Clock => "half-move clock",
+            Self::MoveNumber => "move number",
+            Self::HalfMoves => "half-moves of the turn",
+        })
+    }
+}
+
+/// Why a text is no FEN for these rules. The position is unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field} of the FEN, byte {offset}: found {found}, expected {expected}")]
+pub struct FenError {
+    pub field: FenField,
+    /// Where in the text, in bytes from its start.
+    pub offset: usize,
+    pub found: String,
+    pub expected: String,
+}
+
+/// What reading a FEN had to leave out or wonder at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Setup {
+    pub warnings: Vec<Warning>,
+}
+
+/// Replaces the pieces and the game's attributes by those of the text.
+///
+/// Facts of other entities stay, and so do attributes of the game that no FEN tells, but for the
+/// count of occurrences, which starts again. Writes are journaled and not committed.
+///
+/// # Errors
+/// The text is no FEN for these rules; nothing has changed.
+pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Setup, FenError> {
+    let letters = Letters::of(world, contract);
+    let program = world.program().clone();
+    let position = read::position(&program, contract, &letters, text)?;
+    let mark = world.mark();
+    match place::place(world, contract, &position) {
+        Ok(warnings) => Ok(Setup { warnings }),
+        Err(error) => {
+            world.rollback(mark);
+            Err(error)
+        }
+    }
+}
+
+/// The letters of the kinds of piece, as the rules give them.
+struct Letters(Vec<(i64, char)>);
+
+impl Letters {
+    fn of(world: &mut World, contract: &Contract) -> Self {
+        let rows = world.tuples(contract.letter);
+        let texts = &world.program().texts;
+        let letter = |raw: i64| texts.get(usize::try_from(raw).ok()?)?.chars().next();
+        Self(
+            rows.iter()
+                .filter_map(|row| Some((row[0], letter(row[1])?)))
+                .collect(),
+        )
+    }
+
+    /// The kind and the side (0 for upper case) of a letter on a board.
+    fn piece(&self, letter: char) -> Option<(i64, i64)> {
+        let known = |wanted: char| self.0.iter().find(|&&(_, it)| it == wanted).map(|it| it.0);
+        match known(letter) {
+            Some(kind) => Some((kind, 1)),
+            None => known(letter.to_ascii_lowercase()).map(|kind| (kind, 0)),
+        }
+    }
+
+    fn letter(&self, kind: i64, side: i64) -> Option<char> {
+        let letter = self.0.iter().find(|it| it.0 == kind)?.1;
+        Some(if side == 0 {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        })
+    }
+
+    fn all(&self) -> String {
+        self.0.iter().map(|it| it.1).collect()
+    }
+}

@@ -1,0 +1,289 @@
+//! A read position as facts: pieces, rights and attributes of the game, and what had to be dropped.
+
+use std::fmt;
+
+use crate::derive::World;
+use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
+
+use super::super::super::contract::Contract;
+use super::read::{Placed, Position, Right, RookOf};
+use super::{FenError, FenField};
+
+/// What a position says and facts cannot, or what is odd about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// The right is dropped: no castling rook stands where the letter says.
+    NoRook { right: char },
+    /// The right is dropped: no castling piece stands on the home rank.
+    NoCastler { right: char },
+    /// The right is dropped: another letter has given the rook's right already.
+    SameRook { right: char },
+    /// The square is dropped: nothing has just passed it.
+    NothingPassed { square: String },
+    /// A piece of the side that is not to move could be captured although it is royal.
+    OpponentInCheck,
+    /// Move numbers start from 1; 0 is read as 1.
+    MoveNumberZero,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRook { right } => {
+                write!(f, "castling right {right} dropped: there is no such rook")
+            }
+            Self::NoCastler { right } => {
+                write!(
+                    f,
+                    "castling right {right} dropped: no piece on the home rank castles"
+                )
+            }
+            Self::SameRook { right } => {
+                write!(
+                    f,
+                    "castling right {right} dropped: the rook has its right already"
+                )
+            }
+            Self::NothingPassed { square } => {
+                write!(
+                    f,
+                    "en passant square {square} dropped: nothing has just passed it"
+                )
+            }
+            Self::OpponentInCheck => f.write_str("opponent in check"),
+            Self::MoveNumberZero => f.write_str("move number 0 read as 1"),
+        }
+    }
+}
+
+pub(super) fn place(
+    world: &mut World,
+    contract: &Contract,
+    position: &Position,
+) -> Result<Vec<Warning>, FenError> {
+    clear(world, contract);
+    let pieces = pieces(world, contract, &position.pieces)?;
+    let mut warnings = Vec::new();
+    game(world, contract, position, &mut warnings)?;
+    for right in &position.rights {
+        warnings.extend(castling(world, contract, &pieces, right).err());
+    }
+    warnings.extend(passed(world, contract, position).err());
+    let opponent = i64::from(position.turn == 0);
+    if world.contains(contract.exposed, &[opponent]) {
+        warnings.push(Warning::OpponentInCheck);
+    }
+    Ok(warnings)
+}
+
+/// Takes all pieces off the board.
+fn clear(world: &mut World, contract: &Contract) {
+    let pieces: Vec<EntityId> = world.facts().entities_with(contract.at.attr).collect();
+    for piece in pieces {
+        world.remove(piece);
+    }
+}
+
+/// Creates the pieces in the entities that are free, lowest first: positions may be read again and
+/// again, and entities are few.
+fn pieces(
+    world: &mut World,
+    contract: &Contract,
+    placed: &[Placed],
+) -> Result<Vec<(EntityId, Placed)>, FenError> {
+    let taken = taken(world);
+    let mut free = (1..u32::from(contract.entities))
+        .map(EntityId)
+        .filter(|it| !taken.contains(it));
+    let mut pieces = Vec::new();
+    for &piece in placed {
+        let Some(id) = free.next() else {
+            return Err(FenError {
+                field: FenField::Placement,
+                offset: 0,
+                found: format!("{} pieces", placed.len()),
+                expected: format!("at most {}", pieces.len()),
+            });
+        };
+        world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(id.0)));
+        let id = world.create();
+        world.set_raw(id, contract.kind.attr, Some(piece.kind));
+        world.set_raw(id, contract.color.attr, Some(piece.side));
+        world.set_raw(id, contract.at.attr, Some(piece.square));
+        pieces.push((id, piece));
+    }
+    let last = pieces
+        .iter()
+        .map(|it| it.0)
+        .chain(taken)
+        .max()
+        .unwrap_or(GAME);
+    world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(last.0) + 1));
+    Ok(pieces)
+}
+
+/// The entities that have any fact.
+fn taken(world: &World) -> Vec<EntityId> {
+    let facts = world.facts();
+    let attributes = (0..facts.schema().attributes().len() as u16).map(AttrId);
+    attributes.flat_map(|it| facts.entities_with(it)).collect()
+}
+
+fn game(
+    world: &mut World,
+    contract: &Contract,
+    position: &Position,
+    warnings: &mut Vec<Warning>,
+) -> Result<(), FenError> {
+    if position.fullmove == 0 {
+        warnings.push(Warning::MoveNumberZero);
+    }
+    world.set_raw(GAME, contract.turn.attr, Some(position.turn));
+    world.set_raw(GAME, contract.clock.attr, Some(position.clock));
+    world.set_raw(GAME, contract.fullmove.attr, Some(position.fullmove.max(1)));
+    world.set_raw(GAME, contract.ep.attr, None);
+    if let Some(occurrences) = contract.occurrences {
+        let start = world.program().schema.attribute(occurrences.attr).default;
+        world.set_raw(GAME, occurrences.attr, start);
+    }
+    match (contract.half_moves, position.half_moves) {
+        (Some(fact), count) => {
+            let start = world.program().schema.attribute(fact.attr).default;
+            world.set_raw(GAME, fact.attr, count.or(start));
+        }
+        // A turn of one half-move never has one behind it.
+        (None, None | Some(0)) => {}
+        (None, Some(count)) => {
+            return Err(FenError {
+                field: FenField::HalfMoves,
+                offset: position.offsets.half_moves,
+                found: format!("hm={count}"),
+                expected: "nothing: turns have one half-move here".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Gives a rook its right to castle.
+fn castling(
+    world: &mut World,
+    contract: &Contract,
+    pieces: &[(EntityId, Placed)],
+    right: &Right,
+) -> Result<(), Warning> {
+    let home = home_rank(world, contract, pieces, right.side);
+    let castlers: Vec<_> = home
+        .iter()
+        .filter(|it| world.contains(contract.castler, &[it.1.kind]))
+        .copied()
+        .collect();
+    if castlers.is_empty() {
+        return Err(Warning::NoCastler {
+            right: right.letter,
+        });
+    }
+    let mut pairs = Vec::new();
+    for &(rook, rook_at) in &home {
+        if !world.contains(contract.castling_rook, &[rook_at.kind]) {
+            continue;
+        }
+        for &(castler, castler_at) in castlers.iter().filter(|it| it.0 != rook) {
+            let way = [Some(castler_at.square), Some(rook_at.square), None];
+            let wing = world.matching(contract.wing, &way).first().map(|it| it[2]);
+            let fits = match right.rook {
+                RookOf::Wing(wanted) => wing == Some(wanted),
+                RookOf::File(file) => wing.is_some() && file == contract.board.file(rook_at.square),
+            };
+            if fits {
+                pairs.push(Pair::new(contract, (castler, castler_at), (rook, rook_at)));
+            }
+        }
+    }
+    let Some(chosen) = Pair::fittest(pairs) else {
+        return Err(Warning::NoRook {
+            right: right.letter,
+        });
+    };
+    let partner = contract.partner.attr;
+    if world.facts().contains(chosen.rook, partner) {
+        return Err(Warning::SameRook {
+            right: right.letter,
+        });
+    }
+    world.set_raw(chosen.rook, partner, Some(i64::from(chosen.castler.0)));
+    Ok(())
+}
+
+/// A castling piece and a rook, and how fit they are: see the module's head.
+struct Pair {
+    castler: EntityId,
+    rook: EntityId,
+    off_centre: bool,
+    distance: i64,
+}
+
+impl Pair {
+    fn new(contract: &Contract, castler: (EntityId, Placed), rook: (EntityId, Placed)) -> Self {
+        let board = contract.board;
+        let (from, corner) = (board.file(castler.1.square), board.file(rook.1.square));
+        Self {
+            castler: castler.0,
+            rook: rook.0,
+            off_centre: from != i64::from(board.files) / 2,
+            distance: (from - corner).abs(),
+        }
+    }
+
+    /// The castling piece in the centre before others; the outermost rook; then of several castling
+    /// pieces the one nearest to it.
+    fn fittest(mut pairs: Vec<Self>) -> Option<Self> {
+        if pairs.iter().any(|it| !it.off_centre) {
+            pairs.retain(|it| !it.off_centre);
+        }
+        let outermost = pairs.iter().max_by_key(|it| it.distance)?.rook;
+        pairs
+            .into_iter()
+            .filter(|it| it.rook == outermost)
+            .min_by_key(|it| it.distance)
+    }
+}
+
+/// The pieces of a side on its home rank.
+fn home_rank(
+    world: &mut World,
+    contract: &Contract,
+    pieces: &[(EntityId, Placed)],
+    side: i64,
+) -> Vec<(EntityId, Placed)> {
+    let opponent = i64::from(side == 0);
+    pieces
+        .iter()
+        .filter(|it| {
+            it.1.side == side && world.contains(contract.last_rank, &[opponent, it.1.square])
+        })
+        .copied()
+        .collect()
+}
+
+/// States the passed square, unless the rules then know of nothing that passed it.
+fn passed(world: &mut World, contract: &Contract, position: &Position) -> Result<(), Warning> {
+    if let Some(victim) = contract.ep_victim {
+        world.set_raw(GAME, victim.attr, position.victim);
+    }
+    let Some(square) = position.passed else {
+        return Ok(());
+    };
+    world.set_raw(GAME, contract.ep.attr, Some(square));
+    if world.any(contract.passed) {
+        return Ok(());
+    }
+    world.set_raw(GAME, contract.ep.attr, None);
+    if let Some(victim) = contract.ep_victim {
+        world.set_raw(GAME, victim.attr, None);
+    }
+    let squares = world.program().schema.domain(contract.board.domain);
+    Err(Warning::NothingPassed {
+        square: squares.member_name(square),
+    })
+}

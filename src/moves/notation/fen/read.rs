@@ -1,0 +1,352 @@
+//! The text of a FEN as data; nothing here touches facts.
+
+use crate::facts::{Domain, Shape};
+use crate::rules::Program;
+
+use super::super::super::contract::{Board, Contract};
+use super::{FenError, FenField, Letters};
+
+/// What a FEN says, before it is known whether all of it can be a fact.
+#[derive(Debug)]
+pub(super) struct Position {
+    /// By square, lowest first.
+    pub(super) pieces: Vec<Placed>,
+    pub(super) turn: i64,
+    pub(super) rights: Vec<Right>,
+    pub(super) passed: Option<i64>,
+    pub(super) victim: Option<i64>,
+    pub(super) clock: i64,
+    pub(super) fullmove: i64,
+    pub(super) half_moves: Option<i64>,
+    /// Where the fields begin that only facts can refuse.
+    pub(super) offsets: Offsets,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    pub(super) square: i64,
+    pub(super) kind: i64,
+    pub(super) side: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Right {
+    pub(super) letter: char,
+    pub(super) side: i64,
+    pub(super) rook: RookOf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RookOf {
+    /// The outermost rook of that wing.
+    Wing(i64),
+    /// The rook on that file, from 0.
+    File(i64),
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Offsets {
+    pub(super) half_moves: usize,
+}
+
+/// A field's text and where it begins.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    field: FenField,
+    offset: usize,
+    text: &'a str,
+}
+
+impl Part<'_> {
+    fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> FenError {
+        FenError {
+            field: self.field,
+            offset: self.offset + at,
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    fn refuse(&self, expected: impl Into<String>) -> FenError {
+        self.error(0, format!("{:?}", self.text), expected)
+    }
+}
+
+pub(super) fn position(
+    program: &Program,
+    contract: &Contract,
+    letters: &Letters,
+    text: &str,
+) -> Result<Position, FenError> {
+    let mut parts = Parts {
+        text,
+        words: words(text),
+        next: 0,
+    };
+    let pieces = placement(
+        contract.board,
+        letters,
+        parts.required(FenField::Placement)?,
+    )?;
+    let turn = turn(
+        program.schema.domain(contract.sides),
+        parts.required(FenField::Turn)?,
+    )?;
+    let rights = rights(program, contract, parts.required(FenField::Castling)?)?;
+    let (passed, victim) = passed(program, contract, parts.required(FenField::EnPassant)?)?;
+    let mut position = Position {
+        pieces,
+        turn,
+        rights,
+        passed,
+        victim,
+        clock: 0,
+        fullmove: 1,
+        half_moves: None,
+        offsets: Offsets::default(),
+    };
+    if let Some(part) = parts.number(FenField::Clock) {
+        position.clock = number(part, part.text, 0)?;
+    }
+    if let Some(part) = parts.number(FenField::MoveNumber) {
+        position.fullmove = number(part, part.text, 0)?;
+    }
+    if let Some(part) = parts.take(FenField::HalfMoves) {
+        let count = part
+            .text
+            .strip_prefix("hm=")
+            .ok_or_else(|| part.refuse("hm=N or the end"))?;
+        position.half_moves = Some(number(part, count, 3)?);
+        position.offsets.half_moves = part.offset;
+    }
+    match parts.take(FenField::HalfMoves) {
+        Some(part) => Err(part.refuse("the end")),
+        None => Ok(position),
+    }
+}
+
+/// The words of a text with their offsets.
+fn words(text: &str) -> Vec<(usize, &str)> {
+    let mut end = 0;
+    let words = text.split_ascii_whitespace();
+    words
+        .map(|word| {
+            let offset = end + text[end..].find(word).unwrap_or_default();
+            end = offset + word.len();
+            (offset, word)
+        })
+        .collect()
+}
+
+struct Parts<'a> {
+    text: &'a str,
+    words: Vec<(usize, &'a str)>,
+    next: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn take(&mut self, field: FenField) -> Option<Part<'a>> {
+        let &(offset, text) = self.words.get(self.next)?;
+        self.next += 1;
+        Some(Part {
+            field,
+            offset,
+            text,
+        })
+    }
+
+    /// A counter, unless the next word is `hm=N` already.
+    fn number(&mut self, field: FenField) -> Option<Part<'a>> {
+        let is_next = self
+            .words
+            .get(self.next)
+            .is_some_and(|it| !it.1.starts_with("hm="));
+        if is_next { self.take(field) } else { None }
+    }
+
+    fn required(&mut self, field: FenField) -> Result<Part<'a>, FenError> {
+        self.take(field).ok_or_else(|| FenError {
+            field,
+            offset: self.text.len(),
+            found: "the end".into(),
+            expected: match field {
+                FenField::Placement => "the board, rank by rank".into(),
+                FenField::Turn => "a side".into(),
+                FenField::Castling => "castling letters or -".into(),
+                _ => "a square or -".into(),
+            },
+        })
+    }
+}
+
+fn placement(board: Board, letters: &Letters, part: Part<'_>) -> Result<Vec<Placed>, FenError> {
+    let mut pieces = Vec::new();
+    let mut offset = 0;
+    let mut rank = i64::from(board.ranks);
+    for row in part.text.split('/') {
+        rank -= 1;
+        if rank < 0 {
+            return Err(part.error(offset, "one more rank", format!("{} ranks", board.ranks)));
+        }
+        row_of(board, letters, part, (offset, row), rank, &mut pieces)?;
+        offset += row.len() + 1;
+    }
+    if rank > 0 {
+        let found = format!("{} ranks", i64::from(board.ranks) - rank);
+        return Err(part.error(part.text.len(), found, format!("{} ranks", board.ranks)));
+    }
+    pieces.sort_by_key(|it: &Placed| it.square);
+    Ok(pieces)
+}
+
+fn row_of(
+    board: Board,
+    letters: &Letters,
+    part: Part<'_>,
+    (start, row): (usize, &str),
+    rank: i64,
+    pieces: &mut Vec<Placed>,
+) -> Result<(), FenError> {
+    let files = i64::from(board.files);
+    let mut file = 0;
+    let mut rest = row;
+    while let Some(letter) = rest.chars().next() {
+        let at = start + row.len() - rest.len();
+        let digits = rest.len()
+            - rest
+                .trim_start_matches(|it: char| it.is_ascii_digit())
+                .len();
+        if digits > 0 {
+            let run = &rest[..digits];
+            let empty = run
+                .parse()
+                .ok()
+                .filter(|it| *it > 0 && !run.starts_with('0'));
+            let fits = empty.filter(|it: &i64| file + it <= files);
+            file += fits.ok_or_else(|| {
+                let room = format!("a run of at most {} empty squares", files - file);
+                part.error(at, run, room)
+            })?;
+            rest = &rest[digits..];
+            continue;
+        }
+        let (kind, side) = letters.piece(letter).ok_or_else(|| {
+            let known = format!("a piece ({}) or a number of empty squares", letters.all());
+            part.error(at, format!("{letter:?}"), known)
+        })?;
+        if file >= files {
+            return Err(part.error(at, format!("{letter:?}"), format!("{files} squares a rank")));
+        }
+        pieces.push(Placed {
+            square: board.square(file, rank),
+            kind,
+            side,
+        });
+        file += 1;
+        rest = &rest[letter.len_utf8()..];
+    }
+    if file < files {
+        let found = format!("{file} squares in the rank");
+        return Err(part.error(start + row.len(), found, format!("{files}")));
+    }
+    Ok(())
+}
+
+/// The initial of a domain's member, in lower case.
+pub(super) fn initial(domain: &Domain, member: i64) -> Option<char> {
+    domain
+        .member_name(member)
+        .chars()
+        .next()
+        .map(|it| it.to_ascii_lowercase())
+}
+
+fn initials(domain: &Domain) -> impl Iterator<Item = (i64, char)> + '_ {
+    let size = match domain.shape {
+        Shape::Members(_) => domain.size() as i64,
+        Shape::Grid { .. } | Shape::Entities { .. } => 0,
+    };
+    (0..size).filter_map(|it| Some((it, initial(domain, it)?)))
+}
+
+fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
+    let mut known = initials(sides);
+    let found = known.find(|(_, it)| part.text == it.to_string());
+    found.map(|it| it.0).ok_or_else(|| {
+        let names: Vec<String> = initials(sides).map(|it| it.1.to_string()).collect();
+        part.refuse(names.join(" or "))
+    })
+}
+
+fn rights(program: &Program, contract: &Contract, part: Part<'_>) -> Result<Vec<Right>, FenError> {
+    let mut rights: Vec<Right> = Vec::new();
+    if part.text == "-" {
+        return Ok(rights);
+    }
+    let wings = program.schema.domain(contract.wings);
+    for (at, letter) in part.text.char_indices() {
+        let lower = letter.to_ascii_lowercase();
+        let wing = initials(wings)
+            .find(|it| it.1 == lower)
+            .map(|it| RookOf::Wing(it.0));
+        let file = u32::from(lower).checked_sub(u32::from('a'));
+        let file = file.filter(|&it| it < u32::from(contract.board.files));
+        // A wing's initial that is also a file (a board of eleven files has a k) means the wing.
+        let rook = wing
+            .or_else(|| file.map(|it| RookOf::File(i64::from(it))))
+            .ok_or_else(|| {
+                let wings: String = initials(wings)
+                    .map(|it| it.1.to_ascii_uppercase())
+                    .collect();
+                let expected = format!("-, wings ({wings}) or file letters, each in either case");
+                part.error(at, format!("{letter:?}"), expected)
+            })?;
+        let side = i64::from(letter.is_ascii_lowercase());
+        if rights.iter().any(|it| it.side == side && it.rook == rook) {
+            let expected = "each letter once";
+            return Err(part.error(at, format!("{letter:?} again"), expected));
+        }
+        rights.push(Right { letter, side, rook });
+    }
+    Ok(rights)
+}
+
+/// The passed square, and where the rules have it the square of the piece that passed.
+fn passed(
+    program: &Program,
+    contract: &Contract,
+    part: Part<'_>,
+) -> Result<(Option<i64>, Option<i64>), FenError> {
+    if part.text == "-" {
+        return Ok((None, None));
+    }
+    let squares = program.schema.domain(contract.board.domain);
+    if let Some(square) = squares.member(part.text) {
+        return Ok((Some(square), None));
+    }
+    let pair = (1..part.text.len()).find_map(|at| {
+        let (passed, victim) = (part.text.get(..at)?, part.text.get(at..)?);
+        Some((squares.member(passed)?, squares.member(victim)?))
+    });
+    match (pair, contract.ep_victim) {
+        (Some((passed, victim)), Some(_)) => Ok((Some(passed), Some(victim))),
+        (Some(_), None) => Err(part.refuse("one square or -")),
+        (None, _) => Err(part.refuse("a square of the board or -")),
+    }
+}
+
+/// A counter: digits only, of a size that leaves room to count on.
+fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
+    let value = digits
+        .bytes()
+        .all(|it| it.is_ascii_digit())
+        .then(|| digits.parse::<u16>().ok())
+        .flatten();
+    value.map(i64::from).ok_or_else(|| {
+        part.error(
+            at,
+            format!("{digits:?}"),
+            format!("a number up to {}", u16::MAX),
+        )
+    })
+}

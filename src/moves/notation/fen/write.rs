@@ -1,0 +1,198 @@
+//! Facts as the text of a FEN.
+
+use crate::derive::World;
+use crate::facts::{EntityId, GAME, Session};
+use crate::rules::Program;
+
+use super::super::super::contract::Contract;
+use super::read::initial;
+use super::{CastlingStyle, Letters};
+
+/// The position as FEN. The en passant square is written only if a capture there is legal, `hm=N`
+/// only under rules that count the half-moves of a turn.
+pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -> String {
+    let program = world.program().clone();
+    let mut fields = vec![
+        placement(world, contract),
+        turn(&program, contract, world.facts()),
+        rights(world, contract, &program, style),
+        passed(world, contract, &program),
+    ];
+    let facts = world.facts();
+    let counter = |attr, absent: i64| facts.get_raw(GAME, attr).unwrap_or(absent).to_string();
+    fields.push(counter(contract.clock.attr, 0));
+    fields.push(counter(contract.fullmove.attr, 1));
+    let half_moves = contract
+        .half_moves
+        .and_then(|it| facts.get_raw(GAME, it.attr));
+    fields.extend(half_moves.map(|it| format!("hm={it}")));
+    fields.join(" ")
+}
+
+fn placement(world: &mut World, contract: &Contract) -> String {
+    let letters = Letters::of(world, contract);
+    let board = contract.board;
+    let facts = world.facts();
+    let mut squares = vec![None; usize::from(board.files) * usize::from(board.ranks)];
+    for piece in facts.entities_with(contract.at.attr) {
+        let at = facts
+            .get_raw(piece, contract.at.attr)
+            .and_then(|it| usize::try_from(it).ok());
+        if let Some(square) = at.and_then(|it| squares.get_mut(it)) {
+            *square = Some(letter_of(facts, contract, &letters, piece));
+        }
+    }
+    let rows: Vec<String> = squares
+        .chunks(usize::from(board.files))
+        .rev()
+        .map(row)
+        .collect();
+    rows.join("/")
+}
+
+/// The letter of a piece; `?` for a kind that the rules give none.
+fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> char {
+    let kind = facts.get_raw(piece, contract.kind.attr);
+    let side = facts.get_raw(piece, contract.color.attr);
+    kind.zip(side)
+        .and_then(|(kind, side)| letters.letter(kind, side))
+        .unwrap_or('?')
+}
+
+fn row(squares: &[Option<char>]) -> String {
+    let mut text = String::new();
+    let mut empty = 0;
+    for square in squares {
+        match square {
+            None => empty += 1,
+            Some(letter) => {
+                push_run(&mut text, &mut empty);
+                text.push(*letter);
+            }
+        }
+    }
+    push_run(&mut text, &mut empty);
+    text
+}
+
+fn push_run(text: &mut String, empty: &mut usize) {
+    if *empty > 0 {
+        text.push_str(&empty.to_string());
+    }
+    *empty = 0;
+}
+
+fn turn(program: &Program, contract: &Contract, facts: &Session) -> String {
+    let side = contract.mover(facts);
+    let letter = side.and_then(|it| initial(program.schema.domain(contract.sides), it));
+    letter.unwrap_or('-').to_string()
+}
+
+/// A right to castle, as it is sorted and written.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Written {
+    side: i64,
+    wing: i64,
+    /// 0 for the outermost rook of the wing.
+    inner: usize,
+    file: i64,
+}
+
+fn rights(
+    world: &mut World,
+    contract: &Contract,
+    program: &Program,
+    style: CastlingStyle,
+) -> String {
+    let rooks: Vec<EntityId> = world.facts().entities_with(contract.partner.attr).collect();
+    let mut written: Vec<Written> = rooks
+        .into_iter()
+        .filter_map(|it| right(world, contract, it))
+        .collect();
+    written.sort();
+    if written.is_empty() {
+        return "-".into();
+    }
+    let wings = program.schema.domain(contract.wings);
+    written.iter().map(|it| letter(it, wings, style)).collect()
+}
+
+fn letter(right: &Written, wings: &crate::facts::Domain, style: CastlingStyle) -> char {
+    let file = u8::try_from(right.file)
+        .ok()
+        .and_then(|it| b'a'.checked_add(it))
+        .map(char::from);
+    let by_wing = style == CastlingStyle::XFen && right.inner == 0;
+    let letter = if by_wing {
+        initial(wings, right.wing)
+    } else {
+        file
+    }
+    .unwrap_or('?');
+    if right.side == 0 {
+        letter.to_ascii_uppercase()
+    } else {
+        letter
+    }
+}
+
+fn right(world: &mut World, contract: &Contract, rook: EntityId) -> Option<Written> {
+    let facts = world.facts();
+    let castler = facts.get_raw(rook, contract.partner.attr)?;
+    let castler = EntityId(u32::try_from(castler).ok()?);
+    let side = facts.get_raw(rook, contract.color.attr)?;
+    let from = facts.get_raw(castler, contract.at.attr)?;
+    let corner = facts.get_raw(rook, contract.at.attr)?;
+    let wing = wing_of(world, contract, from, corner)?;
+    let board = contract.board;
+    let distance = |square: i64| (board.file(square) - board.file(from)).abs();
+    let inner = rooks_of(world, contract, side, rook)
+        .into_iter()
+        .filter(|&it| distance(it) > distance(corner))
+        .filter(|&it| wing_of(world, contract, from, it) == Some(wing))
+        .count();
+    Some(Written {
+        side,
+        wing,
+        inner,
+        file: board.file(corner),
+    })
+}
+
+fn wing_of(world: &mut World, contract: &Contract, from: i64, rook: i64) -> Option<i64> {
+    world
+        .matching(contract.wing, &[Some(from), Some(rook), None])
+        .first()
+        .map(|it| it[2])
+}
+
+/// The squares of a side's other castling rooks.
+fn rooks_of(world: &mut World, contract: &Contract, side: i64, but: EntityId) -> Vec<i64> {
+    let facts = world.facts();
+    let others: Vec<(i64, i64)> = facts
+        .entities_with(contract.at.attr)
+        .filter(|&it| it != but && facts.get_raw(it, contract.color.attr) == Some(side))
+        .filter_map(|it| {
+            let kind = facts.get_raw(it, contract.kind.attr)?;
+            Some((kind, facts.get_raw(it, contract.at.attr)?))
+        })
+        .collect();
+    others
+        .into_iter()
+        .filter(|&(kind, _)| world.contains(contract.castling_rook, &[kind]))
+        .map(|(_, square)| square)
+        .collect()
+}
+
+fn passed(world: &mut World, contract: &Contract, program: &Program) -> String {
+    let squares = program.schema.domain(contract.board.domain);
+    let legal = world.tuples(contract.same_passed);
+    let Some(square) = legal.first().and_then(|it| it.first()) else {
+        return "-".into();
+    };
+    let victim = contract
+        .ep_victim
+        .and_then(|it| world.facts().get_raw(GAME, it.attr));
+    let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
+    format!("{}{victim}", squares.member_name(*square))
+}

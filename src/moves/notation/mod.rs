@@ -1,0 +1,58 @@
+//! Text in and out: moves as UCI and SAN, positions as FEN, games as PGN.
+//!
+//! Everything is driven by the roles of the contract and by the templates of the actions, so one
+//! reader and one writer serve every game.
+
+mod fen;
+mod uci;
+
+use super::action::Move;
+
+pub use fen::{CastlingStyle, FenError, FenField, Setup, Warning, read_fen, write_fen};
+pub use uci::{listing, parse_uci, to_uci};
+
+/// Why a text is no move here. The position is unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}: {reason}")]
+pub struct MoveError {
+    /// The text as it was given.
+    pub text: String,
+    pub reason: MoveFault,
+}
+
+/// What is wrong with a move's text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MoveFault {
+    /// No action is written like this.
+    #[error("malformed at byte {offset}, expected {expected}")]
+    Malformed { offset: usize, expected: String },
+    /// The side to move has no such piece there.
+    #[error("there is no such piece")]
+    NoSuchPiece,
+    /// More than one legal move is meant; their full texts.
+    #[error("ambiguous, it may mean {}", candidates.join(", "))]
+    Ambiguous { candidates: Vec<String> },
+    /// The moves that may have been meant, the likeliest first: why not, the rules can tell.
+    #[error("not legal here")]
+    Illegal { candidates: Vec<Move> },
+    /// No move is legal after the end.
+    #[error("the game is over")]
+    Over,
+}
+
+impl MoveError {
+    fn new(text: &str, reason: MoveFault) -> Self {
+        Self {
+            text: text.into(),
+            reason,
+        }
+    }
+
+    /// The move that was most likely meant, for an explanation of what forbids it.
+    pub fn candidate(&self) -> Option<&Move> {
+        match &self.reason {
+            MoveFault::Illegal { candidates } => candidates.first(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Counting the tree of moves: the yardstick of move generators.
+//!
+//! Leaves are legal moves at the last ply; a finished game has no children. Where the rules decide
+//! legality, the last ply is counted from the relations without listing a move.
+
+use crate::derive::World;
+
+use super::action::{LegalityMode, Move, is_over, open_moves};
+use super::contract::Contract;
+use super::notation::listing;
+
+/// The number of move sequences of that length. Depth 0 has one: playing nothing.
+pub fn perft(world: &mut World, contract: &Contract, depth: u32) -> u64 {
+    perft_by(world, contract, depth, LegalityMode::Declared, true)
+}
+
+/// [`perft`] with legality decided by the mode; `bulk` counts the last ply without playing it.
+pub fn perft_by(
+    world: &mut World,
+    contract: &Contract,
+    depth: u32,
+    mode: LegalityMode,
+    bulk: bool,
+) -> u64 {
+    let bulk = bulk && mode.is_counted(world.program());
+    Tree {
+        contract,
+        mode,
+        bulk,
+    }
+    .count(world, depth)
+}
+
+/// The count below each legal move, sorted by its UCI text.
+pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String, u64)> {
+    let mut rows = Vec::new();
+    if depth == 0 {
+        return rows;
+    }
+    for (text, mv) in listing(world, contract) {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args);
+        rows.push((text, perft(world, contract, depth - 1)));
+        world.rollback(mark);
+    }
+    rows
+}
+
+struct Tree<'a> {
+    contract: &'a Contract,
+    mode: LegalityMode,
+    bulk: bool,
+}
+
+impl Tree<'_> {
+    fn count(&self, world: &mut World, depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        if is_over(world, self.contract) {
+            return 0;
+        }
+        if depth == 1 && self.bulk {
+            return count_actions(world);
+        }
+        let moves = open_moves(world, self.contract, self.mode);
+        moves.iter().map(|it| self.below(world, it, depth)).sum()
+    }
+
+    fn below(&self, world: &mut World, mv: &Move, depth: u32) -> u64 {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args);
+        let nodes = self.count(world, depth - 1);
+        world.rollback(mark);
+        nodes
+    }
+}
+
+fn count_actions(world: &mut World) -> u64 {
+    let program = world.program().clone();
+    program.actions.iter().map(|it| world.count(it.rel)).sum()
+}
+
+/// A position of a perft list and its published counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PerftRecord {
+    pub id: String,
+    /// Four fields or more of a FEN.
+    pub epd: String,
+    /// Depth and nodes, in the order of the list.
+    pub counts: Vec<(u32, u64)>,
+    /// The line of the `epd`.
+    pub line: usize,
+}
+
+/// A line of a perft list that says nothing known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: found {found:?}, expected {expected}")]
+pub struct PerftListError {
+    pub line: usize,
+    pub found: String,
+    pub expected: &'static str,
+}
+
+/// Reads a `.perft` list: `id NAME`, `epd FEN`, then `perft DEPTH NODES` lines; `#` comments.
+///
+/// # Errors
+/// The first line that is none of these.
+pub fn read_perft_list(text: &str) -> Result<Vec<PerftRecord>, PerftListError> {
+    let mut records: Vec<PerftRecord> = Vec::new();
+    let mut id = String::new();
+    for (number, raw) in (1..).zip(text.lines()) {
+        let line = raw.split('#').next().unwrap_or_default().trim();
+        let fault = |expected| PerftListError {
+            line: number,
+            found: line.into(),
+            expected,
+        };
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "" => {}
+            "id" => id = rest.trim().into(),
+            "epd" => records.push(PerftRecord {
+                id: std::mem::take(&mut id),
+                epd: rest.trim().into(),
+                counts: Vec::new(),
+                line: number,
+            }),
+            "perft" => {
+                let count = count_of(rest).ok_or_else(|| fault("a depth and a number of nodes"))?;
+                let record = records
+                    .last_mut()
+                    .ok_or_else(|| fault("an epd line first"))?;
+                record.counts.push(count);
+            }
+            _ => return Err(fault("id, epd or perft")),
+        }
+    }
+    Ok(records)
+}
+
+fn count_of(text: &str) -> Option<(u32, u64)> {
+    let (depth, nodes) = text.trim().split_once(' ')?;
+    Some((depth.parse().ok()?, nodes.trim().parse().ok()?))
+}

@@ -1,0 +1,314 @@
+//! The templates by which actions declare their text: filled in, and read backwards.
+//!
+//! Reading backwards finds every tuple of arguments that could have given the text, by running
+//! each lookup from its value to its keys. So text is understood without listing legal moves, and
+//! an illegal move is understood too: `e2e5` is found to mean the piece on e2 and the square e5.
+
+use std::collections::BTreeSet;
+
+use crate::derive::{Tuple, World};
+use crate::facts::Shape;
+use crate::rules::{ActionId, Piece, Program, RelId, Template, Type};
+
+/// The text of an action. A lookup that finds nothing is written `?`.
+pub(super) fn render(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    args: &[i64],
+) -> String {
+    let program = world.program().clone();
+    let rel = program.action(action).rel;
+    let mut text = String::new();
+    for piece in &template.0 {
+        match value_of(world, &program, rel, piece, args) {
+            Some(Filled::Text(it)) => text.push_str(it),
+            Some(Filled::Value(ty, raw)) => text.push_str(&program.value_name(ty, raw)),
+            None => text.push('?'),
+        }
+    }
+    text
+}
+
+enum Filled<'a> {
+    Text(&'a str),
+    Value(Type, i64),
+}
+
+fn value_of<'a>(
+    world: &mut World,
+    program: &Program,
+    rel: RelId,
+    piece: &'a Piece,
+    args: &[i64],
+) -> Option<Filled<'a>> {
+    match piece {
+        Piece::Text(text) => Some(Filled::Text(text)),
+        Piece::Column(at) => {
+            let column = program.relation(rel).columns.get(*at)?;
+            Some(Filled::Value(column.ty, *args.get(*at)?))
+        }
+        Piece::Lookup(table, inner) => {
+            let Filled::Value(_, key) = value_of(world, program, rel, inner, args)? else {
+                return None;
+            };
+            let row = world
+                .matching(*table, &[Some(key), None])
+                .into_iter()
+                .next()?;
+            Some(Filled::Value(
+                program.relation(*table).columns.last()?.ty,
+                *row.last()?,
+            ))
+        }
+    }
+}
+
+/// How far a text got against a template before it failed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Stop {
+    pub(super) offset: usize,
+    pub(super) expected: String,
+}
+
+/// A template's values as a text spells them, one list per spelling.
+pub(super) type Spelling = Vec<(usize, i64)>;
+
+/// All ways in which the text spells the template: per piece of the template its value.
+///
+/// # Errors
+/// There is none: the furthest point that a spelling reached.
+pub(super) fn spell(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    text: &str,
+) -> Result<Vec<Spelling>, Stop> {
+    let program = world.program().clone();
+    let mut reader = Reader {
+        rel: program.action(action).rel,
+        program: &program,
+        text,
+        stop: Stop {
+            offset: 0,
+            expected: String::new(),
+        },
+        found: Vec::new(),
+    };
+    reader.read(world, &template.0, 0, 0, &mut Vec::new());
+    if reader.found.is_empty() {
+        Err(reader.stop)
+    } else {
+        Ok(reader.found)
+    }
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    rel: RelId,
+    text: &'a str,
+    stop: Stop,
+    found: Vec<Spelling>,
+}
+
+impl Reader<'_> {
+    fn read(
+        &mut self,
+        world: &mut World,
+        pieces: &[Piece],
+        index: usize,
+        offset: usize,
+        values: &mut Spelling,
+    ) {
+        let rest = &self.text[offset..];
+        let Some((piece, later)) = pieces.split_first() else {
+            if rest.is_empty() {
+                self.found.push(values.clone());
+            } else {
+                self.fail(offset, "the end");
+            }
+            return;
+        };
+        if let Piece::Text(literal) = piece {
+            match rest.starts_with(literal.as_str()) {
+                true => self.read(world, later, index + 1, offset + literal.len(), values),
+                false => self.fail(offset, &format!("{literal:?}")),
+            }
+            return;
+        }
+        let spellings = self.prefixes(world, piece, rest);
+        if spellings.is_empty() {
+            let expected = self.expected(piece);
+            self.fail(offset, &expected);
+        }
+        for (value, length) in spellings {
+            values.push((index, value));
+            self.read(world, later, index + 1, offset + length, values);
+            values.pop();
+        }
+    }
+
+    /// Keeps the furthest failure, and at one place everything that would have done.
+    fn fail(&mut self, offset: usize, expected: &str) {
+        if offset > self.stop.offset || self.stop.expected.is_empty() {
+            self.stop = Stop {
+                offset,
+                expected: expected.into(),
+            };
+        } else if offset == self.stop.offset && !self.stop.expected.contains(expected) {
+            self.stop.expected = format!("{} or {expected}", self.stop.expected);
+        }
+    }
+
+    fn output(&self, piece: &Piece) -> Option<Type> {
+        let column = match piece {
+            Piece::Text(_) => None,
+            Piece::Column(at) => self.program.relation(self.rel).columns.get(*at),
+            Piece::Lookup(table, _) => self.program.relation(*table).columns.last(),
+        };
+        column.map(|it| it.ty)
+    }
+
+    fn expected(&self, piece: &Piece) -> String {
+        match self.output(piece) {
+            Some(Type::Domain(id)) => {
+                format!("a {}", self.program.schema.domain(id).name.to_lowercase())
+            }
+            Some(Type::Int) => "a number".into(),
+            Some(Type::Text) | None => match piece {
+                Piece::Lookup(table, _) => format!("a {}", self.program.relation(*table).name),
+                _ => "a word".into(),
+            },
+        }
+    }
+
+    /// The values that the text may begin with, longest spelling first.
+    fn prefixes(&self, world: &mut World, piece: &Piece, text: &str) -> Vec<(i64, usize)> {
+        let mut spellings = match self.output(piece) {
+            Some(Type::Domain(id)) => members(self.program, id, text),
+            Some(Type::Int) => integer(text),
+            Some(Type::Text) => texts(self.program, world, piece, text),
+            None => Vec::new(),
+        };
+        spellings.sort_by_key(|&(value, length)| (std::cmp::Reverse(length), value));
+        spellings
+    }
+}
+
+fn members(program: &Program, id: crate::facts::DomainId, text: &str) -> Vec<(i64, usize)> {
+    let domain = program.schema.domain(id);
+    match &domain.shape {
+        Shape::Members(names) => (0..)
+            .zip(names)
+            .filter(|(_, name)| !name.is_empty() && text.starts_with(name.as_str()))
+            .map(|(index, name)| (index, name.len()))
+            .collect(),
+        // A letter or `#`, then digits: few prefixes to try.
+        Shape::Grid { .. } | Shape::Entities { .. } => {
+            let digits = text.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+            (2..=1 + digits)
+                .filter_map(|length| Some((domain.member(text.get(..length)?)?, length)))
+                .collect()
+        }
+    }
+}
+
+fn integer(text: &str) -> Vec<(i64, usize)> {
+    let sign = usize::from(text.starts_with('-'));
+    let digits = text
+        .bytes()
+        .skip(sign)
+        .take_while(u8::is_ascii_digit)
+        .count();
+    let length = sign + digits;
+    text.get(..length)
+        .filter(|_| digits > 0)
+        .and_then(|it| it.parse().ok())
+        .map_or_else(Vec::new, |value| vec![(value, length)])
+}
+
+fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec<(i64, usize)> {
+    let known: BTreeSet<i64> = match piece {
+        Piece::Lookup(table, _) => world
+            .tuples(*table)
+            .iter()
+            .filter_map(|row| row.last().copied())
+            .collect(),
+        _ => (0..program.texts.len() as i64).collect(),
+    };
+    known
+        .into_iter()
+        .filter_map(|raw| Some((raw, program.texts.get(usize::try_from(raw).ok()?)?)))
+        .filter(|(_, word)| !word.is_empty() && text.starts_with(word.as_str()))
+        .map(|(raw, word)| (raw, word.len()))
+        .collect()
+}
+
+/// The argument tuples that give a spelling; `rows` supplies columns that the text does not tell.
+pub(super) fn arguments(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    spelling: &Spelling,
+) -> Vec<Tuple> {
+    let program = world.program().clone();
+    let action = program.action(action);
+    let arity = program.relation(action.rel).columns.len();
+    let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; arity];
+    for &(index, value) in spelling {
+        let (at, values) = keys_of(world, &template.0[index], BTreeSet::from([value]));
+        if let Some(column) = at.and_then(|it| columns.get_mut(it)) {
+            *column = Some(match column.take() {
+                Some(known) => known.intersection(&values).copied().collect(),
+                None => values,
+            });
+        }
+    }
+    if columns.iter().all(Option::is_some) {
+        return product(&columns);
+    }
+    let mut rows = world.tuples(action.tries.unwrap_or(action.rel));
+    rows.retain(|row| {
+        row.iter()
+            .zip(&columns)
+            .all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
+    });
+    rows
+}
+
+/// Runs a piece backwards: the column it starts from, and the values there that give `values`.
+pub(super) fn keys_of(
+    world: &mut World,
+    piece: &Piece,
+    values: BTreeSet<i64>,
+) -> (Option<usize>, BTreeSet<i64>) {
+    match piece {
+        Piece::Text(_) => (None, values),
+        Piece::Column(at) => (Some(*at), values),
+        Piece::Lookup(table, inner) => {
+            let mut keys = BTreeSet::new();
+            for value in values {
+                let rows = world.matching(*table, &[None, Some(value)]);
+                keys.extend(rows.iter().filter_map(|row| row.first().copied()));
+            }
+            keys_of(world, inner, keys)
+        }
+    }
+}
+
+fn product(columns: &[Option<BTreeSet<i64>>]) -> Vec<Tuple> {
+    let mut rows = vec![Tuple::new()];
+    for values in columns.iter().flatten() {
+        rows = rows
+            .iter()
+            .flat_map(|row| values.iter().map(|&value| extended(row, value)))
+            .collect();
+    }
+    rows
+}
+
+fn extended(row: &Tuple, value: i64) -> Tuple {
+    let mut longer = row.clone();
+    longer.push(value);
+    longer
+}
