@@ -57,18 +57,30 @@ pub(super) fn pick(
     rest: &[u16],
     bindings: &[Option<i64>],
 ) -> Option<usize> {
-    let ranks = rest.iter().map(|&at| rank(program, &body[usize::from(at)], bindings));
+    let ranks = rest.iter().map(|&at| rank(program, body, usize::from(at), bindings));
     let (at, best) = ranks.enumerate().min_by_key(|(_, rank)| *rank)?;
     (best < NOT_READY).then_some(at)
+}
+
+/// The literal at a place of a body binds no new variable.
+pub(super) fn is_test(body: &[Literal], at: usize, bindings: &[Option<i64>]) -> bool {
+    match &body[at] {
+        Literal::Atom(atom) => unbound(atom, bindings) == 0,
+        Literal::Compare(it) => all_bound(&it.lhs, bindings) && all_bound(&it.rhs, bindings),
+        Literal::Aggregate(it) => {
+            let results = it.results.iter().all(|&it| term(it, bindings).is_some());
+            results && groups_bound(body, it, bindings)
+        }
+    }
 }
 
 const NOT_READY: usize = usize::MAX;
 
 /// How soon a literal should be tried: the lower the sooner.
-fn rank(program: &Program, literal: &Literal, bindings: &[Option<i64>]) -> usize {
-    match literal {
+fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]) -> usize {
+    match &body[at] {
         Literal::Compare(compare) if is_ready(compare, bindings) => 0,
-        Literal::Aggregate(aggregate) if groups_bound(aggregate, bindings) => 4,
+        Literal::Aggregate(aggregate) if groups_bound(body, aggregate, bindings) => 4,
         Literal::Compare(_) | Literal::Aggregate(_) => NOT_READY,
         Literal::Atom(atom) if atom.negated => match unbound(atom, bindings) {
             0 => 1,
@@ -120,45 +132,69 @@ fn all_bound(expr: &Expr, bindings: &[Option<i64>]) -> bool {
     }
 }
 
-/// Every variable that the aggregate shares with its surroundings is bound.
-fn groups_bound(aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
-    let mut inner: Vec<VarId> = Vec::new();
-    aggregate.body.iter().for_each(|it| literal_vars(it, &mut inner));
-    aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
-    inner.iter().all(|var| aggregate.locals.contains(var) || bindings[usize::from(var.0)].is_some())
+/// Every variable that the aggregate shares with the rest of the body is bound.
+fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
+    let mut bound = true;
+    inner_vars(aggregate, &mut |var| {
+        bound = bound
+            && (bindings[usize::from(var.0)].is_some() || !occurs_beside(body, aggregate, var));
+    });
+    bound
 }
 
-fn literal_vars(literal: &Literal, into: &mut Vec<VarId>) {
+/// The variable occurs in a literal of the body other than the aggregate. (Those that occur in the
+/// head alone are bound from the start.)
+fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
+    body.iter().any(|literal| {
+        let mut occurs = false;
+        match literal {
+            Literal::Aggregate(it) if std::ptr::eq(it, aggregate) => {}
+            _ => literal_vars(literal, &mut |it| occurs |= it == var),
+        }
+        occurs
+    })
+}
+
+/// Calls `f` with the variables of an aggregate that are not named as its own.
+fn inner_vars(aggregate: &Aggregate, f: &mut dyn FnMut(VarId)) {
+    let mut shared = |var| {
+        if !aggregate.locals.contains(&var) {
+            f(var);
+        }
+    };
+    aggregate.body.iter().for_each(|it| literal_vars(it, &mut shared));
+    aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut shared));
+}
+
+fn literal_vars(literal: &Literal, f: &mut dyn FnMut(VarId)) {
     match literal {
-        Literal::Atom(atom) => term_vars(&atom.args, into),
+        Literal::Atom(atom) => term_vars(&atom.args, f),
         Literal::Compare(compare) => {
-            expr_vars(&compare.lhs, into);
-            expr_vars(&compare.rhs, into);
+            expr_vars(&compare.lhs, f);
+            expr_vars(&compare.rhs, f);
         }
         Literal::Aggregate(aggregate) => {
-            let mut inner = Vec::new();
-            aggregate.body.iter().for_each(|it| literal_vars(it, &mut inner));
-            aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
-            into.extend(inner.into_iter().filter(|it| !aggregate.locals.contains(it)));
-            term_vars(&aggregate.results, into);
+            inner_vars(aggregate, f);
+            term_vars(&aggregate.results, f);
         }
     }
 }
 
-fn term_vars(terms: &[Term], into: &mut Vec<VarId>) {
-    into.extend(terms.iter().filter_map(|it| match it {
-        Term::Var(var) => Some(*var),
-        Term::Const(_) | Term::Wild => None,
-    }));
+fn term_vars(terms: &[Term], f: &mut dyn FnMut(VarId)) {
+    for term in terms {
+        if let Term::Var(var) = term {
+            f(*var);
+        }
+    }
 }
 
-fn expr_vars(expr: &Expr, into: &mut Vec<VarId>) {
+fn expr_vars(expr: &Expr, f: &mut dyn FnMut(VarId)) {
     match expr {
-        Expr::Var(var) => into.push(*var),
+        Expr::Var(var) => f(*var),
         Expr::Const(_) => {}
         Expr::Binary(_, lhs, rhs) => {
-            expr_vars(lhs, into);
-            expr_vars(rhs, into);
+            expr_vars(lhs, f);
+            expr_vars(rhs, f);
         }
     }
 }

@@ -1,7 +1,12 @@
-//! One test binary; a module per area.
+//! The one integration test binary; a module an area.
 
+mod board;
 mod cli;
 mod facts;
+mod frog;
 mod moves;
+mod notation;
+mod perft;
 mod rules;
+mod setup;
 mod tidy;
