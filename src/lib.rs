@@ -9,3 +9,5 @@ pub mod rules;
 pub mod derive;
 pub mod moves;
 pub mod game;
+#[cfg(feature = "bin")]
+pub mod cli;

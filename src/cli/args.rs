@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     after_help = "Exit codes: 0 fine, 1 findings (an illegal move, a failed row, a rule error), \
                   2 usage or unreadable input.\nNO_COLOR is honoured."
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -6,7 +6,16 @@
 
 mod args;
 mod board;
+mod check;
+mod explain;
+mod fact;
+mod moves;
+mod names;
 mod output;
+mod perft;
+mod play;
+mod referee;
+mod setup;
 
 use std::process::ExitCode;
 
@@ -52,6 +61,18 @@ pub fn run() -> ExitCode {
             output::report(&error);
             ExitCode::from(USAGE)
         }
+    }
+}
+
+fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
+    match command {
+        Command::Play(args) => play::run(args, out),
+        Command::Moves(args) => moves::run(args, out),
+        Command::Perft(args) => perft::run(args, out),
+        Command::Referee(args) => referee::run(args, out),
+        Command::Explain(args) => explain::run(args, out),
+        Command::Check(args) => check::run(args, out),
+        _ => Ok(Verdict::Fine),
     }
 }
 

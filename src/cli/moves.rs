@@ -8,6 +8,7 @@ use super::args::MovesArgs;
 use super::output::Out;
 use super::setup;
 use super::Verdict;
+use crate::moves::Move;
 use crate::moves::notation::{listing, to_san};
 
 #[derive(Debug, Serialize)]
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
         return Ok(Verdict::Fine);
     }
-    let entry = |(uci, mv)| {
+    let entry = |(uci, mv): (String, Move)| {
         let world = game.world_mut();
         let program = world.program().clone();
         let action = program.relation(program.action(mv.action).rel).name.clone();

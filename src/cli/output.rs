@@ -5,7 +5,8 @@
 //! are drawn only where standard error is a terminal, so pipes and logs stay clean.
 
 use std::fmt::{self, Display};
-use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::io::{self, IsTerminal, Read, StdoutLock, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -119,15 +120,21 @@ impl<T, E: Display> OrFix<T> for Result<T, E> {
     }
 }
 
-/// Reads a text file; `-` is standard input.
-pub(crate) fn read_text(path: &std::path::Path) -> anyhow::Result<String> {
+/// Reads a file; `-` is standard input.
+pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
-        return io::read_to_string(io::stdin()).context("standard input");
+        let mut bytes = Vec::new();
+        io::stdin().read_to_end(&mut bytes).context("standard input")?;
+        return Ok(bytes);
     }
-    let bytes = std::fs::read(path)
-        .map_err(|why| trouble(format!("{}: {why}", path.display()), "name a file that can be read"))?;
-    // Old PGN files are Latin-1: a byte that is not UTF-8 must not stop the game from being read.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    std::fs::read(path)
+        .map_err(|why| trouble(format!("{}: {why}", path.display()), "name a file that can be read"))
+}
+
+/// Reads a text file; `-` is standard input.
+pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|why| trouble(format!("{}: {why}", path.display()), "save the file as UTF-8"))
 }
 
 /// Whether an error only says that nobody reads our output any more.

@@ -13,7 +13,7 @@ use super::Verdict;
 use super::args::RefereeArgs;
 use super::explain::{Finding, read_move, refute_move, summary, tree};
 use super::names;
-use super::output::{Ink, Out, progress, read_text};
+use super::output::{Ink, Out, progress, read_bytes};
 use super::setup::Library;
 use crate::game::{Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
@@ -58,8 +58,7 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     let mut library = Library::new();
     let mut found = false;
     for path in &args.files {
-        let text = read_text(path)?;
-        let games: Vec<_> = PgnReader::new(&text).collect();
+        let games: Vec<_> = PgnReader::new(&read_bytes(path)?).collect();
         let bar = progress(games.len() as u64, "referee");
         for (at, game) in games.into_iter().enumerate() {
             let judged = judge(&mut library, args.game.as_deref(), path, at + 1, game);

@@ -10,6 +10,7 @@ mod lexer;
 pub mod limits;
 mod mistake;
 mod nearest;
+pub use nearest::nearest;
 mod program;
 mod source;
 mod stratify;
