@@ -9,3 +9,4 @@ pub mod rules;
 pub mod derive;
 pub mod moves;
 pub mod game;
+pub mod presets;

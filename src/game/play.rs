@@ -171,7 +171,7 @@ impl Game {
         if !is_legal(&mut self.world, &self.terms.moves, mv) {
             let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci);
             tracing::debug!(reasons = ?refusal.reasons, "refused");
-            return Err(refusal.into());
+            return Err(Box::new(refusal).into());
         }
         let record = self.transact(mv, uci);
         self.result = GameResult::read(&mut self.world, &self.terms);
@@ -284,7 +284,9 @@ impl Game {
         let program = self.world.program();
         let columns = &program.relation(claim).columns;
         rows.iter()
-            .filter_map(|row| Some((*row.first()?, program.value_name(columns.first()?.ty, row[0]))))
+            .filter_map(|row| {
+                Some((*row.first()?, program.value_name(columns.first()?.ty, row[0])))
+            })
             .collect()
     }
 

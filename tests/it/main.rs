@@ -1,4 +1,5 @@
 //! The one integration test binary; a module an area.
 
 mod facts;
+mod presets;
 mod rules;
