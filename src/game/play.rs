@@ -258,8 +258,11 @@ impl Game {
         self.end(self.terms.resigned, side)
     }
 
-    /// The reasons for which a draw can be claimed now.
+    /// The reasons for which a draw can be claimed now; none after the end.
     pub fn claims(&mut self) -> Vec<String> {
+        if self.result.is_some() {
+            return Vec::new();
+        }
         let rows = self.claim_rows();
         rows.into_iter().map(|(_, name)| name).collect()
     }

@@ -1,5 +1,6 @@
 //! The one integration test binary; a module an area.
 
 mod facts;
+mod game;
 mod presets;
 mod rules;
