@@ -9,5 +9,6 @@ pub mod rules;
 pub mod derive;
 pub mod moves;
 pub mod game;
+pub mod presets;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -144,8 +144,9 @@ pub(crate) fn tree(game: &mut Game, finding: &Finding) -> String {
     }
 }
 
-/// A refutation in a line.
+/// The reason that a refutation comes down to, in a line.
 pub(crate) fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
     let names = |ty, raw| names::name(world, contract, ty, raw);
-    refutation.summary(View { program: world.program(), names: &names, negations: false })
+    let view = View { program: world.program(), names: &names, negations: false };
+    refutation.reason(view).unwrap_or_else(|| refutation.summary(view))
 }

@@ -14,7 +14,7 @@ use super::args::RefereeArgs;
 use super::explain::{Finding, read_move, refute_move, summary, tree};
 use super::names;
 use super::output::{Ink, Out, progress, read_bytes};
-use super::setup::Library;
+use super::setup::{self, Library};
 use crate::game::{Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 
@@ -55,7 +55,7 @@ enum Ruling {
 }
 
 pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new();
+    let mut library = Library::new()?;
     let mut found = false;
     for path in &args.files {
         let games: Vec<_> = PgnReader::new(&read_bytes(path)?).collect();
@@ -115,7 +115,10 @@ fn judge(
         }
     };
     let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or("chess");
-    match library.start(variant, &[], pgn.tag("FEN")) {
+    let game = library
+        .load(variant, &[])
+        .and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
+    match game {
         Ok(mut game) => judged(variant, replay(&mut game, &pgn)),
         Err(why) => judged(variant, Ruling::Unreadable { reason: why.to_string() }),
     }

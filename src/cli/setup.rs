@@ -1,68 +1,75 @@
 //! From what was typed to a game on the board.
 //!
-//! interim: composed by hand until the catalogue is in
+//! [`Library`] compiles each game once, however many games are played by it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::args::PositionArgs;
 use super::output::{OrFix, trouble};
-use crate::derive::{Backend, Plan, World};
-use crate::facts::{GAME, Value};
-use crate::game::{Game, Terms};
-use crate::rules::{Program, compile, embedded_folder, embedded_sources};
+use crate::game::Game;
+use crate::presets::{Catalogue, LoadError, Ruleset};
 
+/// The game of a command's position options, set up.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
-    Library::new().start(&args.game, &args.presets, args.fen.as_deref())
+    let mut library = Library::new()?;
+    let rules = library.load(&args.game, &args.presets)?;
+    start(&rules, args.fen.as_deref())
 }
 
+/// The games and presets of this package.
+pub(crate) fn catalogue() -> anyhow::Result<Catalogue> {
+    Catalogue::embedded().or_fix("this is a mistake of Rulemate's own rule files: please report it")
+}
+
+/// Games by name, compiled when first asked for.
 pub(crate) struct Library {
-    plans: HashMap<String, (Arc<Plan>, Arc<Terms>)>,
+    catalogue: Catalogue,
+    /// By game and activations, as typed.
+    loaded: HashMap<(String, Vec<String>), Arc<Ruleset>>,
 }
 
 impl Library {
-    pub(crate) fn new() -> Self {
-        Self { plans: HashMap::new() }
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        Ok(Self { catalogue: catalogue()?, loaded: HashMap::new() })
     }
 
-    pub(crate) fn start(&mut self, name: &str, _presets: &[String], fen: Option<&str>) -> anyhow::Result<Game> {
-        let name = name.to_lowercase();
-        let name = match name.as_str() { "fischerandom" => "chess960", "preset-coregal" => "coregal", "preset-knightmate" => "knightmate", "preset-knightmate-classic" => "knightmate-classic", it => it };
-        if !self.plans.contains_key(name) {
-            let path = format!("rules/games/{name}.dl");
-            let mut sources = embedded_folder("rules/core");
-            let mut game = embedded_sources(&[path.as_str()]);
-            if game.is_empty() { return Err(trouble(format!("no game named `{name}`"), "`rulemate games` lists them")); }
-            sources.extend(embedded_folder("rules/presets"));
-            sources.append(&mut game);
-            let program: Program = compile(sources).or_fix("rules")?;
-            let program = Arc::new(program);
-            let terms = Terms::resolve(&program).or_fix("rules")?;
-            let plan = Plan::compile(program).or_fix("rules")?;
-            self.plans.insert(name.to_owned(), (Arc::new(plan), Arc::new(terms)));
+    /// The rules of a game with further presets.
+    pub(crate) fn load(&mut self, game: &str, presets: &[String]) -> anyhow::Result<Arc<Ruleset>> {
+        let key = (game.to_owned(), presets.to_vec());
+        if let Some(known) = self.loaded.get(&key) {
+            return Ok(Arc::clone(known));
         }
-        let (plan, terms) = &self.plans[name];
-        let mut world = World::new(plan.clone(), Backend::Bits);
-        let program = plan.program().clone();
-        let meta = |key: &str| program.meta.iter().filter(|it| it.key == key).map(|it| it.value.clone()).collect::<Vec<_>>();
-        for used in meta("use") {
-            let preset = used.split(':').next().unwrap_or("").to_owned();
-            let it = world.create();
-            let schema = program.schema.clone();
-            let attr = |name: &str| schema.attribute_named(name).ok_or_else(|| trouble(name.to_owned(), "x"));
-            let member = |domain: &str, name: &str| schema.domain(schema.domain_named(domain).unwrap_or(crate::facts::BOOL)).member(name).unwrap_or(0) as u16;
-            world.insert(it, attr("preset")?, Value::Member(member("Preset", &preset)))?;
-            world.insert(it, attr("scope")?, Value::Member(member("Scope", "both")))?;
-            if used.contains("castling=true") { world.insert(it, attr("suicide-chess.castling")?, Value::Bool(true))?; }
-            if preset == "suicide-chess" { world.insert(it, attr("suicide-chess.promote_to_king")?, Value::Bool(true))?; }
-        }
-        for fact in meta("fact") {
-            if let Some((name, _)) = fact.split_once('=') && let Some(attr) = program.schema.attribute_named(name) {
-                world.insert(GAME, attr, Value::Bool(true))?;
-            }
-        }
-        world.commit();
-        let start = meta("start").into_iter().next().unwrap_or_default();
-        Game::from_fen(world, terms.clone(), fen.unwrap_or(&start)).or_fix("FEN")
+        let rules = self.catalogue.load(game, presets).map_err(|why| self.explain(&why))?;
+        let rules = Arc::new(rules);
+        self.loaded.insert(key, Arc::clone(&rules));
+        Ok(rules)
     }
+
+    /// What to do about a game that cannot be loaded.
+    fn explain(&self, why: &LoadError) -> anyhow::Error {
+        let list = |names: Vec<&str>| names.join(", ");
+        let fix = match why {
+            LoadError::Game { .. } => {
+                let names = self.catalogue.games().iter().map(|it| it.name.as_str()).collect();
+                format!("the games are {} (`rulemate games`)", list(names))
+            }
+            LoadError::Activation(_) => {
+                let names = self.catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+                format!(
+                    "write PRESET[:SCOPE][:OPTION=VALUE,...]; the presets are {} (`rulemate presets`)",
+                    list(names)
+                )
+            }
+            LoadError::Rules(_) => "`rulemate check` shows the rules that clash".to_owned(),
+            _ => "see `rulemate games --json` for what a game takes".to_owned(),
+        };
+        trouble(why, fix)
+    }
+}
+
+/// A game of these rules, from a position or from its own start.
+pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
+    let example = rules.start_fen();
+    rules.start(fen).or_fix(format!("a position of this game looks like {example}"))
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 
+use super::nearest::nearest;
 use super::schema::{AttrId, AttrType, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
 use super::session::{Fact, FactError, Session, type_name};
 use super::value::Value;
@@ -179,8 +180,9 @@ fn syntax(error: serde_json::Error) -> SaveError {
 
 fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, SaveError> {
     let Some(attr) = schema.attribute_named(&saved.attribute) else {
-        let near = nearest(&saved.attribute, schema.attributes().iter().map(|it| it.name.clone()));
-        return Err(SaveError::Attribute { index, name: saved.attribute.clone(), near });
+        let name = saved.attribute.clone();
+        let near = nearest(&name, schema.attributes().iter().map(|it| it.name.as_str()));
+        return Err(SaveError::Attribute { index, near: near.map(String::from), name });
     };
     if attr == NEXT_ENTITY && saved.entity != GAME.0 {
         return Err(SaveError::StrayCounter { index });
@@ -216,9 +218,10 @@ fn member(
     match domain.member(name) {
         Some(it) => Ok(it as u16),
         None => {
-            let names = (0..domain.size() as i64).map(|it| domain.member_name(it));
-            let (near, domain) = (nearest(name, names), domain.name.clone());
-            Err(SaveError::Member { index, domain, name: name.into(), near })
+            let names: Vec<String> =
+                (0..domain.size() as i64).map(|it| domain.member_name(it)).collect();
+            let near = nearest(name, names.iter().map(String::as_str)).map(String::from);
+            Err(SaveError::Member { index, domain: domain.name.clone(), name: name.into(), near })
         }
     }
 }
@@ -231,28 +234,6 @@ fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
         Some(&Value::Int(found)) => Err(SaveError::Counter { found, highest }),
         _ => Err(SaveError::NoCounter),
     }
-}
-
-/// The name that was probably meant: the one with the fewest edits, if these are few.
-fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
-    let limit = name.chars().count() / 3 + 1;
-    known.map(|it| (edits(name, &it), it)).filter(|(it, _)| *it <= limit).min().map(|(_, it)| it)
-}
-
-/// The number of insertions, removals and replacements between two words.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 impl<'de> Deserialize<'de> for SavedValue {

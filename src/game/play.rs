@@ -171,7 +171,7 @@ impl Game {
         if !is_legal(&mut self.world, &self.terms.moves, mv) {
             let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci);
             tracing::debug!(reasons = ?refusal.reasons, "refused");
-            return Err(refusal.into());
+            return Err(Box::new(refusal).into());
         }
         let record = self.transact(mv, uci);
         self.result = GameResult::read(&mut self.world, &self.terms);
@@ -258,8 +258,11 @@ impl Game {
         self.end(self.terms.resigned, side)
     }
 
-    /// The reasons for which a draw can be claimed now.
+    /// The reasons for which a draw can be claimed now; none after the end.
     pub fn claims(&mut self) -> Vec<String> {
+        if self.result.is_some() {
+            return Vec::new();
+        }
         let rows = self.claim_rows();
         rows.into_iter().map(|(_, name)| name).collect()
     }
@@ -284,7 +287,9 @@ impl Game {
         let program = self.world.program();
         let columns = &program.relation(claim).columns;
         rows.iter()
-            .filter_map(|row| Some((*row.first()?, program.value_name(columns.first()?.ty, row[0]))))
+            .filter_map(|row| {
+                Some((*row.first()?, program.value_name(columns.first()?.ty, row[0])))
+            })
             .collect()
     }
 

@@ -17,7 +17,7 @@ pub enum PlayError {
     #[error("the game is over: {result}")]
     Over { result: GameResult },
     #[error(transparent)]
-    Illegal(#[from] IllegalMove),
+    Illegal(#[from] Box<IllegalMove>),
     #[error(transparent)]
     Text(#[from] MoveError),
 }
@@ -88,7 +88,13 @@ pub(super) fn sentence(world: &World, contract: &Contract, rel: RelId, row: &[i6
     text
 }
 
-fn word(world: &World, contract: &Contract, program: &Program, column: &Column, raw: i64) -> String {
+fn word(
+    world: &World,
+    contract: &Contract,
+    program: &Program,
+    column: &Column,
+    raw: i64,
+) -> String {
     let facts = world.facts();
     let is_entity = column.ty == program.relation(contract.at.rel).columns[0].ty;
     let square = u32::try_from(raw)

@@ -8,9 +8,8 @@ mod diagnostic;
 mod expression;
 mod lexer;
 pub mod limits;
+mod meta;
 mod mistake;
-mod nearest;
-pub use nearest::nearest;
 mod program;
 mod source;
 mod stratify;
@@ -19,6 +18,7 @@ mod syntax;
 pub use check::compile;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use limits::LimitError;
+pub use meta::metas;
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, Effect, Event, Expr, Fold, Input,
     Legality, Literal, Meta, Op, Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId,
