@@ -6,7 +6,8 @@ use super::names::entity_type;
 use super::output::trouble;
 use crate::derive::World;
 use crate::moves::Contract;
-use crate::rules::{Column, Program, RelId, Type, nearest};
+use crate::facts::nearest;
+use crate::rules::{Column, Program, RelId, Type};
 
 /// A question about a relation: patterns of rows (`None` is anything), any of which may hold.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod board;
 mod check;
 mod explain;
 mod fact;
+mod lists;
 mod moves;
 mod names;
 mod output;
@@ -16,6 +17,7 @@ mod perft;
 mod play;
 mod referee;
 mod setup;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -25,11 +27,13 @@ use args::{Cli, Command};
 use output::Out;
 
 /// How a command ended, errors aside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Fine,
     /// The command ran and found something: an illegal move, a failed row, a rule error.
     Findings,
+    /// Some of the input could not be read, which was reported; the rest was dealt with.
+    Unreadable,
 }
 
 impl Verdict {
@@ -53,6 +57,7 @@ pub fn run() -> ExitCode {
     match ended {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Findings) => ExitCode::FAILURE,
+        Ok(Verdict::Unreadable) => ExitCode::from(USAGE),
         // Whoever read us has seen enough.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -66,13 +71,16 @@ pub fn run() -> ExitCode {
 
 fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
     match command {
+        Command::Games(args) => lists::games(args, out),
+        Command::Presets(args) => lists::presets(args, out),
         Command::Play(args) => play::run(args, out),
         Command::Moves(args) => moves::run(args, out),
         Command::Perft(args) => perft::run(args, out),
         Command::Referee(args) => referee::run(args, out),
         Command::Explain(args) => explain::run(args, out),
         Command::Check(args) => check::run(args, out),
-        _ => Ok(Verdict::Fine),
+        Command::Verify(args) => verify::run(args, out),
+        Command::Bench(_) => Ok(Verdict::Fine),
     }
 }
 

@@ -13,7 +13,7 @@ use super::Verdict;
 use super::args::RefereeArgs;
 use super::explain::{Finding, read_move, refute_move, summary, tree};
 use super::names;
-use super::output::{Ink, Out, progress, read_bytes};
+use super::output::{Ink, Out, progress, read_bytes, report};
 use super::setup::{self, Library};
 use crate::game::{Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
@@ -56,19 +56,30 @@ enum Ruling {
 
 pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new()?;
-    let mut found = false;
+    let mut verdict = Verdict::Fine;
     for path in &args.files {
-        let games: Vec<_> = PgnReader::new(&read_bytes(path)?).collect();
+        let bytes = match read_bytes(path) {
+            Ok(bytes) => bytes,
+            // The other files are still judged.
+            Err(why) => {
+                out.flush()?;
+                report(&why);
+                verdict = Verdict::Unreadable;
+                continue;
+            }
+        };
+        let games: Vec<_> = PgnReader::new(&bytes).collect();
         let bar = progress(games.len() as u64, "referee");
         for (at, game) in games.into_iter().enumerate() {
             let judged = judge(&mut library, args.game.as_deref(), path, at + 1, game);
-            found |= !matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
+            let fine = matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
+            verdict = verdict.max(Verdict::of(!fine));
             bar.suspend(|| print(&judged, args.json, out))?;
             bar.inc(1);
         }
         bar.finish_and_clear();
     }
-    Ok(Verdict::of(found))
+    Ok(verdict)
 }
 
 fn print(judged: &Judged, json: bool, out: &mut Out) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::cli::output::{read_text, trouble};
+use crate::moves::read_perft_list;
 
 /// What one file asks about one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,37 +114,14 @@ fn parse_json(text: &str) -> Result<Suite, Malformed> {
     Ok(Suite { game: Some(file.variant), rows: perft.chain(moves).collect() })
 }
 
-/// `id` names a position, `epd` sets it, `perft DEPTH NODES` asks; `#` begins a comment.
 fn parse_perft(text: &str) -> Result<Suite, Malformed> {
-    let mut rows = Vec::new();
-    let mut fen: Option<String> = None;
-    for (at, line) in text.lines().enumerate() {
-        let malformed = |reason: String| Malformed { line: at + 1, reason };
-        let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        match word {
-            "id" => fen = None,
-            "epd" => fen = Some(rest.trim().to_owned()),
-            "perft" => {
-                let fen = fen.clone().ok_or_else(|| malformed("`perft` before any `epd`".into()))?;
-                rows.push(Row { fen, ask: parse_count(rest).map_err(malformed)? });
-            }
-            other if other.is_empty() || other.starts_with('#') => (),
-            other => return Err(malformed(format!("`{other}` is none of id, epd, perft"))),
-        }
-    }
-    Ok(Suite { game: None, rows })
-}
-
-fn parse_count(text: &str) -> Result<Ask, String> {
-    let mut words = text.split_whitespace();
-    let mut number = |what: &str| {
-        let word = words.next().ok_or_else(|| format!("the {what} is missing"))?;
-        word.parse::<u64>().map_err(|why| format!("{what} `{word}`: {why}"))
-    };
-    let depth = number("depth")?;
-    let nodes = number("number of nodes")?;
-    let depth = u32::try_from(depth).map_err(|why| format!("depth `{depth}`: {why}"))?;
-    Ok(Ask::Perft { depth, nodes })
+    let records = read_perft_list(text).map_err(|why| {
+        let reason = format!("found {:?}, expected {}", why.found, why.expected);
+        Malformed { line: why.line, reason }
+    })?;
+    let row = |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
+    let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
+    Ok(Suite { game: None, rows: rows.collect() })
 }
 
 #[cfg(test)]
@@ -168,10 +146,9 @@ mod tests {
             assert_eq!(why.line, line);
             assert!(why.reason.contains(part), "{}", why.reason);
         };
-        check("perft 1 20", 1, "before any `epd`");
-        check("epd x\n\nperft one 20", 3, "depth `one`");
-        check("epd x\nperft 1", 2, "number of nodes is missing");
-        check("epd x\npreft 1 2", 2, "`preft`");
+        check("perft 1 20", 1, "an epd line first");
+        check("epd x\n\nperft one 20", 3, "a depth and a number of nodes");
+        check("epd x\npreft 1 2", 2, "preft 1 2");
     }
 
     #[test]
