@@ -20,49 +20,53 @@ struct Tree {
     fen: &'static str,
     quick: (u32, u64),
     full: (u32, u64),
-    /// What the peer calls the game, if it knows it.
-    peer: Option<&'static str>,
+    /// What the peer calls the game and the position, if it knows it.
+    peer: Option<(&'static str, &'static str)>,
 }
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 const TREES: &[Tree] = &[
     Tree {
         game: "chess",
         position: "start",
-        fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        fen: START,
         quick: (4, 197_281),
         full: (6, 119_060_324),
-        peer: Some("chess"),
+        peer: Some(("chess", START)),
     },
     Tree {
         game: "chess",
         position: "kiwipete",
-        fen: "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        fen: KIWIPETE,
         quick: (3, 97_862),
         full: (5, 193_690_690),
-        peer: Some("chess"),
+        peer: Some(("chess", KIWIPETE)),
     },
     Tree {
         game: "knightmate",
         position: "start",
         fen: "rkbqnbkr/pppppppp/8/8/8/8/PPPPPPPP/RKBQNBKR w KQkq - 0 1",
         quick: (4, 139_774),
-        full: (5, 0),
-        peer: Some("knightmate"),
+        full: (5, 3_249_033),
+        // There the royal knight has the letter k and the king that is not royal the letter m.
+        peer: Some(("knightmate", "rmbqkbmr/pppppppp/8/8/8/8/PPPPPPPP/RMBQKBMR w KQkq - 0 1")),
     },
     Tree {
         game: "antichess",
         position: "start",
         fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1",
         quick: (4, 153_299),
-        full: (5, 0),
-        peer: Some("antichess"),
+        full: (5, 2_732_672),
+        peer: Some(("antichess", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1")),
     },
     Tree {
         game: "coregal",
         position: "start",
-        fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        fen: START,
         quick: (4, 195_896),
-        full: (5, 0),
+        full: (5, 4_756_867),
         peer: None,
     },
 ];
@@ -119,8 +123,8 @@ fn measure(
     let (mut own, mut theirs) = (Duration::MAX, Duration::MAX);
     for _ in 0..rounds {
         own = own.min(timed(&mut game, depth, nodes)?);
-        if let (Some(peer), Some(variant)) = (&mut *peer, tree.peer) {
-            let answer = peer.perft(variant, tree.fen, depth)?;
+        if let (Some(peer), Some((variant, fen))) = (&mut *peer, tree.peer) {
+            let answer = peer.perft(variant, fen, depth)?;
             let what = format!("{} of {} at depth {depth}", peer.name, tree.game);
             ensure!(answer.nodes == nodes, "{what}: {} nodes, not {nodes}", answer.nodes);
             theirs = theirs.min(answer.time);
