@@ -3,8 +3,8 @@
 //!
 //! * A relation without clauses is empty; literals on it fall away before planning.
 //! * A relation that depends on statics alone is computed here, once.
-//! * A relation that an action needs, and that does not depend on a fact of the game itself (the
-//!   side to move, a counter), is maintained: by block if its first column is an entity, else by
+//! * A relation that an action needs, and that does not depend on a fact of the game itself that
+//!   reactions change (the side to move, a counter), is maintained: by block if its first column is an entity, else by
 //!   tuple.
 //! * Everything else is derived on demand, from scratch.
 
@@ -81,6 +81,8 @@ pub(super) struct Compiled<W> {
     pub(super) reactions: Vec<Vec<ReactionPlan>>,
     pub(super) general: Vec<general::Fixpoint>,
     pub(super) indexes: Vec<Option<u32>>,
+    /// What the planner expected, by relation.
+    pub(super) estimates: Vec<f64>,
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     pub(super) list_is_static: Vec<bool>,
     pub(super) kept_rows: usize,
@@ -138,6 +140,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         reactions,
         general,
         indexes,
+        estimates: planner.estimates,
         orders: layout.orders,
         list_is_static: layout.sparse_static,
         kept_rows: layout.kept_rows as usize,
@@ -179,7 +182,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             if let Role::Input(input) = relation.role {
                 let rel = RelId(at as u16);
                 self.planner.layout.place_input(self.program, rel, input);
-                self.volatile[at] = matches!(input, Input::Game(_) | Input::GameFlag(_));
+                let of_game = matches!(input, Input::Game(_) | Input::GameFlag(_));
+                self.volatile[at] = of_game && self.is_written(rel);
                 self.planner.estimates[at] = match input {
                     Input::Key(_) => match size(self.program, relation.columns[1].ty) {
                         Some(values) if values < 4 => 32.0,
@@ -190,6 +194,14 @@ impl<'p, W: Word> Compiler<'p, W> {
                 };
             }
         }
+    }
+
+    /// Whether some reaction changes the input: what none does is as good as constant.
+    fn is_written(&self, input: RelId) -> bool {
+        self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
+            Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
+            Effect::Remove { .. } => false,
+        })
     }
 
     /// Drops what can never hold, and computes what statics alone decide.
@@ -527,7 +539,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         let fix = self.planner.emit(Op::Fix { row, reg: from.0 as Reg, end: 0 });
         let body = (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
         let goal = Goal::Rows { dense, args };
-        self.plan(body, &goal, live.rule.id)?;
+        self.planner.fetch_first = true;
+        let planned = self.plan(body, &goal, live.rule.id);
+        self.planner.fetch_first = false;
+        planned?;
         let end = self.planner.code.ops.len() as u32;
         self.planner.code.ops[fix] = Op::Fix { row, reg: from.0 as Reg, end };
         self.shorten_to_chase(fix, from);
@@ -887,6 +902,7 @@ impl<W: Word> Compiled<W> {
             reactions: Vec::new(),
             general: Vec::new(),
             indexes: Vec::new(),
+            estimates: Vec::new(),
             orders: Vec::new(),
             list_is_static: Vec::new(),
             kept_rows: 0,
