@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rulemate::derive::{Backend, Plan, World};
 use rulemate::facts::{GAME, Value};
-use rulemate::moves::Contract;
 use rulemate::moves::notation::{Setup, read_fen};
+use rulemate::moves::{Contract, Move};
 use rulemate::rules::{Program, compile, embedded_folder, embedded_sources};
 
 /// A world and its contract.
@@ -40,6 +40,12 @@ impl Table {
         read.unwrap_or_else(|error| panic!("{fen}: {error}"))
     }
 
+    /// Plays a move for good.
+    pub(crate) fn play(&mut self, mv: &Move) {
+        self.world.fire(mv.action, &mv.args);
+        self.world.commit();
+    }
+
     /// `name:scope:option=value,...`.
     fn activate(&mut self, usage: &str) {
         let mut parts = usage.split(':');
@@ -63,19 +69,35 @@ impl Table {
                 self.world.set_raw(entity, attr, attribute.default);
             }
         }
-        for option in parts.next().unwrap_or_default().split(',').filter(|it| !it.is_empty()) {
+        for option in parts
+            .next()
+            .unwrap_or_default()
+            .split(',')
+            .filter(|it| !it.is_empty())
+        {
             let (option, value) = option.split_once('=').expect("option=value");
-            let attr = schema.attribute_named(&format!("{own}{option}")).expect("an option");
+            let attr = schema
+                .attribute_named(&format!("{own}{option}"))
+                .expect("an option");
             let value = Value::Bool(value == "true");
-            self.world.insert(entity, attr, value).expect("a truth value");
+            self.world
+                .insert(entity, attr, value)
+                .expect("a truth value");
         }
     }
 
     /// `attribute=value` of the game; truth values are all that the tests need.
     fn state(&mut self, fact: &str) {
         let (attr, value) = fact.split_once('=').expect("attribute=value");
-        let attr = self.world.program().schema.attribute_named(attr).expect("declared");
-        self.world.insert(GAME, attr, Value::Bool(value == "true")).expect("a truth value");
+        let attr = self
+            .world
+            .program()
+            .schema
+            .attribute_named(attr)
+            .expect("declared");
+        self.world
+            .insert(GAME, attr, Value::Bool(value == "true"))
+            .expect("a truth value");
     }
 }
 
@@ -94,5 +116,10 @@ pub(crate) fn program(game: &str) -> Program {
 }
 
 fn metas(program: &Program, key: &str) -> Vec<String> {
-    program.meta.iter().filter(|it| it.key == key).map(|it| it.value.clone()).collect()
+    program
+        .meta
+        .iter()
+        .filter(|it| it.key == key)
+        .map(|it| it.value.clone())
+        .collect()
 }

@@ -149,14 +149,14 @@ fn result(input: &mut &str) -> Parsed<PgnResult> {
     }
 }
 
-/// A move: anything up to a space or a mark that means something else, and `(Q)` right after it.
+/// A move: anything up to a space or a mark that means something else; `(Q)` right after it and the
+/// signs of check after that belong to it.
 fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     let text = take_while(1.., |it: char| {
         !it.is_whitespace() && !"{}()[];$!?*<>\"".contains(it)
     });
-    (text, opt(('(', one_of('A'..='Z'), ')')))
-        .take()
-        .parse_next(input)
+    let promotion = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
+    (text, opt(promotion)).take().parse_next(input)
 }
 
 fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
