@@ -21,7 +21,7 @@ pub use uci::{listing, parse_uci, to_uci};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}: {reason}")]
 pub struct MoveError {
-    /// The text as it was given.
+    /// The text as it was given, without spaces around it; offsets count from its start.
     pub text: String,
     pub reason: MoveFault,
 }

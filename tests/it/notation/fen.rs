@@ -2,7 +2,10 @@
 
 use rulemate::moves::notation::{CastlingStyle, FenField, Warning, read_fen, write_fen};
 
-use crate::setup::Table;
+use rulemate::moves::notation::{parse_san, parse_uci, to_san, to_uci};
+use rulemate::rules::{Source, compile};
+
+use crate::setup::{Table, sources};
 
 fn written(table: &mut Table, style: CastlingStyle) -> String {
     write_fen(&mut table.world, &table.contract, style)
@@ -218,4 +221,87 @@ fn loading_again_and_again_takes_no_more_entities() {
         table.load(&start);
         assert_eq!(table.world.facts().hash(), before);
     }
+}
+
+#[test]
+fn a_wide_board_has_runs_and_ranks_of_two_digits() {
+    let mut wide = sources("chess");
+    for source in &mut wide {
+        source.text = source.text.replace("grid 8 8", "grid 12 10");
+        if let Some(at) = source.text.find(".meta start") {
+            source.text.truncate(at);
+            let empty = ["12"; 9].join("/");
+            source
+                .text
+                .push_str(&format!(".meta start \"{empty}/k10K w - - 0 1\"\n"));
+        }
+    }
+    let mut table = Table::under(compile(wide).unwrap_or_else(|it| panic!("{it}")));
+    let fen = "11r/12/12/12/12/12/R10R/12/12/1k9K w - - 3 7";
+    assert_eq!(table.load(fen).warnings, []);
+    assert_eq!(written(&mut table, CastlingStyle::XFen), fen);
+    let (world, contract) = (&mut table.world, &table.contract);
+    for (uci, san) in [
+        ("l4l10", "Rxl10"),
+        ("a4a10", "Ra10"),
+        ("a4k4", "Rak4"),
+        ("l1l2", "Kl2"),
+    ] {
+        let mv = parse_uci(world, contract, uci).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(to_san(world, contract, &mv), san);
+        let read = parse_san(world, contract, san).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(to_uci(world, &read), uci);
+    }
+    for (fen, offset) in [("13/12", 0), ("3k9/12", 2), ("5k5/12", 3)] {
+        let error = read_fen(&mut table.world, &table.contract, fen).expect_err(fen);
+        assert_eq!(
+            (error.field, error.offset),
+            (FenField::Placement, offset),
+            "{fen}"
+        );
+    }
+}
+
+#[test]
+fn further_attributes_are_read_and_written_where_the_rules_have_them() {
+    let mut more = sources("chess");
+    let text = ".input half_moves(count: Int) game attr half_moves = 0 \"{count} are played\"\n\
+        .input ep_victim(square: Square) game attr ep_victim \"{square} can be captured\"\n";
+    more.push(Source {
+        path: "more.dl".into(),
+        text: text.into(),
+    });
+    let mut table = Table::under(compile(more).unwrap_or_else(|it| panic!("{it}")));
+    for (read, whole) in [
+        (
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=0",
+        ),
+        (
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1",
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1",
+        ),
+        (
+            "4k3/8/8/8/8/8/8/4K3 w - - hm=1",
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1",
+        ),
+        (
+            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6e5 0 1",
+            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6e5 0 1 hm=0",
+        ),
+        (
+            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1",
+            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1 hm=0",
+        ),
+    ] {
+        assert_eq!(table.load(read).warnings, [], "{read}");
+        assert_eq!(written(&mut table, CastlingStyle::XFen), whole);
+    }
+    let error = read_fen(
+        &mut table.world,
+        &table.contract,
+        "8/8/8/8/8/8/8/8 w - - 0 1 hm=x",
+    );
+    let error = error.expect_err("no number");
+    assert_eq!((error.field, error.offset), (FenField::HalfMoves, 29));
 }

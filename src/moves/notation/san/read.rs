@@ -189,12 +189,15 @@ impl Reader<'_> {
                         args,
                     });
                 }
-                candidates.extend(self.castling(world, template, action.id, &spelling));
+                let castling = self.castling(world, template, action.id, &spelling);
+                candidates.extend(castling);
             }
         }
         if !is_spelled {
             return None;
         }
+        candidates.sort();
+        candidates.dedup();
         let meant: Vec<Move> = legal
             .iter()
             .filter(|it| self.is_written(world, it, text))
