@@ -237,7 +237,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
         }
     }
     let mut table = Table::under(compile(wide).unwrap_or_else(|it| panic!("{it}")));
-    let fen = "11r/12/12/12/12/12/R10R/12/12/1k9K w - - 3 7";
+    let fen = "11r/12/12/12/12/12/R10R/12/12/1k8K1 w - - 3 7";
     assert_eq!(table.load(fen).warnings, []);
     assert_eq!(written(&mut table, CastlingStyle::XFen), fen);
     let (world, contract) = (&mut table.world, &table.contract);
@@ -245,7 +245,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
         ("l4l10", "Rxl10"),
         ("a4a10", "Ra10"),
         ("a4k4", "Rak4"),
-        ("l1l2", "Kl2"),
+        ("k1k2", "Kk2"),
     ] {
         let mv = parse_uci(world, contract, uci).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(to_san(world, contract, &mv), san);
