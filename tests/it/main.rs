@@ -1,3 +1,7 @@
 //! tests
 
+mod moves;
+mod notation;
+mod perft;
 mod rules;
+mod setup;
