@@ -8,3 +8,5 @@ pub mod facts;
 pub mod rules;
 pub mod derive;
 pub mod moves;
+pub mod game;
+pub mod presets;

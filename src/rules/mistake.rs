@@ -7,7 +7,7 @@
 use super::ast::{InputKind, Name};
 use super::diagnostic::Diagnostic;
 use super::limits::LimitError;
-use super::nearest::nearest;
+use crate::facts::nearest;
 use super::program::{Relation, Span};
 
 type It = Diagnostic;

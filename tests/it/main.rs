@@ -1,7 +1,10 @@
-//! tests
+//! The one integration test binary; a module an area.
 
 mod moves;
 mod notation;
 mod perft;
+mod facts;
+mod game;
+mod presets;
 mod rules;
 mod setup;

@@ -8,7 +8,7 @@ use super::super::ast::{DomainDecl, File, Item, Name, Shape as ShapeDecl};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
-use super::super::nearest::nearest;
+use crate::facts::nearest;
 use super::super::program::{Span, Type};
 use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape};
 

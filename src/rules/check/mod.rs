@@ -19,7 +19,7 @@ use super::ast::{File, Item, Name};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::nearest::nearest;
+use crate::facts::nearest;
 use super::program::{
     Action, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source, Span, Type,
 };
