@@ -1,5 +1,6 @@
 //! tests
 
-mod board;
+mod fixture;
 mod frog;
+mod random_rules;
 mod rules;

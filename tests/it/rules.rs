@@ -23,8 +23,15 @@ fn compiled(sources: Vec<Source>) -> Program {
     compile(sources).unwrap_or_else(|it| panic!("{it}"))
 }
 
-const GAMES: [&str; 7] =
-    ["antichess", "chess", "chess960", "coregal", "giveaway", "knightmate", "knightmate-classic"];
+const GAMES: [&str; 7] = [
+    "antichess",
+    "chess",
+    "chess960",
+    "coregal",
+    "giveaway",
+    "knightmate",
+    "knightmate-classic",
+];
 
 #[test]
 fn every_embedded_game_compiles() {

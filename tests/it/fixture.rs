@@ -11,9 +11,16 @@ pub(crate) fn program(text: &str) -> Arc<Program> {
     Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")))
 }
 
-pub(crate) fn world(program: &Arc<Program>) -> World {
+pub(crate) fn world(program: &Arc<Program>, backend: Backend) -> World {
     let plan = Plan::compile(Arc::clone(program)).unwrap_or_else(|it| panic!("{it}"));
-    World::new(Arc::new(plan), Backend::Frog)
+    World::new(Arc::new(plan), backend)
+}
+
+/// The rows of a relation, as text.
+pub(crate) fn rows(world: &mut World, name: &str) -> Vec<String> {
+    let program = Arc::clone(world.program());
+    let rel = rel(&program, name);
+    world.tuples(rel).iter().map(|it| program.tuple_name(rel, it)).collect()
 }
 
 /// The program of orthodox chess.
