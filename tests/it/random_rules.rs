@@ -81,7 +81,7 @@ fn text(choices: &mut Choices) -> String {
                 _ => format!("c{at}: Int"),
             })
             .collect();
-        let _ = writeln!(text, ".decl {name}({}) \"as it comes\"", columns.join(", "));
+        let _ = writeln!(text, ".decl {name}({}) open \"as it comes\"", columns.join(", "));
         for _ in 0..1 + choices.below(3) {
             rule(choices, &name, shape, &known, &mut text);
         }
@@ -90,23 +90,109 @@ fn text(choices: &mut Choices) -> String {
     text
 }
 
-fn term(choices: &mut Choices, ty: char, wild: bool) -> String {
-    if wild && choices.one_in(5) {
-        return "_".into();
-    }
-    match (ty, choices.below(6)) {
-        ('d', 0) => format!("'{}", choices.pick(&["a", "b", "c"])),
-        ('d', _) => choices.pick(&["x", "y", "z"]).into(),
-        ('e', _) => choices.pick(&["u", "v"]).into(),
-        (_, 0) => choices.below(4).to_string(),
-        (_, 1) => choices.pick(&["n + 1", "m - n", "n * 2"]).into(),
-        _ => choices.pick(&["n", "m"]).into(),
+/// A rule in the making: variables are handed out by type, and those used once become `_`.
+struct Draft<'c> {
+    choices: &'c mut Choices,
+    /// Variables that positive atoms bind.
+    bound: Vec<(char, String)>,
+    body: Vec<String>,
+}
+
+fn variables(ty: char) -> &'static [&'static str] {
+    match ty {
+        'd' => &["x", "y", "z"],
+        'e' => &["u", "v", "w"],
+        _ => &["n", "m", "k"],
     }
 }
 
-fn atom(choices: &mut Choices, name: &str, shape: &str, wild: bool) -> String {
-    let args: Vec<String> = shape.chars().map(|it| term(choices, it, wild)).collect();
-    format!("{name}({})", args.join(", "))
+fn constant(choices: &mut Choices, ty: char) -> String {
+    match ty {
+        'd' => format!("'{}", choices.pick(&["a", "b", "c"])),
+        _ => choices.below(4).to_string(),
+    }
+}
+
+impl Draft<'_> {
+    fn bound(&mut self, ty: char) -> Option<String> {
+        let known: Vec<String> =
+            self.bound.iter().filter(|it| it.0 == ty).map(|it| it.1.clone()).collect();
+        (!known.is_empty()).then(|| known[self.choices.below(known.len())].clone())
+    }
+
+    /// A positive atom, which binds; `local` marks the variables of an aggregate.
+    fn positive(&mut self, name: &str, shape: &str, local: &str) -> String {
+        let mut args = Vec::new();
+        for ty in shape.chars() {
+            let kind = self.choices.below(8);
+            args.push(match (kind, self.bound(ty)) {
+                (0, _) if ty != 'e' => constant(self.choices, ty),
+                (1, _) => "_".into(),
+                (2, Some(known)) if ty == 'n' => format!("{known} + 1"),
+                (3 | 4, Some(known)) => known,
+                _ => {
+                    let var = format!("{}{local}", self.choices.pick(variables(ty)));
+                    if local.is_empty() {
+                        self.bound.push((ty, var.clone()));
+                    }
+                    var
+                }
+            });
+        }
+        format!("{name}({})", args.join(", "))
+    }
+
+    fn negative(&mut self, name: &str, shape: &str) -> String {
+        let mut args = Vec::new();
+        for ty in shape.chars() {
+            let wild = self.choices.one_in(3);
+            args.push(self.bound(ty).filter(|_| !wild).unwrap_or_else(|| "_".into()));
+        }
+        format!("!{name}({})", args.join(", "))
+    }
+
+    fn comparison(&mut self) -> Option<String> {
+        let op = self.choices.pick(&["=", "!=", "<", ">=", "<=", ">"]);
+        let arith = self.choices.pick(&["+", "-", "*", "/", "%"]);
+        match self.choices.below(3) {
+            0 => {
+                let op = self.choices.pick(&["=", "!="]);
+                Some(format!("{} {op} {}", self.bound('d')?, self.bound('d')?))
+            }
+            1 => Some(format!("{} {op} {} {arith} 2", self.bound('n')?, self.bound('n')?)),
+            _ => {
+                let text = format!("{} {arith} {}", self.bound('n')?, self.bound('n')?);
+                self.bound.push(('n', "s".into()));
+                Some(format!("s = {text}"))
+            }
+        }
+    }
+
+    fn aggregate(&mut self, known: &[(String, &str)]) -> Option<String> {
+        let mut inner = Vec::new();
+        for _ in 0..1 + self.choices.below(2) {
+            let (name, shape) = &known[self.choices.below(known.len())];
+            inner.push(self.positive(name, shape, "0"));
+        }
+        let inner = inner.join(", ");
+        let has = |var: &str| inner.contains(var);
+        let number = ["n0", "m0", "k0"].into_iter().find(|it| has(it));
+        let other = ["x0", "u0", "y0", "v0"].into_iter().find(|it| has(it));
+        let fold = match (self.choices.below(4), number, other) {
+            (0, Some(n), _) => format!("t = sum {{ {n} * 2 : {inner} }}"),
+            (1, Some(n), Some(x)) => format!("(t, _) = min {{ {n}, {x} : {inner} }}"),
+            (2, Some(n), _) => format!("t = max {{ {n} : {inner} }}"),
+            (_, Some(n), _) => format!("t = count {{ {inner}, {n} > 0 }}"),
+            (_, None, _) => format!("t = count {{ {inner} }}"),
+        };
+        if self.choices.one_in(2) {
+            return Some(fold.replacen("t =", &format!("{} <=", self.choices.below(3)), 1))
+                .filter(|it| !it.starts_with('('))
+                .or(Some(fold));
+        }
+        self.bound.push(('n', "t".into()));
+        Some(fold)
+    }
 }
 
 fn rule(
@@ -116,32 +202,63 @@ fn rule(
     known: &[(String, &str)],
     text: &mut String,
 ) {
-    let mut body = Vec::new();
-    for _ in 0..1 + choices.below(4) {
-        let (other, of) = &known[choices.below(known.len())];
-        let recursive = choices.one_in(4) && !shape.contains('n');
-        body.push(match choices.below(9) {
-            0 => format!("!{}", atom(choices, other, of, true)),
-            1 => {
-                let op = choices.pick(&["=", "!=", "<", ">="]);
-                format!("{} {op} {}", term(choices, 'n', false), term(choices, 'n', false))
-            }
-            2 => format!("x {} y", choices.pick(&["=", "!="])),
-            3 => {
-                let fold = choices.pick(&["count {", "sum { n : ", "min { n, x : ", "max { n : "]);
-                let result = match fold {
-                    "min { n, x : " => "(k, w)".into(),
-                    _ => term(choices, 'n', false),
-                };
-                let inner = atom(choices, other, of, true);
-                let (more, of) = &known[choices.below(known.len())];
-                format!("{result} = {fold} {inner}, {} }}", atom(choices, more, of, true))
-            }
-            _ if recursive => atom(choices, name, shape, true),
-            _ => atom(choices, other, of, true),
-        });
+    let mut draft = Draft { choices, bound: Vec::new(), body: Vec::new() };
+    for _ in 0..1 + draft.choices.below(3) {
+        let (other, of) = &known[draft.choices.below(known.len())];
+        let recursive = draft.choices.one_in(3) && !shape.contains('n');
+        let atom = match recursive {
+            true => draft.positive(name, shape, ""),
+            false => draft.positive(other, of, ""),
+        };
+        draft.body.push(atom);
     }
-    let _ = writeln!(text, "{} :- {}.", atom(choices, name, shape, false), body.join(", "));
+    for _ in 0..draft.choices.below(3) {
+        let (other, of) = &known[draft.choices.below(known.len())];
+        let literal = match draft.choices.below(3) {
+            0 => Some(draft.negative(other, of)),
+            1 => draft.comparison(),
+            _ => draft.aggregate(known),
+        };
+        let at = draft.choices.below(draft.body.len() + 1);
+        draft.body.extend(literal);
+        let last = draft.body.len() - 1;
+        draft.body.swap(at.min(last), last);
+    }
+    let mut args = Vec::new();
+    for ty in shape.chars() {
+        if ty == 'e' && draft.bound('e').is_none() {
+            draft.body.push("size(u, _)".into());
+            draft.bound.push(('e', "u".into()));
+        }
+        args.push(draft.bound(ty).unwrap_or_else(|| constant(draft.choices, ty)));
+    }
+    for made in ["s", "t"] {
+        let whole = format!("{} {}", args.join(" "), draft.body.join(" "));
+        if whole.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| *it == made).count() == 1 {
+            draft.body.push(format!("{made} != 3"));
+        }
+    }
+    let rule = format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", "));
+    let _ = writeln!(text, "{}", without_singles(&rule));
+}
+
+/// Writes `_` for variables that occur once.
+fn without_singles(rule: &str) -> String {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '\'';
+    let words = || rule.split(|it| !is_word(it));
+    let mut text = rule.to_string();
+    for ty in ['d', 'e', 'n'] {
+        for var in variables(ty).iter().flat_map(|it| [it.to_string(), format!("{it}0")]) {
+            if words().filter(|it| *it == var).count() == 1 {
+                for (before, after) in [("(", ","), ("(", ")"), (" ", ","), (" ", ")")] {
+                    let (old, new) =
+                        (format!("{before}{var}{after}"), format!("{before}_{after}"));
+                    text = text.replace(&old, &new);
+                }
+            }
+        }
+    }
+    text
 }
 
 /// The text without the rules that the checks refuse; most of what chance writes binds nothing.
@@ -164,7 +281,7 @@ fn compiled(text: &str) -> Option<Arc<Program>> {
 
 fn facts(choices: &mut Choices, world: &mut World) {
     let schema = Arc::clone(&world.program().schema);
-    let mut write = |world: &mut World, entity: EntityId, attr: &str, value: Value| {
+    let write = |world: &mut World, entity: EntityId, attr: &str, value: Value| {
         if let Some(attr) = schema.attribute_named(attr) {
             world.insert(entity, attr, value).unwrap_or_else(|it| panic!("{it}"));
         }
@@ -283,6 +400,8 @@ fn agree(seed: u64) {
     let (program, text) = checked(&text(&mut Choices(seed)));
     let mut frog = world(&program, Backend::Frog);
     facts(&mut Choices(seed ^ 1), &mut frog);
+    let mut bits = world(&program, Backend::Bits);
+    facts(&mut Choices(seed ^ 1), &mut bits);
     let sets = naive(&program, &mut frog);
     let materialised = frog.materialised();
     for (at, relation) in program.relations.iter().enumerate() {
@@ -290,7 +409,8 @@ fn agree(seed: u64) {
         let all = vec![None; relation.columns.len()];
         let rows = rulemate::derive::collect(&materialised, rel, &all);
         let expected: Vec<Tuple> = sets.rows[at].iter().cloned().collect();
-        assert_eq!(rows, expected, "seed {seed}, {} in\n{text}", relation.name);
+        assert_eq!(rows, expected, "frog, seed {seed}, {} in\n{text}", relation.name);
+        assert_eq!(bits.tuples(rel), expected, "bits, seed {seed}, {} in\n{text}", relation.name);
         for row in rows.iter().take(8) {
             let proof = explain::why(&materialised, rel, row).expect("a row that holds");
             check_proof(&materialised, &proof, &mut Vec::new());

@@ -397,10 +397,7 @@ impl<'t> Body<'_, 't> {
         }
         let locals = (0..self.vars.len() as u16)
             .map(VarId)
-            .filter(|it| {
-                let var = &self.vars[usize::from(it.0)];
-                var.scope == inner && !var.made
-            })
+            .filter(|it| self.vars[usize::from(it.0)].scope == inner)
             .collect();
         out.push(Literal::Aggregate(Aggregate {
             fold: aggregate.fold,
