@@ -1,5 +1,6 @@
 //! tests
 
+mod explain;
 mod fixture;
 mod frog;
 mod random_rules;

@@ -440,7 +440,7 @@ fn random_programs_are_not_trivial() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
     #[test]
     fn evaluators_agree_on_random_programs(seed in any::<u64>()) {
