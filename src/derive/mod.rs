@@ -3,6 +3,7 @@
 //! This layer must not know moves, players, or squares as chess.
 
 mod bits;
+pub mod explain;
 mod fire;
 mod frog;
 mod rows;

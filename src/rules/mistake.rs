@@ -47,7 +47,7 @@ pub(super) fn strange_text(span: Span, text: &str) -> It {
         "not a word, number or sign",
     );
     if found.starts_with('\'') {
-        return it.help("a constant is an apostrophe and a name, without a closing one: `'king`");
+        return it.help("a constant is an apostrophe and a name, without a closing one: `'white`");
     }
     it
 }
@@ -71,11 +71,7 @@ pub(super) fn expected(what: &str, found: &str, span: Span) -> It {
 }
 
 pub(super) fn ends_early(what: &str, last: Span) -> It {
-    let span = Span {
-        start: last.end.saturating_sub(1).max(last.start),
-        ..last
-    };
-    It::new("E004", format!("expected {what}"), span, "after this")
+    It::new("E004", format!("expected {what}"), last, "after this")
 }
 
 pub(super) fn unknown_directive(found: &str, known: &[&str], span: Span) -> It {

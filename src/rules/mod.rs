@@ -5,6 +5,7 @@
 mod ast;
 mod check;
 mod diagnostic;
+mod expression;
 mod lexer;
 pub mod limits;
 mod meta;

@@ -269,7 +269,8 @@ pub struct Aggregate {
     pub body: Vec<Literal>,
     /// Variables and constants; never a wildcard.
     pub results: Vec<Term>,
-    /// The named variables that occur in `body` only.
+    /// The variables that occur in `body` only. Those made for nested expressions are among them:
+    /// being functions of the named ones, they do not multiply solutions.
     pub locals: Vec<VarId>,
     pub span: Span,
 }

@@ -298,7 +298,8 @@ impl<'p, W: Word> Planner<'p, W> {
     fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
         let relation = self.program.relation(atom.rel);
         store.is_none()
-            && open.last().is_some_and(|&it| open.len() == 1 && it + 1 == atom.args.len())
+            && open.len() == 1
+            && open[0] + 1 == atom.args.len()
             && relation.functional
             && match self.layout.stores[usize::from(atom.rel.0)] {
                 Store::Key { .. } | Store::Game { .. } => true,

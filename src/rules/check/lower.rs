@@ -17,11 +17,11 @@ impl<'t> Body<'_, 't> {
         clause: &Clause<'t>,
         head: Option<RelId>,
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();
         let args = head.map(|head| self.terms(&clause.head, head, OUTER, false, &mut after));
         body.append(&mut after);
-        self.check_single_uses();
         let args = args.flatten()?;
         if self.poisoned {
             return None;
@@ -115,8 +115,10 @@ impl<'t> Body<'_, 't> {
                     self.cx.report(report);
                     return None;
                 }
-                let value = self.lower_expr(arg, ty, scope)?;
-                Some(Term::Var(self.name_value(value, ty, scope, arg.span, out)))
+                Some(match self.lower_expr(arg, ty, scope)? {
+                    Expr::Const(raw) => Term::Const(raw),
+                    value => Term::Var(self.name_value(value, ty, scope, arg.span, out)),
+                })
             }
             _ => self.constant(arg, ty).map(Term::Const),
         }
@@ -263,7 +265,8 @@ impl<'t> Body<'_, 't> {
             }
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
-                if !self.poisoned && !self.has_reported(lhs) && !self.has_reported(rhs) {
+                let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
+                if !self.poisoned && !explained {
                     self.cx.report(mistake::unknown_type(span, lhs.span));
                 }
                 return None;
@@ -286,11 +289,16 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    fn has_reported(&mut self, expr: &ast::Expr<'t>) -> bool {
+    /// Whether an operand without a type is a mistake of its own.
+    fn explained(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
         match &expr.kind {
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));
                 true
+            }
+            ExprKind::Var(name) => {
+                let id = self.var(name, scope, false);
+                self.info(id).reported
             }
             _ => false,
         }
@@ -389,10 +397,7 @@ impl<'t> Body<'_, 't> {
         }
         let locals = (0..self.vars.len() as u16)
             .map(VarId)
-            .filter(|it| {
-                let var = &self.vars[usize::from(it.0)];
-                var.scope == inner && !var.made
-            })
+            .filter(|it| self.vars[usize::from(it.0)].scope == inner)
             .collect();
         out.push(Literal::Aggregate(Aggregate {
             fold: aggregate.fold,

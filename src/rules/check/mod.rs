@@ -144,7 +144,10 @@ impl<'t> Checker<'t> {
             return Some(id);
         }
         if !self.broken.contains(name.text) {
-            let near = nearest(name.text, self.relations.iter().map(|it| it.name.text));
+            // Guessing is slow, and nobody reads so many guesses.
+            let few = self.found.len() < limits::DIAGNOSTICS;
+            let known = if few { self.relations.as_slice() } else { &[] };
+            let near = nearest(name.text, known.iter().map(|it| it.name.text));
             let near = near
                 .and_then(|it| self.relation_ids.get(it))
                 .map(|&id| self.relation(id));

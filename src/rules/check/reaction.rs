@@ -80,6 +80,7 @@ impl<'t> Body<'_, 't> {
             .iter()
             .map(|it| self.collect_effect(it))
             .collect();
+        self.check_single_uses();
         let params = match (&reaction.event, action) {
             (Some(event), Some(rel)) => self.params(event, rel),
             (Some(_), None) => None,
@@ -92,7 +93,6 @@ impl<'t> Body<'_, 't> {
             .zip(rels)
             .map(|(it, rel)| self.lower_effect(it, rel))
             .collect();
-        self.check_single_uses();
         let effects = effects.into_iter().collect::<Option<Vec<Effect>>>()?;
         let params = params?;
         if self.poisoned {
