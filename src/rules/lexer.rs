@@ -71,6 +71,8 @@ pub(super) enum Kind {
     Slash,
     /// The remainder operator; made by [`Tokens::remainder_follows`] only.
     Percent,
+    /// A run of text that is no token; it has been reported.
+    Bad,
     End,
 }
 
@@ -95,6 +97,8 @@ pub(super) struct Tokens<'t> {
     end: Token,
     /// The token that was taken last.
     last: Token,
+    /// The last line on which `%` was taken for the remainder.
+    remainder_line: Option<u32>,
 }
 
 impl<'t> Tokens<'t> {
@@ -132,6 +136,7 @@ impl<'t> Tokens<'t> {
             stack,
             end,
             last,
+            remainder_line: None,
         }
     }
 
@@ -150,6 +155,10 @@ impl<'t> Tokens<'t> {
     pub(super) fn next(&mut self) -> Token {
         self.last = self.stack.pop().unwrap_or(self.end);
         self.last
+    }
+
+    pub(super) fn remainder_line(&self) -> Option<u32> {
+        self.remainder_line
     }
 
     pub(super) fn last(&self) -> Token {
@@ -185,6 +194,7 @@ impl<'t> Tokens<'t> {
         let at = from + blanks;
         let until = at + 1 + comment_start(operand);
         let mut again = lex(self.source, self.text, at + 1..until, line, found);
+        self.remainder_line = Some(line);
         again.reverse();
         self.stack.append(&mut again);
         let span = Span {
@@ -242,7 +252,7 @@ fn lex(
     let mut line = first_line;
     let mut line_start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let mut counted = range.start;
-    let mut bad: Option<Span> = None;
+
     for (kind, place) in Kind::lexer(&text[range.clone()]).spanned() {
         let (start, end) = (range.start + place.start, range.start + place.end);
         for (at, _) in text[counted..start].match_indices('\n') {
@@ -257,17 +267,17 @@ fn lex(
             line,
         };
         let Ok(kind) = kind else {
-            bad = match bad {
-                Some(run) if run.end == span.start => Some(Span {
-                    end: span.end,
-                    ..run
-                }),
-                Some(run) => {
-                    found.push(mistake::strange_text(run, text));
-                    Some(span)
+            match tokens.last_mut() {
+                Some(run) if run.kind == Kind::Bad && run.span.end == span.start => {
+                    run.span.end = span.end;
                 }
-                None => Some(span),
-            };
+                _ => tokens.push(Token {
+                    kind: Kind::Bad,
+                    span,
+                    first: false,
+                    flush: false,
+                }),
+            }
             continue;
         };
         let first = text[line_start..start].trim_start().is_empty();
@@ -291,7 +301,8 @@ fn lex(
             _ => tokens.push(token),
         }
     }
-    found.extend(bad.map(|run| mistake::strange_text(run, text)));
+    let bad = tokens.iter().filter(|it| it.kind == Kind::Bad);
+    found.extend(bad.map(|it| mistake::strange_text(it.span, text)));
     tokens
 }
 

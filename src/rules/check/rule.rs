@@ -331,8 +331,9 @@ impl<'c, 't> Body<'c, 't> {
             _ if types.contains(&None) => self.poisoned = true,
             _ => {}
         }
+        let fits = types.len() == atom.args.len();
         for (at, arg) in atom.args.iter().enumerate() {
-            let ty = types.get(at).copied().flatten();
+            let ty = types.get(at).copied().flatten().filter(|_| fits);
             self.collect_expr(arg, ty, place, scope, multiplies);
         }
     }
@@ -477,7 +478,7 @@ impl<'c, 't> Body<'c, 't> {
             }
             let member = self.cx.member_like(word, var.ty);
             let report = match place {
-                Use::Head => mistake::unbound_in_head(word, span, member.as_deref()),
+                Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
                 Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
                 _ => mistake::single_use(word, span, member.as_deref()),
             };
