@@ -480,7 +480,8 @@ impl<'p, W: Word> Planner<'p, W> {
         };
         let outer = std::mem::replace(&mut self.wanted, BTreeSet::from([*local]));
         let body = self.normalise(body.to_vec())?;
-        let rows = self.rows_towards(*local, &body);
+        let all: Vec<usize> = (0..body.len()).collect();
+        let rows = self.rows_towards(*local, &body, &all);
         self.wanted = outer;
         let Some(rows) = rows else { return Ok(false) };
         let rows = self.row_list(rows);
@@ -488,11 +489,17 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(true)
     }
 
-    /// All the literals as rows towards one variable, if each can be read so.
-    fn rows_towards(&mut self, var: VarId, lits: &[Lit<'p>]) -> Option<Vec<RowTerm>> {
+    /// The literals of the body with these numbers as rows towards one variable, if each can be
+    /// read so.
+    fn rows_towards(
+        &mut self,
+        var: VarId,
+        body: &[Lit<'p>],
+        used: &[usize],
+    ) -> Option<Vec<RowTerm>> {
         let mut rows = Vec::new();
-        for at in 0..lits.len() {
-            let mut others = lits.to_vec();
+        for &at in used {
+            let mut others = body.to_vec();
             let lit = others.remove(at);
             rows.push(self.row_term(var, &lit, &others)?);
         }
@@ -591,8 +598,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
             let used: Vec<usize> =
                 (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
-            let lits: Vec<Lit<'p>> = used.iter().map(|&it| rest[it].clone()).collect();
-            if let Some(rows) = self.rows_towards(var, &lits) {
+            if let Some(rows) = self.rows_towards(var, rest, &used) {
                 return Ok(Some((used, rows)));
             }
         }
@@ -612,7 +618,8 @@ impl<'p, W: Word> Planner<'p, W> {
         if self.is_bound(*last) || !ready || rest.is_empty() {
             return Ok(None);
         }
-        let Some(rows) = self.rows_towards(*last, rest) else { return Ok(None) };
+        let all: Vec<usize> = (0..rest.len()).collect();
+        let Some(rows) = self.rows_towards(*last, rest, &all) else { return Ok(None) };
         let expected = self.expected_row(*last, rest);
         let rows = self.row_list(rows);
         let row = self.address(dense, keys)?;
@@ -688,7 +695,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let Some((turns, var, used, rows)) = best else {
             return Err(PlanError {
                 place: format!("rule {}", self.owner),
-                what: "no order of evaluation binds all its variables".into(),
+                what: format!("no order of evaluation binds all its variables; left: {rest:?}"),
             });
         };
         let rows = self.row_list(rows);
