@@ -104,10 +104,9 @@ pub(super) struct Tokens<'t> {
 impl<'t> Tokens<'t> {
     pub(super) fn new(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> Self {
         let mut stack = lex(source, text, 0..text.len(), 1, found);
-        let lines = text.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
         let at = text.trim_end().len() as u32;
         let line = text[..at as usize].bytes().filter(|&b| b == b'\n').count() as u32 + 1;
-        debug_assert!(line <= lines);
+
         let span = Span {
             source,
             start: at,
@@ -180,14 +179,12 @@ impl<'t> Tokens<'t> {
         }
         let line = self.last.span.line;
         let from = self.last.span.end as usize;
-        let Some(rest) = self.text.get(from..) else {
-            return false;
-        };
-        let rest = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        let blanks = rest.len() - rest.trim_start().len();
+        let rest = self.text.get(from..).unwrap_or("");
+        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
         let Some(operand) = rest[blanks..].strip_prefix('%') else {
             return false;
         };
+        let operand = &operand[..operand.find('\n').unwrap_or(operand.len())];
         if !starts_with_operand(operand) {
             return false;
         }
@@ -195,6 +192,7 @@ impl<'t> Tokens<'t> {
         let until = at + 1 + comment_start(operand);
         let mut again = lex(self.source, self.text, at + 1..until, line, found);
         self.remainder_line = Some(line);
+        again.iter_mut().for_each(|it| it.first = false);
         again.reverse();
         self.stack.append(&mut again);
         let span = Span {
@@ -280,11 +278,10 @@ fn lex(
             }
             continue;
         };
-        let first = text[line_start..start].trim_start().is_empty();
         let token = Token {
             kind,
             span,
-            first,
+            first: !tokens.last().is_some_and(|it| it.span.line == line),
             flush: line_start == start,
         };
         match kind {

@@ -17,6 +17,9 @@ impl<'t> Body<'_, 't> {
         clause: &Clause<'t>,
         head: Option<RelId>,
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        if self.too_large {
+            return None;
+        }
         self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();

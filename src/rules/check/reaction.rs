@@ -90,6 +90,9 @@ impl<'t> Body<'_, 't> {
             .iter()
             .map(|it| self.collect_effect(it))
             .collect();
+        if self.too_large {
+            return None;
+        }
         self.check_single_uses();
         let params = match (&reaction.event, action) {
             (Some(event), Some(rel)) => self.params(event, rel),
