@@ -19,10 +19,15 @@ pub fn document(program: &Program) -> String {
     out.push_str("* **board**: comes with the board's domain\n");
     out.push_str("* **derived**: follows from the facts at every moment\n");
     out.push_str("* **action**: derived, and each row is something a player may do\n");
-    out.push_str("* *open*: other files may add rules; *key*: the last column follows from the others\n");
+    out.push_str(
+        "* *open*: other files may add rules; *key*: the last column follows from the others\n",
+    );
     for (at, source) in program.sources.iter().enumerate() {
-        let declared: Vec<&Relation> =
-            program.relations.iter().filter(|it| usize::from(it.span.source) == at).collect();
+        let declared: Vec<&Relation> = program
+            .relations
+            .iter()
+            .filter(|it| usize::from(it.span.source) == at)
+            .collect();
         if !declared.is_empty() {
             write_file(&mut out, program, &source.path, &source.text, &declared);
         }
@@ -58,7 +63,10 @@ fn write_file(out: &mut String, program: &Program, path: &str, text: &str, list:
 }
 
 fn kind(program: &Program, relation: &Relation) -> String {
-    let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
+    let is_action = program
+        .actions
+        .iter()
+        .any(|it| program.relation(it.rel).name == relation.name);
     let mut kind = match &relation.role {
         Role::Input(input) => {
             let attribute = &program.schema.attribute(input.attr()).name;
@@ -83,12 +91,18 @@ fn kind(program: &Program, relation: &Relation) -> String {
 
 /// The sentence with its placeholders as variables of prose.
 fn meaning(sentence: &str) -> String {
-    sentence.replace('{', "*").replace('}', "*").replace('|', "\\|")
+    sentence
+        .replace('{', "*")
+        .replace('}', "*")
+        .replace('|', "\\|")
 }
 
 fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map(|it| it.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|it| it.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }
 
 fn type_name(program: &Program, ty: Type) -> &str {
@@ -114,7 +128,9 @@ fn write_domains(out: &mut String, program: &Program) {
 fn write_attributes(out: &mut String, program: &Program) {
     out.push_str("\n## Attributes\n\n| attribute | read by | default |\n|---|---|---|\n");
     for relation in &program.relations {
-        let Role::Input(input) = relation.role else { continue };
+        let Role::Input(input) = relation.role else {
+            continue;
+        };
         let attribute = program.schema.attribute(input.attr());
         let ty = match input {
             Input::Key(_) | Input::Game(_) => relation.columns.last().map(|it| it.ty),
@@ -124,7 +140,11 @@ fn write_attributes(out: &mut String, program: &Program) {
             (Some(raw), Some(ty)) => program.value_name(ty, raw),
             _ => String::new(),
         };
-        let _ = writeln!(out, "| `{}` | `{}` | {default} |", attribute.name, relation.name);
+        let _ = writeln!(
+            out,
+            "| `{}` | `{}` | {default} |",
+            attribute.name, relation.name
+        );
     }
 }
 
@@ -135,7 +155,9 @@ fn write_actions(out: &mut String, program: &Program) {
             Legality::Rules => "by rules",
             Legality::Simulate => "by simulation",
         };
-        let tries = action.tries.map(|it| format!("`{}`", program.relation(it).name));
+        let tries = action
+            .tries
+            .map(|it| format!("`{}`", program.relation(it).name));
         let _ = writeln!(
             out,
             "| `{}` | `{}` | {legality} | {} |",
@@ -150,15 +172,23 @@ fn write_actions(out: &mut String, program: &Program) {
             .iter()
             .map(|&it| format!("`{}`", program.relation(it).name))
             .collect();
-        let _ = write!(out, "\nTwo positions are the same if they agree in {}.\n", names.join(", "));
+        let _ = write!(
+            out,
+            "\nTwo positions are the same if they agree in {}.\n",
+            names.join(", ")
+        );
     }
 }
 
 fn template(program: &Program, action: &Action, template: &Template) -> String {
-    template.0.iter().map(|it| match it {
-        Piece::Text(text) => text.clone(),
-        piece => format!("{{{}}}", template_piece(program, action, piece)),
-    }).collect()
+    template
+        .0
+        .iter()
+        .map(|it| match it {
+            Piece::Text(text) => text.clone(),
+            piece => format!("{{{}}}", template_piece(program, action, piece)),
+        })
+        .collect()
 }
 
 fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
@@ -166,7 +196,11 @@ fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
         Piece::Text(text) => text.clone(),
         Piece::Column(at) => program.relation(action.rel).columns[*at].name.clone(),
         Piece::Lookup(rel, inner) => {
-            format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
+            format!(
+                "{}({})",
+                program.relation(*rel).name,
+                template_piece(program, action, inner)
+            )
         }
     }
 }

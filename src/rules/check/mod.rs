@@ -41,10 +41,11 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
 
 fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
     if sources.len() > limits::FILES {
-        found.push(mistake::limit(
-            LimitError::Files(sources.len()),
-            Span::default(),
-        ));
+        let span = Span {
+            line: 1,
+            ..Span::default()
+        };
+        found.push(mistake::limit(LimitError::Files(sources.len()), span));
         return None;
     }
     let mut files = Vec::new();
