@@ -91,10 +91,7 @@ fn kind(program: &Program, relation: &Relation) -> String {
 
 /// The sentence with its placeholders as variables of prose.
 fn meaning(sentence: &str) -> String {
-    sentence
-        .replace('{', "*")
-        .replace('}', "*")
-        .replace('|', "\\|")
+    sentence.replace(['{', '}'], "*").replace('|', "\\|")
 }
 
 fn sentence_case(text: &str) -> String {

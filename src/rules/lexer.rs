@@ -281,7 +281,7 @@ fn lex(
         let token = Token {
             kind,
             span,
-            first: !tokens.last().is_some_and(|it| it.span.line == line),
+            first: tokens.last().is_none_or(|it| it.span.line != line),
             flush: line_start == start,
         };
         match kind {
