@@ -92,10 +92,18 @@ impl<'t> Parser<'t, '_> {
     /// Gives up because something else should stand here.
     pub(super) fn expected<T>(&mut self, what: &str) -> Parsed<T> {
         let token = self.peek();
+        if token.kind == Kind::Bad {
+            return Err(Abandoned);
+        }
         let diagnostic = if token.kind == Kind::End || token.first {
             mistake::ends_early(what, self.tokens.last().span)
         } else {
             mistake::expected(what, self.tokens.text_of(token.span), token.span)
+        };
+        let diagnostic = if self.tokens.remainder_line() == Some(token.span.line) {
+            mistake::after_remainder(diagnostic)
+        } else {
+            diagnostic
         };
         self.fail(diagnostic)
     }
@@ -466,8 +474,8 @@ impl<'t> Parser<'t, '_> {
         if !self.at(Kind::Ident) {
             return self.expected("a directive, a rule or a reaction");
         }
+        self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
-        self.subject = Some(head.name.text);
         let body = if self.eat(Kind::If) {
             self.body()?
         } else {
@@ -568,13 +576,15 @@ impl<'t> Parser<'t, '_> {
 
     pub(super) fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
         let mut exprs = Vec::new();
-        while !self.at(until) {
+        if self.at(until) {
+            return Ok(exprs);
+        }
+        loop {
             exprs.push(self.expr()?);
             if !self.eat(Kind::Comma) {
-                break;
+                return Ok(exprs);
             }
         }
-        Ok(exprs)
     }
 
     pub(super) fn body(&mut self) -> Parsed<Vec<Literal<'t>>> {

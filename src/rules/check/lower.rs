@@ -17,6 +17,9 @@ impl<'t> Body<'_, 't> {
         clause: &Clause<'t>,
         head: Option<RelId>,
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        if self.too_large {
+            return None;
+        }
         self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();
@@ -210,7 +213,6 @@ impl<'t> Body<'_, 't> {
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
         if left.len() != right.len() {
             self.cx.report(mistake::result_count(
-                span,
                 lhs.span,
                 left.len(),
                 rhs.span,
@@ -259,7 +261,7 @@ impl<'t> Body<'_, 't> {
         let ty = match (left, right) {
             (Some(left), Some(right)) if left != right => {
                 let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
-                let report = mistake::compare_types(span, lhs.span, left, rhs.span, right);
+                let report = mistake::compare_types(lhs.span, left, rhs.span, right);
                 self.cx.report(report);
                 return None;
             }
@@ -267,7 +269,7 @@ impl<'t> Body<'_, 't> {
             (None, None) => {
                 let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
                 if !self.poisoned && !explained {
-                    self.cx.report(mistake::unknown_type(span, lhs.span));
+                    self.cx.report(mistake::unknown_type(span));
                 }
                 return None;
             }
@@ -389,9 +391,7 @@ impl<'t> Body<'_, 't> {
                 Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
                 Some(_) => {}
                 None if self.poisoned => {}
-                None => self
-                    .cx
-                    .report(mistake::unknown_type(aggregate.span, expr.span)),
+                None => self.cx.report(mistake::unknown_type(expr.span)),
             }
             exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));
         }
