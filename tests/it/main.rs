@@ -10,5 +10,8 @@ mod explain;
 mod fixture;
 mod frog;
 mod random_rules;
+mod board;
+mod cli;
 mod rules;
 mod setup;
+mod tidy;

@@ -298,8 +298,12 @@ impl<'p, W: Word> Planner<'p, W> {
     fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
         let relation = self.program.relation(atom.rel);
         store.is_none()
+<<<<<<< HEAD
             && open.len() == 1
             && open[0] + 1 == atom.args.len()
+=======
+            && matches!(open, [last] if last + 1 == atom.args.len())
+>>>>>>> cli
             && relation.functional
             && match self.layout.stores[usize::from(atom.rel.0)] {
                 Store::Key { .. } | Store::Game { .. } => true,

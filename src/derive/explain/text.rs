@@ -54,7 +54,8 @@ impl Refutation {
         }
     }
 
-    fn reason(&self, view: View<'_>) -> Option<String> {
+    /// The reason that the most promising rule gives, if it has one.
+    pub fn reason(&self, view: View<'_>) -> Option<String> {
         let attempt = self.best()?;
         Some(match &attempt.blocked {
             Blocked::Head => return None,
