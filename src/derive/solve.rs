@@ -9,7 +9,9 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::rows::{Rows, Tuple};
-use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, Term, VarId};
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Term, VarId,
+};
 
 /// Values of variables so far, by variable.
 pub type Bindings = Vec<Option<i64>>;
@@ -50,16 +52,17 @@ pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
 }
 
 /// The place among `rest` of the literal to try next: tests first, then what has one answer at
-/// most, then the atom that leaves the fewest new variables.
+/// most, then the atom that leaves the fewest new variables. With it, whether it may have many
+/// solutions, so that a look ahead pays.
 pub(super) fn pick(
     program: &Program,
     body: &[Literal],
     rest: &[u16],
     bindings: &[Option<i64>],
-) -> Option<usize> {
+) -> Option<(usize, bool)> {
     let ranks = rest.iter().map(|&at| rank(program, body, usize::from(at), bindings));
     let (at, best) = ranks.enumerate().min_by_key(|(_, rank)| *rank)?;
-    (best < NOT_READY).then_some(at)
+    (best < NOT_READY).then_some((at, best >= GENERATOR))
 }
 
 /// The literal at a place of a body binds no new variable.
@@ -75,6 +78,26 @@ pub(super) fn is_test(body: &[Literal], at: usize, bindings: &[Option<i64>]) -> 
 }
 
 const NOT_READY: usize = usize::MAX;
+/// The rank from which on a literal may have many solutions.
+const GENERATOR: usize = 100;
+
+/// Statics are tables of a whole board; what depends on the facts is mostly small.
+fn is_large(program: &Program, rel: RelId) -> bool {
+    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
+}
+
+/// A positive atom among `rest`, in text order, that has no row whatever its open variables are.
+pub(super) fn hopeless(
+    rows: &dyn Rows,
+    body: &[Literal],
+    rest: &[u16],
+    bindings: &[Option<i64>],
+) -> Option<usize> {
+    rest.iter().position(|&at| match &body[usize::from(at)] {
+        Literal::Atom(atom) => !atom.negated && !has_row(rows, atom, bindings),
+        Literal::Compare(_) | Literal::Aggregate(_) => false,
+    })
+}
 
 /// How soon a literal should be tried: the lower the sooner.
 fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]) -> usize {
@@ -91,7 +114,8 @@ fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]
             1 if is_lookup(program, atom, bindings) => 3,
             new => {
                 let bound = atom.args.iter().filter(|&&it| term(it, bindings).is_some()).count();
-                5 + 100 * new - bound.min(99)
+                let spread = if is_large(program, atom.rel) { new + 2 } else { new };
+                GENERATOR + 100 * spread - bound.min(99)
             }
         },
     }
@@ -209,9 +233,12 @@ impl Search<'_> {
         if rest.is_empty() {
             return f(bindings);
         }
-        let Some(at) = pick(self.rows.program(), self.body, rest, bindings) else {
+        let Some((at, many)) = pick(self.rows.program(), self.body, rest, bindings) else {
             return ControlFlow::Continue(());
         };
+        if many && hopeless(self.rows, self.body, rest, bindings).is_some() {
+            return ControlFlow::Continue(());
+        }
         let mut later = rest.clone();
         let chosen = later.remove(at);
         literal_solutions(self.rows, &self.body[usize::from(chosen)], bindings, &mut |bindings| {
@@ -251,6 +278,9 @@ pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallVec<[Option
 
 fn has_row(rows: &dyn Rows, atom: &Atom, bindings: &[Option<i64>]) -> bool {
     let pattern = pattern(atom, bindings);
+    if let Some(tuple) = pattern.iter().copied().collect::<Option<Tuple>>() {
+        return rows.contains(atom.rel, &tuple);
+    }
     rows.for_each(atom.rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
 }
 

@@ -6,6 +6,7 @@
 mod key;
 mod memory;
 mod play;
+mod reasons;
 mod record;
 mod refusal;
 mod terms;

@@ -116,7 +116,7 @@ impl Game {
     }
 
     pub(super) fn derived_bytes(&self) -> usize {
-        0
+        self.world.row_bytes()
     }
 
     /// How the game ended, if it has.

@@ -1,14 +1,14 @@
 //! Why something was refused: every reason, and what to ask for a proof.
 //!
-//! Reasons are the sentences of the relations that would have had to hold. The full refutation is
-//! made on demand from the row that [`IllegalMove`] names, by whoever explains.
+//! The full refutation is made on demand from the row that [`IllegalMove`] names, by whoever
+//! explains.
 
-use crate::derive::{Tuple, World};
-use crate::facts::EntityId;
+use crate::derive::{Rows, Tuple, World};
 use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move, is_pseudo};
-use crate::rules::{Column, Program, RelId, Type};
+use crate::rules::RelId;
 
+use super::reasons::{reasons, sentence};
 use super::record::GameResult;
 
 /// Why a move was not played. Nothing has changed.
@@ -64,48 +64,14 @@ impl IllegalMove {
             Some(tries) if !tried => tries,
             _ => action.rel,
         };
-        let reason = if tried && world.contains(action.rel, &mv.args) {
-            "it would leave the mover's side exposed".to_string()
+        let mover = contract.mover(world.facts()).unwrap_or_default();
+        let rows = world.materialised();
+        let reasons = if tried && rows.contains(action.rel, &mv.args) {
+            // The rules allow it: it was refused for what it would lead to.
+            vec![format!("after it {}", sentence(&rows, contract, contract.exposed, &[mover]))]
         } else {
-            format!("it is not so that {}", sentence(world, contract, rel, &mv.args))
+            reasons(&rows, contract, rel, &mv.args)
         };
-        Self { mv: mv.clone(), text, reasons: vec![reason], rel, row: mv.args.clone() }
-    }
-}
-
-/// A row in the words of its relation; pieces go by their squares.
-pub(super) fn sentence(world: &World, contract: &Contract, rel: RelId, row: &[i64]) -> String {
-    let program = world.program();
-    let relation = program.relation(rel);
-    if relation.sentence.is_empty() {
-        return program.tuple_name(rel, row);
-    }
-    let mut text = relation.sentence.clone();
-    for (column, &raw) in relation.columns.iter().zip(row) {
-        let word = word(world, contract, program, column, raw);
-        text = text.replace(&format!("{{{}}}", column.name), &word);
-    }
-    text
-}
-
-fn word(
-    world: &World,
-    contract: &Contract,
-    program: &Program,
-    column: &Column,
-    raw: i64,
-) -> String {
-    let facts = world.facts();
-    let is_entity = column.ty == program.relation(contract.at.rel).columns[0].ty;
-    let square = u32::try_from(raw)
-        .ok()
-        .filter(|_| is_entity)
-        .and_then(|it| facts.get_raw(EntityId(it), contract.at.attr));
-    match square {
-        Some(square) => {
-            let square = program.value_name(Type::Domain(contract.board.domain), square);
-            format!("the piece on {square}")
-        }
-        None => program.value_name(column.ty, raw),
+        Self { mv: mv.clone(), text, reasons, rel, row: mv.args.clone() }
     }
 }

@@ -5,6 +5,7 @@
 mod ast;
 mod check;
 mod diagnostic;
+mod document;
 mod expression;
 mod lexer;
 pub mod limits;
@@ -17,6 +18,7 @@ mod syntax;
 
 pub use check::compile;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
+pub use document::document;
 pub use limits::LimitError;
 pub use meta::metas;
 pub use program::{

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rulemate::derive::{Backend, Plan, World};
 use rulemate::facts::{GAME, Value};
-use rulemate::moves::Contract;
 use rulemate::moves::notation::{Setup, read_fen};
-use rulemate::rules::{Program, compile, embedded_folder, embedded_sources};
+use rulemate::moves::{Contract, Move};
+use rulemate::rules::{Program, Source, compile, embedded_folder, embedded_sources};
 
 /// A world and its contract.
 #[derive(Debug)]
@@ -19,7 +19,12 @@ pub(crate) struct Table {
 impl Table {
     /// The start position of a game of `rules/games`.
     pub(crate) fn of(game: &str) -> Self {
-        let program = Arc::new(program(game));
+        Self::under(program(game))
+    }
+
+    /// The start position that the rules themselves declare.
+    pub(crate) fn under(program: Program) -> Self {
+        let program = Arc::new(program);
         let contract = Contract::resolve(&program).expect("the core rules fit");
         let plan = Plan::compile(Arc::clone(&program)).expect("the rules run");
         let world = World::new(Arc::new(plan), Backend::Bits);
@@ -38,6 +43,12 @@ impl Table {
     pub(crate) fn load(&mut self, fen: &str) -> Setup {
         let read = read_fen(&mut self.world, &self.contract, fen);
         read.unwrap_or_else(|error| panic!("{fen}: {error}"))
+    }
+
+    /// Plays a move for good.
+    pub(crate) fn play(&mut self, mv: &Move) {
+        self.world.fire(mv.action, &mv.args);
+        self.world.commit();
     }
 
     /// `name:scope:option=value,...`.
@@ -79,8 +90,13 @@ impl Table {
     }
 }
 
-/// The rules of a game: core, the presets that it uses, itself.
+/// The rules of a game.
 pub(crate) fn program(game: &str) -> Program {
+    compile(sources(game)).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// The files of a game: core, the presets that it uses, its own.
+pub(crate) fn sources(game: &str) -> Vec<Source> {
     let own = embedded_sources(&[&format!("rules/games/{game}.dl")]);
     let mut sources = embedded_folder("rules/core");
     for line in own[0].text.lines() {
@@ -90,7 +106,7 @@ pub(crate) fn program(game: &str) -> Program {
         }
     }
     sources.extend(own);
-    compile(sources).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"))
+    sources
 }
 
 fn metas(program: &Program, key: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use super::context::{Context, match_head};
 use super::data::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::derive::solve::{self, Bindings};
-use crate::rules::{Literal, Program, RelId, Role, Rule};
+use crate::rules::{Literal, RelId, Role, Rule};
 
 /// The partial match that got furthest so far.
 struct Furthest {
@@ -128,7 +128,7 @@ impl Context<'_> {
         bindings: &mut Bindings,
         furthest: &mut Option<Furthest>,
     ) {
-        let Some(at) = next(self.program, body, rest, bindings) else { return };
+        let Some(at) = self.next(body, rest, bindings) else { return };
         let literal = usize::from(rest[at]);
         let later = [&rest[..at], &rest[at + 1..]].concat();
         let mut any = false;
@@ -142,11 +142,16 @@ impl Context<'_> {
             *furthest = Some(Furthest { matched, literal, bindings: bindings.clone() });
         }
     }
-}
 
-/// The literal to try next: the first in text order that needs no new variable, or else the one
-/// that the solver would take.
-fn next(program: &Program, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
-    let tests = |it: &u16| solve::is_test(body, usize::from(*it), bindings);
-    rest.iter().position(tests).or_else(|| solve::pick(program, body, rest, bindings))
+    /// The literal to try next: the first in text order that needs no new variable; or else what
+    /// the solver would take, unless another cannot be satisfied in any case.
+    fn next(&self, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
+        let test = rest.iter().position(|&it| solve::is_test(body, usize::from(it), bindings));
+        if test.is_some() {
+            return test;
+        }
+        let (at, many) = solve::pick(self.program, body, rest, bindings)?;
+        let hopeless = many.then(|| solve::hopeless(self.rows, body, rest, bindings)).flatten();
+        hopeless.or(Some(at))
+    }
 }

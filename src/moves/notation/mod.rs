@@ -21,7 +21,7 @@ pub use uci::{listing, parse_uci, to_uci};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}: {reason}")]
 pub struct MoveError {
-    /// The text as it was given.
+    /// The text as it was given, without spaces around it; offsets count from its start.
     pub text: String,
     pub reason: MoveFault,
 }
@@ -48,10 +48,7 @@ pub enum MoveFault {
 
 impl MoveError {
     fn new(text: &str, reason: MoveFault) -> Self {
-        Self {
-            text: text.into(),
-            reason,
-        }
+        Self { text: text.into(), reason }
     }
 
     /// The move that was most likely meant, for an explanation of what forbids it.

@@ -6,14 +6,26 @@ use rulemate::derive::{Backend, Plan, World};
 use rulemate::facts::{EntityId, GAME, Value};
 use rulemate::rules::{Program, RelId, Source, compile, embedded_folder, embedded_sources};
 
+/// A program of one file. Declarations whose sentence a test does not care for get one.
 pub(crate) fn program(text: &str) -> Arc<Program> {
-    let source = Source { path: "test.dl".into(), text: text.into() };
+    let line = |line: &str| match line.starts_with(".decl") && !line.contains('"') {
+        true => format!("{line} \"of no interest\"\n"),
+        false => format!("{line}\n"),
+    };
+    let source = Source { path: "test.dl".into(), text: text.lines().map(line).collect() };
     Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")))
 }
 
-pub(crate) fn world(program: &Arc<Program>) -> World {
+pub(crate) fn world(program: &Arc<Program>, backend: Backend) -> World {
     let plan = Plan::compile(Arc::clone(program)).unwrap_or_else(|it| panic!("{it}"));
-    World::new(Arc::new(plan), Backend::Frog)
+    World::new(Arc::new(plan), backend)
+}
+
+/// The rows of a relation, as text.
+pub(crate) fn rows(world: &mut World, name: &str) -> Vec<String> {
+    let program = Arc::clone(world.program());
+    let rel = rel(&program, name);
+    world.tuples(rel).iter().map(|it| program.tuple_name(rel, it)).collect()
 }
 
 /// The program of orthodox chess.

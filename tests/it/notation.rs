@@ -1,1 +1,0 @@
-//! Text of moves, positions and games.
