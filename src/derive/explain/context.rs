@@ -9,7 +9,7 @@ use super::data::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{
-    Aggregate, Compare, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type, Var,
+    Aggregate, Compare, Expr, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type, Var,
 };
 
 /// One search. See the module's head.
@@ -95,10 +95,24 @@ impl<'r> Context<'r> {
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    pub(super) fn comparison(&self, compare: &Compare, bindings: &[Option<i64>]) -> Comparison {
-        let lhs = solve::value(&compare.lhs, bindings);
-        let rhs = solve::value(&compare.rhs, bindings);
-        Comparison { text: self.text(compare.span), lhs, op: symbol(compare.op).into(), rhs }
+    pub(super) fn comparison(
+        &self,
+        rule: &Rule,
+        compare: &Compare,
+        bindings: &[Option<i64>],
+    ) -> Comparison {
+        let lone = |expr: &Expr| match expr {
+            Expr::Var(var) => rule.vars.get(usize::from(var.0)).map(|it| it.ty),
+            Expr::Const(_) | Expr::Binary(..) => None,
+        };
+        let ty = lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int);
+        let side = |it| solve::value(it, bindings).map(|raw| self.datum(ty, raw));
+        Comparison {
+            text: self.text(compare.span),
+            lhs: side(&compare.lhs),
+            op: symbol(compare.op).into(),
+            rhs: side(&compare.rhs),
+        }
     }
 
     pub(super) fn tally(&self, rule: &Rule, aggregate: &Aggregate, bindings: &Bindings) -> Tally {

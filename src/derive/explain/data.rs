@@ -76,9 +76,9 @@ pub enum Premise {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     pub text: String,
-    pub lhs: Option<i64>,
+    pub lhs: Option<Datum>,
     pub op: String,
-    pub rhs: Option<i64>,
+    pub rhs: Option<Datum>,
 }
 
 /// An aggregate: its distinct members and what they come to.
@@ -117,7 +117,7 @@ pub enum Lack {
 pub struct Attempt {
     pub rule: Quote,
     pub bindings: Vec<Binding>,
-    /// How many literals of the body were satisfied.
+    /// How many literals of the body hold with these bindings, wherever they come in it.
     pub matched: usize,
     pub total: usize,
     pub blocked: Blocked,

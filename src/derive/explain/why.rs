@@ -117,7 +117,7 @@ impl Context<'_> {
         depth: usize,
     ) -> Premise {
         match literal {
-            Literal::Compare(it) => Premise::Compare(self.comparison(it, bindings)),
+            Literal::Compare(it) => Premise::Compare(self.comparison(rule, it, bindings)),
             Literal::Aggregate(it) => Premise::Aggregate(self.tally(rule, it, bindings)),
             Literal::Atom(atom) => {
                 let pattern = solve::pattern(atom, bindings);

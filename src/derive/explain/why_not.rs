@@ -1,8 +1,8 @@
 //! Refutations: how far each rule of a relation gets toward a goal that no row matches.
 //!
-//! For each rule the body is searched as the solver does it, but with whatever is fully bound taken
-//! in text order, which is how rules are meant to be read; the first match that satisfies the most
-//! literals is kept.
+//! For each rule the body is searched as the solver does it, but with negated literals last; the
+//! first match that satisfies the most literals is kept. So a rule all of whose positive literals
+//! hold is said to fail by what stands against it.
 
 use std::ops::ControlFlow;
 
@@ -91,7 +91,10 @@ impl Context<'_> {
         let rest: Vec<u16> = (0..total as u16).collect();
         self.reach(&rule.body, &rest, &mut bindings.clone(), &mut furthest);
         let (matched, blocked, bindings) = match furthest {
-            Some(it) => (it.matched, self.blocked(rule, &it, depth), it.bindings),
+            Some(it) => {
+                let matched = self.satisfied(&rule.body, &it.bindings);
+                (matched, self.blocked(rule, &it, depth), it.bindings)
+            }
             None => (0, Blocked::Head, bindings),
         };
         let bindings = self.bindings(&rule.vars, &bindings);
@@ -101,7 +104,7 @@ impl Context<'_> {
     fn blocked(&mut self, rule: &Rule, furthest: &Furthest, depth: usize) -> Blocked {
         let bindings = &furthest.bindings;
         match &rule.body[furthest.literal] {
-            Literal::Compare(it) => Blocked::Compare(self.comparison(it, bindings)),
+            Literal::Compare(it) => Blocked::Compare(self.comparison(rule, it, bindings)),
             Literal::Aggregate(it) => Blocked::Aggregate(self.tally(rule, it, bindings)),
             Literal::Atom(atom) => {
                 let pattern = solve::pattern(atom, bindings);
@@ -113,6 +116,18 @@ impl Context<'_> {
                 }
             }
         }
+    }
+
+    /// How many literals hold, wherever they come, with the variables that are bound.
+    fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
+        let holds = |at: &usize| {
+            solve::is_test(body, *at, bindings) && {
+                let literal = &body[*at];
+                let found = &mut |_: &mut Bindings| ControlFlow::Break(());
+                solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
+            }
+        };
+        (0..body.len()).filter(holds).count()
     }
 
     /// A refutation of one level does not prove what stands against it.
@@ -143,15 +158,25 @@ impl Context<'_> {
         }
     }
 
-    /// The literal to try next: the first in text order that needs no new variable; or else what
-    /// the solver would take, unless another cannot be satisfied in any case.
+    /// The literal to try next: a positive one that needs no new variable, in text order; or else
+    /// what the solver would take, unless another cannot be satisfied in any case. What is negated
+    /// or counted comes last: that everything else holds tells most.
     fn next(&self, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
-        let test = rest.iter().position(|&it| solve::is_test(body, usize::from(it), bindings));
-        if test.is_some() {
-            return test;
+        let is_test = |it: u16| solve::is_test(body, usize::from(it), bindings);
+        let is_late = |it: u16| match &body[usize::from(it)] {
+            Literal::Atom(atom) => atom.negated,
+            Literal::Aggregate(_) => is_test(it),
+            Literal::Compare(_) => false,
+        };
+        let soon: Vec<u16> = rest.iter().copied().filter(|&it| !is_late(it)).collect();
+        let chosen = soon.iter().position(|&it| is_test(it)).or_else(|| {
+            let (at, many) = solve::pick(self.program, body, &soon, bindings)?;
+            let hopeless = many.then(|| solve::hopeless(self.rows, body, &soon, bindings));
+            Some(hopeless.flatten().unwrap_or(at))
+        });
+        match chosen {
+            Some(at) => rest.iter().position(|it| *it == soon[at]),
+            None => rest.iter().position(|&it| is_test(it)),
         }
-        let (at, many) = solve::pick(self.program, body, rest, bindings)?;
-        let hopeless = many.then(|| solve::hopeless(self.rows, body, rest, bindings)).flatten();
-        hopeless.or(Some(at))
     }
 }
