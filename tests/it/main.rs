@@ -2,5 +2,9 @@
 
 mod facts;
 mod game;
+mod moves;
+mod notation;
+mod perft;
 mod presets;
 mod rules;
+mod setup;

@@ -60,11 +60,11 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
 }
 
 fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
-    match stop {
-        Some(Stop { offset, expected }) if candidates.is_empty() => {
-            MoveFault::Malformed { offset, expected }
-        }
-        _ => MoveFault::Illegal { candidates },
+    match (candidates.is_empty(), stop) {
+        (false, _) => MoveFault::Illegal { candidates },
+        (true, Some(Stop { offset, expected })) => MoveFault::Malformed { offset, expected },
+        // Well-formed, and yet no piece could be looked up from its square.
+        (true, None) => MoveFault::NoSuchPiece,
     }
 }
 

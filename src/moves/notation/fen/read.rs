@@ -4,7 +4,8 @@ use crate::facts::{Domain, Shape};
 use crate::rules::Program;
 
 use super::super::super::contract::{Board, Contract};
-use super::{FenError, FenField, Letters};
+use super::super::letters::Letters;
+use super::{FenError, FenField};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
+use super::super::letters::Letters;
+use super::CastlingStyle;
 use super::read::initial;
-use super::{CastlingStyle, Letters};
 
 /// The position as FEN. The en passant square is written only if a capture there is legal, `hm=N`
 /// only under rules that count the half-moves of a turn.
