@@ -174,9 +174,9 @@ impl Random {
 #[test]
 fn records_tell_what_was_played() {
     let mut game = start("chess", None);
-    play_line(&mut game, "e2e4 e7e5 g1f3");
-    let texts: Vec<&str> = game.history().iter().map(|it| &*it.uci).collect();
-    assert_eq!(texts, ["e2e4", "e7e5", "g1f3"]);
+    play_line(&mut game, "e2e4 e5 Nf3");
+    let texts: Vec<(&str, &str)> = game.history().iter().map(|it| (&*it.uci, &*it.san)).collect();
+    assert_eq!(texts, [("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
     let sides: Vec<i64> = game.history().iter().map(|it| it.side).collect();
     assert_eq!(sides, [0, 1, 0]);
     assert!(game.history().iter().all(|it| !it.turn_goes_on));
