@@ -2,6 +2,7 @@
 //!
 //! This layer must not know moves, players, or squares as chess.
 
+mod bits;
 mod fire;
 mod frog;
 mod rows;
@@ -11,4 +12,5 @@ mod world;
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
-pub use world::{Backend, Materialised, Plan, PlanError, World, WorldMark};
+pub use bits::PlanError;
+pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

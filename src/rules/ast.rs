@@ -141,7 +141,7 @@ pub(super) struct Expr<'t> {
 pub(super) enum ExprKind<'t> {
     Var(&'t str),
     Wild,
-    /// `'king`, without the apostrophe.
+    /// `'white`, without the apostrophe.
     Const(&'t str),
     Int(i64),
     Text(&'t str),

@@ -218,7 +218,11 @@ impl Diagnostics {
             .with_config(config)
             .with_code(diagnostic.code)
             .with_message(&diagnostic.message);
-        for label in &diagnostic.labels {
+        let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
+        let home = diagnostic.span().source;
+        // In text order, so that one file is shown once.
+        labels.sort_by_key(|it| (it.span.source != home, it.span.source, it.span.start));
+        for label in labels {
             report = report.with_label(Mark::new(self.range(label.span)).with_message(&label.text));
         }
         for note in &diagnostic.notes {

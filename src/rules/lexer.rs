@@ -71,6 +71,8 @@ pub(super) enum Kind {
     Slash,
     /// The remainder operator; made by [`Tokens::remainder_follows`] only.
     Percent,
+    /// A run of text that is no token; it has been reported.
+    Bad,
     End,
 }
 
@@ -95,15 +97,16 @@ pub(super) struct Tokens<'t> {
     end: Token,
     /// The token that was taken last.
     last: Token,
+    /// The last line on which `%` was taken for the remainder.
+    remainder_line: Option<u32>,
 }
 
 impl<'t> Tokens<'t> {
     pub(super) fn new(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> Self {
         let mut stack = lex(source, text, 0..text.len(), 1, found);
-        let lines = text.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
         let at = text.trim_end().len() as u32;
         let line = text[..at as usize].bytes().filter(|&b| b == b'\n').count() as u32 + 1;
-        debug_assert!(line <= lines);
+
         let span = Span {
             source,
             start: at,
@@ -132,6 +135,7 @@ impl<'t> Tokens<'t> {
             stack,
             end,
             last,
+            remainder_line: None,
         }
     }
 
@@ -150,6 +154,10 @@ impl<'t> Tokens<'t> {
     pub(super) fn next(&mut self) -> Token {
         self.last = self.stack.pop().unwrap_or(self.end);
         self.last
+    }
+
+    pub(super) fn remainder_line(&self) -> Option<u32> {
+        self.remainder_line
     }
 
     pub(super) fn last(&self) -> Token {
@@ -171,20 +179,20 @@ impl<'t> Tokens<'t> {
         }
         let line = self.last.span.line;
         let from = self.last.span.end as usize;
-        let Some(rest) = self.text.get(from..) else {
-            return false;
-        };
-        let rest = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        let blanks = rest.len() - rest.trim_start().len();
+        let rest = self.text.get(from..).unwrap_or("");
+        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
         let Some(operand) = rest[blanks..].strip_prefix('%') else {
             return false;
         };
+        let operand = &operand[..operand.find('\n').unwrap_or(operand.len())];
         if !starts_with_operand(operand) {
             return false;
         }
         let at = from + blanks;
         let until = at + 1 + comment_start(operand);
         let mut again = lex(self.source, self.text, at + 1..until, line, found);
+        self.remainder_line = Some(line);
+        again.iter_mut().for_each(|it| it.first = false);
         again.reverse();
         self.stack.append(&mut again);
         let span = Span {
@@ -242,7 +250,7 @@ fn lex(
     let mut line = first_line;
     let mut line_start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let mut counted = range.start;
-    let mut bad: Option<Span> = None;
+
     for (kind, place) in Kind::lexer(&text[range.clone()]).spanned() {
         let (start, end) = (range.start + place.start, range.start + place.end);
         for (at, _) in text[counted..start].match_indices('\n') {
@@ -257,24 +265,23 @@ fn lex(
             line,
         };
         let Ok(kind) = kind else {
-            bad = match bad {
-                Some(run) if run.end == span.start => Some(Span {
-                    end: span.end,
-                    ..run
-                }),
-                Some(run) => {
-                    found.push(mistake::strange_text(run, text));
-                    Some(span)
+            match tokens.last_mut() {
+                Some(run) if run.kind == Kind::Bad && run.span.end == span.start => {
+                    run.span.end = span.end;
                 }
-                None => Some(span),
-            };
+                _ => tokens.push(Token {
+                    kind: Kind::Bad,
+                    span,
+                    first: false,
+                    flush: false,
+                }),
+            }
             continue;
         };
-        let first = text[line_start..start].trim_start().is_empty();
         let token = Token {
             kind,
             span,
-            first,
+            first: tokens.last().is_none_or(|it| it.span.line != line),
             flush: line_start == start,
         };
         match kind {
@@ -291,7 +298,8 @@ fn lex(
             _ => tokens.push(token),
         }
     }
-    found.extend(bad.map(|run| mistake::strange_text(run, text)));
+    let bad = tokens.iter().filter(|it| it.kind == Kind::Bad);
+    found.extend(bad.map(|it| mistake::strange_text(it.span, text)));
     tokens
 }
 

@@ -1,4 +1,4 @@
-//! tests
+//! The one test binary: each module tests the layer, or the part of it, that it is named after.
 
 mod moves;
 mod notation;

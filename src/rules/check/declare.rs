@@ -3,7 +3,8 @@
 //! Deliberately absent: clauses and reactions.
 
 use super::super::ast::{
-    ActionDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl, RelationKind,
+    ActionDecl, ColumnDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl,
+    RelationKind,
 };
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
@@ -157,8 +158,11 @@ impl<'t> Checker<'t> {
             };
             let name = match column.name {
                 Some(name) => {
-                    if columns.iter().any(|it| it.name == name.text) {
-                        self.report(mistake::column_twice(name));
+                    let named =
+                        |it: &&ColumnDecl<'_>| it.name.is_some_and(|it| it.text == name.text);
+                    let old = decl.columns[..columns.len()].iter().find(named);
+                    if let Some(old) = old.and_then(|it| it.name) {
+                        self.report(mistake::column_twice(name, old.span));
                     }
                     name.text.to_string()
                 }

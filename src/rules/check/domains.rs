@@ -24,6 +24,7 @@ struct Known<'t> {
 /// An attribute with the place of its first declaration and of its default.
 struct Attr {
     attribute: Attribute,
+    declared: Type,
     span: Span,
     default_span: Option<Span>,
 }
@@ -54,6 +55,14 @@ impl<'t> Domains<'t> {
 
     pub(super) fn name(&self, id: DomainId) -> &str {
         self.known.get(usize::from(id.0)).map_or("?", |it| it.name)
+    }
+
+    pub(super) fn type_name(&self, ty: Type) -> &str {
+        match ty {
+            Type::Domain(id) => self.name(id),
+            Type::Int => "Int",
+            Type::Text => "Text",
+        }
     }
 
     fn named(&self, name: &str) -> Option<&Known<'t>> {
@@ -125,7 +134,22 @@ impl<'t> Domains<'t> {
                 .domain_with(name)
                 .filter(|&it| it != id)
                 .map(|it| self.name(it));
-            mistake::unknown_member(name, known.name, span, near, elsewhere, known.span)
+            let board = match &known.shape {
+                Shape::Grid { files, ranks } => {
+                    let last = i64::from(*files) * i64::from(*ranks) - 1;
+                    let shape = known.shape.clone();
+                    Some(
+                        Domain {
+                            name: String::new(),
+                            shape,
+                        }
+                        .member_name(last),
+                    )
+                }
+                _ => None,
+            };
+            let board = board.as_deref();
+            mistake::unknown_member(name, known.name, span, near, elsewhere, board, known.span)
         })
     }
 
@@ -264,6 +288,7 @@ impl<'t> Domains<'t> {
         default: Option<(i64, Span)>,
         doc: &str,
     ) -> Result<AttrId, Diagnostic> {
+        let declared = ty;
         let ty = match ty {
             Type::Int => AttrType::Int,
             Type::Text => AttrType::Text,
@@ -272,10 +297,12 @@ impl<'t> Domains<'t> {
         };
         let (value, default_span) = (default.map(|it| it.0), default.map(|it| it.1));
         if let Some(&at) = self.attr_ids.get(name.text) {
-            let old = &mut self.attrs[at];
+            let old = &self.attrs[at];
             if old.attribute.ty != ty {
-                return Err(mistake::attribute_clash(name, old.span));
+                let types = (self.type_name(declared), self.type_name(old.declared));
+                return Err(mistake::attribute_clash(name, types, old.span));
             }
+            let old = &mut self.attrs[at];
             if let (Some(mine), Some(span)) = (value, default_span) {
                 match old.attribute.default {
                     Some(theirs) if theirs != mine => {
@@ -303,6 +330,7 @@ impl<'t> Domains<'t> {
         };
         self.attrs.push(Attr {
             attribute,
+            declared,
             span: name.span,
             default_span,
         });

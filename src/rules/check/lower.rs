@@ -17,11 +17,14 @@ impl<'t> Body<'_, 't> {
         clause: &Clause<'t>,
         head: Option<RelId>,
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        if self.too_large {
+            return None;
+        }
+        self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();
         let args = head.map(|head| self.terms(&clause.head, head, OUTER, false, &mut after));
         body.append(&mut after);
-        self.check_single_uses();
         let args = args.flatten()?;
         if self.poisoned {
             return None;
@@ -115,8 +118,10 @@ impl<'t> Body<'_, 't> {
                     self.cx.report(report);
                     return None;
                 }
-                let value = self.lower_expr(arg, ty, scope)?;
-                Some(Term::Var(self.name_value(value, ty, scope, arg.span, out)))
+                Some(match self.lower_expr(arg, ty, scope)? {
+                    Expr::Const(raw) => Term::Const(raw),
+                    value => Term::Var(self.name_value(value, ty, scope, arg.span, out)),
+                })
             }
             _ => self.constant(arg, ty).map(Term::Const),
         }
@@ -208,7 +213,6 @@ impl<'t> Body<'_, 't> {
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
         if left.len() != right.len() {
             self.cx.report(mistake::result_count(
-                span,
                 lhs.span,
                 left.len(),
                 rhs.span,
@@ -257,14 +261,15 @@ impl<'t> Body<'_, 't> {
         let ty = match (left, right) {
             (Some(left), Some(right)) if left != right => {
                 let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
-                let report = mistake::compare_types(span, lhs.span, left, rhs.span, right);
+                let report = mistake::compare_types(lhs.span, left, rhs.span, right);
                 self.cx.report(report);
                 return None;
             }
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
-                if !self.poisoned && !self.has_reported(lhs) && !self.has_reported(rhs) {
-                    self.cx.report(mistake::unknown_type(span, lhs.span));
+                let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
+                if !self.poisoned && !explained {
+                    self.cx.report(mistake::unknown_type(span));
                 }
                 return None;
             }
@@ -286,11 +291,16 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    fn has_reported(&mut self, expr: &ast::Expr<'t>) -> bool {
+    /// Whether an operand without a type is a mistake of its own.
+    fn explained(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
         match &expr.kind {
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));
                 true
+            }
+            ExprKind::Var(name) => {
+                let id = self.var(name, scope, false);
+                self.info(id).reported
             }
             _ => false,
         }
@@ -381,9 +391,7 @@ impl<'t> Body<'_, 't> {
                 Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
                 Some(_) => {}
                 None if self.poisoned => {}
-                None => self
-                    .cx
-                    .report(mistake::unknown_type(aggregate.span, expr.span)),
+                None => self.cx.report(mistake::unknown_type(expr.span)),
             }
             exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));
         }

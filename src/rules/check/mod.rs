@@ -12,7 +12,7 @@ mod rule;
 mod safety;
 mod template;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::ast::{File, Item, Name};
@@ -41,10 +41,11 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
 
 fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
     if sources.len() > limits::FILES {
-        found.push(mistake::limit(
-            LimitError::Files(sources.len()),
-            Span::default(),
-        ));
+        let span = Span {
+            line: 1,
+            ..Span::default()
+        };
+        found.push(mistake::limit(LimitError::Files(sources.len()), span));
         return None;
     }
     let mut files = Vec::new();
@@ -85,7 +86,7 @@ struct Info<'t> {
 
 struct Checker<'t> {
     found: Vec<Diagnostic>,
-    broken: HashSet<&'t str>,
+    broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
     relation_ids: HashMap<&'t str, RelId>,
@@ -144,10 +145,15 @@ impl<'t> Checker<'t> {
             return Some(id);
         }
         if !self.broken.contains(name.text) {
-            let near = nearest(name.text, self.relations.iter().map(|it| it.name.text));
-            let near = near
-                .and_then(|it| self.relation_ids.get(it))
-                .map(|&id| self.relation(id));
+            // Guessing is slow, and nobody reads so many guesses.
+            let few = self.found.len() < limits::DIAGNOSTICS;
+            let known = if few { self.relations.as_slice() } else { &[] };
+            let names = known.iter().map(|it| it.name.text);
+            let broken = self.broken.iter().copied().filter(|_| few);
+            let near = nearest(name.text, names.chain(broken)).map(|it| {
+                let id = self.relation_ids.get(it);
+                (it, id.map(|&id| self.relation(id).span))
+            });
             let report = mistake::unknown_relation(name, near);
             self.report(report);
         }
@@ -164,11 +170,7 @@ impl<'t> Checker<'t> {
     }
 
     fn type_name(&self, ty: Type) -> &str {
-        match ty {
-            Type::Domain(id) => self.domains.name(id),
-            Type::Int => "Int",
-            Type::Text => "Text",
-        }
+        self.domains.type_name(ty)
     }
 
     /// All clauses and reactions, in text order.

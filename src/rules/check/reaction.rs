@@ -2,8 +2,11 @@
 //!
 //! Deliberately absent: applying them.
 
+use std::collections::BTreeSet;
+
 use super::super::ast::{self, Expr as Tree, ExprKind, Name};
 use super::super::mistake;
+use super::super::nearest::nearest;
 use super::super::program::{
     Effect, Event, Expr, Input, Literal, Reaction, RelId, Role, Term, VarId,
 };
@@ -39,7 +42,14 @@ impl<'t> Checker<'t> {
     }
 
     fn event(&mut self, name: Name<'t>) -> Option<(Event, RelId)> {
-        let id = self.find(name)?;
+        let Some(&id) = self.relation_ids.get(name.text) else {
+            if !self.broken.contains(name.text) {
+                let actions = self.action_of.keys().map(|&it| self.info(it).name.text);
+                let actions: BTreeSet<&str> = actions.collect();
+                self.report(mistake::unknown_action(name, nearest(name.text, actions)));
+            }
+            return None;
+        };
         if let Some(&at) = self.action_of.get(&id) {
             return Some((Event::Action(self.actions[at].id), id));
         }
@@ -80,6 +90,10 @@ impl<'t> Body<'_, 't> {
             .iter()
             .map(|it| self.collect_effect(it))
             .collect();
+        if self.too_large {
+            return None;
+        }
+        self.check_single_uses();
         let params = match (&reaction.event, action) {
             (Some(event), Some(rel)) => self.params(event, rel),
             (Some(_), None) => None,
@@ -92,7 +106,6 @@ impl<'t> Body<'_, 't> {
             .zip(rels)
             .map(|(it, rel)| self.lower_effect(it, rel))
             .collect();
-        self.check_single_uses();
         let effects = effects.into_iter().collect::<Option<Vec<Effect>>>()?;
         let params = params?;
         if self.poisoned {
@@ -148,6 +161,7 @@ impl<'t> Body<'_, 't> {
                         mistake::effect_arity(word, atom.name, counts, atom.span, relation);
                     self.cx.report(report);
                     self.poisoned = true;
+                    types.clear();
                 }
                 types
             }

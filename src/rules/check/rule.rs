@@ -55,6 +55,8 @@ pub(super) struct Body<'c, 't> {
     comparisons: usize,
     /// Something in it could not be resolved: nothing further is concluded from it.
     pub(super) poisoned: bool,
+    /// It is over a limit: not even looked at further.
+    pub(super) too_large: bool,
     made: usize,
 }
 
@@ -138,6 +140,7 @@ impl<'c, 't> Body<'c, 't> {
             atoms: 0,
             comparisons: 0,
             poisoned: false,
+            too_large: false,
             made: 0,
         }
     }
@@ -282,7 +285,7 @@ impl<'c, 't> Body<'c, 't> {
         if self.atoms == limits::BODY_ATOMS + 1 {
             self.cx
                 .report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
-            self.poisoned = true;
+            (self.poisoned, self.too_large) = (true, true);
         }
     }
 
@@ -293,7 +296,7 @@ impl<'c, 't> Body<'c, 't> {
                 LimitError::BodyComparisons(self.comparisons),
                 span,
             ));
-            self.poisoned = true;
+            (self.poisoned, self.too_large) = (true, true);
         }
     }
 
@@ -331,8 +334,9 @@ impl<'c, 't> Body<'c, 't> {
             _ if types.contains(&None) => self.poisoned = true,
             _ => {}
         }
+        let fits = types.len() == atom.args.len();
         for (at, arg) in atom.args.iter().enumerate() {
-            let ty = types.get(at).copied().flatten();
+            let ty = types.get(at).copied().flatten().filter(|_| fits);
             self.collect_expr(arg, ty, place, scope, multiplies);
         }
     }
@@ -392,7 +396,7 @@ impl<'c, 't> Body<'c, 't> {
     fn infer(&mut self, body: &[Literal<'t>]) {
         let mut pairs = Vec::new();
         gather(body, OUTER, &mut pairs);
-        for _ in 0..=pairs.len() {
+        for _ in 0..=pairs.len().min(limits::BODY_COMPARISONS) {
             let mut changed = false;
             for &(lhs, rhs, scope) in &pairs {
                 let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
@@ -477,7 +481,7 @@ impl<'c, 't> Body<'c, 't> {
             }
             let member = self.cx.member_like(word, var.ty);
             let report = match place {
-                Use::Head => mistake::unbound_in_head(word, span, member.as_deref()),
+                Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
                 Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
                 _ => mistake::single_use(word, span, member.as_deref()),
             };

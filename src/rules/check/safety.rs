@@ -22,6 +22,7 @@ impl Body<'_, '_> {
     /// Reports each variable once.
     pub(super) fn report_unbound(&mut self, unbound: Vec<VarId>, given: &[VarId]) -> bool {
         let safe = unbound.is_empty();
+        let reaction = !given.is_empty();
         let named: Vec<VarId> = unbound
             .iter()
             .copied()
@@ -41,12 +42,13 @@ impl Body<'_, '_> {
                 .or_else(|| var.uses.first())
                 .copied();
             let (name, ty) = (var.name.clone(), var.ty);
+            let operand = var.uses.iter().any(|it| it.1 == Use::Value);
             let Some((span, place)) = place else { continue };
             let member = self.cx.member_like(&name, ty);
             let report = match place {
-                Use::Head => mistake::unbound_in_head(&name, span, member.as_deref()),
+                Use::Head => mistake::unbound_in_head(&name, span, member.as_deref(), operand),
                 Use::Effect => mistake::unbound_in_effect(&name, span, member.as_deref()),
-                _ => mistake::unbound(&name, span, member.as_deref(), !given.is_empty()),
+                _ => mistake::unbound(&name, span, member.as_deref(), reaction, operand),
             };
             self.cx.report(report);
         }

@@ -1,0 +1,139 @@
+//! The instructions that rules compile to, and the addresses of rows.
+//!
+//! A rule is a straight list of instructions. A loop runs everything after it once per member; a
+//! test that fails ends the current turn of the innermost loop. The last instruction emits.
+//! Deliberately absent: anything that decides an order; that is the planner's work.
+
+use crate::facts::AttrId;
+use crate::rules::{Arith, Fold, Op as Comparison};
+
+/// A register. Variables count up from 0; constants of the whole program live at the top.
+pub(super) type Reg = u8;
+/// How many registers there are; indexing by [`Reg`] needs no check.
+pub(super) const REGS: usize = 256;
+
+/// Where rows live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Space {
+    /// Statics: shared by all sessions.
+    Static,
+    /// Inputs and maintained relations: kept across moves, journaled.
+    Kept,
+    /// Recomputed on demand: one frame per mark.
+    Frame,
+}
+
+/// The address of one row (or one function value): base plus registers times strides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Address {
+    pub(super) space: Space,
+    pub(super) n: u8,
+    pub(super) regs: [Reg; 4],
+    pub(super) base: u32,
+    pub(super) strides: [u32; 4],
+}
+
+/// One operand of an AND over rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowTerm {
+    pub(super) negated: bool,
+    pub(super) row: RowSource,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowSource {
+    At(Address),
+    /// The row with just the register's value.
+    Only(Reg),
+    /// All members below the number.
+    All(u16),
+}
+
+/// A run of [`RowTerm`]s in the pool. The first one is positive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rows {
+    pub(super) start: u32,
+    pub(super) len: u32,
+}
+
+/// A store of tuples, see `store.rs`.
+pub(super) type StoreId = u32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ExprId(pub(super) u32);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum ExprNode {
+    Reg(Reg),
+    Binary(Arith, ExprId, ExprId),
+}
+
+/// The support of a relation's rows: which values of the first column have a row that is not empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Support {
+    pub(super) space: Space,
+    pub(super) base: u32,
+    pub(super) first: Reg,
+}
+
+/// A list of registers in the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RegList {
+    pub(super) start: u32,
+    pub(super) len: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Op {
+    /// For each member of the AND: the register becomes it, go on.
+    Loop { reg: Reg, rows: Rows },
+    /// The register becomes the function's value; ends if there is none.
+    Fetch { reg: Reg, fun: Address },
+    /// The function's value equals the register's (or is not, or is missing, when negated).
+    TestFun { fun: Address, value: Reg, negated: bool },
+    /// The function has a value.
+    TestHas { fun: Address, negated: bool },
+    TestBit { row: Address, bit: Reg, negated: bool },
+    /// The AND has a member.
+    TestAny { rows: Rows, negated: bool },
+    /// The sub-plan from `pc + 1` up to `end` has a solution.
+    TestSub { end: u32, negated: bool },
+    Compare { op: Comparison, lhs: Reg, rhs: Reg },
+    CompareExpr { op: Comparison, lhs: ExprId, rhs: ExprId },
+    Let { reg: Reg, expr: ExprId },
+    /// The register becomes the number of members of the AND.
+    Count { reg: Reg, rows: Rows },
+    /// Solutions of the sub-plan up to `end` (its `Collect`) are folded into the registers.
+    Fold { fold: Fold, end: u32, results: RegList },
+    /// Ends a folded sub-plan: `key` are the locals that make a solution distinct.
+    Collect { key: RegList, values: RegList },
+    /// For each tuple of the sparse store, sorted so that the bound columns come first, that agrees
+    /// with `bound`: the other columns go to `free` (255: ignored).
+    Scan { store: StoreId, order: u32, bound: RegList, free: RegList },
+    /// Such a tuple exists.
+    TestScan { store: StoreId, order: u32, bound: RegList, negated: bool },
+    /// Row fixpoint: the body up to `end` runs for each member of the row, new members included.
+    Fix { row: Address, reg: Reg, end: u32 },
+    /// The same where the body is: some tests of the member, then one step of a function.
+    Chase { row: Address, reg: Reg, tests: Rows, fun: Address },
+    /// The head's row grows by the AND.
+    EmitRow { row: Address, support: Option<Support>, rows: Rows },
+    EmitBit { row: Address, support: Option<Support>, bit: Reg },
+    EmitTuple { store: StoreId, values: RegList },
+    /// A solution exists: stop everything.
+    Found,
+    /// The head tuple may have changed: note it for a new check.
+    Suspect { relation: u16, values: RegList },
+    /// The block of the register's value may have changed.
+    Dirty { relation: u16, block: Reg },
+    /// One solution of a reaction's body.
+    React { reaction: u32 },
+}
+
+/// What a reaction's solution does, with expressions over the registers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum EffectCode {
+    Set { attr: AttrId, entity: ExprId, value: ExprId },
+    Retract { attr: AttrId, entity: ExprId },
+    Remove { entity: ExprId },
+}

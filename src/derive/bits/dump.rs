@@ -1,0 +1,44 @@
+//! Plans in words, for people who ask why a rule is slow.
+
+use std::fmt::Write;
+
+use super::compile::{Compiled, Mode};
+use super::word::Word;
+use crate::rules::RelId;
+
+/// One line per relation with its mode, then its instructions.
+pub(super) fn plans<W: Word>(c: &Compiled<W>) -> String {
+    let mut text = String::new();
+    for (at, mode) in c.modes.iter().enumerate() {
+        let name = &c.program.relation(RelId(at as u16)).name;
+        let starts: Vec<u32> = match mode {
+            Mode::Given => continue,
+            Mode::Scratch { rules } => {
+                let _ = writeln!(text, "{name}: on demand");
+                rules.clone()
+            }
+            Mode::General { .. } => {
+                let _ = writeln!(text, "{name}: fixpoint");
+                Vec::new()
+            }
+            Mode::Block { rules, fixes } => {
+                let _ = writeln!(text, "{name}: kept by block");
+                rules.iter().chain(fixes).map(|it| it.1).collect()
+            }
+            Mode::Tuple { checks } => {
+                let _ = writeln!(text, "{name}: kept by tuple");
+                checks.iter().map(|it| it.1).collect()
+            }
+        };
+        for start in starts {
+            let owner = c.code.owner[start as usize];
+            let _ = writeln!(text, "  {}", c.program.place(c.program.rules[owner as usize].span));
+            let mut at = start as usize;
+            while at < c.code.ops.len() && c.code.owner[at] == owner {
+                let _ = writeln!(text, "    {at}: {:?}", c.code.ops[at]);
+                at += 1;
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,70 @@
+//! The general semi-naive fixpoint: any recursion, tuple lists instead of rows.
+//!
+//! Used for statics at load, for mutual recursion, and for recursion that leaves its row. Slow and
+//! complete.
+
+use std::collections::HashSet;
+
+use crate::rules::RelId;
+
+use super::super::rows::Tuple;
+use super::code::StoreId;
+use super::compile::{Compiled, refill};
+use super::run::State;
+use super::word::Word;
+
+/// One relation of the stratum: all its tuples, and those of the last round.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub(super) rel: RelId,
+    pub(super) full: StoreId,
+    pub(super) delta: StoreId,
+}
+
+/// One plan of a rule. `first`: it reads nothing of the stratum and runs once.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    pub(super) pc: u32,
+    pub(super) first: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Fixpoint {
+    pub(super) relations: Vec<Member>,
+    pub(super) variants: Vec<Variant>,
+}
+
+/// Computes the stratum; the results are the `full` lists.
+pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fixpoint) {
+    let mut known: Vec<HashSet<Tuple>> = vec![HashSet::new(); fixpoint.relations.len()];
+    for member in &fixpoint.relations {
+        state.lists[member.full as usize] = Default::default();
+        state.lists[member.delta as usize] = Default::default();
+    }
+    let mut first = true;
+    loop {
+        for variant in fixpoint.variants.iter().filter(|it| it.first == first) {
+            state.exec(c, variant.pc as usize);
+        }
+        first = false;
+        let mut grown = false;
+        for (member, known) in fixpoint.relations.iter().zip(&mut known) {
+            let mut new = std::mem::take(&mut state.fresh[member.full as usize]);
+            new.retain(|it| known.insert(it.clone()));
+            grown |= !new.is_empty();
+            // Other orders of the full list are needed only where a rule reads it whole.
+            let full = &mut state.lists[member.full as usize];
+            if c.reads_list(member.full) {
+                let all = known.iter().cloned().collect();
+                refill(c, member.full, full, all);
+            }
+            refill(c, member.delta, &mut state.lists[member.delta as usize], new);
+        }
+        if !grown {
+            break;
+        }
+    }
+    for (member, known) in fixpoint.relations.iter().zip(known) {
+        refill(c, member.full, &mut state.lists[member.full as usize], known.into_iter().collect());
+    }
+}

@@ -1,0 +1,354 @@
+//! Where each relation is stored, and the tables of the statics.
+//!
+//! A relation over finite domains is dense bit rows: one row per value of all columns but the last.
+//! Inputs are functions with inverse rows. What does not fit (integers, huge products) is a sorted
+//! list of tuples. Deliberately absent: the choice of join orders.
+
+use std::collections::HashMap;
+
+use crate::rules::{Input, Program, RelId, Type};
+
+use super::super::rows::Tuple;
+use super::code::{Space, StoreId};
+use super::word::Word;
+
+/// Dense relations with more rows than this are kept as lists of tuples.
+const MAX_ROWS: usize = 1 << 15;
+
+/// Rows of a relation or of an index.
+#[derive(Debug, Clone)]
+pub(super) struct Dense {
+    pub(super) space: Space,
+    pub(super) base: u32,
+    /// Rows of the key columns: one entry per key column.
+    pub(super) strides: Vec<u32>,
+    pub(super) sizes: Vec<u32>,
+    pub(super) rows: u32,
+    /// The row of first-column values that have a row that is not empty (two columns and more).
+    pub(super) support: Option<u32>,
+}
+
+/// How a relation is stored.
+#[derive(Debug, Clone)]
+pub(super) enum Store {
+    /// Not placed yet.
+    Nowhere,
+    /// Known at load, perhaps empty; tables are made as plans ask for them.
+    Static,
+    /// `rel(entity, value)`: values by entity; for finite values inverse rows as well.
+    Key { fun: u32, present: u32, inverse: Option<u32>, entities: u32 },
+    /// `rel(value)` of the game.
+    Game { fun: u32 },
+    Dense(Dense),
+    Sparse(StoreId),
+}
+
+/// A sorted list of tuples, with copies sorted by other column orders.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sparse {
+    pub(super) tuples: Vec<Tuple>,
+    pub(super) sorted: Vec<Vec<Tuple>>,
+}
+
+impl Sparse {
+    /// Takes the tuples in and sorts them by each of the orders.
+    pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
+        tuples.sort_unstable();
+        tuples.dedup();
+        self.sorted = orders
+            .iter()
+            .map(|order| {
+                let mut copy: Vec<Tuple> = tuples
+                    .iter()
+                    .map(|it| order.iter().map(|&at| it[usize::from(at)]).collect())
+                    .collect();
+                copy.sort_unstable();
+                copy
+            })
+            .collect();
+        self.tuples = tuples;
+    }
+
+    /// The tuples of one order that begin with the prefix.
+    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> &[Tuple] {
+        let Some(sorted) = self.sorted.get(order) else { return &[] };
+        let start = sorted.partition_point(|it| &it[..prefix.len()] < prefix);
+        let len = sorted[start..].partition_point(|it| &it[..prefix.len()] == prefix);
+        &sorted[start..start + len]
+    }
+}
+
+/// The shared tables of statics.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Statics<W> {
+    pub(super) rows: Vec<W>,
+    pub(super) funs: Vec<i64>,
+    pub(super) sparse: Vec<Sparse>,
+}
+
+/// Marks a function without a value.
+pub(super) const NONE: i64 = i64::MIN;
+
+/// All stores of a program, growing while plans are made.
+#[derive(Debug)]
+pub(super) struct Layout<W> {
+    pub(super) stores: Vec<Store>,
+    /// The tuples of statics, by relation.
+    pub(super) known: Vec<Option<Vec<Tuple>>>,
+    pub(super) statics: Statics<W>,
+    pub(super) kept_rows: u32,
+    pub(super) kept_funs: u32,
+    pub(super) frame_rows: u32,
+    /// Column orders of each sparse store, the whole-tuple order first.
+    pub(super) orders: Vec<Vec<Vec<u8>>>,
+    /// Sparse stores that are statics: their index into `statics.sparse`.
+    pub(super) sparse_static: Vec<bool>,
+    static_rows: HashMap<(RelId, u8, u32), Dense>,
+    static_funs: HashMap<RelId, Dense>,
+    static_sparse: HashMap<RelId, StoreId>,
+    /// Rows from the last column to the first of maintained relations, by relation.
+    pub(super) indexes: HashMap<RelId, u32>,
+}
+
+impl<W: Word> Layout<W> {
+    pub(super) fn new(program: &Program) -> Self {
+        Self {
+            stores: vec![Store::Nowhere; program.relations.len()],
+            known: vec![None; program.relations.len()],
+            statics: Statics::default(),
+            kept_rows: 0,
+            kept_funs: 0,
+            frame_rows: 0,
+            orders: Vec::new(),
+            sparse_static: Vec::new(),
+            static_rows: HashMap::new(),
+            static_funs: HashMap::new(),
+            static_sparse: HashMap::new(),
+            indexes: HashMap::new(),
+        }
+    }
+
+    /// Gives an input its store.
+    pub(super) fn place_input(&mut self, program: &Program, rel: RelId, input: Input) {
+        let columns = &program.relation(rel).columns;
+        let store = match input {
+            Input::Key(_) => {
+                let entities = size(program, columns[0].ty).unwrap_or(0) as u32;
+                let fun = self.kept_funs;
+                self.kept_funs += entities;
+                let present = self.kept_rows;
+                self.kept_rows += 1;
+                let inverse = size(program, columns[1].ty).map(|values| {
+                    let base = self.kept_rows;
+                    self.kept_rows += values as u32;
+                    base
+                });
+                Store::Key { fun, present, inverse, entities }
+            }
+            Input::Game(_) => {
+                let fun = self.kept_funs;
+                self.kept_funs += 1;
+                Store::Game { fun }
+            }
+            Input::Flag(_) | Input::GameFlag(_) => {
+                self.dense(program, rel, Space::Kept).map_or(Store::Nowhere, Store::Dense)
+            }
+        };
+        self.stores[usize::from(rel.0)] = store;
+    }
+
+    /// Gives a derived relation its store: rows if they fit, else a list of tuples.
+    pub(super) fn place_derived(&mut self, program: &Program, rel: RelId, space: Space) {
+        let store = match self.dense(program, rel, space) {
+            Some(dense) => Store::Dense(dense),
+            None => Store::Sparse(self.new_sparse(program.relation(rel).columns.len(), false)),
+        };
+        self.stores[usize::from(rel.0)] = store;
+    }
+
+    /// A new list of tuples; its first order is the columns as declared.
+    pub(super) fn new_sparse(&mut self, arity: usize, is_static: bool) -> StoreId {
+        self.orders.push(vec![(0..arity as u8).collect()]);
+        self.sparse_static.push(is_static);
+        self.statics.sparse.push(Sparse::default());
+        (self.orders.len() - 1) as StoreId
+    }
+
+    /// The number of an order of a list of tuples, added if it is new.
+    pub(super) fn order(&mut self, store: StoreId, order: Vec<u8>) -> u32 {
+        let at = store as usize;
+        if let Some(known) = self.orders[at].iter().position(|it| *it == order) {
+            return known as u32;
+        }
+        self.orders[at].push(order);
+        if self.sparse_static[at] {
+            let tuples = std::mem::take(&mut self.statics.sparse[at].tuples);
+            self.statics.sparse[at].fill(tuples, &self.orders[at]);
+        }
+        (self.orders[at].len() - 1) as u32
+    }
+
+    fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
+        let sizes: Option<Vec<u32>> = program
+            .relation(rel)
+            .columns
+            .iter()
+            .map(|it| size(program, it.ty).map(|it| it as u32))
+            .collect();
+        let sizes = sizes?;
+        let keys = &sizes[..sizes.len().saturating_sub(1)];
+        let rows = keys.iter().try_fold(1usize, |all, &it| all.checked_mul(it as usize))?;
+        if rows > MAX_ROWS {
+            return None;
+        }
+        let next = match space {
+            Space::Static => return None,
+            Space::Kept => &mut self.kept_rows,
+            Space::Frame => &mut self.frame_rows,
+        };
+        let support = (!keys.is_empty()).then_some(*next);
+        *next += u32::from(support.is_some());
+        let base = *next;
+        *next += rows as u32;
+        Some(Dense { space, base, strides: strides(keys), sizes, rows: rows as u32, support })
+    }
+
+    /// Whether a relation is known at load.
+    pub(super) fn is_known(&self, rel: RelId) -> bool {
+        self.known[usize::from(rel.0)].is_some()
+    }
+
+    /// Settles a relation that is known at load.
+    pub(super) fn set_known(&mut self, rel: RelId, mut tuples: Vec<Tuple>) {
+        tuples.sort_unstable();
+        tuples.dedup();
+        self.known[usize::from(rel.0)] = Some(tuples);
+        self.stores[usize::from(rel.0)] = Store::Static;
+    }
+
+    pub(super) fn known_tuples(&self, rel: RelId) -> &[Tuple] {
+        self.known[usize::from(rel.0)].as_deref().unwrap_or(&[])
+    }
+
+    /// Rows of a static towards one column, by the columns in the mask; the others are projected
+    /// away. `None` if a column is not finite or the table would be too large.
+    pub(super) fn static_rows(
+        &mut self,
+        program: &Program,
+        rel: RelId,
+        target: usize,
+        mask: u32,
+    ) -> Option<Dense> {
+        let slot = (rel, target as u8, mask);
+        if let Some(known) = self.static_rows.get(&slot) {
+            return Some(known.clone());
+        }
+        let columns = &program.relation(rel).columns;
+        size(program, columns[target].ty)?;
+        let kept: Vec<usize> = (0..columns.len()).filter(|it| mask >> it & 1 == 1).collect();
+        let sizes: Option<Vec<u32>> =
+            kept.iter().map(|&it| size(program, columns[it].ty).map(|it| it as u32)).collect();
+        let sizes = sizes?;
+        let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
+        if rows > MAX_ROWS {
+            return None;
+        }
+        let strides = strides(&sizes);
+        let base = self.statics.rows.len();
+        self.statics.rows.resize(base + rows, W::default());
+        let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
+        for tuple in tuples {
+            let at: usize =
+                kept.iter().zip(&strides).map(|(&it, &by)| tuple[it] as usize * by as usize).sum();
+            let row = &mut self.statics.rows[base + at];
+            *row = row.or(W::one(tuple[target] as usize));
+        }
+        let dense = Dense {
+            space: Space::Static,
+            base: base as u32,
+            strides,
+            sizes,
+            rows: rows as u32,
+            support: None,
+        };
+        self.static_rows.insert(slot, dense.clone());
+        Some(dense)
+    }
+
+    /// The values of a functional static by its other columns.
+    pub(super) fn static_fun(&mut self, program: &Program, rel: RelId) -> Option<Dense> {
+        if let Some(known) = self.static_funs.get(&rel) {
+            return Some(known.clone());
+        }
+        let columns = &program.relation(rel).columns;
+        let keys = &columns[..columns.len().checked_sub(1)?];
+        let sizes: Option<Vec<u32>> =
+            keys.iter().map(|it| size(program, it.ty).map(|it| it as u32)).collect();
+        let sizes = sizes?;
+        let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
+        if rows > MAX_ROWS {
+            return None;
+        }
+        let strides = strides(&sizes);
+        let base = self.statics.funs.len();
+        self.statics.funs.resize(base + rows, NONE);
+        let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
+        for tuple in tuples {
+            let at: usize =
+                tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();
+            self.statics.funs[base + at] = tuple[keys.len()];
+        }
+        let dense = Dense {
+            space: Space::Static,
+            base: base as u32,
+            strides,
+            sizes,
+            rows: rows as u32,
+            support: None,
+        };
+        self.static_funs.insert(rel, dense.clone());
+        Some(dense)
+    }
+
+    /// A static as a list of tuples.
+    pub(super) fn static_list(&mut self, program: &Program, rel: RelId) -> StoreId {
+        if let Some(&known) = self.static_sparse.get(&rel) {
+            return known;
+        }
+        let id = self.new_sparse(program.relation(rel).columns.len(), true);
+        let tuples = self.known_tuples(rel).to_vec();
+        let orders = self.orders[id as usize].clone();
+        self.statics.sparse[id as usize].fill(tuples, &orders);
+        self.static_sparse.insert(rel, id);
+        id
+    }
+
+    /// Rows from the last column to the first of a maintained relation: which blocks have the
+    /// value. Kept up to date once asked for.
+    pub(super) fn index(&mut self, program: &Program, rel: RelId) -> Option<u32> {
+        if let Some(&known) = self.indexes.get(&rel) {
+            return Some(known);
+        }
+        let values = size(program, program.relation(rel).columns.last()?.ty)? as u32;
+        let base = self.kept_rows;
+        self.kept_rows += values;
+        self.indexes.insert(rel, base);
+        Some(base)
+    }
+}
+
+/// The number of members of a finite type.
+pub(super) fn size(program: &Program, ty: Type) -> Option<usize> {
+    match ty {
+        Type::Domain(id) => Some(program.schema.domain(id).size()),
+        Type::Int | Type::Text => None,
+    }
+}
+
+fn strides(sizes: &[u32]) -> Vec<u32> {
+    let mut strides = vec![1; sizes.len()];
+    for at in (0..sizes.len().saturating_sub(1)).rev() {
+        strides[at] = strides[at + 1] * sizes[at + 1];
+    }
+    strides
+}

@@ -1,0 +1,68 @@
+//! The bit evaluator: relations as bit rows, joins as ANDs, kept true from change to change.
+//!
+//! `compile` turns a program into plans (`planner`) over stores (`layout`); `engine` keeps the rows
+//! of one session up to date by running them (`run`). `general` is the slow road for what does not
+//! fit rows. It knows nothing of chess.
+
+mod word;
+mod code;
+mod layout;
+mod planner;
+mod compile;
+mod run;
+mod general;
+mod engine;
+mod dump;
+
+use std::sync::Arc;
+
+use crate::rules::Program;
+
+use compile::Compiled;
+pub(super) use engine::{EngineMark, Evaluator};
+pub use planner::PlanError;
+pub(super) use run::Output;
+
+use word::{Wide, Word};
+
+/// A compiled program, at the narrowest row width that fits its domains.
+#[derive(Debug)]
+pub(super) struct BitPlan(Widths);
+
+#[derive(Debug)]
+enum Widths {
+    W64(Arc<Compiled<u64>>),
+    W128(Arc<Compiled<Wide<2>>>),
+    W256(Arc<Compiled<Wide<4>>>),
+}
+
+impl BitPlan {
+    pub(super) fn compile(program: &Arc<Program>, at_least: usize) -> Result<Self, PlanError> {
+        let largest = program.schema.domains().iter().map(|it| it.size()).max().unwrap_or(1);
+        let program = Arc::clone(program);
+        let widths = match largest.max(at_least) {
+            0..=64 => Widths::W64(Arc::new(compile::compile(program)?)),
+            65..=128 => Widths::W128(Arc::new(compile::compile(program)?)),
+            129..=256 => Widths::W256(Arc::new(compile::compile(program)?)),
+            larger => {
+                return Err(PlanError {
+                    place: "the program".into(),
+                    what: format!("a domain with {larger} members; rows hold 256"),
+                });
+            }
+        };
+        Ok(Self(widths))
+    }
+
+    /// The rows of a new, empty session.
+    pub(super) fn session(&self) -> Box<dyn Evaluator> {
+        fn engine<W: Word>(compiled: &Arc<Compiled<W>>) -> Box<dyn Evaluator> {
+            Box::new(engine::Engine::new(Arc::clone(compiled)))
+        }
+        match &self.0 {
+            Widths::W64(it) => engine(it),
+            Widths::W128(it) => engine(it),
+            Widths::W256(it) => engine(it),
+        }
+    }
+}

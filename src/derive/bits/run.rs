@@ -1,0 +1,425 @@
+//! The interpreter: runs instructions over the rows of one session.
+//!
+//! Deliberately absent: when to run what (`maintain.rs`) and how instructions came about.
+
+use super::code::{
+    Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, Rows, Space, Support,
+};
+use super::compile::Compiled;
+use super::layout::{NONE, Sparse};
+use super::word::Word;
+use crate::rules::Fold;
+
+use super::super::rows::Tuple;
+
+/// One solution of a reaction's body: the reaction, and what its effects came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) enum Output {
+    Set { attr: crate::facts::AttrId, entity: i64, value: i64 },
+    Retract { attr: crate::facts::AttrId, entity: i64 },
+    Remove { entity: i64 },
+}
+
+/// The rows of one session and the machine's registers.
+#[derive(Debug, Clone)]
+pub(super) struct State<W> {
+    /// Inputs and maintained relations.
+    pub(super) kept: Vec<W>,
+    /// Values of input functions.
+    pub(super) funs: Vec<i64>,
+    /// Relations derived on demand: one frame per mark.
+    pub(super) frames: Vec<W>,
+    pub(super) frame: usize,
+    pub(super) lists: Vec<Sparse>,
+    pub(super) fresh: Vec<Vec<Tuple>>,
+    pub(super) regs: Box<[i64; REGS]>,
+    pub(super) suspects: Vec<Vec<Tuple>>,
+    pub(super) dirty: Vec<W>,
+    pub(super) outputs: Vec<Output>,
+    collected: Vec<Vec<i64>>,
+    /// Instructions run, by owner; counted only when asked for.
+    pub(super) counts: Option<Vec<u64>>,
+}
+
+impl<W: Word> State<W> {
+    pub(super) fn new(compiled: &Compiled<W>) -> Self {
+        let relations = compiled.program.relations.len();
+        let mut regs = Box::new([0; REGS]);
+        for &(value, reg) in &compiled.code.constants {
+            regs[usize::from(reg)] = value;
+        }
+        Self {
+            kept: vec![W::default(); compiled.kept_rows],
+            funs: vec![NONE; compiled.kept_funs],
+            frames: vec![W::default(); compiled.frame_rows],
+            frame: 0,
+            lists: vec![Sparse::default(); compiled.orders.len()],
+            fresh: vec![Vec::new(); compiled.orders.len()],
+            regs,
+            suspects: vec![Vec::new(); relations],
+            dirty: vec![W::default(); relations],
+            outputs: Vec::new(),
+            collected: Vec::new(),
+            counts: None,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn reg(&self, reg: Reg) -> i64 {
+        self.regs[usize::from(reg)]
+    }
+
+    #[inline(always)]
+    fn offset(&self, address: &Address) -> usize {
+        let mut at = address.base as usize;
+        let by = |it: usize| self.reg(address.regs[it]) as usize * address.strides[it] as usize;
+        match address.n {
+            0 => {}
+            1 => at += by(0),
+            2 => at += by(0) + by(1),
+            n => {
+                for it in 0..usize::from(n) {
+                    at += by(it);
+                }
+            }
+        }
+        at
+    }
+
+    #[inline(always)]
+    fn load(&self, c: &Compiled<W>, address: &Address) -> W {
+        let at = self.offset(address);
+        match address.space {
+            Space::Static => c.statics.rows[at],
+            Space::Kept => self.kept[at],
+            Space::Frame => self.frames[self.frame + at],
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, space: Space, at: usize) -> &mut W {
+        match space {
+            Space::Frame => &mut self.frames[self.frame + at],
+            Space::Kept | Space::Static => &mut self.kept[at],
+        }
+    }
+
+    #[inline(always)]
+    fn fun(&self, c: &Compiled<W>, address: &Address) -> i64 {
+        let at = self.offset(address);
+        match address.space {
+            Space::Static => c.statics.funs[at],
+            _ => self.funs[at],
+        }
+    }
+
+    #[inline(always)]
+    fn and(&self, c: &Compiled<W>, rows: Rows) -> W {
+        let terms = &c.code.rows[rows.start as usize..(rows.start + rows.len) as usize];
+        let mut all = W::default();
+        for (at, term) in terms.iter().enumerate() {
+            let row = match &term.row {
+                RowSource::At(address) => self.load(c, address),
+                RowSource::Only(reg) => W::one(self.reg(*reg) as usize),
+                RowSource::All(n) => W::first(usize::from(*n)),
+            };
+            all = if at == 0 {
+                row
+            } else if term.negated {
+                all.and_not(row)
+            } else {
+                all.and(row)
+            };
+        }
+        all
+    }
+
+    pub(super) fn expr(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
+        match c.code.exprs[expr.0 as usize] {
+            ExprNode::Reg(reg) => Some(self.reg(reg)),
+            ExprNode::Binary(op, lhs, rhs) => op.apply(self.expr(c, lhs)?, self.expr(c, rhs)?),
+        }
+    }
+
+    fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
+        c.code.regs[list.start as usize..(list.start + list.len) as usize]
+            .iter()
+            .map(|&it| self.reg(it))
+            .collect()
+    }
+
+    #[inline(always)]
+    fn grow(&mut self, c: &Compiled<W>, row: &Address, support: &Option<Support>, by: W) {
+        if by.is_empty() {
+            return;
+        }
+        let at = self.offset(row);
+        let slot = self.slot(row.space, at);
+        *slot = slot.or(by);
+        if let Some(support) = support {
+            let first = W::one(self.reg(support.first) as usize);
+            let slot = self.slot(support.space, support.base as usize);
+            *slot = slot.or(first);
+        }
+        let _ = c;
+    }
+
+    fn list<'a>(&'a self, c: &'a Compiled<W>, store: u32) -> &'a Sparse {
+        if c.list_is_static[store as usize] {
+            &c.statics.sparse[store as usize]
+        } else {
+            &self.lists[store as usize]
+        }
+    }
+
+    /// Runs from an instruction on. True when a `Found` stopped it.
+    pub(super) fn exec(&mut self, c: &Compiled<W>, mut pc: usize) -> bool {
+        loop {
+            if let Some(counts) = &mut self.counts {
+                counts[c.code.owner[pc] as usize] += 1;
+            }
+            match &c.code.ops[pc] {
+                Op::Fetch { reg, fun } => {
+                    let value = self.fun(c, fun);
+                    if value == NONE {
+                        return false;
+                    }
+                    self.regs[usize::from(*reg)] = value;
+                }
+                Op::TestBit { row, bit, negated } => {
+                    let bit = self.reg(*bit);
+                    if self.load(c, row).has(bit as usize) == *negated {
+                        return false;
+                    }
+                }
+                Op::Loop { reg, rows } => {
+                    let mut members = self.and(c, *rows);
+                    if let Op::EmitRow { row, support, rows } = &c.code.ops[pc + 1]
+                        && self.counts.is_none()
+                    {
+                        while let Some(member) = members.pop() {
+                            self.regs[usize::from(*reg)] = member as i64;
+                            let by = self.and(c, *rows);
+                            self.grow(c, row, support, by);
+                        }
+                        return false;
+                    }
+                    while let Some(member) = members.pop() {
+                        self.regs[usize::from(*reg)] = member as i64;
+                        if self.exec(c, pc + 1) {
+                            return true;
+                        }
+                    }
+                    return false;
+                }
+                Op::EmitRow { row, support, rows } => {
+                    let by = self.and(c, *rows);
+                    self.grow(c, row, support, by);
+                    return false;
+                }
+                Op::EmitBit { row, support, bit } => {
+                    let by = W::one(self.reg(*bit) as usize);
+                    self.grow(c, row, support, by);
+                    return false;
+                }
+                Op::TestFun { fun, value, negated } => {
+                    if (self.fun(c, fun) == self.reg(*value)) == *negated {
+                        return false;
+                    }
+                }
+                Op::TestHas { fun, negated } => {
+                    if (self.fun(c, fun) != NONE) == *negated {
+                        return false;
+                    }
+                }
+                Op::TestAny { rows, negated } => {
+                    if self.and(c, *rows).is_empty() != *negated {
+                        return false;
+                    }
+                }
+                Op::Compare { op, lhs, rhs } => {
+                    if !op.holds(self.reg(*lhs), self.reg(*rhs)) {
+                        return false;
+                    }
+                }
+                Op::CompareExpr { op, lhs, rhs } => {
+                    match (self.expr(c, *lhs), self.expr(c, *rhs)) {
+                        (Some(lhs), Some(rhs)) if op.holds(lhs, rhs) => {}
+                        _ => return false,
+                    }
+                }
+                Op::Let { reg, expr } => match self.expr(c, *expr) {
+                    Some(value) => self.regs[usize::from(*reg)] = value,
+                    None => return false,
+                },
+                Op::Count { reg, rows } => {
+                    self.regs[usize::from(*reg)] = i64::from(self.and(c, *rows).count());
+                }
+                Op::Chase { row, reg, tests, fun } => {
+                    self.chase(c, row, *reg, *tests, fun);
+                    return false;
+                }
+                Op::Fix { row, reg, end } => {
+                    self.fix(c, row, *reg, pc + 1);
+                    pc = *end as usize;
+                    // Nothing follows a fixpoint but the end of its loops.
+                    let _ = pc;
+                    return false;
+                }
+                Op::TestSub { end, negated } => {
+                    if self.exec(c, pc + 1) == *negated {
+                        return false;
+                    }
+                    pc = *end as usize;
+                    continue;
+                }
+                Op::Fold { fold, end, results } => {
+                    if !self.fold(c, *fold, pc + 1, *results) {
+                        return false;
+                    }
+                    pc = *end as usize;
+                    continue;
+                }
+                Op::Scan { store, order, bound, free } => {
+                    return self.scan(c, *store, *order, *bound, *free, pc + 1);
+                }
+                Op::TestScan { store, order, bound, negated } => {
+                    let prefix = self.values(c, *bound);
+                    let hit = !self.list(c, *store).range(*order as usize, &prefix).is_empty();
+                    if hit == *negated {
+                        return false;
+                    }
+                }
+                Op::EmitTuple { store, values } => {
+                    let tuple = self.values(c, *values);
+                    self.fresh[*store as usize].push(tuple);
+                    return false;
+                }
+                Op::Collect { key, values } => {
+                    let mut found: Vec<i64> = self.values(c, *key).to_vec();
+                    found.extend(self.values(c, *values));
+                    self.collected.push(found);
+                    return false;
+                }
+                Op::Found => return true,
+                Op::Suspect { relation, values } => {
+                    let tuple = self.values(c, *values);
+                    self.suspects[usize::from(*relation)].push(tuple);
+                    return false;
+                }
+                Op::Dirty { relation, block } => {
+                    let block = W::one(self.reg(*block) as usize);
+                    let slot = &mut self.dirty[usize::from(*relation)];
+                    *slot = slot.or(block);
+                    return false;
+                }
+                Op::React { reaction } => {
+                    self.react(c, *reaction);
+                    return false;
+                }
+            }
+            pc += 1;
+        }
+    }
+
+    /// Follows a function from each member of the row while the tests hold.
+    fn chase(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, tests: Rows, fun: &Address) {
+        let passable = self.and(c, tests);
+        let at = self.offset(row);
+        let mut known = *self.slot(row.space, at);
+        let mut rest = known;
+        while let Some(member) = rest.pop() {
+            let mut from = member;
+            while passable.has(from) {
+                self.regs[usize::from(reg)] = from as i64;
+                let to = self.fun(c, fun);
+                if to == NONE || known.has(to as usize) {
+                    break;
+                }
+                from = to as usize;
+                known = known.or(W::one(from));
+            }
+        }
+        *self.slot(row.space, at) = known;
+    }
+
+    /// Runs the body for each member of the row, those that it adds included.
+    fn fix(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, body: usize) {
+        let at = self.offset(row);
+        let mut done = W::default();
+        loop {
+            let mut rest = self.slot(row.space, at).and_not(done);
+            let Some(member) = rest.pop() else { return };
+            done = done.or(W::one(member));
+            self.regs[usize::from(reg)] = member as i64;
+            self.exec(c, body);
+        }
+    }
+
+    fn scan(
+        &mut self,
+        c: &Compiled<W>,
+        store: u32,
+        order: u32,
+        bound: RegList,
+        free: RegList,
+        body: usize,
+    ) -> bool {
+        let prefix = self.values(c, bound);
+        // The list is not written while it is read: a rule emits into `fresh`.
+        let found: Vec<Tuple> = self.list(c, store).range(order as usize, &prefix).to_vec();
+        let regs = free.start as usize..(free.start + free.len) as usize;
+        for tuple in found {
+            for (reg, &value) in c.code.regs[regs.clone()].iter().zip(&tuple[prefix.len()..]) {
+                self.regs[usize::from(*reg)] = value;
+            }
+            if self.exec(c, body) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn fold(&mut self, c: &Compiled<W>, fold: Fold, body: usize, results: RegList) -> bool {
+        let outer = std::mem::take(&mut self.collected);
+        self.exec(c, body);
+        let mut found = std::mem::replace(&mut self.collected, outer);
+        found.sort_unstable();
+        found.dedup();
+        let results = &c.code.regs[results.start as usize..(results.start + results.len) as usize];
+        let values = |it: &Vec<i64>| it[it.len() - results.len()..].to_vec();
+        let folded = match fold {
+            Fold::Count => Some(vec![found.len() as i64]),
+            Fold::Sum => found
+                .iter()
+                .try_fold(0i64, |sum, it| sum.checked_add(it[it.len() - 1]))
+                .map(|it| vec![it]),
+            Fold::Min => found.iter().map(values).min(),
+            Fold::Max => found.iter().map(values).max(),
+        };
+        let Some(folded) = folded else { return false };
+        for (&reg, value) in results.iter().zip(folded) {
+            self.regs[usize::from(reg)] = value;
+        }
+        true
+    }
+
+    fn react(&mut self, c: &Compiled<W>, reaction: u32) {
+        use super::code::EffectCode;
+        for effect in &c.code.effects[reaction as usize] {
+            let output = match effect {
+                EffectCode::Set { attr, entity, value } => self
+                    .expr(c, *entity)
+                    .zip(self.expr(c, *value))
+                    .map(|(entity, value)| Output::Set { attr: *attr, entity, value }),
+                EffectCode::Retract { attr, entity } => {
+                    self.expr(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
+                }
+                EffectCode::Remove { entity } => {
+                    self.expr(c, *entity).map(|entity| Output::Remove { entity })
+                }
+            };
+            self.outputs.extend(output);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Bit rows: sets of up to 64, 128 or 256 members of a domain in one value.
+
+use std::fmt::Debug;
+
+/// A set of small numbers with the operations that joins are made of.
+pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
+    /// How many members a row can hold.
+    const WIDTH: usize;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn and_not(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn is_empty(self) -> bool;
+    fn count(self) -> u32;
+    fn has(self, member: usize) -> bool;
+    fn one(member: usize) -> Self;
+    /// Takes the lowest member out.
+    fn pop(&mut self) -> Option<usize>;
+    /// The first `n` members.
+    fn first(n: usize) -> Self {
+        (0..n).fold(Self::default(), |all, it| all.or(Self::one(it)))
+    }
+}
+
+impl Word for u64 {
+    const WIDTH: usize = 64;
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self & other
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self | other
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        self & !other
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self ^ other
+    }
+    #[inline(always)]
+    fn is_empty(self) -> bool {
+        self == 0
+    }
+    #[inline(always)]
+    fn count(self) -> u32 {
+        self.count_ones()
+    }
+    #[inline(always)]
+    fn has(self, member: usize) -> bool {
+        self >> (member & 63) & 1 == 1
+    }
+    #[inline(always)]
+    fn one(member: usize) -> Self {
+        1 << (member & 63)
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> Option<usize> {
+        if *self == 0 {
+            return None;
+        }
+        let lowest = self.trailing_zeros() as usize;
+        *self &= *self - 1;
+        Some(lowest)
+    }
+}
+
+/// A row of `N` machine words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Wide<const N: usize>([u64; N]);
+
+impl<const N: usize> Default for Wide<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> Wide<N> {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|at| f(self.0[at], other.0[at])))
+    }
+}
+
+impl<const N: usize> Word for Wide<N> {
+    const WIDTH: usize = 64 * N;
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & !b)
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+    #[inline(always)]
+    fn is_empty(self) -> bool {
+        self.0.iter().all(|&it| it == 0)
+    }
+    #[inline(always)]
+    fn count(self) -> u32 {
+        self.0.iter().map(|it| it.count_ones()).sum()
+    }
+    #[inline(always)]
+    fn has(self, member: usize) -> bool {
+        self.0[member / 64 % N] >> (member % 64) & 1 == 1
+    }
+    #[inline(always)]
+    fn one(member: usize) -> Self {
+        let mut row = Self::default();
+        row.0[member / 64 % N] = 1 << (member % 64);
+        row
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> Option<usize> {
+        for (at, word) in self.0.iter_mut().enumerate() {
+            if let Some(lowest) = word.pop() {
+                return Some(at * 64 + lowest);
+            }
+        }
+        None
+    }
+}
