@@ -2,6 +2,8 @@
 //!
 //! The exit code is the answer: findings mean that what was asked for is not so.
 
+use std::io::Write;
+
 use serde::Serialize;
 
 use super::Verdict;
@@ -52,48 +54,49 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         out.json(&answer)?;
     } else {
         out.line(&answer.summary)?;
-        out.line(tree(&mut game, &answer.finding).trim_end())?;
+        write!(out, "{}", tree(&mut game, &answer.finding))?;
     }
     Ok(Verdict::of(answer.holds != expected))
+}
+
+impl Answer {
+    fn yes(question: &str, verdict: &str, proofs: Vec<Proof>) -> Self {
+        let summary = format!("{question} {verdict}");
+        let finding = Finding::Proved(proofs);
+        Self { question: question.to_owned(), holds: true, summary, finding }
+    }
+
+    fn no(question: &str, verdict: &str, finding: Finding) -> Self {
+        let summary = format!("{question} {verdict}");
+        Self { question: question.to_owned(), holds: false, summary, finding }
+    }
 }
 
 /// Proves that a move is legal, or refutes it.
 pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
     let contract = game.contract().clone();
     let world = game.world_mut();
-    let answer =
-        |holds, summary, finding| Answer { question: text.to_owned(), holds, summary, finding };
-    let over = contract.over;
     if is_over(world, &contract) {
-        let proofs = prove_all(world, over, &[None, None]);
-        return Ok(answer(
-            false,
-            format!("{text} is not legal: the game is over"),
-            Finding::Proved(proofs),
-        ));
+        let proofs = prove_all(world, contract.over, &[None, None]);
+        return Ok(Answer::no(text, "is not legal: the game is over", Finding::Proved(proofs)));
     }
     match read_move(world, &contract, text) {
         Ok(mv) => {
             let rel = world.program().action(mv.action).rel;
             let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-            let proofs = prove_all(world, rel, &pattern);
-            Ok(answer(true, format!("{text} is legal"), Finding::Proved(proofs)))
+            Ok(Answer::yes(text, "is legal", prove_all(world, rel, &pattern)))
         }
-        Err(error) => match (&error.reason, error.candidate().cloned()) {
-            (MoveFault::Malformed { .. }, _) => {
-                Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
-            }
-            (_, Some(mv)) => {
-                let refutation = refute_move(world, &mv);
-                let reason = refutation.as_ref().map(|it| summary(world, &contract, it));
-                let reason = reason.unwrap_or_else(|| error.reason.to_string());
-                let finding = Finding::Refuted(refutation.into_iter().collect());
-                Ok(answer(false, format!("{text} is not legal: {reason}"), finding))
-            }
-            (reason, None) => {
-                Ok(answer(false, format!("{text} is not legal: {reason}"), Finding::Unfounded))
-            }
-        },
+        Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
+            Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
+        }
+        Err(error) => {
+            let refutation = error.candidate().and_then(|it| refute_move(world, it));
+            let (reason, finding) = match refutation {
+                Some(it) => (summary(world, &contract, &it), Finding::Refuted(vec![it])),
+                None => (error.reason.to_string(), Finding::Unfounded),
+            };
+            Ok(Answer::no(text, &format!("is not legal: {reason}"), finding))
+        }
     }
 }
 
@@ -111,15 +114,16 @@ fn explain_fact(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
     let Asked { rel, patterns } = fact::read(world, &contract, text)?;
     let proofs: Vec<Proof> =
         patterns.iter().flat_map(|pattern| prove_all(world, rel, pattern)).collect();
-    let (holds, finding) = if proofs.is_empty() {
-        let rows = world.materialised();
-        let refutations = patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
-        (false, Finding::Refuted(refutations))
-    } else {
-        (true, Finding::Proved(proofs))
-    };
-    let verb = if holds { "holds" } else { "does not hold" };
-    Ok(Answer { question: text.to_owned(), holds, summary: format!("{text} {verb}"), finding })
+    if !proofs.is_empty() {
+        return Ok(Answer::yes(text, "holds", proofs));
+    }
+    if patterns.is_empty() {
+        let verdict = "does not hold: nothing stands there";
+        return Ok(Answer::no(text, verdict, Finding::Unfounded));
+    }
+    let rows = world.materialised();
+    let refutations = patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
+    Ok(Answer::no(text, "does not hold", Finding::Refuted(refutations)))
 }
 
 fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proof> {

@@ -189,8 +189,7 @@ impl Session<'_> {
         match explain_move(&mut self.game, text) {
             Ok(answer) => {
                 self.out.line(&answer.summary)?;
-                let tree = tree(&mut self.game, &answer.finding);
-                Ok(self.out.line(tree.trim_end())?)
+                Ok(write!(self.out, "{}", tree(&mut self.game, &answer.finding))?)
             }
             Err(why) => Ok(self.out.line(why)?),
         }

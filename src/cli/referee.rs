@@ -216,7 +216,7 @@ fn unfinished(stated: &str, claims: &[String]) -> String {
         }
         _ => "by resignation, time or adjudication".to_owned(),
     };
-    format!("{stated} {how}: the position is not over")
+    format!("{how}: the position is not over")
 }
 
 fn score(result: &GameResult) -> PgnResult {

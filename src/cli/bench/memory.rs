@@ -66,10 +66,15 @@ pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
     let Row { games, plies, facts, derived, history, resident } = row;
     out.line(format_args!(
         "after {plies} half-moves: facts {:.1}, derived rows {:.1}, history {:.1}",
-        kilo(*facts), kilo(*derived), kilo(*history)
+        kilo(*facts),
+        kilo(*derived),
+        kilo(*history)
     ))?;
     if let Some(resident) = resident {
-        out.line(format_args!("growth of the process over {games} games: {:.1} a game", *resident as f64 / 1024.0))?;
+        out.line(format_args!(
+            "growth of the process over {games} games: {:.1} a game",
+            *resident as f64 / 1024.0
+        ))?;
     }
     Ok(())
 }

@@ -59,20 +59,32 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     let peer = answer.peer.as_deref().unwrap_or("no peer installed");
 
     head(out, "Counting trees, million nodes a second")?;
-    out.line(format_args!("{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}", "game, position", "depth", "nodes", "rulemate", "peer", "ratio"))?;
+    out.line(format_args!(
+        "{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}",
+        "game, position", "depth", "nodes", "rulemate", "peer", "ratio"
+    ))?;
     for row in &answer.perft {
         let optional = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{it:.2}"));
         let name = format!("{}, {}", row.game, row.position);
         let (theirs, ratio) = (optional(row.peer_speed), optional(row.ratio()));
-        out.line(format_args!("{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}", row.depth, row.nodes, row.speed))?;
+        out.line(format_args!(
+            "{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}",
+            row.depth, row.nodes, row.speed
+        ))?;
     }
     out.line(format_args!("peer: {peer}"))?;
 
     head(out, "Deriving the legal moves of chess, microseconds a position")?;
-    out.line(format_args!("{:22}{:>19}{:>14}{:>8}", "position", "after move or undo", "from scratch", "ratio"))?;
+    out.line(format_args!(
+        "{:22}{:>19}{:>14}{:>8}",
+        "position", "after move or undo", "from scratch", "ratio"
+    ))?;
     for row in &answer.derive {
         let ratio = row.scratch / row.incremental;
-        out.line(format_args!("{:22}{:>19.2}{:>14.2}{ratio:>8.2}", row.position, row.incremental, row.scratch))?;
+        out.line(format_args!(
+            "{:22}{:>19.2}{:>14.2}{ratio:>8.2}",
+            row.position, row.incremental, row.scratch
+        ))?;
     }
 
     head(out, "Memory of a live game of chess, kilobytes")?;

@@ -33,5 +33,6 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Row> {
 
 pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
     let Row { runs, fastest, median } = row;
-    Ok(out.line(format_args!("wall time of {runs} runs: median {median:.1}, fastest {fastest:.1}"))?)
+    Ok(out
+        .line(format_args!("wall time of {runs} runs: median {median:.1}, fastest {fastest:.1}"))?)
 }

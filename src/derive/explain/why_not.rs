@@ -124,7 +124,8 @@ impl Context<'_> {
             solve::is_test(body, *at, bindings) && {
                 let literal = &body[*at];
                 let found = &mut |_: &mut Bindings| ControlFlow::Break(());
-                solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
+                solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found)
+                    .is_break()
             }
         };
         (0..body.len()).filter(holds).count()
