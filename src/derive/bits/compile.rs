@@ -96,7 +96,7 @@ pub(super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
 }
 
 pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, PlanError> {
-    let shared = Arc::clone(&program);
+    let shared = super::inline::inlined(&program);
     let mut compiler = Compiler {
         program: &shared,
         planner: Planner::<W>::new(&shared),
@@ -870,6 +870,10 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
     for op in &mut code.ops {
         match op {
             Op::TestBit { row, .. } | Op::Fix { row, .. } | Op::Chase { row, .. } => shift(row),
+            Op::LoopEmit { space: Space::Frame, base, support, .. } => {
+                *base += by;
+                *support += by;
+            }
             Op::EmitRow { row, support, .. } | Op::EmitBit { row, support, .. } => {
                 shift(row);
                 if let Some(support) = support
@@ -882,8 +886,10 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
         }
     }
     for term in &mut code.rows {
-        if let RowSource::At(address) = &mut term.row {
-            shift(address);
+        match &mut term.row {
+            RowSource::At(address) => shift(address),
+            RowSource::Next { space: Space::Frame, base, .. } => *base += by,
+            _ => {}
         }
     }
     for store in &mut layout.stores {

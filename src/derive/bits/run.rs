@@ -107,6 +107,14 @@ impl<W: Word> State<W> {
         let mut all = W::splat(true);
         for term in terms {
             let row = match &term.row {
+                RowSource::Next { space, base, key } => {
+                    let at = *base as usize + self.reg(*key) as usize;
+                    match space {
+                        Space::Static => c.statics.rows[at],
+                        Space::Kept => self.rows[at],
+                        Space::Frame => self.rows[at + self.frame],
+                    }
+                }
                 RowSource::At(address) => self.load(c, address),
                 RowSource::Only(reg) => W::one(self.reg(*reg) as usize),
                 RowSource::All(n) => W::first(usize::from(*n)),
@@ -177,17 +185,8 @@ impl<W: Word> State<W> {
                 }
                 Op::Loop { reg, rows } => {
                     let mut members = self.and(c, *rows);
-                    // The two commonest bodies need no call.
+                    // The commonest body needs no call.
                     match &c.code.ops[pc + 1] {
-                        Op::EmitRow { row, support, rows } if !COUNT => {
-                            while let Some(member) = members.pop() {
-                                self.regs[usize::from(*reg)] = member as i64;
-                                let by = self.and(c, *rows);
-                                if !by.is_empty() {
-                                    self.grow(row, support, by);
-                                }
-                            }
-                        }
                         Op::TestBit { row, bit, negated } if !COUNT => {
                             while let Some(member) = members.pop() {
                                 self.regs[usize::from(*reg)] = member as i64;
@@ -208,6 +207,30 @@ impl<W: Word> State<W> {
                             }
                         }
                     }
+                    return false;
+                }
+                Op::LoopEmit { reg, rows, space, base, support, fixed, moving } => {
+                    let mut members = self.and(c, *rows);
+                    if members.is_empty() {
+                        return false;
+                    }
+                    let fixed = self.and(c, *fixed);
+                    let frame = if *space == Space::Frame { self.frame } else { 0 };
+                    let start = *base as usize + frame;
+                    let mut used = W::default();
+                    while let Some(member) = members.pop() {
+                        if COUNT && let Some(counts) = &mut self.counts {
+                            counts[c.code.owner[pc] as usize] += 1;
+                        }
+                        self.regs[usize::from(*reg)] = member as i64;
+                        let by = fixed.and(self.and(c, *moving));
+                        if !by.is_empty() {
+                            self.rows[start + member] = self.rows[start + member].or(by);
+                            used = used.or(W::one(member));
+                        }
+                    }
+                    let slot = &mut self.rows[*support as usize + frame];
+                    *slot = slot.or(used);
                     return false;
                 }
                 Op::EmitRow { row, support, rows } => {
