@@ -5,11 +5,12 @@
 mod ast;
 mod check;
 mod diagnostic;
+mod document;
 mod expression;
 mod lexer;
 pub mod limits;
+mod meta;
 mod mistake;
-mod nearest;
 mod program;
 mod source;
 mod stratify;
@@ -17,7 +18,9 @@ mod syntax;
 
 pub use check::compile;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
+pub use document::document;
 pub use limits::LimitError;
+pub use meta::metas;
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, Effect, Event, Expr, Fold, Input,
     Legality, Literal, Meta, Op, Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId,

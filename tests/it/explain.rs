@@ -166,7 +166,8 @@ fn recursive_rows_have_the_lowest_proof() {
     let left = why(&rows, rel(&program, "left"), &[place("a")]).expect("a is left");
     assert!(height(&left) >= 2);
     assert_eq!(why(&rows, way, &[place("a"), place("f")]), None);
-    let cut = why_within(&rows, way, &[place("b"), place("e")], Limits { proof: 2, ..Limits::default() });
+    let cut =
+        why_within(&rows, way, &[place("b"), place("e")], Limits { proof: 2, ..Limits::default() });
     assert_eq!(cut.map(|it| height(&it)), Some(2));
 }
 

@@ -9,7 +9,8 @@ use super::data::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{
-    Aggregate, Compare, Expr, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type, Var,
+    Aggregate, Compare, Expr, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type,
+    Var,
 };
 
 /// One search. See the module's head.

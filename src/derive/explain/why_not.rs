@@ -33,9 +33,8 @@ impl Context<'_> {
         depth: usize,
     ) -> Refutation {
         let lack = match self.program.relation(rel).role {
-            Role::Input(_) | Role::Static | Role::Builtin(_) => {
-                Lack::Given { instead: self.instead(rel, pattern) }
-            }
+            Role::Input(_) => Lack::Fact { instead: self.instead(rel, pattern) },
+            Role::Static | Role::Builtin(_) => Lack::Static { instead: self.instead(rel, pattern) },
             Role::Derived if self.is_open(rel, pattern) => Lack::Circular,
             Role::Derived if depth == 0 || self.goals == 0 => Lack::Deeper,
             Role::Derived => {
@@ -124,16 +123,19 @@ impl Context<'_> {
         }
     }
 
-    /// How many literals hold, wherever they come, with the variables that are bound.
+    /// How many literals do not fail, wherever they come, with the variables that are bound: those
+    /// that hold, have rows, or cannot be judged.
     fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
-        let holds = |at: &usize| {
-            solve::is_test(body, *at, bindings) && {
-                let literal = &body[*at];
-                let found = &mut |_: &mut Bindings| ControlFlow::Break(());
-                solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
+        let fits = |at: &usize| {
+            let literal = &body[*at];
+            let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
+            if !is_positive && !solve::is_test(body, *at, bindings) {
+                return true;
             }
+            let found = &mut |_: &mut Bindings| ControlFlow::Break(());
+            solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
         };
-        (0..body.len()).filter(holds).count()
+        (0..body.len()).filter(fits).count()
     }
 
     /// A refutation of one level does not prove what stands against it.
@@ -142,13 +144,7 @@ impl Context<'_> {
     }
 
     /// Searches the body on from a partial match and keeps the furthest failure.
-    fn reach(
-        &self,
-        body: &[Literal],
-        rest: &[u16],
-        bindings: &mut Bindings,
-        search: &mut Search,
-    ) {
+    fn reach(&self, body: &[Literal], rest: &[u16], bindings: &mut Bindings, search: &mut Search) {
         search.matches = search.matches.saturating_sub(1);
         let Some(at) = self.next(body, rest, bindings) else { return };
         let literal = usize::from(rest[at]);

@@ -4,18 +4,24 @@
 //! reader and one writer serve every game.
 
 mod fen;
+mod letters;
+mod pgn;
+
+mod san;
 mod uci;
 
 use super::action::Move;
 
 pub use fen::{CastlingStyle, FenError, FenField, Setup, Warning, read_fen, write_fen};
+pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
+pub use san::{parse_san, san_listing, to_san};
 pub use uci::{listing, parse_uci, to_uci};
 
 /// Why a text is no move here. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}: {reason}")]
 pub struct MoveError {
-    /// The text as it was given.
+    /// The text as it was given, without spaces around it; offsets count from its start.
     pub text: String,
     pub reason: MoveFault,
 }
@@ -42,10 +48,7 @@ pub enum MoveFault {
 
 impl MoveError {
     fn new(text: &str, reason: MoveFault) -> Self {
-        Self {
-            text: text.into(),
-            reason,
-        }
+        Self { text: text.into(), reason }
     }
 
     /// The move that was most likely meant, for an explanation of what forbids it.

@@ -17,6 +17,9 @@ impl<'t> Body<'_, 't> {
         clause: &Clause<'t>,
         head: Option<RelId>,
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        if self.too_large {
+            return None;
+        }
         self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();
@@ -56,12 +59,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<()> {
         let rel = *self.cx.relation_ids.get(atom.name.text)?;
         let args = self.terms(atom, rel, scope, true, out)?;
-        out.push(Literal::Atom(Atom {
-            rel,
-            args,
-            negated,
-            span: atom.span,
-        }));
+        out.push(Literal::Atom(Atom { rel, args, negated, span: atom.span }));
         Some(())
     }
 
@@ -134,12 +132,7 @@ impl<'t> Body<'_, 't> {
         out: &mut Vec<Literal>,
     ) -> VarId {
         let var = self.fresh(ty, scope, span);
-        out.push(Literal::Compare(Compare {
-            op: Op::Eq,
-            lhs: Expr::Var(var),
-            rhs: value,
-            span,
-        }));
+        out.push(Literal::Compare(Compare { op: Op::Eq, lhs: Expr::Var(var), rhs: value, span }));
         var
     }
 
@@ -209,13 +202,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<()> {
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
         if left.len() != right.len() {
-            self.cx.report(mistake::result_count(
-                span,
-                lhs.span,
-                left.len(),
-                rhs.span,
-                right.len(),
-            ));
+            self.cx.report(mistake::result_count(lhs.span, left.len(), rhs.span, right.len()));
             return None;
         }
         match (&lhs.kind, &rhs.kind) {
@@ -259,7 +246,7 @@ impl<'t> Body<'_, 't> {
         let ty = match (left, right) {
             (Some(left), Some(right)) if left != right => {
                 let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
-                let report = mistake::compare_types(span, lhs.span, left, rhs.span, right);
+                let report = mistake::compare_types(lhs.span, left, rhs.span, right);
                 self.cx.report(report);
                 return None;
             }
@@ -267,7 +254,7 @@ impl<'t> Body<'_, 't> {
             (None, None) => {
                 let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
                 if !self.poisoned && !explained {
-                    self.cx.report(mistake::unknown_type(span, lhs.span));
+                    self.cx.report(mistake::unknown_type(span));
                 }
                 return None;
             }
@@ -276,16 +263,8 @@ impl<'t> Body<'_, 't> {
             self.cx.report(mistake::ordered_texts(span));
             return None;
         }
-        let (lhs, rhs) = (
-            self.lower_expr(lhs, ty, scope),
-            self.lower_expr(rhs, ty, scope),
-        );
-        out.push(Literal::Compare(Compare {
-            op,
-            lhs: lhs?,
-            rhs: rhs?,
-            span,
-        }));
+        let (lhs, rhs) = (self.lower_expr(lhs, ty, scope), self.lower_expr(rhs, ty, scope));
+        out.push(Literal::Compare(Compare { op, lhs: lhs?, rhs: rhs?, span }));
         Some(())
     }
 
@@ -335,12 +314,7 @@ impl<'t> Body<'_, 't> {
         let limit = self.lower_expr(other, ty, scope);
         self.lower_aggregate(aggregate, vec![Term::Var(result)], scope, out)?;
         let (lhs, span) = (Expr::Var(result), aggregate.span);
-        out.push(Literal::Compare(Compare {
-            op,
-            lhs,
-            rhs: limit?,
-            span,
-        }));
+        out.push(Literal::Compare(Compare { op, lhs, rhs: limit?, span }));
         Some(())
     }
 
@@ -389,9 +363,7 @@ impl<'t> Body<'_, 't> {
                 Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
                 Some(_) => {}
                 None if self.poisoned => {}
-                None => self
-                    .cx
-                    .report(mistake::unknown_type(aggregate.span, expr.span)),
+                None => self.cx.report(mistake::unknown_type(expr.span)),
             }
             exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));
         }

@@ -22,6 +22,7 @@ use crate::derive::World;
 use crate::rules::Program;
 
 use super::super::contract::Contract;
+use super::letters::Letters;
 
 pub use place::Warning;
 pub use write::write_fen;
@@ -39,10 +40,7 @@ pub enum CastlingStyle {
 impl CastlingStyle {
     /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
     pub fn declared(program: &Program) -> Self {
-        let shredder = program
-            .meta
-            .iter()
-            .any(|it| it.key == "fen" && it.value == "shredder");
+        let shredder = program.meta.iter().any(|it| it.key == "fen" && it.value == "shredder");
         if shredder { Self::Shredder } else { Self::XFen }
     }
 }
@@ -108,43 +106,5 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
             world.rollback(mark);
             Err(error)
         }
-    }
-}
-
-/// The letters of the kinds of piece, as the rules give them.
-struct Letters(Vec<(i64, char)>);
-
-impl Letters {
-    fn of(world: &mut World, contract: &Contract) -> Self {
-        let rows = world.tuples(contract.letter);
-        let texts = &world.program().texts;
-        let letter = |raw: i64| texts.get(usize::try_from(raw).ok()?)?.chars().next();
-        Self(
-            rows.iter()
-                .filter_map(|row| Some((row[0], letter(row[1])?)))
-                .collect(),
-        )
-    }
-
-    /// The kind and the side (0 for upper case) of a letter on a board.
-    fn piece(&self, letter: char) -> Option<(i64, i64)> {
-        let known = |wanted: char| self.0.iter().find(|&&(_, it)| it == wanted).map(|it| it.0);
-        match known(letter) {
-            Some(kind) => Some((kind, 1)),
-            None => known(letter.to_ascii_lowercase()).map(|kind| (kind, 0)),
-        }
-    }
-
-    fn letter(&self, kind: i64, side: i64) -> Option<char> {
-        let letter = self.0.iter().find(|it| it.0 == kind)?.1;
-        Some(if side == 0 {
-            letter.to_ascii_uppercase()
-        } else {
-            letter
-        })
-    }
-
-    fn all(&self) -> String {
-        self.0.iter().map(|it| it.1).collect()
     }
 }

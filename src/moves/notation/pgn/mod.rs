@@ -1,0 +1,134 @@
+//! Games as PGN (portable game notation): tags, moves as text, comments, results.
+//!
+//! Text only: which game is meant and what a move means is for the caller to find with the FEN and
+//! SAN readers. Written on `winnow`, because the maintained crate for PGN is GPL and the others are
+//! toys tied to one game. The reader takes every game of a file in turn; a malformed one is an
+//! error with its place, and reading goes on at the next. Variations are skipped.
+
+mod read;
+mod token;
+mod write;
+
+use std::fmt;
+
+use crate::derive::World;
+
+use super::super::contract::Contract;
+
+pub use read::PgnReader;
+
+/// One game of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PgnGame {
+    /// The line on which it begins; 0 for a game that was not read from a file.
+    pub line: usize,
+    /// In the order of the file.
+    pub tags: Vec<(String, String)>,
+    /// Comments before the first move.
+    pub comments: Vec<String>,
+    pub first: FirstMove,
+    pub moves: Vec<PgnMove>,
+    /// The termination marker; `None` if the game just stops.
+    pub result: Option<PgnResult>,
+}
+
+impl PgnGame {
+    /// The value of a tag; names are compared without regard to case.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let mut tags = self.tags.iter();
+        tags.find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
+    }
+
+    /// The game in export format: the seven tags that every game has, lines under 80 characters.
+    pub fn to_pgn(&self) -> String {
+        write::write(self)
+    }
+}
+
+/// The number that the first move bears, and whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstMove {
+    pub number: u32,
+    pub by_second: bool,
+}
+
+impl Default for FirstMove {
+    fn default() -> Self {
+        Self { number: 1, by_second: false }
+    }
+}
+
+/// One move as text, with its place in the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PgnMove {
+    pub text: String,
+    pub line: usize,
+    pub column: usize,
+    /// Numeric annotation glyphs; `!` is 1, `?` 2, `!!` 3, `??` 4, `!?` 5, `?!` 6.
+    pub nags: Vec<u8>,
+    pub comments: Vec<String>,
+}
+
+/// How a game ended, as its last word says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PgnResult {
+    FirstWins,
+    SecondWins,
+    Draw,
+    Unknown,
+}
+
+impl PgnResult {
+    /// The result that an outcome of the rules is.
+    pub fn of(world: &mut World, contract: &Contract, outcome: i64) -> Self {
+        let winner = world.matching(contract.wins, &[None, Some(outcome)]);
+        match winner.first().map(|row| row[0]) {
+            Some(0) => Self::FirstWins,
+            Some(_) => Self::SecondWins,
+            None => Self::Draw,
+        }
+    }
+}
+
+impl fmt::Display for PgnResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FirstWins => "1-0",
+            Self::SecondWins => "0-1",
+            Self::Draw => "1/2-1/2",
+            Self::Unknown => "*",
+        })
+    }
+}
+
+/// Where and why a game could not be read. Lines and columns count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("game {game}, line {line}, column {column}: {fault}")]
+pub struct PgnError {
+    /// The number of the game in the file, from 1.
+    pub game: usize,
+    pub line: usize,
+    pub column: usize,
+    pub fault: PgnFault,
+}
+
+/// What is malformed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PgnFault {
+    #[error("the comment that begins here has no end")]
+    OpenComment,
+    #[error("the variation that begins here has no end")]
+    OpenVariation,
+    #[error("{found:?} closes nothing")]
+    StrayClose { found: char },
+    #[error("malformed tag, expected {expected}")]
+    Tag { expected: &'static str },
+    #[error("the tag {name} is given twice")]
+    RepeatedTag { name: String },
+    #[error("a NAG is $ and a number up to 255")]
+    Nag,
+    #[error("a move number has at most 9 digits")]
+    Number,
+    #[error("found {found:?}, expected a move, a comment or a result")]
+    Unexpected { found: char },
+}

@@ -1,0 +1,198 @@
+//! The words of PGN, one at a time.
+
+use winnow::Parser;
+use winnow::combinator::{alt, delimited, opt, peek, preceded};
+use winnow::error::EmptyError;
+use winnow::token::{any, one_of, take_till, take_while};
+
+use super::{PgnFault, PgnResult};
+
+type Parsed<T> = Result<T, EmptyError>;
+
+/// A word of a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    Tag(&'a str, String),
+    Comment(&'a str),
+    Nag(u8),
+    /// `12...`: the number and the dots after it.
+    Number(u32, usize),
+    Move(&'a str),
+    Result(PgnResult),
+    OpenVariation,
+    CloseVariation,
+    /// Dots and `e.p.`, which say nothing that the moves do not.
+    Nothing,
+}
+
+/// Reads one token. The input does not start with white space.
+///
+/// # Errors
+/// The input is left at the place of the fault.
+pub(super) fn token<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
+    let Some(first) = input.chars().next() else {
+        return Ok(Token::Nothing);
+    };
+    match first {
+        '[' => tag(input),
+        '{' => whole(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
+        ';' => Ok(whole(line_comment, input).map_or(Token::Nothing, Token::Comment)),
+        '$' => whole(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
+        '(' => Ok(skip(input, Token::OpenVariation)),
+        ')' => Ok(skip(input, Token::CloseVariation)),
+        '}' | ']' => Err(PgnFault::StrayClose { found: first }),
+        '!' | '?' => whole(glyph, input).map(Token::Nag).ok_or(PgnFault::Nag),
+        '.' => Ok(whole(dots, input).map_or(Token::Nothing, |_| Token::Nothing)),
+        _ => word(input, first),
+    }
+}
+
+fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
+    if let Some(result) = whole(result, input) {
+        return Ok(Token::Result(result));
+    }
+    if whole(in_passing, input).is_some() {
+        return Ok(Token::Nothing);
+    }
+    let is_castling = input.starts_with("0-0");
+    if first.is_ascii_digit() && !is_castling {
+        let numbered = whole(number, input);
+        return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
+    }
+    if first.is_alphabetic() || is_castling || input.starts_with("--") {
+        return whole(symbol, input).map(Token::Move).ok_or(PgnFault::Unexpected { found: first });
+    }
+    Err(PgnFault::Unexpected { found: first })
+}
+
+/// Runs a parser that leaves the input alone when it fails.
+fn whole<'a, T>(
+    mut parser: impl FnMut(&mut &'a str) -> Parsed<T>,
+    input: &mut &'a str,
+) -> Option<T> {
+    let start = *input;
+    let parsed = parser(input).ok();
+    if parsed.is_none() {
+        *input = start;
+    }
+    parsed
+}
+
+fn skip<'a>(input: &mut &'a str, token: Token<'a>) -> Token<'a> {
+    *input = &input[1..];
+    token
+}
+
+fn comment<'a>(input: &mut &'a str) -> Parsed<&'a str> {
+    delimited('{', take_till(0.., '}'), '}').parse_next(input)
+}
+
+fn line_comment<'a>(input: &mut &'a str) -> Parsed<&'a str> {
+    preceded(';', take_till(0.., ['\r', '\n'])).parse_next(input)
+}
+
+fn nag(input: &mut &str) -> Parsed<u8> {
+    preceded('$', take_while(1.., '0'..='9')).parse_to().parse_next(input)
+}
+
+fn glyph(input: &mut &str) -> Parsed<u8> {
+    let marks: &str = take_while(1.., ['!', '?']).parse_next(input)?;
+    Ok(match marks {
+        "!" => 1,
+        "?" => 2,
+        _ if marks.starts_with("!!") => 3,
+        _ if marks.starts_with("??") => 4,
+        _ if marks.starts_with("!?") => 5,
+        _ => 6,
+    })
+}
+
+fn dots<'a>(input: &mut &'a str) -> Parsed<&'a str> {
+    take_while(1.., '.').parse_next(input)
+}
+
+fn in_passing<'a>(input: &mut &'a str) -> Parsed<&'a str> {
+    alt(("e.p.", "e.p")).parse_next(input)
+}
+
+fn number(input: &mut &str) -> Parsed<(u32, usize)> {
+    let digits = take_while(1..=9, '0'..='9').parse_to();
+    let (number, dots): (u32, &str) = (digits, take_while(0.., '.')).parse_next(input)?;
+    match input.starts_with(|it: char| it.is_ascii_digit()) {
+        true => Err(EmptyError),
+        false => Ok((number, dots.len())),
+    }
+}
+
+fn result(input: &mut &str) -> Parsed<PgnResult> {
+    let result = alt((
+        "1-0".value(PgnResult::FirstWins),
+        "0-1".value(PgnResult::SecondWins),
+        "1/2-1/2".value(PgnResult::Draw),
+        "½-½".value(PgnResult::Draw),
+        "1/2".value(PgnResult::Draw),
+        "*".value(PgnResult::Unknown),
+    ))
+    .parse_next(input)?;
+    let next: Option<char> = opt(peek(any)).parse_next(input)?;
+    match next.is_some_and(|it| it.is_alphanumeric() || matches!(it, '-' | '/')) {
+        true => Err(EmptyError),
+        false => Ok(result),
+    }
+}
+
+/// A move: anything up to a space or a mark that means something else; `(Q)` right after it and the
+/// signs of check after that belong to it.
+fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
+    let text = take_while(1.., |it: char| !it.is_whitespace() && !"{}()[];$!?*<>\"".contains(it));
+    let promotion = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
+    (text, opt(promotion)).take().parse_next(input)
+}
+
+fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
+    let fault = |expected| PgnFault::Tag { expected };
+    let expect = |input: &mut &'a str, mut mark: char, expected| {
+        whole(|it| mark.parse_next(it), input).ok_or(fault(expected))
+    };
+    expect(input, '[', "[")?;
+    space(input);
+    let name = take_while(1.., |it: char| it.is_alphanumeric() || it == '_');
+    let mut name = name.map(|it: &str| it);
+    let name = whole(|it| name.parse_next(it), input).ok_or(fault("a name"))?;
+    space(input);
+    expect(input, '"', "a value in quotes")?;
+    let value = value(input);
+    expect(input, '"', "the value's closing quote on the same line")?;
+    space(input);
+    expect(input, ']', "]")?;
+    Ok(Token::Tag(name, value))
+}
+
+fn space(input: &mut &str) {
+    *input = input.trim_start();
+}
+
+/// A tag's value up to its closing quote or the end of the line; `\"` and `\\` are escapes.
+fn value(input: &mut &str) -> String {
+    let mut value = String::new();
+    let mut chars = input.char_indices();
+    let mut end = input.len();
+    while let Some((at, letter)) = chars.next() {
+        match letter {
+            '"' | '\r' | '\n' => {
+                end = at;
+                break;
+            }
+            '\\' => match chars.as_str().chars().next() {
+                Some(escaped @ ('"' | '\\')) => {
+                    value.push(escaped);
+                    chars.next();
+                }
+                _ => value.push('\\'),
+            },
+            _ => value.push(letter),
+        }
+    }
+    *input = &input[end..];
+    value
+}

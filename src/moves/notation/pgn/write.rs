@@ -1,0 +1,108 @@
+//! A game in export format.
+
+use super::{PgnGame, PgnResult};
+
+/// The tags that every game has, in their order, with the value that means "not known".
+const ROSTER: [(&str, &str); 7] = [
+    ("Event", "?"),
+    ("Site", "?"),
+    ("Date", "????.??.??"),
+    ("Round", "?"),
+    ("White", "?"),
+    ("Black", "?"),
+    ("Result", "*"),
+];
+
+/// The tags that say what is played and from where; they follow the roster.
+const SETUP: [&str; 3] = ["Variant", "SetUp", "FEN"];
+
+/// Lines are shorter than this.
+const WIDTH: usize = 80;
+
+pub(super) fn write(game: &PgnGame) -> String {
+    let mut text = String::new();
+    let result = game.result.unwrap_or(PgnResult::Unknown).to_string();
+    for (name, unknown) in ROSTER {
+        let known = game.tag(name).unwrap_or(unknown);
+        push_tag(&mut text, name, if name == "Result" { &result } else { known });
+    }
+    for name in SETUP {
+        if let Some(value) = game.tag(name) {
+            push_tag(&mut text, name, value);
+        }
+    }
+    for (name, value) in &game.tags {
+        let is_written = ROSTER.iter().map(|it| it.0).chain(SETUP);
+        if !is_written.into_iter().any(|it| it.eq_ignore_ascii_case(name)) {
+            push_tag(&mut text, name, value);
+        }
+    }
+    text.push('\n');
+    let mut lines = Lines { text, column: 0 };
+    for word in words(game) {
+        lines.push(&word);
+    }
+    lines.push(&result);
+    lines.text.push('\n');
+    lines.text
+}
+
+fn push_tag(text: &mut String, name: &str, value: &str) {
+    let value: String = value.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    text.push_str(&format!("[{name} \"{value}\"]\n"));
+}
+
+/// The words of the movetext: numbers, moves, glyphs, comments.
+fn words(game: &PgnGame) -> Vec<String> {
+    let mut words = comment_words(&game.comments);
+    let mut number = game.first.number;
+    let mut by_second = game.first.by_second;
+    let mut needs_number = true;
+    for mv in &game.moves {
+        match (by_second, needs_number) {
+            (false, _) => words.push(format!("{number}.")),
+            (true, true) => words.push(format!("{number}...")),
+            (true, false) => {}
+        }
+        words.push(mv.text.clone());
+        words.extend(mv.nags.iter().map(|it| format!("${it}")));
+        words.extend(comment_words(&mv.comments));
+        needs_number = !mv.comments.is_empty();
+        number = number.saturating_add(u32::from(by_second));
+        by_second = !by_second;
+    }
+    words
+}
+
+/// Comments in braces, word by word; a brace within is written as a parenthesis.
+fn comment_words(comments: &[String]) -> Vec<String> {
+    let mut words = Vec::new();
+    for comment in comments {
+        let inner = comment.replace('{', "(").replace('}', ")");
+        let text = format!("{{{}}}", inner.split_whitespace().collect::<Vec<_>>().join(" "));
+        words.extend(text.split(' ').map(str::to_owned));
+    }
+    words
+}
+
+struct Lines {
+    text: String,
+    column: usize,
+}
+
+impl Lines {
+    fn push(&mut self, word: &str) {
+        let length = word.chars().count();
+        if self.column == 0 {
+            self.column = length;
+        } else if self.column + 1 + length < WIDTH {
+            self.text.push(' ');
+            self.column += 1 + length;
+        } else {
+            self.text.push('\n');
+            self.column = length;
+        }
+        self.text.push_str(word);
+    }
+}

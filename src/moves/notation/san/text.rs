@@ -1,0 +1,138 @@
+//! The usual form of SAN as data: piece, origin, destination, promotion. Nothing here knows the
+//! position.
+
+use crate::facts::Domain;
+
+use super::super::super::contract::Board;
+use super::super::MoveFault;
+use super::super::letters::Letters;
+
+/// What a text in the usual form says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spelled {
+    /// `None`: no letter, so a piece that marches.
+    pub(super) kind: Option<i64>,
+    pub(super) file: Option<i64>,
+    pub(super) rank: Option<i64>,
+    pub(super) to: i64,
+    pub(super) promotion: Option<i64>,
+}
+
+/// The text without spaces around it and without what only comments on the move.
+pub(super) fn bare(text: &str) -> &str {
+    let mut bare = text.trim();
+    loop {
+        let shorter =
+            bare.trim_end_matches(['+', '#', '!', '?']).trim_end_matches("e.p.").trim_end();
+        let shorter = match shorter.strip_suffix("ep") {
+            Some(move_only) if move_only.trim_end().ends_with(|it: char| it.is_ascii_digit()) => {
+                move_only.trim_end()
+            }
+            _ => shorter,
+        };
+        if shorter.len() == bare.len() {
+            return bare;
+        }
+        bare = shorter;
+    }
+}
+
+/// Castling with zeros or small letters in the form that rules write; other texts as they are.
+pub(super) fn with_capital_o(text: &str) -> String {
+    let is_castling = text.contains('-') && text.chars().all(|it| "0Oo-".contains(it));
+    if is_castling { text.replace(['0', 'o'], "O") } else { text.into() }
+}
+
+/// Reads the usual form. Offsets of errors count from the start of `text`, which is [`bare`].
+pub(super) fn spelled(
+    text: &str,
+    board: Board,
+    squares: &Domain,
+    letters: &Letters,
+) -> Result<Spelled, MoveFault> {
+    let fault = |offset, expected: &str| MoveFault::Malformed { offset, expected: expected.into() };
+    let end = text.rfind(|it: char| it.is_ascii_digit()).map(|it| it + 1);
+    let end = end.ok_or_else(|| fault(text.len(), "a square"))?;
+    let promotion = promotion(&text[end..], letters)
+        .map_err(|()| fault(end, "a promotion such as =Q, or the end"))?;
+    let (start, to) = destination(&text[..end], squares).ok_or_else(|| fault(0, "a square"))?;
+    let (kind, origin) = match text.chars().next().filter(char::is_ascii_uppercase) {
+        Some(letter) => {
+            let known = format!("a piece ({})", letters.all().to_ascii_uppercase());
+            (Some(letters.kind(letter).ok_or_else(|| fault(0, &known))?), 1)
+        }
+        None => (None, 0),
+    };
+    let way = text.get(origin..start).ok_or_else(|| fault(0, "a square"))?;
+    let (file, rank) =
+        origin_of(way, board).map_err(|at| fault(origin + at, "a file, a rank, x or a square"))?;
+    Ok(Spelled { kind, file, rank, to, promotion })
+}
+
+/// `=Q`, `/Q`, `(Q)`, `Q` or nothing.
+fn promotion(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
+    let letter = text.trim_start_matches(['=', '/', '(']).trim_end_matches(')');
+    let mut chars = letter.chars();
+    match (chars.next(), chars.next()) {
+        (None, _) if text.is_empty() => Ok(None),
+        (Some(letter), None) => letters.kind(letter).map(Some).ok_or(()),
+        _ => Err(()),
+    }
+}
+
+/// The square at the end of the text, and where it starts.
+fn destination(text: &str, squares: &Domain) -> Option<(usize, i64)> {
+    let start = text.rfind(|it: char| it.is_ascii_lowercase())?;
+    Some((start, squares.member(&text[start..])?))
+}
+
+/// The origin between piece and destination: a file, a rank, both, none; then `x`, `:`, `-`.
+fn origin_of(text: &str, board: Board) -> Result<(Option<i64>, Option<i64>), usize> {
+    let mut rest = text;
+    let mut file = None;
+    let mut rank = None;
+    if let Some(letter) = rest.bytes().next().filter(u8::is_ascii_lowercase) {
+        let number = i64::from(letter - b'a');
+        if number < i64::from(board.files) {
+            file = Some(number);
+            rest = &rest[1..];
+        }
+    }
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 {
+        let number = rest[..digits].parse::<i64>().ok();
+        let number = number.filter(|it| (1..=i64::from(board.ranks)).contains(it));
+        rank = Some(number.ok_or(text.len() - rest.len())? - 1);
+        rest = &rest[digits..];
+    }
+    match rest {
+        "" | "x" | ":" | "-" => Ok((file, rank)),
+        _ => Err(text.len() - rest.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bare, with_capital_o};
+
+    #[test]
+    fn comments_on_a_move_are_no_part_of_it() {
+        for (text, move_only) in [
+            (" Nf3+!? ", "Nf3"),
+            ("exd6 e.p.", "exd6"),
+            ("exd6e.p.+", "exd6"),
+            ("exd6ep", "exd6"),
+            ("e8=Q#", "e8=Q"),
+            ("+", ""),
+        ] {
+            assert_eq!(bare(text), move_only, "{text}");
+        }
+    }
+
+    #[test]
+    fn castling_is_read_with_zeros() {
+        assert_eq!(with_capital_o("0-0-0"), "O-O-O");
+        assert_eq!(with_capital_o("o-o"), "O-O");
+        assert_eq!(with_capital_o("0"), "0");
+    }
+}

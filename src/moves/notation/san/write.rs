@@ -1,0 +1,198 @@
+//! A move of this position as SAN.
+
+use crate::derive::World;
+use crate::facts::{EntityId, GAME};
+use crate::rules::Program;
+
+use super::super::super::action::{Move, is_over, legal_moves};
+use super::super::super::contract::Contract;
+use super::super::super::template::render;
+use super::super::letters::Letters;
+use super::super::uci::to_uci;
+
+/// The SAN of a legal move. A move that the usual form or the action's template would not tell
+/// from another is written as in UCI.
+pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
+    let legal = legal_moves(world, contract);
+    text_of(world, contract, &legal, mv)
+}
+
+/// The legal moves with their texts, sorted by text.
+pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
+    let legal = legal_moves(world, contract);
+    let mut rows: Vec<_> =
+        legal.iter().map(|it| (text_of(world, contract, &legal, it), it.clone())).collect();
+    rows.sort();
+    rows
+}
+
+/// [`to_san`] where the legal moves are known.
+pub(super) fn text_of(world: &mut World, contract: &Contract, legal: &[Move], mv: &Move) -> String {
+    let program = world.program().clone();
+    let after = After::of(world, contract, mv);
+    let body = match (&program.action(mv.action).san, Usual::of(world, contract, &program, mv)) {
+        (Some(_), _) => by_template(world, &program, legal, mv),
+        (None, Some(usual)) => usual.text(world, contract, &program, legal, after.captured),
+        (None, None) => None,
+    };
+    format!("{}{}", body.unwrap_or_else(|| to_uci(world, mv)), after.suffix)
+}
+
+/// What playing the move shows.
+struct After {
+    captured: bool,
+    suffix: &'static str,
+}
+
+impl After {
+    fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
+        let before = enemies(world, contract);
+        let mark = world.mark();
+        let mover = world.facts().get_raw(GAME, contract.turn.attr);
+        world.fire(mv.action, &mv.args);
+        let captured = count_enemies(world, contract, mover) < before;
+        let suffix = suffix(world, contract);
+        world.rollback(mark);
+        Self { captured, suffix }
+    }
+}
+
+fn enemies(world: &World, contract: &Contract) -> usize {
+    let mover = world.facts().get_raw(GAME, contract.turn.attr);
+    count_enemies(world, contract, mover)
+}
+
+fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
+    let facts = world.facts();
+    let pieces = facts.entities_with(contract.at.attr);
+    pieces.filter(|&it| facts.get_raw(it, contract.color.attr) != mover).count()
+}
+
+/// `#` if the rules call the game won while a royal piece stands attacked, `+` if only that.
+fn suffix(world: &mut World, contract: &Contract) -> &'static str {
+    if !world.any(contract.in_check) {
+        return "";
+    }
+    if is_over(world, contract) && is_decided(world, contract) { "#" } else { "+" }
+}
+
+fn is_decided(world: &mut World, contract: &Contract) -> bool {
+    let outcomes = world.tuples(contract.over);
+    outcomes
+        .iter()
+        .filter_map(|row| row.first())
+        .any(|&outcome| !world.matching(contract.wins, &[None, Some(outcome)]).is_empty())
+}
+
+/// The template's text, unless another legal move has the same.
+fn by_template(world: &mut World, program: &Program, legal: &[Move], mv: &Move) -> Option<String> {
+    let template = program.action(mv.action).san.as_ref()?;
+    let text = render(world, template, mv.action, &mv.args);
+    let rivals = legal.iter().filter(|it| it.action == mv.action && *it != mv);
+    let mut texts = rivals.map(|it| render(world, template, it.action, &it.args));
+    let is_unique = texts.all(|it| it != text);
+    is_unique.then_some(text)
+}
+
+/// A move in the usual form: who goes where and becomes what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Usual {
+    pub(super) piece: EntityId,
+    pub(super) kind: i64,
+    pub(super) from: i64,
+    pub(super) to: i64,
+    pub(super) promotion: Option<i64>,
+}
+
+impl Usual {
+    /// The move's parts; `None` if the action has a template or lacks the columns.
+    pub(super) fn of(
+        world: &World,
+        contract: &Contract,
+        program: &Program,
+        mv: &Move,
+    ) -> Option<Self> {
+        if program.action(mv.action).san.is_some() {
+            return None;
+        }
+        let piece = EntityId(u32::try_from(mv.arg(program, "piece")?).ok()?);
+        let facts = world.facts();
+        Some(Self {
+            piece,
+            kind: facts.get_raw(piece, contract.kind.attr)?,
+            from: facts.get_raw(piece, contract.at.attr)?,
+            to: mv.arg(program, "to")?,
+            promotion: mv.arg(program, "promotion"),
+        })
+    }
+
+    fn text(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        program: &Program,
+        legal: &[Move],
+        removed: bool,
+    ) -> Option<String> {
+        let others: Vec<Self> = legal
+            .iter()
+            .filter_map(|it| Self::of(world, contract, program, it))
+            .filter(|it| it.kind == self.kind && it.to == self.to)
+            .filter(|it| it.promotion == self.promotion)
+            .collect();
+        if others.iter().filter(|it| it.piece == self.piece).count() > 1 {
+            return None;
+        }
+        let letters = Letters::of(world, contract);
+        let marches = world.contains(contract.marches, &[self.kind]);
+        let capture = removed || is_enemy_on(world, contract, self.to);
+        let mut text = String::new();
+        if !marches {
+            text.push(letters.letter(self.kind, 0)?);
+        }
+        let origins: Vec<i64> =
+            others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
+        text.push_str(&self.origin(contract, program, &origins, marches && capture));
+        if capture {
+            text.push('x');
+        }
+        text.push_str(&program.schema.domain(contract.board.domain).member_name(self.to));
+        if let Some(promotion) = self.promotion {
+            text.push('=');
+            text.push(letters.letter(promotion, 0)?);
+        }
+        Some(text)
+    }
+
+    /// As much of the origin as tells the piece from the others: file, else rank, else both.
+    fn origin(
+        &self,
+        contract: &Contract,
+        program: &Program,
+        others: &[i64],
+        with_file: bool,
+    ) -> String {
+        let board = contract.board;
+        let name = program.schema.domain(board.domain).member_name(self.from);
+        let (file, rank) = name.split_at(1);
+        let shares_file = others.iter().any(|&it| board.file(it) == board.file(self.from));
+        let shares_rank = others.iter().any(|&it| board.rank(it) == board.rank(self.from));
+        match (others.is_empty(), shares_file, shares_rank) {
+            (true, ..) if with_file => file.into(),
+            (true, ..) => String::new(),
+            (_, false, _) => file.into(),
+            (_, true, false) if !with_file => rank.into(),
+            (_, true, _) => name,
+        }
+    }
+}
+
+fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {
+    let mover = world.facts().get_raw(GAME, contract.turn.attr);
+    let standing = world.matching(contract.at.rel, &[None, Some(square)]);
+    let facts = world.facts();
+    standing.iter().filter_map(|row| u32::try_from(row[0]).ok()).any(|it| {
+        let color = facts.get_raw(EntityId(it), contract.color.attr);
+        color.is_some() && color != mover
+    })
+}

@@ -1,0 +1,88 @@
+//! What a program must say for moves to be read, and who decides legality.
+
+use rulemate::moves::{
+    Contract, Fault, LegalityMode, is_legal, is_over, is_pseudo, legal_moves, legal_moves_by,
+    pseudo_moves,
+};
+use rulemate::rules::{Source, compile, embedded_sources};
+
+use crate::setup::{Table, program};
+
+#[test]
+fn every_missing_relation_is_named() {
+    let sources = embedded_sources(&["rules/core/board.dl"]);
+    let board = compile(sources).unwrap_or_else(|it| panic!("{it}"));
+    let error = Contract::resolve(&board).expect_err("no pieces");
+    let missing: Vec<&str> = error
+        .faults
+        .iter()
+        .filter_map(|it| match it {
+            Fault::Missing { relation } => Some(*relation),
+            Fault::Shape { .. } => None,
+        })
+        .collect();
+    for name in ["at", "kind", "turn", "letter", "over", "castling_text"] {
+        assert!(missing.contains(&name), "{name} of {missing:?}");
+    }
+    assert!(error.to_string().contains("there is no relation at; "), "{error}");
+}
+
+#[test]
+fn a_relation_of_another_shape_is_described() {
+    let text = ".domain Square grid 8 8\n.domain Entity entities 8\n\
+        .input at(piece: Entity) flag attr there\n";
+    let source = Source { path: "other.dl".into(), text: text.into() };
+    let other = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    let error = Contract::resolve(&other).expect_err("at has no square");
+    let expected = "at is an attribute of entities (Entity), \
+        not an attribute of entities (Entity, Square)";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
+fn the_core_rules_fit_under_every_game() {
+    for game in ["antichess", "chess", "chess960", "coregal", "giveaway", "knightmate"] {
+        let found = Contract::resolve(&program(game));
+        assert_eq!(found.map(|it| (it.board.files, it.board.ranks)), Ok((8, 8)), "{game}");
+    }
+}
+
+#[test]
+fn nothing_is_legal_after_the_end() {
+    let mut table = Table::of("chess");
+    table.load("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1");
+    let (world, contract) = (&mut table.world, &table.contract);
+    assert!(is_over(world, contract));
+    assert_eq!(legal_moves(world, contract), []);
+    let tries = pseudo_moves(world);
+    assert!(!tries.is_empty());
+    for mv in tries {
+        assert!(is_pseudo(world, &mv) && !is_legal(world, contract, &mv));
+    }
+}
+
+#[test]
+fn rules_and_simulation_agree_on_pins_checks_and_passing() {
+    let fens = [
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1",
+        "4k3/8/8/8/1b6/8/3N4/R3K2R w KQ - 0 1",
+        "3rk2r/8/8/8/8/8/3n4/R3K2R w KQk - 0 1",
+    ];
+    for game in ["chess", "coregal", "knightmate-classic"] {
+        let mut table = Table::of(game);
+        for fen in fens {
+            table.load(fen);
+            let (world, contract) = (&mut table.world, &table.contract);
+            let by_rules = legal_moves_by(world, contract, LegalityMode::Rules);
+            let by_play = legal_moves_by(world, contract, LegalityMode::Simulate);
+            assert_eq!(by_rules, by_play, "{game} {fen}");
+            let tries = pseudo_moves(world);
+            for mv in tries {
+                let declared = is_legal(world, contract, &mv);
+                assert_eq!(declared, by_rules.contains(&mv), "{game} {fen}");
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! UCI text.
+
+use rulemate::moves::notation::{MoveError, MoveFault, parse_uci, to_uci};
+
+use crate::setup::Table;
+
+fn parsed(game: &str, fen: &str, text: &str) -> Result<String, MoveError> {
+    let mut table = Table::of(game);
+    table.load(fen);
+    let mv = parse_uci(&mut table.world, &table.contract, text)?;
+    Ok(to_uci(&mut table.world, &mv))
+}
+
+#[test]
+fn castling_is_read_in_both_forms_and_written_in_one() {
+    let open = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+    for (text, chess, shuffled) in
+        [("e1g1", "e1g1", "e1h1"), ("e1h1", "e1g1", "e1h1"), ("e1c1", "e1c1", "e1a1")]
+    {
+        assert_eq!(parsed("chess", open, text).as_deref(), Ok(chess));
+        assert_eq!(parsed("chess960", open, text).as_deref(), Ok(shuffled));
+    }
+    // A step to the square that castling also leads to is a step.
+    let beside = "4k3/8/8/8/8/8/8/5K1R w H - 0 1";
+    assert_eq!(parsed("chess960", beside, "f1g1").as_deref(), Ok("f1g1"));
+    assert_eq!(parsed("chess960", beside, "f1h1").as_deref(), Ok("f1h1"));
+}
+
+#[test]
+fn promotion_letters_may_be_capital() {
+    let fen = "8/P3k3/8/8/8/8/8/4K3 w - - 0 1";
+    assert_eq!(parsed("chess", fen, "a7a8Q").as_deref(), Ok("a7a8q"));
+    assert_eq!(parsed("chess", fen, "a7a8n").as_deref(), Ok("a7a8n"));
+}
+
+#[test]
+fn malformed_text_is_told_where() {
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for (text, place, wanted) in [
+        ("", 0, "a square"),
+        ("z2e4", 0, "a square"),
+        ("e2", 2, "a square"),
+        ("e2-e4", 2, "a square"),
+        ("e2e9", 2, "a square"),
+        ("e2e4é", 4, "the end or a letter"),
+        ("0000", 0, "a square"),
+    ] {
+        let error = parsed("chess", start, text).expect_err(text);
+        let MoveFault::Malformed { offset, expected } = &error.reason else { panic!("{error}") };
+        assert_eq!((*offset, expected.as_str()), (place, wanted), "{text}");
+        assert_eq!(error.text, text);
+    }
+}
+
+#[test]
+fn an_illegal_move_comes_with_what_was_meant() {
+    for (fen, text, meant) in [
+        // Geometry, safety, castling that is blocked, castling through an attack.
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e5", "move"),
+        ("4r1k1/8/8/8/8/8/4N3/4K3 w - - 0 1", "e2c3", "move"),
+        ("4k3/8/8/8/8/8/8/4KB1R w K - 0 1", "e1g1", "castle"),
+        ("4kr2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", "castle"),
+        ("8/P3k3/8/8/8/8/8/K7 w - - 0 1", "a7b8q", "promote"),
+    ] {
+        let mut table = Table::of("chess");
+        table.load(fen);
+        let error = parse_uci(&mut table.world, &table.contract, text).expect_err(text);
+        let mv = error.candidate().unwrap_or_else(|| panic!("{error}")).clone();
+        let program = table.world.program();
+        let action = &program.relation(program.action(mv.action).rel).name;
+        assert_eq!(action, meant, "{text}");
+        assert_eq!(to_uci(&mut table.world, &mv), text);
+    }
+}
+
+#[test]
+fn nobody_moves_from_an_empty_square() {
+    let error = parsed("chess", "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "d4d5").expect_err("empty");
+    assert_eq!(error.reason, MoveFault::NoSuchPiece);
+}
