@@ -236,19 +236,11 @@ impl Arith {
             Self::Mul => lhs.checked_mul(rhs),
             Self::Div => {
                 let quotient = lhs.checked_div(rhs)?;
-                Some(if lhs % rhs != 0 && (lhs < 0) != (rhs < 0) {
-                    quotient - 1
-                } else {
-                    quotient
-                })
+                Some(if lhs % rhs != 0 && (lhs < 0) != (rhs < 0) { quotient - 1 } else { quotient })
             }
             Self::Mod => {
                 let rest = lhs.checked_rem(rhs)?;
-                Some(if rest != 0 && (rest < 0) != (rhs < 0) {
-                    rest + rhs
-                } else {
-                    rest
-                })
+                Some(if rest != 0 && (rest < 0) != (rhs < 0) { rest + rhs } else { rest })
             }
         }
     }
@@ -381,11 +373,7 @@ impl Program {
 
     /// `rules/core/attack.dl:12`, for proofs and diagnostics.
     pub fn place(&self, span: Span) -> String {
-        format!(
-            "{}:{}",
-            self.sources[usize::from(span.source)].path,
-            span.line
-        )
+        format!("{}:{}", self.sources[usize::from(span.source)].path, span.line)
     }
 
     /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.
