@@ -136,12 +136,14 @@ pub(crate) enum RandomSide {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "One line per game: `FILE#N ok RESULT`, or `FILE#N refused at move 3. Nf3: REASON`
+#[command(
+    after_help = "One line per game: `FILE#N ok RESULT`, or `FILE#N refused at move 3. Nf3: REASON`
 with the proof below. Without --game each game's own Variant tag decides.
 
 Examples:
   rulemate referee tests/data/games/*.pgn
-  rulemate referee --game antichess my-games.pgn")]
+  rulemate referee --game antichess my-games.pgn"
+)]
 pub(crate) struct RefereeArgs {
     /// PGN files (`-` is standard input)
     #[arg(value_name = "FILE.pgn", required = true)]
@@ -155,7 +157,8 @@ pub(crate) struct RefereeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A move is written in UCI (e2e4) or SAN (e4). In a fact, a square in the place of a
+#[command(
+    after_help = "A move is written in UCI (e2e4) or SAN (e4). In a fact, a square in the place of a
 piece means every piece that stands there. Exit code 1 says that the answer was no:
 the MOVE is not legal, the move of --why-not is, the fact does not hold.
 
@@ -163,7 +166,8 @@ Examples:
   rulemate explain e2e4
   rulemate explain --why-not e1e2
   rulemate explain --fact 'attacks(b1, c3)'
-  rulemate explain --game coregal --fen 'k2r4/8/8/8/8/3Q4/8/3K4 w - - 0 1' --why-not d3e4")]
+  rulemate explain --game coregal --fen 'k2r4/8/8/8/8/3Q4/8/3K4 w - - 0 1' --why-not d3e4"
+)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
@@ -198,13 +202,15 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A line per file: `FILE: N passed, N failed, N skipped`. Draws by counter, repetition
+#[command(
+    after_help = "A line per file: `FILE: N passed, N failed, N skipped`. Draws by counter, repetition
 and material are ignored, as in the vectors.
 
 Examples:
   rulemate verify tests/data/vectors/presets/*.json
   rulemate verify --max-nodes 1000000 chess.public.json
-  rulemate verify --game antichess tests/data/perft/giveaway.perft")]
+  rulemate verify --game antichess tests/data/perft/giveaway.perft"
+)]
 pub(crate) struct VerifyArgs {
     /// Vector files: .json (by their `kind`) or .perft
     #[arg(value_name = "FILE", required = true)]
@@ -224,11 +230,13 @@ pub(crate) struct VerifyArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Peers run in the same call, on the same positions, timed by process CPU time.
+#[command(
+    after_help = "Peers run in the same call, on the same positions, timed by process CPU time.
 
 Examples:
   cargo run --release -- bench
-  rulemate bench --quick --json")]
+  rulemate bench --quick --json"
+)]
 pub(crate) struct BenchArgs {
     /// Smaller depths and fewer rounds
     #[arg(long)]

@@ -61,11 +61,16 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
 pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
     let contract = game.contract().clone();
     let world = game.world_mut();
-    let answer = |holds, summary, finding| Answer { question: text.to_owned(), holds, summary, finding };
+    let answer =
+        |holds, summary, finding| Answer { question: text.to_owned(), holds, summary, finding };
     let over = contract.over;
     if is_over(world, &contract) {
         let proofs = prove_all(world, over, &[None, None]);
-        return Ok(answer(false, format!("{text} is not legal: the game is over"), Finding::Proved(proofs)));
+        return Ok(answer(
+            false,
+            format!("{text} is not legal: the game is over"),
+            Finding::Proved(proofs),
+        ));
     }
     match read_move(world, &contract, text) {
         Ok(mv) => {
@@ -124,9 +129,15 @@ fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proo
 }
 
 /// Reads a move as UCI, and if it has not that form, as SAN.
-pub(crate) fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
+pub(crate) fn read_move(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
-        Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => parse_san(world, contract, text),
+        Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
+            parse_san(world, contract, text)
+        }
         other => other,
     }
 }

@@ -5,8 +5,8 @@
 use super::names::entity_type;
 use super::output::trouble;
 use crate::derive::World;
-use crate::moves::Contract;
 use crate::facts::nearest;
+use crate::moves::Contract;
 use crate::rules::{Column, Program, RelId, Type};
 
 /// A question about a relation: patterns of rows (`None` is anything), any of which may hold.
@@ -23,7 +23,10 @@ pub(crate) struct Asked {
 pub(crate) fn read(world: &mut World, contract: &Contract, text: &str) -> anyhow::Result<Asked> {
     let program = world.program().clone();
     let (name, args) = split(text).ok_or_else(|| {
-        trouble(format!("`{text}` is not a fact"), "write RELATION(ARG, ...), as in attacks(e4, d5)")
+        trouble(
+            format!("`{text}` is not a fact"),
+            "write RELATION(ARG, ...), as in attacks(e4, d5)",
+        )
     })?;
     let rel = program.relation_named(name).ok_or_else(|| no_relation(&program, name))?;
     let columns = &program.relation(rel).columns;
@@ -63,7 +66,9 @@ fn split(text: &str) -> Option<(&str, Vec<&str>)> {
 fn no_relation(program: &Program, name: &str) -> anyhow::Error {
     let fix = match nearest(name, program.relations.iter().map(|it| it.name.as_str())) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "relations are declared in rules/*.dl by .decl, .input, .static and .action".to_owned(),
+        None => {
+            "relations are declared in rules/*.dl by .decl, .input, .static and .action".to_owned()
+        }
     };
     trouble(format!("no relation `{name}` in the rules of this game"), fix)
 }

@@ -35,18 +35,22 @@ struct Preset<'a> {
 
 pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue()?;
-    let games: Vec<Game<'_>> = catalogue.games().iter().map(|it| Game {
-        name: &it.name,
-        title: &it.title,
-        aliases: &it.aliases,
-        start: &it.start,
-        presets: &it.uses,
-        number: it.numbered.as_ref().map(|it| Number {
-            option: &it.option,
-            count: it.count(),
-            default: it.default,
-        }),
-    }).collect();
+    let games: Vec<Game<'_>> = catalogue
+        .games()
+        .iter()
+        .map(|it| Game {
+            name: &it.name,
+            title: &it.title,
+            aliases: &it.aliases,
+            start: &it.start,
+            presets: &it.uses,
+            number: it.numbered.as_ref().map(|it| Number {
+                option: &it.option,
+                count: it.count(),
+                default: it.default,
+            }),
+        })
+        .collect();
     if args.json {
         out.json(&games)?;
         return Ok(Verdict::Fine);
@@ -66,11 +70,11 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue()?;
-    let presets: Vec<Preset<'_>> = catalogue.presets().iter().map(|it| Preset {
-        preset: &it.preset,
-        name: &it.name,
-        description: &it.description,
-    }).collect();
+    let presets: Vec<Preset<'_>> = catalogue
+        .presets()
+        .iter()
+        .map(|it| Preset { preset: &it.preset, name: &it.name, description: &it.description })
+        .collect();
     if args.json {
         out.json(&presets)?;
         return Ok(Verdict::Fine);
@@ -79,7 +83,10 @@ pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
 }
 
 /// Names in a column of their own, sorted.
-fn table<'a>(rows: impl Iterator<Item = (&'a str, String)>, out: &mut Out) -> anyhow::Result<Verdict> {
+fn table<'a>(
+    rows: impl Iterator<Item = (&'a str, String)>,
+    out: &mut Out,
+) -> anyhow::Result<Verdict> {
     let mut rows: Vec<(&str, String)> = rows.collect();
     rows.sort();
     let width = rows.iter().map(|it| it.0.len()).max().unwrap_or(0);

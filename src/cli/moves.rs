@@ -4,10 +4,10 @@
 
 use serde::Serialize;
 
+use super::Verdict;
 use super::args::MovesArgs;
 use super::output::Out;
 use super::setup;
-use super::Verdict;
 use crate::moves::Move;
 use crate::moves::notation::{listing, to_san};
 

@@ -127,8 +127,9 @@ pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         io::stdin().read_to_end(&mut bytes).context("standard input")?;
         return Ok(bytes);
     }
-    std::fs::read(path)
-        .map_err(|why| trouble(format!("{}: {why}", path.display()), "name a file that can be read"))
+    std::fs::read(path).map_err(|why| {
+        trouble(format!("{}: {why}", path.display()), "name a file that can be read")
+    })
 }
 
 /// Reads a text file; `-` is standard input.

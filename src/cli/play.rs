@@ -119,7 +119,9 @@ impl Session<'_> {
         let played = match read_move(self.game.world_mut(), &contract, text) {
             Ok(mv) => {
                 let number = names::numbered(&self.game, "");
-                self.game.play(&mv).map(|it| format!("{number}{} ({})", it.san, it.uci))
+                self.game
+                    .play(&mv)
+                    .map(|it| format!("{number}{} ({})", it.san, it.uci))
                     .map_err(|why| why.to_string())
             }
             Err(why) => Err(why.to_string()),
@@ -133,7 +135,9 @@ impl Session<'_> {
             Err(why) => {
                 let line = self.out.ink(Ink::Bad, why);
                 self.out.line(line)?;
-                Ok(self.out.line("(`why MOVE` proves it, `moves` lists what is legal, `help` the rest)")?)
+                Ok(self
+                    .out
+                    .line("(`why MOVE` proves it, `moves` lists what is legal, `help` the rest)")?)
             }
         }
     }
@@ -201,11 +205,12 @@ impl Session<'_> {
     }
 
     fn resign(&mut self) -> anyhow::Result<()> {
-        let line = match self.game.side().map(|side| self.game.resign(side).map(ToString::to_string)) {
-            Some(Ok(result)) => result,
-            Some(Err(why)) => why.to_string(),
-            None => "nobody is to move".to_owned(),
-        };
+        let line =
+            match self.game.side().map(|side| self.game.resign(side).map(ToString::to_string)) {
+                Some(Ok(result)) => result,
+                Some(Err(why)) => why.to_string(),
+                None => "nobody is to move".to_owned(),
+            };
         Ok(self.out.line(line)?)
     }
 

@@ -89,7 +89,8 @@ fn print(judged: &Judged, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let head = format!("{}#{}", judged.file, judged.number);
     match &judged.ruling {
         Ruling::Ok { result, note, contradicted } => {
-            let (ok, ink) = (out.ink(Ink::Good, "ok"), if *contradicted { Ink::Bad } else { Ink::Dim });
+            let (ok, ink) =
+                (out.ink(Ink::Good, "ok"), if *contradicted { Ink::Bad } else { Ink::Dim });
             out.line(format_args!("{head} {ok} {result}"))?;
             let note = out.ink(ink, note);
             out.line(format_args!("  {note}"))?;
@@ -117,7 +118,8 @@ fn judge(
     read: Result<PgnGame, PgnError>,
 ) -> Judged {
     let file = path.display().to_string();
-    let judged = |variant: &str, ruling| Judged { file, number, variant: variant.to_owned(), ruling };
+    let judged =
+        |variant: &str, ruling| Judged { file, number, variant: variant.to_owned(), ruling };
     let pgn = match read {
         Ok(pgn) => pgn,
         Err(why) => {
@@ -126,9 +128,7 @@ fn judge(
         }
     };
     let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or("chess");
-    let game = library
-        .load(variant, &[])
-        .and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
+    let game = library.load(variant, &[]).and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
     match game {
         Ok(mut game) => judged(variant, replay(&mut game, &pgn)),
         Err(why) => judged(variant, Ruling::Unreadable { reason: why.to_string() }),
@@ -183,7 +183,9 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
     let claims = game.claims();
     let board = game.result().map(|it| (score(it).to_string(), it.reason.replace('_', " ")));
     let (result, mut note, mut contradicted) = match (stated, board) {
-        (Some(stated), Some((board, reason))) if stated == board => (stated, format!("by {reason}"), false),
+        (Some(stated), Some((board, reason))) if stated == board => {
+            (stated, format!("by {reason}"), false)
+        }
         (Some(stated), Some((board, reason))) => {
             let note = format!("the file says {stated}, the board says {board} by {reason}");
             (board, note, true)
@@ -209,7 +211,9 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
 fn unfinished(stated: &str, claims: &[String]) -> String {
     let how = match (stated, claims) {
         ("1/2-1/2", []) => "by agreement".to_owned(),
-        ("1/2-1/2", claims) => format!("by claim ({}) or agreement", claims.join(", ").replace('_', " ")),
+        ("1/2-1/2", claims) => {
+            format!("by claim ({}) or agreement", claims.join(", ").replace('_', " "))
+        }
         _ => "by resignation, time or adjudication".to_owned(),
     };
     format!("{stated} {how}: the position is not over")

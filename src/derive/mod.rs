@@ -10,8 +10,8 @@ mod rows;
 mod solve;
 mod world;
 
+pub use bits::PlanError;
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
-pub use bits::PlanError;
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

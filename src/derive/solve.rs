@@ -9,7 +9,9 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::rows::{Rows, Tuple};
-use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Term, VarId};
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Term, VarId,
+};
 
 /// Values of variables so far, by variable.
 pub type Bindings = Vec<Option<i64>>;

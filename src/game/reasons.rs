@@ -15,7 +15,12 @@ use crate::rules::{Atom, Literal, RelId, Role, Rule, Term, Type};
 const DEPTH: usize = 5;
 
 /// The reasons why a row does not hold; never none.
-pub(super) fn reasons(rows: &dyn Rows, contract: &Contract, rel: RelId, row: &[i64]) -> Vec<String> {
+pub(super) fn reasons(
+    rows: &dyn Rows,
+    contract: &Contract,
+    rel: RelId,
+    row: &[i64],
+) -> Vec<String> {
     let found = obstacles(rows, contract, rel, row, DEPTH);
     if !found.is_empty() {
         return found;

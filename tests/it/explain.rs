@@ -80,7 +80,10 @@ fn show() {
         for _ in 0..5 {
             for m in &moves {
                 for to in [0, 7, 35, 63] {
-                    if let Some(x) = why_not(&rows, rel_move, &[Some(m[0]), Some(to)]) { n+=1; std::hint::black_box(x); }
+                    if let Some(x) = why_not(&rows, rel_move, &[Some(m[0]), Some(to)]) {
+                        n += 1;
+                        std::hint::black_box(x);
+                    }
                 }
             }
         }

@@ -60,7 +60,9 @@ fn golden_endings() {
 
 #[test]
 fn dead_positions_by_material() {
-    for line in include_str!("../data/golden/material.txt").lines().filter(|it| !it.starts_with('#')) {
+    for line in
+        include_str!("../data/golden/material.txt").lines().filter(|it| !it.starts_with('#'))
+    {
         let (judgement, fen) = line.split_once(' ').expect("a word and a position");
         let game = start("chess", Some(fen.trim()));
         let wanted = if judgement == "dead" { "draw by insufficient material" } else { "-" };
@@ -108,12 +110,7 @@ fn a_refusal_says_why() {
         ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
         ("chess", None, "e2e5", "it is not so that the piece on e2 can go to e5, safety aside"),
         ("chess", None, "e7e5", "it is not so that the piece on e7 belongs to the side to move"),
-        (
-            "chess",
-            Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"),
-            "e2e4",
-            "a piece stands on e3",
-        ),
+        ("chess", Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"), "e2e4", "a piece stands on e3"),
         (
             "chess",
             Some("rn2k2r/8/8/8/8/8/8/RN2K2R w KQkq - 0 1"),
@@ -168,7 +165,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 }

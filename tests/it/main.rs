@@ -10,7 +10,6 @@ mod explain;
 mod fixture;
 mod frog;
 mod random_rules;
-mod board;
 mod cli;
 mod rules;
 mod setup;

@@ -63,7 +63,8 @@ const SHAPES: [&str; 7] = ["d", "e", "dd", "ed", "en", "", "dn"];
 fn text(choices: &mut Choices) -> String {
     let mut text = DECLARED.to_string();
     for _ in 0..3 + choices.below(6) {
-        let (a, b) = (choices.pick(&["a", "b", "c", "d"]), choices.pick(&["a", "b", "c", "d", "e"]));
+        let (a, b) =
+            (choices.pick(&["a", "b", "c", "d"]), choices.pick(&["a", "b", "c", "d", "e"]));
         let _ = writeln!(text, "edge('{a}, '{b}).");
         let _ = writeln!(text, "cost('{b}, {}).", choices.below(4));
     }
@@ -234,7 +235,8 @@ fn rule(
     }
     for made in ["s", "t"] {
         let whole = format!("{} {}", args.join(" "), draft.body.join(" "));
-        if whole.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| *it == made).count() == 1 {
+        if whole.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| *it == made).count() == 1
+        {
             draft.body.push(format!("{made} != 3"));
         }
     }
@@ -251,8 +253,7 @@ fn without_singles(rule: &str) -> String {
         for var in variables(ty).iter().flat_map(|it| [it.to_string(), format!("{it}0")]) {
             if words().filter(|it| *it == var).count() == 1 {
                 for (before, after) in [("(", ","), ("(", ")"), (" ", ","), (" ", ")")] {
-                    let (old, new) =
-                        (format!("{before}{var}{after}"), format!("{before}_{after}"));
+                    let (old, new) = (format!("{before}{var}{after}"), format!("{before}_{after}"));
                     text = text.replace(&old, &new);
                 }
             }
@@ -414,7 +415,14 @@ fn agree(seed: u64) {
         for row in rows.iter().take(8) {
             let proof = explain::why(&materialised, rel, row).expect("a row that holds");
             check_proof(&materialised, &proof, &mut Vec::new());
-            assert_eq!(explain::why_not(&materialised, rel, &row.iter().map(|&it| Some(it)).collect::<Vec<_>>()), None);
+            assert_eq!(
+                explain::why_not(
+                    &materialised,
+                    rel,
+                    &row.iter().map(|&it| Some(it)).collect::<Vec<_>>()
+                ),
+                None
+            );
         }
         let absent = vec![Some(1); all.len()];
         let holds = materialised.contains(rel, &vec![1; all.len()]);

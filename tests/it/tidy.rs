@@ -153,7 +153,11 @@ fn lower_layers_name_no_game_and_no_preset() {
             }
         }
     }
-    assert!(wrong.is_empty(), "say it in rules/ or in src/presets instead:\n{}\n", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "say it in rules/ or in src/presets instead:\n{}\n",
+        wrong.join("\n")
+    );
 }
 
 /// The names that `rules/` gives to games and presets, `chess` itself aside.
@@ -206,7 +210,8 @@ fn files_stay_short() {
 fn nothing_is_left_undone() {
     // Written in two halves, so that this file does not find itself.
     let marks = [["FIX", "ME"], ["TO", "DO"], ["XX", "X"], ["to", "do!"], ["unimpl", "emented!"]];
-    let marks: Vec<String> = marks.iter().map(|it| it.concat()).chain(["#[ign".to_owned() + "ore"]).collect();
+    let marks: Vec<String> =
+        marks.iter().map(|it| it.concat()).chain(["#[ign".to_owned() + "ore"]).collect();
     let mut wrong = Vec::new();
     for path in rust_files() {
         for (at, line) in read(&path).lines().enumerate() {
@@ -281,10 +286,8 @@ fn code_map() -> BTreeSet<String> {
 fn every_dependency_says_why_it_is_there() {
     let text = read(&root().join("docs/architecture.md"));
     let section = text.split("## Dependencies").nth(1).expect("a section on dependencies");
-    let missing: Vec<String> = dependencies()
-        .into_iter()
-        .filter(|name| !section.contains(&format!("`{name}`")))
-        .collect();
+    let missing: Vec<String> =
+        dependencies().into_iter().filter(|name| !section.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "docs/architecture.md, Dependencies, lacks {missing:?}");
 }
 

@@ -43,10 +43,19 @@ struct Failure {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Fault {
-    Perft { depth: u32, expected: u64, found: u64 },
-    Moves { missing: Vec<String>, extra: Vec<String> },
+    Perft {
+        depth: u32,
+        expected: u64,
+        found: u64,
+    },
+    Moves {
+        missing: Vec<String>,
+        extra: Vec<String>,
+    },
     /// The position could not be set up.
-    Setup { reason: String },
+    Setup {
+        reason: String,
+    },
 }
 
 pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -158,10 +167,14 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
         out.line(out.ink(Ink::Bad, format_args!("failed {fen}")))?;
         match fault {
             Fault::Perft { depth, expected, found } => {
-                out.line(format_args!("  depth {depth}: expected {expected} nodes, found {found}"))?;
+                out.line(format_args!(
+                    "  depth {depth}: expected {expected} nodes, found {found}"
+                ))?;
             }
             Fault::Moves { missing, extra } => {
-                let list = |moves: &[String]| if moves.is_empty() { "none".into() } else { moves.join(" ") };
+                let list = |moves: &[String]| {
+                    if moves.is_empty() { "none".into() } else { moves.join(" ") }
+                };
                 out.line(format_args!("  missing: {}", list(missing)))?;
                 out.line(format_args!("  extra: {}", list(extra)))?;
             }

@@ -25,7 +25,10 @@ pub(crate) struct Row {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ask {
-    Perft { depth: u32, nodes: u64 },
+    Perft {
+        depth: u32,
+        nodes: u64,
+    },
     /// Exactly these actions, in UCI, sorted.
     Moves(Vec<String>),
 }
@@ -49,10 +52,12 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Suite> {
     let suite = match path.extension().and_then(|it| it.to_str()) {
         Some("json") => parse_json(&text),
         Some("perft") => parse_perft(&text),
-        _ => return Err(trouble(
-            format!("{}: not a vector file", path.display()),
-            "name a .json or a .perft file",
-        )),
+        _ => {
+            return Err(trouble(
+                format!("{}: not a vector file", path.display()),
+                "name a .json or a .perft file",
+            ));
+        }
     };
     suite.map_err(|why| {
         let fix = "see tests/data/vectors and tests/data/perft for files that are well-formed";
@@ -95,7 +100,8 @@ struct MovesRow {
 }
 
 fn parse_json(text: &str) -> Result<Suite, Malformed> {
-    let malformed = |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
+    let malformed =
+        |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
     let Kind { kind } = serde_json::from_str(text).map_err(malformed)?;
     if kind != "preset-vectors" {
         let line = 1 + text.lines().position(|it| it.contains("\"kind\"")).unwrap_or(0);
@@ -103,10 +109,10 @@ fn parse_json(text: &str) -> Result<Suite, Malformed> {
         return Err(Malformed { line, reason });
     }
     let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
-    let perft = file.perft.into_iter().map(|it| Row {
-        fen: it.fen,
-        ask: Ask::Perft { depth: it.depth, nodes: it.nodes },
-    });
+    let perft = file
+        .perft
+        .into_iter()
+        .map(|it| Row { fen: it.fen, ask: Ask::Perft { depth: it.depth, nodes: it.nodes } });
     let moves = file.legal_moves.into_iter().map(|mut it| {
         it.moves.sort();
         Row { fen: it.fen, ask: Ask::Moves(it.moves) }
@@ -119,7 +125,8 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
         let reason = format!("found {:?}, expected {}", why.found, why.expected);
         Malformed { line: why.line, reason }
     })?;
-    let row = |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
+    let row =
+        |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
     let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
     Ok(Suite { game: None, rows: rows.collect() })
 }
@@ -132,10 +139,7 @@ mod tests {
     fn perft_lines_are_read() {
         let suite = parse_perft("# x\nid a\nepd 8/8 w - -\nperft 1 20\nperft 2 400\n").unwrap();
         let asks: Vec<_> = suite.rows.iter().map(|it| it.ask.clone()).collect();
-        assert_eq!(
-            asks,
-            [Ask::Perft { depth: 1, nodes: 20 }, Ask::Perft { depth: 2, nodes: 400 }]
-        );
+        assert_eq!(asks, [Ask::Perft { depth: 1, nodes: 20 }, Ask::Perft { depth: 2, nodes: 400 }]);
         assert_eq!(suite.rows[1].fen, "8/8 w - -");
     }
 

@@ -337,9 +337,10 @@ impl<'p, W: Word> Compiler<'p, W> {
                     let body = (0..live.body.len())
                         .map(|at| match live.body[at] {
                             Literal::Atom(atom) => {
-                                let store = stores.iter().find(|it| it.rel == atom.rel).map(|it| {
-                                    if new == Some(at) { it.delta } else { it.full }
-                                });
+                                let store = stores
+                                    .iter()
+                                    .find(|it| it.rel == atom.rel)
+                                    .map(|it| if new == Some(at) { it.delta } else { it.full });
                                 Lit::Atom { atom: atom.clone(), store }
                             }
                             other => lit(other),
@@ -355,7 +356,12 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(general::Fixpoint { relations: stores, variants })
     }
 
-    fn plan(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>, rule: RuleId) -> Result<f64, PlanError> {
+    fn plan(
+        &mut self,
+        body: Vec<Lit<'p>>,
+        goal: &Goal<'_>,
+        rule: RuleId,
+    ) -> Result<f64, PlanError> {
         self.planner.plan(body, goal).map_err(|mut error| {
             error.place = self.program.place(self.program.rule(rule).span);
             error
@@ -399,10 +405,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         let finite = relation.columns.iter().all(|it| size(self.program, it.ty).is_some());
         let rules = &self.live[usize::from(rel.0)];
         let recursive = rules.iter().any(|it| relations_of(&it.body).contains(&rel));
-        let rows = relation
-            .columns
-            .split_last()
-            .map_or(1, |(_, keys)| keys.iter().filter_map(|it| size(self.program, it.ty)).product());
+        let rows = relation.columns.split_last().map_or(1, |(_, keys)| {
+            keys.iter().filter_map(|it| size(self.program, it.ty)).product()
+        });
         self.hot.contains(&rel)
             && !mutual
             && finite
@@ -472,7 +477,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.planner.begin(&live.types(), u32::from(live.rule.id.0));
             rules.push(self.planner.code.ops.len() as u32);
             let goal = self.head(rel, &live.rule.args);
-            expected += self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
+            expected +=
+                self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
         }
         self.planner.estimates[usize::from(rel.0)] = expected;
         self.modes[usize::from(rel.0)] = Mode::Scratch { rules };
@@ -537,7 +543,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.bind(from);
         let row = self.planner.address(&dense, keys)?;
         let fix = self.planner.emit(Op::Fix { row, reg: from.0 as Reg, end: 0 });
-        let body = (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
+        let body =
+            (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
         let goal = Goal::Rows { dense, args };
         self.planner.fetch_first = true;
         let planned = self.plan(body, &goal, live.rule.id);
@@ -826,7 +833,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         for stratum in &self.program.strata {
             let mut all = BTreeSet::new();
             for &rel in &stratum.relations {
-                if matches!(self.modes[usize::from(rel.0)], Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }) {
+                if matches!(
+                    self.modes[usize::from(rel.0)],
+                    Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }
+                ) {
                     continue;
                 }
                 all.insert(rel);
@@ -976,6 +986,11 @@ fn relations_of(body: &[&Literal]) -> Vec<RelId> {
 }
 
 /// Lists are refilled by this: the orders of each.
-pub(super) fn refill<W>(compiled: &Compiled<W>, store: StoreId, list: &mut Sparse, tuples: Vec<Tuple>) {
+pub(super) fn refill<W>(
+    compiled: &Compiled<W>,
+    store: StoreId,
+    list: &mut Sparse,
+    tuples: Vec<Tuple>,
+) {
     list.fill(tuples, &compiled.orders[store as usize]);
 }

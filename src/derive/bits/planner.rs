@@ -38,23 +38,44 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
     /// The tuple belongs to the dense relation.
-    Rows { dense: Dense, args: &'a [Term] },
+    Rows {
+        dense: Dense,
+        args: &'a [Term],
+    },
     /// The tuple belongs to the list.
-    Tuple { store: StoreId, args: &'a [Term] },
+    Tuple {
+        store: StoreId,
+        args: &'a [Term],
+    },
     /// One solution is enough.
     Found,
     /// The tuple is to be checked again.
-    Suspect { relation: RelId, args: &'a [Term] },
+    Suspect {
+        relation: RelId,
+        args: &'a [Term],
+    },
     /// The block is to be derived again.
-    Dirty { relation: RelId, block: Term },
-    React { reaction: u32, needs: Vec<VarId> },
-    Collect { key: Vec<VarId>, values: &'a [Expr] },
+    Dirty {
+        relation: RelId,
+        block: Term,
+    },
+    React {
+        reaction: u32,
+        needs: Vec<VarId>,
+    },
+    Collect {
+        key: Vec<VarId>,
+        values: &'a [Expr],
+    },
 }
 
 /// A literal on its way into a plan. An atom may read another store than its relation's.
 #[derive(Debug, Clone)]
 pub(super) enum Lit<'a> {
-    Atom { atom: Atom, store: Option<StoreId> },
+    Atom {
+        atom: Atom,
+        store: Option<StoreId>,
+    },
     Compare(&'a Compare),
     /// `var op var` that the planner itself added.
     Same(VarId, VarId),
@@ -298,12 +319,8 @@ impl<'p, W: Word> Planner<'p, W> {
     fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
         let relation = self.program.relation(atom.rel);
         store.is_none()
-<<<<<<< HEAD
             && open.len() == 1
             && open[0] + 1 == atom.args.len()
-=======
-            && matches!(open, [last] if last + 1 == atom.args.len())
->>>>>>> cli
             && relation.functional
             && match self.layout.stores[usize::from(atom.rel.0)] {
                 Store::Key { .. } | Store::Game { .. } => true,
@@ -362,10 +379,14 @@ impl<'p, W: Word> Planner<'p, W> {
         let negated = atom.negated;
         let open: Vec<usize> =
             (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
-        if !negated && self.is_fetch(atom, store, &open) && !self.is_private(atom.args[open[0]], others)
+        if !negated
+            && self.is_fetch(atom, store, &open)
+            && !self.is_private(atom.args[open[0]], others)
         {
             let fun = self.fun_address(atom)?;
-            let Term::Var(var) = atom.args[open[0]] else { unreachable!("only variables are open") };
+            let Term::Var(var) = atom.args[open[0]] else {
+                unreachable!("only variables are open")
+            };
             self.emit(Op::Fetch { reg: var.0 as Reg, fun });
             self.bind(var);
             return Ok(1.0);
@@ -410,10 +431,10 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         if let Some(list) = self.list_of(atom.rel, store) {
-            let ready: Vec<usize> =
-                (0..atom.args.len()).filter(|it| !open.contains(it)).collect();
+            let ready: Vec<usize> = (0..atom.args.len()).filter(|it| !open.contains(it)).collect();
             let order = self.list_order(list, &ready, atom.args.len());
-            let bound = self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
+            let bound =
+                self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
             self.emit(Op::TestScan { store: list, order, bound, negated });
             return Ok(chance);
         }
@@ -769,7 +790,8 @@ impl<'p, W: Word> Planner<'p, W> {
             let mut others = rest.to_vec();
             let lit = others.remove(at);
             if let Some(row) = self.row_term(var, &lit, &others) {
-                turns = if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, &lit)) };
+                turns =
+                    if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, &lit)) };
                 used.push(at);
                 rows.push(row);
             } else if let Lit::Atom { atom, store } = &lit
@@ -778,10 +800,8 @@ impl<'p, W: Word> Planner<'p, W> {
                 && let Some(row) = self.row_of(atom, *store, col, &others, false)
             {
                 // A superset settles nothing; the support of a relation is the better kind.
-                let support = matches!(
-                    self.layout.stores[usize::from(atom.rel.0)],
-                    Store::Dense(_)
-                );
+                let support =
+                    matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
                 let factor = if support { 1.2 } else { 4.0 };
                 let expected = self.expected_of(var, &lit).max(1.0) * factor;
                 if weak.as_ref().is_none_or(|(known, _)| expected < *known) {
@@ -828,7 +848,9 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     fn emit_scan(&mut self, atom: &Atom, store: Option<StoreId>) -> Result<(), PlanError> {
-        let Some(list) = self.list_of(atom.rel, store) else { unreachable!("checked by the caller") };
+        let Some(list) = self.list_of(atom.rel, store) else {
+            unreachable!("checked by the caller")
+        };
         let ready: Vec<usize> =
             (0..atom.args.len()).filter(|&it| self.is_ready(atom.args[it])).collect();
         let order = self.list_order(list, &ready, atom.args.len());
@@ -875,7 +897,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         let total = self.estimates[usize::from(atom.rel.0)];
         let columns = &self.program.relation(atom.rel).columns;
-        let mut members = size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
+        let mut members =
+            size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
         let mut groups = 1.0;
         for (column, &term) in columns.iter().zip(&atom.args) {
             let size = size(self.program, column.ty).unwrap_or(8) as f64;
@@ -922,14 +945,8 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     fn one_key(&mut self, space: Space, base: u32, key: Term) -> Option<Address> {
-        let dense = Dense {
-            space,
-            base,
-            strides: vec![1],
-            sizes: Vec::new(),
-            rows: 0,
-            support: None,
-        };
+        let dense =
+            Dense { space, base, strides: vec![1], sizes: Vec::new(), rows: 0, support: None };
         self.address(&dense, &[key]).ok()
     }
 
@@ -1067,7 +1084,10 @@ fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match goal {
         Goal::Rows { args, .. } | Goal::Tuple { args, .. } | Goal::Suspect { args, .. } => {
-            vars.extend(args.iter().filter_map(|it| if let Term::Var(var) = it { Some(*var) } else { None }));
+            vars.extend(
+                args.iter()
+                    .filter_map(|it| if let Term::Var(var) = it { Some(*var) } else { None }),
+            );
         }
         Goal::Found => {}
         Goal::Dirty { block, .. } => {
