@@ -24,12 +24,15 @@ pub(super) enum Space {
 }
 
 /// The address of one row (or one function value): base plus registers times strides.
+///
+/// Unused keys have stride 0, so that two keys need no test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Address {
+    pub(super) base: u32,
     pub(super) space: Space,
+    /// How many of the keys are in use.
     pub(super) n: u8,
     pub(super) regs: [Reg; 4],
-    pub(super) base: u32,
     pub(super) strides: [u32; 4],
 }
 
