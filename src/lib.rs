@@ -8,3 +8,7 @@ pub mod facts;
 pub mod rules;
 pub mod derive;
 pub mod moves;
+pub mod game;
+pub mod presets;
+#[cfg(feature = "bin")]
+pub mod cli;

@@ -124,6 +124,7 @@ impl World {
         attr: AttrId,
         value: Value,
     ) -> Result<Option<Value>, FactError> {
+        self.facts.check_entity(entity)?;
         let raw = self.facts.to_raw(attr, &value)?;
         let old = self.set_raw(entity, attr, Some(raw));
         Ok(old.map(|it| self.facts.to_value(attr, it)))

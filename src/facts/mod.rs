@@ -3,13 +3,19 @@
 //! This layer must not know rules or chess. Everything above reads and writes facts through
 //! [`Session`].
 
+mod nearest;
+mod save;
 mod schema;
 mod session;
+mod snapshot;
 mod value;
 
+pub(crate) use nearest::nearest;
+pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, to_json};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,
     NEXT_ENTITY, Schema, Shape,
 };
 pub use session::{Change, Fact, FactError, Mark, Session};
+pub use snapshot::Snapshot;
 pub use value::Value;

@@ -57,19 +57,19 @@ impl Domain {
         }
     }
 
-    /// The name of a member: `knight`, `e4`, `#12` for an entity.
+    /// The name of a member: `knight`, `e4`, `#12` for an entity; `?9` for what is no member.
     pub fn member_name(&self, index: i64) -> String {
+        let Some(at) = usize::try_from(index).ok().filter(|&at| at < self.size()) else {
+            return format!("?{index}");
+        };
         match &self.shape {
-            Shape::Members(names) => usize::try_from(index)
-                .ok()
-                .and_then(|at| names.get(at).cloned())
-                .unwrap_or_else(|| format!("?{index}")),
+            Shape::Members(names) => names[at].clone(),
             Shape::Grid { files, .. } => {
-                let files = i64::from(*files);
-                let file = char::from(b'a' + (index % files) as u8);
-                format!("{file}{}", index / files + 1)
+                let files = usize::from(*files);
+                let file = char::from(b'a'.saturating_add((at % files) as u8));
+                format!("{file}{}", at / files + 1)
             }
-            Shape::Entities { .. } => format!("#{index}"),
+            Shape::Entities { .. } => format!("#{at}"),
         }
     }
 
@@ -121,11 +121,12 @@ pub struct Schema {
     domains: Vec<Domain>,
     attributes: Vec<Attribute>,
     by_name: HashMap<String, AttrId>,
+    entity_cap: Option<u16>,
 }
 
 /// Two declarations of one attribute that do not agree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("attribute {name} is declared twice with different types")]
+#[error("attribute {name} is declared twice with different types or defaults")]
 pub struct AttributeClash {
     pub name: String,
 }
@@ -153,25 +154,48 @@ impl Schema {
             domains: vec![truth],
             by_name: HashMap::from([(counter.name.clone(), NEXT_ENTITY)]),
             attributes: vec![counter],
+            entity_cap: None,
         }
     }
 
     /// Adds a domain and says how it is meant from now on.
     pub fn add_domain(&mut self, domain: Domain) -> DomainId {
+        if let Shape::Entities { cap } = domain.shape {
+            self.entity_cap = self.entity_cap.max(Some(cap));
+        }
         self.domains.push(domain);
         DomainId((self.domains.len() - 1) as u16)
     }
 
-    /// Adds an attribute. The same attribute with the same type may be added again.
+    /// The values of the type are entities.
+    pub fn is_entity(&self, ty: AttrType) -> bool {
+        match ty {
+            AttrType::Entity => true,
+            AttrType::Member(id) => matches!(self.domain(id).shape, Shape::Entities { .. }),
+            _ => false,
+        }
+    }
+
+    /// One past the highest entity id that facts may be about.
+    pub fn entity_cap(&self) -> u32 {
+        u32::from(self.entity_cap.unwrap_or(u16::MAX))
+    }
+
+    /// Adds an attribute. The same attribute may be added again with the same type and default;
+    /// only one of the declarations needs to state the default.
+    ///
+    /// # Errors
+    /// The two declarations differ.
     pub fn add_attribute(&mut self, attribute: Attribute) -> Result<AttrId, AttributeClash> {
-        if let Some(&known) = self.by_name.get(&attribute.name) {
-            return if self.attribute(known).ty == attribute.ty {
-                Ok(known)
-            } else {
-                Err(AttributeClash {
-                    name: attribute.name,
-                })
-            };
+        if let Some(&id) = self.by_name.get(&attribute.name) {
+            let known = &mut self.attributes[usize::from(id.0)];
+            let default = known.default.or(attribute.default);
+            let agreed = attribute.default.is_none() || default == attribute.default;
+            if known.ty != attribute.ty || !agreed {
+                return Err(AttributeClash { name: attribute.name });
+            }
+            known.default = default;
+            return Ok(id);
         }
         let id = AttrId(self.attributes.len() as u16);
         self.by_name.insert(attribute.name.clone(), id);
@@ -188,10 +212,7 @@ impl Schema {
     }
 
     pub fn domain_named(&self, name: &str) -> Option<DomainId> {
-        self.domains
-            .iter()
-            .position(|it| it.name == name)
-            .map(|at| DomainId(at as u16))
+        self.domains.iter().position(|it| it.name == name).map(|at| DomainId(at as u16))
     }
 
     pub fn attributes(&self) -> &[Attribute] {

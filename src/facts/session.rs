@@ -3,12 +3,14 @@
 //!
 //! Every write is journaled, so [`Session::rollback`] restores any earlier [`Mark`] exactly, ids of
 //! created entities and the hash included. Values are stored raw (`i64`: the integer, the member's
-//! index, the entity's id, the text's number); [`Value`] is the typed form at the border.
+//! index, the entity's id, the text's number); [`Value`] is the typed form at the border: `insert`
+//! checks what it is given, `set_raw` trusts.
 //! Deliberately absent: derived facts, and any idea of what an attribute means.
 
 use std::sync::Arc;
 
-use super::schema::{AttrId, AttrType, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
+use super::schema::{AttrId, AttrType, Attribute, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
+use super::snapshot::Snapshot;
 use super::value::Value;
 
 /// One journaled write, in raw values.
@@ -20,9 +22,13 @@ pub struct Change {
     pub new: Option<i64>,
 }
 
-/// A point in the journal to return to.
+/// A point in the journal to return to. It ends with the next [`Session::commit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark(usize);
+pub struct Mark {
+    at: u32,
+    /// The number of commits before it: what tells a mark that has ended.
+    epoch: u32,
+}
 
 /// One fact, as lists of facts and saves have it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,19 +42,19 @@ pub struct Fact {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactError {
     #[error("attribute {attr} takes {expected}, not {found}")]
-    Type {
-        attr: String,
-        expected: String,
-        found: String,
-    },
+    Type { attr: String, expected: String, found: String },
     #[error("{domain} has no member number {index}")]
     Member { domain: String, index: i64 },
+    #[error("there is no entity {entity}: ids end before {cap}")]
+    Entity { entity: u32, cap: u32 },
 }
 
 #[derive(Debug, Clone, Default)]
 struct Column {
     present: Vec<u64>,
     values: Vec<i64>,
+    /// The values are numbers of texts.
+    text: bool,
 }
 
 impl Column {
@@ -80,34 +86,39 @@ impl Column {
     }
 
     fn entities(&self) -> impl Iterator<Item = EntityId> + '_ {
-        (0..self.values.len() as u32)
-            .map(EntityId)
-            .filter(|&it| self.get(it).is_some())
+        (0..self.values.len() as u32).map(EntityId).filter(|&it| self.get(it).is_some())
+    }
+
+    fn heap_bytes(&self) -> usize {
+        (self.values.capacity() + self.present.capacity()) * 8
     }
 }
+
+/// A journal that grew beyond this in a search gives its memory back at the next commit.
+const JOURNAL_KEPT: usize = 32;
 
 /// The facts of one game. See the module's head.
 #[derive(Debug, Clone)]
 pub struct Session {
     schema: Arc<Schema>,
     columns: Vec<Column>,
-    texts: Vec<Arc<str>>,
+    /// Texts by number. Grows only; shared with snapshots.
+    texts: Arc<Vec<Arc<str>>>,
     journal: Vec<Change>,
+    epoch: u32,
     hash: u64,
 }
 
 impl Session {
-    /// A session with no facts but the entity counter (one past [`GAME`]) and the defaults of
-    /// nothing: defaults are given by [`Session::create`] and by whoever sets a game up.
+    /// A session with no facts but the entity counter, which stands one past [`GAME`]. Defaults
+    /// are for whoever sets a game up to write.
     pub fn new(schema: Arc<Schema>) -> Self {
-        let columns = vec![Column::default(); schema.attributes().len()];
-        let mut session = Self {
-            schema,
-            columns,
-            texts: Vec::new(),
-            journal: Vec::new(),
-            hash: 0,
-        };
+        let is_text = |it: &Attribute| it.ty == AttrType::Text;
+        let columns =
+            schema.attributes().iter().map(|it| Column { text: is_text(it), ..Column::default() });
+        let columns = columns.collect();
+        let (texts, journal) = (Arc::default(), Vec::new());
+        let mut session = Self { schema, columns, texts, journal, epoch: 0, hash: 0 };
         session.set_raw(GAME, NEXT_ENTITY, Some(1));
         session.commit();
         session
@@ -120,17 +131,17 @@ impl Session {
     /// Inserts or replaces the one value of an entity's attribute and returns the old one.
     ///
     /// # Errors
-    /// A value of the wrong type or outside its domain is refused and nothing changes.
+    /// A value of the wrong type or outside its domain, or an entity beyond the schema's cap, is
+    /// refused and nothing changes.
     pub fn insert(
         &mut self,
         entity: EntityId,
         attr: AttrId,
         value: Value,
     ) -> Result<Option<Value>, FactError> {
+        self.check_entity(entity)?;
         let raw = self.to_raw(attr, &value)?;
-        Ok(self
-            .set_raw(entity, attr, Some(raw))
-            .map(|old| self.to_value(attr, old)))
+        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.to_value(attr, old)))
     }
 
     /// Takes a fact back and returns its value, if there was one.
@@ -140,8 +151,7 @@ impl Session {
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr)
-            .map(|raw| self.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
     }
 
     pub fn contains(&self, entity: EntityId, attr: AttrId) -> bool {
@@ -150,37 +160,37 @@ impl Session {
 
     /// Every fact in canonical order: by entity, then by attribute.
     pub fn all_facts(&self) -> Vec<Fact> {
-        let last = self
-            .columns
-            .iter()
-            .map(|it| it.values.len())
-            .max()
-            .unwrap_or(0) as u32;
+        let last = self.columns.iter().map(|it| it.values.len()).max().unwrap_or(0) as u32;
         let mut facts = Vec::new();
         for entity in (0..last).map(EntityId) {
             for attr in (0..self.columns.len() as u16).map(AttrId) {
                 if let Some(value) = self.get(entity, attr) {
-                    facts.push(Fact {
-                        entity,
-                        attr,
-                        value,
-                    });
+                    facts.push(Fact { entity, attr, value });
                 }
             }
         }
         facts
     }
 
-    /// Creates an entity. Its id is the counter's value; undo gives it back.
+    /// How many more entities can be created before ids reach the schema's cap.
+    pub fn room(&self) -> u32 {
+        let next = self.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        let cap = self.schema.entity_cap();
+        cap.saturating_sub(u32::try_from(next).unwrap_or(cap))
+    }
+
+    /// Creates an entity. Its id is the counter's value; undo gives it back. Where input decides
+    /// how many are created, ask [`Session::room`] first.
     pub fn create(&mut self) -> EntityId {
         let id = self.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
         self.set_raw(GAME, NEXT_ENTITY, Some(id + 1));
         EntityId(id as u32)
     }
 
-    /// Retracts every fact of an entity.
+    /// Retracts every fact of an entity. The entity counter stays: a removed id is never given to
+    /// another entity.
     pub fn remove(&mut self, entity: EntityId) {
-        for attr in (0..self.columns.len() as u16).map(AttrId) {
+        for attr in (NEXT_ENTITY.0 + 1..self.columns.len() as u16).map(AttrId) {
             self.set_raw(entity, attr, None);
         }
     }
@@ -201,12 +211,7 @@ impl Session {
     pub fn set_raw(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) -> Option<i64> {
         let old = self.columns[usize::from(attr.0)].get(entity);
         if old != new {
-            self.journal.push(Change {
-                entity,
-                attr,
-                old,
-                new,
-            });
+            self.journal.push(Change { entity, attr, old, new });
             self.write(entity, attr, old, new);
         }
         old
@@ -214,29 +219,30 @@ impl Session {
 
     #[inline]
     fn write(&mut self, entity: EntityId, attr: AttrId, old: Option<i64>, new: Option<i64>) {
-        if let Some(old) = old {
-            self.hash ^= fact_hash(entity, attr, old);
+        let column = &mut self.columns[usize::from(attr.0)];
+        for raw in [old, new].into_iter().flatten() {
+            let value = if column.text { text_hash(&self.texts[raw as usize]) } else { raw };
+            self.hash ^= fact_hash(entity, attr, value);
         }
-        if let Some(new) = new {
-            self.hash ^= fact_hash(entity, attr, new);
-        }
-        self.columns[usize::from(attr.0)].set(entity, new);
+        column.set(entity, new);
     }
 
     /// The current point of the journal.
     pub fn mark(&self) -> Mark {
-        Mark(self.journal.len())
+        Mark { at: self.journal.len() as u32, epoch: self.epoch }
     }
 
     /// The writes since a mark, oldest first.
     pub fn changes_since(&self, mark: Mark) -> &[Change] {
-        &self.journal[mark.0..]
+        debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
+        self.journal.get(mark.at as usize..).unwrap_or_default()
     }
 
     /// Takes back the newest write after the mark and returns it; `None` when the mark is reached.
     #[inline]
     pub fn undo_one(&mut self, mark: Mark) -> Option<Change> {
-        if self.journal.len() <= mark.0 {
+        debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
+        if self.journal.len() <= mark.at as usize {
             return None;
         }
         let change = self.journal.pop()?;
@@ -252,38 +258,89 @@ impl Session {
     /// Makes all writes final: earlier marks are no longer valid.
     pub fn commit(&mut self) {
         self.journal.clear();
+        self.journal.shrink_to(JOURNAL_KEPT);
+        self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// A 64-bit hash of all facts, kept up to date by every write; equal facts, equal hash.
-    /// Texts count by their number in this session, so compare hashes within one session only.
+    /// The writes that would turn the facts into those of a snapshot of this session or of a clone
+    /// of it.
+    pub fn changes_to(&self, snapshot: &Snapshot) -> Vec<Change> {
+        debug_assert!(Arc::ptr_eq(&self.schema, snapshot.schema()), "snapshot of another schema");
+        let mut changes = Vec::new();
+        for (at, column) in self.columns.iter().enumerate() {
+            let attr = AttrId(at as u16);
+            for entity in column.entities().filter(|&it| snapshot.get_raw(it, attr).is_none()) {
+                changes.push(Change { entity, attr, old: column.get(entity), new: None });
+            }
+        }
+        for (entity, attr, raw) in snapshot.iter_raw() {
+            let old = self.get_raw(entity, attr);
+            if old != Some(raw) {
+                changes.push(Change { entity, attr, old, new: Some(raw) });
+            }
+        }
+        changes
+    }
+
+    /// Writes the facts of a snapshot of this session, or of a clone of it. The writes are
+    /// journaled like all others.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        for change in self.changes_to(snapshot) {
+            self.set_raw(change.entity, change.attr, change.new);
+        }
+    }
+
+    /// A 64-bit hash of all facts, kept up to date by every write: equal facts under one schema,
+    /// equal hash, whatever way led there.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
     /// Bytes held by this session, the shared schema excluded.
     pub fn heap_bytes(&self) -> usize {
-        let columns: usize = self
-            .columns
-            .iter()
-            .map(|it| (it.values.capacity() + it.present.capacity()) * 8)
-            .sum();
+        let columns: usize = self.columns.iter().map(Column::heap_bytes).sum();
+        let texts: usize = self.texts.iter().map(|it| it.len() + 32).sum();
         columns
+            + texts
             + self.columns.capacity() * size_of::<Column>()
             + self.journal.capacity() * size_of::<Change>()
-            + self.texts.iter().map(|it| it.len() + 32).sum::<usize>()
+    }
+
+    pub(super) fn texts(&self) -> &Arc<Vec<Arc<str>>> {
+        &self.texts
+    }
+
+    /// Every fact in raw values, attribute by attribute.
+    pub(super) fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
+        self.columns.iter().enumerate().flat_map(|(at, column)| {
+            let fact = move |entity| Some((entity, AttrId(at as u16), column.get(entity)?));
+            column.entities().filter_map(fact)
+        })
+    }
+
+    /// Whether facts may be about the entity.
+    ///
+    /// # Errors
+    /// The id is not below the schema's cap.
+    pub fn check_entity(&self, entity: EntityId) -> Result<(), FactError> {
+        let cap = self.schema.entity_cap();
+        if entity.0 < cap { Ok(()) } else { Err(FactError::Entity { entity: entity.0, cap }) }
     }
 
     /// The raw form of a value for an attribute.
     ///
     /// # Errors
-    /// The value is of another type, or no member of the attribute's domain.
+    /// The value is of another type, or no member of the attribute's domain, or no entity.
     pub fn to_raw(&mut self, attr: AttrId, value: &Value) -> Result<i64, FactError> {
         let schema = Arc::clone(&self.schema);
         let declared = schema.attribute(attr);
         match (declared.ty, value) {
             (AttrType::Int, Value::Int(it)) => Ok(*it),
             (AttrType::Text, Value::Text(it)) => Ok(self.intern(it)),
-            (AttrType::Entity, Value::Entity(it)) => Ok(i64::from(it.0)),
+            (ty, Value::Entity(it)) if schema.is_entity(ty) => {
+                self.check_entity(*it)?;
+                Ok(i64::from(it.0))
+            }
             (AttrType::Member(BOOL), Value::Bool(it)) => Ok(i64::from(*it)),
             (AttrType::Member(domain), Value::Member(index)) => {
                 let domain = schema.domain(domain);
@@ -291,10 +348,7 @@ impl Session {
                     Ok(i64::from(*index))
                 } else {
                     let index = i64::from(*index);
-                    Err(FactError::Member {
-                        domain: domain.name.clone(),
-                        index,
-                    })
+                    Err(FactError::Member { domain: domain.name.clone(), index })
                 }
             }
             (ty, other) => Err(FactError::Type {
@@ -307,30 +361,39 @@ impl Session {
 
     /// The typed form of a raw value of an attribute.
     pub fn to_value(&self, attr: AttrId, raw: i64) -> Value {
-        match self.schema.attribute(attr).ty {
-            AttrType::Int => Value::Int(raw),
-            AttrType::Text => Value::Text(Arc::clone(&self.texts[raw as usize])),
-            AttrType::Entity => Value::Entity(EntityId(raw as u32)),
-            AttrType::Member(BOOL) => Value::Bool(raw != 0),
-            AttrType::Member(_) => Value::Member(raw as u16),
-        }
+        typed(&self.schema, &self.texts, attr, raw)
     }
 
     fn intern(&mut self, text: &Arc<str>) -> i64 {
         if let Some(known) = self.texts.iter().position(|it| it == text) {
             return known as i64;
         }
-        self.texts.push(Arc::clone(text));
+        Arc::make_mut(&mut self.texts).push(Arc::clone(text));
         (self.texts.len() - 1) as i64
     }
 }
 
-fn type_name(schema: &Schema, ty: AttrType) -> String {
+/// The typed form of a raw value of an attribute.
+pub(super) fn typed(schema: &Schema, texts: &[Arc<str>], attr: AttrId, raw: i64) -> Value {
+    match schema.attribute(attr).ty {
+        AttrType::Int => Value::Int(raw),
+        AttrType::Text => Value::Text(Arc::clone(&texts[raw as usize])),
+        AttrType::Member(BOOL) => Value::Bool(raw != 0),
+        ty if schema.is_entity(ty) => Value::Entity(EntityId(raw as u32)),
+        _ => Value::Member(raw as u16),
+    }
+}
+
+/// A type in the words of error messages.
+pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
     match ty {
         AttrType::Int => "an integer".into(),
         AttrType::Text => "a text".into(),
-        AttrType::Entity => "an entity".into(),
-        AttrType::Member(domain) => format!("a member of {}", schema.domain(domain).name),
+        AttrType::Member(BOOL) => "true or false".into(),
+        AttrType::Member(domain) if !schema.is_entity(ty) => {
+            format!("a member of {}", schema.domain(domain).name)
+        }
+        _ => "an entity".into(),
     }
 }
 
@@ -338,11 +401,15 @@ fn type_name(schema: &Schema, ty: AttrType) -> String {
 #[inline]
 fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
     let key = (u64::from(entity.0) << 40) ^ (u64::from(attr.0) << 24);
-    let mut z = (value as u64)
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .wrapping_add(key)
-        .wrapping_add(1);
+    let mut z =
+        (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(key).wrapping_add(1);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+/// Texts count in the hash by their content, as their numbers differ between sessions (FNV-1a).
+fn text_hash(text: &str) -> i64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, step) as i64
 }

@@ -23,11 +23,8 @@ pub fn document(program: &Program) -> String {
         "* *open*: other files may add rules; *key*: the last column follows from the others\n",
     );
     for (at, source) in program.sources.iter().enumerate() {
-        let declared: Vec<&Relation> = program
-            .relations
-            .iter()
-            .filter(|it| usize::from(it.span.source) == at)
-            .collect();
+        let declared: Vec<&Relation> =
+            program.relations.iter().filter(|it| usize::from(it.span.source) == at).collect();
         if !declared.is_empty() {
             write_file(&mut out, program, &source.path, &source.text, &declared);
         }
@@ -63,10 +60,7 @@ fn write_file(out: &mut String, program: &Program, path: &str, text: &str, list:
 }
 
 fn kind(program: &Program, relation: &Relation) -> String {
-    let is_action = program
-        .actions
-        .iter()
-        .any(|it| program.relation(it.rel).name == relation.name);
+    let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
     let mut kind = match &relation.role {
         Role::Input(input) => {
             let attribute = &program.schema.attribute(input.attr()).name;
@@ -96,10 +90,7 @@ fn meaning(sentence: &str) -> String {
 
 fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
-    letters
-        .next()
-        .map(|it| it.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
+    letters.next().map(|it| it.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn type_name(program: &Program, ty: Type) -> &str {
@@ -137,11 +128,7 @@ fn write_attributes(out: &mut String, program: &Program) {
             (Some(raw), Some(ty)) => program.value_name(ty, raw),
             _ => String::new(),
         };
-        let _ = writeln!(
-            out,
-            "| `{}` | `{}` | {default} |",
-            attribute.name, relation.name
-        );
+        let _ = writeln!(out, "| `{}` | `{}` | {default} |", attribute.name, relation.name);
     }
 }
 
@@ -152,9 +139,7 @@ fn write_actions(out: &mut String, program: &Program) {
             Legality::Rules => "by rules",
             Legality::Simulate => "by simulation",
         };
-        let tries = action
-            .tries
-            .map(|it| format!("`{}`", program.relation(it).name));
+        let tries = action.tries.map(|it| format!("`{}`", program.relation(it).name));
         let _ = writeln!(
             out,
             "| `{}` | `{}` | {legality} | {} |",
@@ -169,11 +154,8 @@ fn write_actions(out: &mut String, program: &Program) {
             .iter()
             .map(|&it| format!("`{}`", program.relation(it).name))
             .collect();
-        let _ = write!(
-            out,
-            "\nTwo positions are the same if they agree in {}.\n",
-            names.join(", ")
-        );
+        let _ =
+            write!(out, "\nTwo positions are the same if they agree in {}.\n", names.join(", "));
     }
 }
 
@@ -193,11 +175,7 @@ fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
         Piece::Text(text) => text.clone(),
         Piece::Column(at) => program.relation(action.rel).columns[*at].name.clone(),
         Piece::Lookup(rel, inner) => {
-            format!(
-                "{}({})",
-                program.relation(*rel).name,
-                template_piece(program, action, inner)
-            )
+            format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
         }
     }
 }

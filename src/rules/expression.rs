@@ -67,29 +67,20 @@ impl<'t> Parser<'t, '_> {
             Kind::Minus => {
                 self.next();
                 self.deeper()?;
-                let zero = Expr {
-                    kind: ExprKind::Int(0),
-                    span: token.span,
-                };
+                let zero = Expr { kind: ExprKind::Int(0), span: token.span };
                 let operand = self.primary()?;
                 ExprKind::Binary(Arith::Sub, Box::new(zero), Box::new(operand))
             }
             Kind::Open => return self.parenthesis(),
             _ => return self.expected("a variable, a constant, a number or `(`"),
         };
-        Ok(Expr {
-            kind,
-            span: self.since(token.span),
-        })
+        Ok(Expr { kind, span: self.since(token.span) })
     }
 
     pub(super) fn constant(&self, token: Token) -> Name<'t> {
         let mut span = token.span;
         span.start += 1;
-        Name {
-            text: self.tokens.text_of(span),
-            span: token.span,
-        }
+        Name { text: self.tokens.text_of(span), span: token.span }
     }
 
     /// `( expr )`, or several as the results of a fold.
@@ -108,10 +99,7 @@ impl<'t> Parser<'t, '_> {
             let only = exprs.swap_remove(0);
             return Ok(Expr { span, ..only });
         }
-        Ok(Expr {
-            kind: ExprKind::Tuple(exprs),
-            span,
-        })
+        Ok(Expr { kind: ExprKind::Tuple(exprs), span })
     }
 
     /// A variable, the wildcard or an aggregate.
@@ -124,15 +112,8 @@ impl<'t> Parser<'t, '_> {
         if self.at(Kind::Open) {
             return self.fail(mistake::call_in_expression(name.text, name.span));
         }
-        let kind = if name.text == "_" {
-            ExprKind::Wild
-        } else {
-            ExprKind::Var(name.text)
-        };
-        Ok(Expr {
-            kind,
-            span: name.span,
-        })
+        let kind = if name.text == "_" { ExprKind::Wild } else { ExprKind::Var(name.text) };
+        Ok(Expr { kind, span: name.span })
     }
 
     fn aggregate(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
@@ -158,26 +139,12 @@ impl<'t> Parser<'t, '_> {
         self.expect(Kind::CloseBrace, "`,` or `}`")?;
         self.depth = depth;
         let span = self.since(name.span);
-        let aggregate = Aggregate {
-            fold,
-            exprs,
-            body,
-            span,
-        };
-        Ok(Expr {
-            kind: ExprKind::Aggregate(Box::new(aggregate)),
-            span,
-        })
+        let aggregate = Aggregate { fold, exprs, body, span };
+        Ok(Expr { kind: ExprKind::Aggregate(Box::new(aggregate)), span })
     }
 }
 
 fn binary<'t>(op: Arith, lhs: Expr<'t>, rhs: Expr<'t>) -> Expr<'t> {
-    let span = Span {
-        end: rhs.span.end,
-        ..lhs.span
-    };
-    Expr {
-        kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)),
-        span,
-    }
+    let span = Span { end: rhs.span.end, ..lhs.span };
+    Expr { kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)), span }
 }

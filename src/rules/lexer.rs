@@ -107,36 +107,11 @@ impl<'t> Tokens<'t> {
         let at = text.trim_end().len() as u32;
         let line = text[..at as usize].bytes().filter(|&b| b == b'\n').count() as u32 + 1;
 
-        let span = Span {
-            source,
-            start: at,
-            end: at,
-            line,
-        };
-        let end = Token {
-            kind: Kind::End,
-            span,
-            first: true,
-            flush: true,
-        };
-        let last = Token {
-            span: Span {
-                source,
-                start: 0,
-                end: 0,
-                line: 1,
-            },
-            ..end
-        };
+        let span = Span { source, start: at, end: at, line };
+        let end = Token { kind: Kind::End, span, first: true, flush: true };
+        let last = Token { span: Span { source, start: 0, end: 0, line: 1 }, ..end };
         stack.reverse();
-        Self {
-            text,
-            source,
-            stack,
-            end,
-            last,
-            remainder_line: None,
-        }
+        Self { text, source, stack, end, last, remainder_line: None }
     }
 
     pub(super) fn peek(&self) -> Token {
@@ -145,10 +120,7 @@ impl<'t> Tokens<'t> {
 
     /// The token after the next one.
     pub(super) fn second(&self) -> Token {
-        self.stack
-            .len()
-            .checked_sub(2)
-            .map_or(self.end, |at| self.stack[at])
+        self.stack.len().checked_sub(2).map_or(self.end, |at| self.stack[at])
     }
 
     pub(super) fn next(&mut self) -> Token {
@@ -165,9 +137,7 @@ impl<'t> Tokens<'t> {
     }
 
     pub(super) fn text_of(&self, span: Span) -> &'t str {
-        self.text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     /// Whether the operand that was just taken is followed, on its line, by `%` and another
@@ -195,18 +165,8 @@ impl<'t> Tokens<'t> {
         again.iter_mut().for_each(|it| it.first = false);
         again.reverse();
         self.stack.append(&mut again);
-        let span = Span {
-            source: self.source,
-            start: at as u32,
-            end: at as u32 + 1,
-            line,
-        };
-        self.stack.push(Token {
-            kind: Kind::Percent,
-            span,
-            first: false,
-            flush: false,
-        });
+        let span = Span { source: self.source, start: at as u32, end: at as u32 + 1, line };
+        self.stack.push(Token { kind: Kind::Percent, span, first: false, flush: false });
         true
     }
 }
@@ -218,9 +178,7 @@ fn starts_with_operand(text: &str) -> bool {
     if text.starts_with('(') {
         return true;
     }
-    let word = text
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
+    let word = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let rest = text[word..].trim_start();
     word > 0 && rest.starts_with(|c| "=!<>+-*/%),.:}".contains(c))
 }
@@ -258,23 +216,13 @@ fn lex(
             line_start = counted + at + 1;
         }
         counted = start;
-        let span = Span {
-            source,
-            start: start as u32,
-            end: end as u32,
-            line,
-        };
+        let span = Span { source, start: start as u32, end: end as u32, line };
         let Ok(kind) = kind else {
             match tokens.last_mut() {
                 Some(run) if run.kind == Kind::Bad && run.span.end == span.start => {
                     run.span.end = span.end;
                 }
-                _ => tokens.push(Token {
-                    kind: Kind::Bad,
-                    span,
-                    first: false,
-                    flush: false,
-                }),
+                _ => tokens.push(Token { kind: Kind::Bad, span, first: false, flush: false }),
             }
             continue;
         };
@@ -287,10 +235,7 @@ fn lex(
         match kind {
             Kind::OpenText => {
                 found.push(mistake::open_text(span));
-                tokens.push(Token {
-                    kind: Kind::Text,
-                    ..token
-                });
+                tokens.push(Token { kind: Kind::Text, ..token });
             }
             Kind::Directive if tokens.last().is_some_and(|it| it.span.end == span.start) => {
                 tokens.extend(split_directive(token));
@@ -305,36 +250,11 @@ fn lex(
 
 /// `a(x).b(y)`: a period right after something ends a clause, whatever follows.
 fn split_directive(token: Token) -> [Token; 2] {
-    let Span {
-        source,
-        start,
-        end,
-        line,
-    } = token.span;
-    let dot = Span {
-        source,
-        start,
-        end: start + 1,
-        line,
-    };
-    let name = Span {
-        source,
-        start: start + 1,
-        end,
-        line,
-    };
+    let Span { source, start, end, line } = token.span;
+    let dot = Span { source, start, end: start + 1, line };
+    let name = Span { source, start: start + 1, end, line };
     [
-        Token {
-            kind: Kind::Dot,
-            span: dot,
-            first: false,
-            flush: false,
-        },
-        Token {
-            kind: Kind::Ident,
-            span: name,
-            first: false,
-            flush: false,
-        },
+        Token { kind: Kind::Dot, span: dot, first: false, flush: false },
+        Token { kind: Kind::Ident, span: name, first: false, flush: false },
     ]
 }

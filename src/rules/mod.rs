@@ -9,8 +9,8 @@ mod document;
 mod expression;
 mod lexer;
 pub mod limits;
+mod meta;
 mod mistake;
-mod nearest;
 mod program;
 mod source;
 mod stratify;
@@ -20,6 +20,7 @@ pub use check::compile;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::document;
 pub use limits::LimitError;
+pub use meta::metas;
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, Effect, Event, Expr, Fold, Input,
     Legality, Literal, Meta, Op, Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId,

@@ -26,11 +26,7 @@ pub(super) fn stratify(
 ) -> Vec<Stratum> {
     let mut graph: Vec<Vec<Edge>> = vec![Vec::new(); relations.len()];
     for rule in rules {
-        edges(
-            &rule.body,
-            Reads::Plainly,
-            &mut graph[usize::from(rule.head.0)],
-        );
+        edges(&rule.body, Reads::Plainly, &mut graph[usize::from(rule.head.0)]);
     }
     let components = components(&graph);
     let mut of = vec![0; relations.len()];
@@ -81,9 +77,7 @@ fn edges(body: &[Literal], inside: Reads, out: &mut Vec<Edge>) {
 /// are in declaration order.
 fn components(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
-    let mut state = (0..graph.len())
-        .map(|_| (NEW, NEW, false))
-        .collect::<Vec<_>>();
+    let mut state = (0..graph.len()).map(|_| (NEW, NEW, false)).collect::<Vec<_>>();
     let (mut stack, mut out, mut counter) = (Vec::new(), Vec::new(), 0);
     for root in 0..graph.len() {
         if state[root].0 != NEW {
@@ -127,9 +121,7 @@ fn negative_cycle(
     inside: impl Fn(usize) -> bool,
 ) -> Option<(usize, Vec<Edge>)> {
     let (from, edge) = members.iter().find_map(|&from| {
-        let edge = graph[from]
-            .iter()
-            .find(|it| it.reads != Reads::Plainly && inside(it.to));
+        let edge = graph[from].iter().find(|it| it.reads != Reads::Plainly && inside(it.to));
         edge.map(|it| (from, *it))
     })?;
     let mut came: Vec<Option<(usize, Edge)>> = vec![None; graph.len()];
@@ -158,9 +150,7 @@ fn negative_cycle(
 }
 
 fn cycle_report(relations: &[Relation], from: usize, path: &[Edge]) -> Diagnostic {
-    let steps: Vec<(&str, Reads, Span)> = path
-        .iter()
-        .map(|it| (relations[it.to].name.as_str(), it.reads, it.span))
-        .collect();
+    let steps: Vec<(&str, Reads, Span)> =
+        path.iter().map(|it| (relations[it.to].name.as_str(), it.reads, it.span)).collect();
     mistake::negative_cycle(&relations[from].name, &steps)
 }

@@ -14,15 +14,8 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{Legality, Op, Span};
 
-const DIRECTIVES: [&str; 7] = [
-    ".domain",
-    ".input",
-    ".static",
-    ".decl",
-    ".action",
-    ".repetition",
-    ".meta",
-];
+const DIRECTIVES: [&str; 7] =
+    [".domain", ".input", ".static", ".decl", ".action", ".repetition", ".meta"];
 
 /// An item was given up; the reason has been reported.
 pub(super) struct Abandoned;
@@ -32,12 +25,7 @@ pub(super) type Parsed<T> = Result<T, Abandoned>;
 /// Reads one source. What is wrong with it goes to `found`.
 pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> File<'t> {
     let tokens = Tokens::new(source, text, found);
-    let mut parser = Parser {
-        tokens,
-        found,
-        depth: 0,
-        subject: None,
-    };
+    let mut parser = Parser { tokens, found, depth: 0, subject: None };
     let mut file = File::default();
     while parser.peek().kind != Kind::End {
         parser.subject = None;
@@ -109,18 +97,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Parsed<Token> {
-        if self.at(kind) {
-            Ok(self.next())
-        } else {
-            self.expected(what)
-        }
+        if self.at(kind) { Ok(self.next()) } else { self.expected(what) }
     }
 
     pub(super) fn name_of(&self, token: Token) -> Name<'t> {
-        Name {
-            text: self.tokens.text_of(token.span),
-            span: token.span,
-        }
+        Name { text: self.tokens.text_of(token.span), span: token.span }
     }
 
     fn ident(&mut self, what: &str) -> Parsed<Name<'t>> {
@@ -130,10 +111,7 @@ impl<'t> Parser<'t, '_> {
 
     /// The span from a token to the one taken last.
     pub(super) fn since(&self, start: Span) -> Span {
-        Span {
-            end: self.tokens.last().span.end.max(start.end),
-            ..start
-        }
+        Span { end: self.tokens.last().span.end.max(start.end), ..start }
     }
 
     fn is_word(&self, word: &str) -> bool {
@@ -227,10 +205,7 @@ impl<'t> Parser<'t, '_> {
     fn hyphenated(&mut self, what: &str) -> Parsed<Name<'t>> {
         if self.at(Kind::Quoted) {
             let token = self.next();
-            return self.fail(mistake::quoted_member(
-                self.tokens.text_of(token.span),
-                token.span,
-            ));
+            return self.fail(mistake::quoted_member(self.tokens.text_of(token.span), token.span));
         }
         let first = self.expect(Kind::Ident, what)?.span;
         let mut span = first;
@@ -249,10 +224,7 @@ impl<'t> Parser<'t, '_> {
             }
             span.end = self.next().span.end;
         }
-        Ok(Name {
-            text: self.tokens.text_of(span),
-            span,
-        })
+        Ok(Name { text: self.tokens.text_of(span), span })
     }
 
     pub(super) fn number(&mut self) -> Parsed<Number> {
@@ -261,11 +233,7 @@ impl<'t> Parser<'t, '_> {
         let token = self.expect(Kind::Int, "a number")?;
         let digits = self.tokens.text_of(token.span);
         let span = self.since(start);
-        let value = if negative {
-            format!("-{digits}").parse()
-        } else {
-            digits.parse()
-        };
+        let value = if negative { format!("-{digits}").parse() } else { digits.parse() };
         match value {
             Ok(value) => Ok(Number { value, span }),
             Err(_) => self.fail(mistake::number_too_large(digits, span)),
@@ -285,10 +253,7 @@ impl<'t> Parser<'t, '_> {
         if whole.len() > 1 && whole.ends_with('"') {
             span.end -= 1;
         }
-        Name {
-            text: self.tokens.text_of(span),
-            span,
-        }
+        Name { text: self.tokens.text_of(span), span }
     }
 
     fn sentence(&mut self) -> Option<Name<'t>> {
@@ -304,15 +269,9 @@ impl<'t> Parser<'t, '_> {
         while !self.at(Kind::Close) {
             let word = self.ident("a column `name: Type`")?;
             columns.push(if self.eat(Kind::Colon) {
-                ColumnDecl {
-                    name: Some(word),
-                    ty: self.ident("the type of the column")?,
-                }
+                ColumnDecl { name: Some(word), ty: self.ident("the type of the column")? }
             } else {
-                ColumnDecl {
-                    name: None,
-                    ty: word,
-                }
+                ColumnDecl { name: None, ty: word }
             });
             if !self.eat(Kind::Comma) {
                 break;
@@ -347,23 +306,14 @@ impl<'t> Parser<'t, '_> {
         let (name, columns) = self.relation_head()?;
         let (mut key, mut open) = (false, false);
         while let Some(option) = self.option(&["key", "open"])? {
-            if option == "key" {
-                key = true
-            } else {
-                open = true
-            }
+            if option == "key" { key = true } else { open = true }
         }
         let kind = if is_static {
             RelationKind::Static { key, open }
         } else {
             RelationKind::Derived { key, open }
         };
-        Ok(RelationDecl {
-            name,
-            columns,
-            kind,
-            sentence: self.sentence(),
-        })
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn input(&mut self) -> Parsed<RelationDecl<'t>> {
@@ -382,22 +332,9 @@ impl<'t> Parser<'t, '_> {
         } else {
             self.hyphenated("the attribute's name")?
         };
-        let default = if self.eat(Kind::Eq) {
-            Some(self.default_value()?)
-        } else {
-            None
-        };
-        let kind = RelationKind::Input(InputDecl {
-            kind,
-            attr,
-            default,
-        });
-        Ok(RelationDecl {
-            name,
-            columns,
-            kind,
-            sentence: self.sentence(),
-        })
+        let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
+        let kind = RelationKind::Input(InputDecl { kind, attr, default });
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn default_value(&mut self) -> Parsed<Default<'t>> {
@@ -407,9 +344,7 @@ impl<'t> Parser<'t, '_> {
                 let token = self.next();
                 Ok(Default::Member(self.constant(token)))
             }
-            _ => self
-                .hyphenated("the default: a number or a member's name")
-                .map(Default::Member),
+            _ => self.hyphenated("the default: a number or a member's name").map(Default::Member),
         }
     }
 
@@ -425,12 +360,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         let kind = RelationKind::Action(action);
-        Ok(RelationDecl {
-            name,
-            columns,
-            kind,
-            sentence: self.sentence(),
-        })
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn legality(&mut self) -> Parsed<Legality> {
@@ -454,11 +384,7 @@ impl<'t> Parser<'t, '_> {
         let start = self.next().span;
         let key = self.hyphenated("a key")?;
         let value = self.text("the value, in double quotes")?;
-        Ok(Item::Meta {
-            key,
-            value,
-            span: self.since(start),
-        })
+        Ok(Item::Meta { key, value, span: self.since(start) })
     }
 
     // --- clauses and reactions -------------------------------------------------------------------
@@ -476,17 +402,9 @@ impl<'t> Parser<'t, '_> {
         }
         self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
-        let body = if self.eat(Kind::If) {
-            self.body()?
-        } else {
-            Vec::new()
-        };
+        let body = if self.eat(Kind::If) { self.body()? } else { Vec::new() };
         self.period()?;
-        Ok(Item::Clause(Clause {
-            head,
-            body,
-            span: self.since(start),
-        }))
+        Ok(Item::Clause(Clause { head, body, span: self.since(start) }))
     }
 
     fn period(&mut self) -> Parsed<()> {
@@ -509,11 +427,7 @@ impl<'t> Parser<'t, '_> {
         } else {
             Some(self.atom("an action")?)
         };
-        let body = if self.eat_word("when") {
-            self.body()?
-        } else {
-            Vec::new()
-        };
+        let body = if self.eat_word("when") { self.body()? } else { Vec::new() };
         if !self.eat_word("do") {
             return self.expected("`do` and the effects");
         }
@@ -524,17 +438,9 @@ impl<'t> Parser<'t, '_> {
         self.period()?;
         let span = self.since(start);
         if effects.len() > limits::BODY_COMPARISONS {
-            return self.fail(mistake::limit(
-                LimitError::BodyComparisons(effects.len()),
-                span,
-            ));
+            return self.fail(mistake::limit(LimitError::BodyComparisons(effects.len()), span));
         }
-        Ok(Reaction {
-            event,
-            body,
-            effects,
-            span,
-        })
+        Ok(Reaction { event, body, effects, span })
     }
 
     fn effect(&mut self) -> Parsed<Effect<'t>> {
@@ -567,11 +473,7 @@ impl<'t> Parser<'t, '_> {
         self.next();
         let args = self.exprs(Kind::Close)?;
         self.expect(Kind::Close, "`,` or `)`")?;
-        Ok(Atom {
-            name,
-            args,
-            span: self.since(name.span),
-        })
+        Ok(Atom { name, args, span: self.since(name.span) })
     }
 
     pub(super) fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
@@ -602,17 +504,11 @@ impl<'t> Parser<'t, '_> {
                 return self.fail(mistake::negated_expression(token.span));
             }
             let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom {
-                atom,
-                negated: true,
-            });
+            return Ok(Literal::Atom { atom, negated: true });
         }
         if token.kind == Kind::Ident && self.tokens.second().kind == Kind::Open {
             let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom {
-                atom,
-                negated: false,
-            });
+            return Ok(Literal::Atom { atom, negated: false });
         }
         let lhs = self.expr()?;
         let Some(op) = self.comparison() else {
@@ -624,12 +520,7 @@ impl<'t> Parser<'t, '_> {
             return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");
         };
         let rhs = self.expr()?;
-        Ok(Literal::Compare {
-            lhs,
-            op,
-            rhs,
-            span: self.since(token.span),
-        })
+        Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
     }
 
     fn comparison(&mut self) -> Option<Op> {

@@ -1,7 +1,16 @@
-//! The one test binary: each module tests the layer, or the part of it, that it is named after.
+//! The one integration test binary; a module an area.
 
 mod moves;
 mod notation;
 mod perft;
+mod facts;
+mod game;
+mod presets;
+mod explain;
+mod fixture;
+mod frog;
+mod random_rules;
+mod cli;
 mod rules;
 mod setup;
+mod tidy;

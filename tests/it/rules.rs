@@ -31,15 +31,8 @@ fn compiled(sources: Vec<Source>) -> Program {
     compile(sources).unwrap_or_else(|it| panic!("{it}"))
 }
 
-const GAMES: [&str; 7] = [
-    "antichess",
-    "chess",
-    "chess960",
-    "coregal",
-    "giveaway",
-    "knightmate",
-    "knightmate-classic",
-];
+const GAMES: [&str; 7] =
+    ["antichess", "chess", "chess960", "coregal", "giveaway", "knightmate", "knightmate-classic"];
 
 #[test]
 fn every_embedded_game_compiles() {
@@ -52,37 +45,23 @@ fn every_embedded_game_compiles() {
 // --- the corpus ----------------------------------------------------------------------------------
 
 fn corpus(folder: &str) -> Vec<(String, Vec<Source>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/rules")
-        .join(folder);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules").join(folder);
     let files = load_folder(&root).expect("the corpus is readable");
     files
         .into_iter()
         .map(|it| {
-            let name = Path::new(&it.path)
-                .file_stem()
-                .expect("a name")
-                .to_string_lossy();
-            (
-                name.to_string(),
-                split_files(&format!("{name}.dl"), &it.text),
-            )
+            let name = Path::new(&it.path).file_stem().expect("a name").to_string_lossy();
+            (name.to_string(), split_files(&format!("{name}.dl"), &it.text))
         })
         .collect()
 }
 
 /// Lines `% --- file NAME` split a corpus file into several sources.
 fn split_files(path: &str, text: &str) -> Vec<Source> {
-    let mut sources = vec![Source {
-        path: path.to_string(),
-        text: String::new(),
-    }];
+    let mut sources = vec![Source { path: path.to_string(), text: String::new() }];
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("% --- file ") {
-            sources.push(Source {
-                path: name.to_string(),
-                text: String::new(),
-            });
+            sources.push(Source { path: name.to_string(), text: String::new() });
         } else {
             let last = sources.last_mut().expect("never empty");
             last.text.push_str(line);
@@ -111,26 +90,17 @@ fn mistakes_are_rendered_as_recorded() {
     let corpus = corpus("fail");
     assert!(corpus.len() >= 45);
     for (name, sources) in corpus {
-        let found = compile(sources)
-            .err()
-            .unwrap_or_else(|| panic!("{name} compiles"));
+        let found = compile(sources).err().unwrap_or_else(|| panic!("{name} compiles"));
         let code = name.split('-').next().unwrap_or("").to_uppercase();
         if code.len() == 4 && code[1..].bytes().all(|it| it.is_ascii_digit()) {
-            assert!(
-                found.list().iter().any(|it| it.code == code),
-                "{name} lacks {code}:\n{found}"
-            );
+            assert!(found.list().iter().any(|it| it.code == code), "{name} lacks {code}:\n{found}");
         }
         let path = root.join(format!("{name}.txt"));
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             std::fs::write(&path, found.to_string()).expect("the corpus is writable");
         }
         let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(
-            found.to_string(),
-            expected,
-            "{name}: UPDATE_EXPECT=1 accepts this rendering"
-        );
+        assert_eq!(found.to_string(), expected, "{name}: UPDATE_EXPECT=1 accepts this rendering");
     }
 }
 
@@ -167,17 +137,12 @@ fn the_embedded_files_are_the_folder() {
     let on_disk: Vec<(String, String)> = on_disk
         .into_iter()
         .map(|it| {
-            let path = Path::new(&it.path)
-                .strip_prefix(root)
-                .expect("inside")
-                .to_path_buf();
+            let path = Path::new(&it.path).strip_prefix(root).expect("inside").to_path_buf();
             (path.to_string_lossy().replace('\\', "/"), it.text)
         })
         .collect();
-    let embedded: Vec<(String, String)> = EMBEDDED
-        .iter()
-        .map(|it| (it.0.to_string(), it.1.to_string()))
-        .collect();
+    let embedded: Vec<(String, String)> =
+        EMBEDDED.iter().map(|it| (it.0.to_string(), it.1.to_string())).collect();
     assert_eq!(embedded, on_disk);
 }
 
@@ -191,10 +156,7 @@ fn the_document_of_relations_is_current() {
         std::fs::write(&path, &written).expect("writable");
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        stored == written,
-        "docs/relations.md is stale: run the tests with UPDATE_DOCS=1"
-    );
+    assert!(stored == written, "docs/relations.md is stale: run the tests with UPDATE_DOCS=1");
 }
 
 #[test]
@@ -228,18 +190,11 @@ fn the_core_compiles_fast() {
 // --- what comes out ------------------------------------------------------------------------------
 
 fn one(text: &str) -> Program {
-    compiled(vec![Source {
-        path: "test.dl".into(),
-        text: text.into(),
-    }])
+    compiled(vec![Source { path: "test.dl".into(), text: text.into() }])
 }
 
 fn failing(text: &str) -> Diagnostics {
-    compile(vec![Source {
-        path: "test.dl".into(),
-        text: text.into(),
-    }])
-    .expect_err("a mistake")
+    compile(vec![Source { path: "test.dl".into(), text: text.into() }]).expect_err("a mistake")
 }
 
 fn named(program: &Program, name: &str) -> RelId {
@@ -249,12 +204,7 @@ fn named(program: &Program, name: &str) -> RelId {
 #[test]
 fn strata_come_in_dependency_order_statics_first() {
     let program = compiled(game_sources("chess"));
-    let place = |rel: RelId| {
-        program
-            .strata
-            .iter()
-            .position(|it| it.relations.contains(&rel))
-    };
+    let place = |rel: RelId| program.strata.iter().position(|it| it.relations.contains(&rel));
     for rule in &program.rules {
         let head = place(rule.head).expect("concluded relations are in a stratum");
         let mut read = Vec::new();
@@ -262,23 +212,14 @@ fn strata_come_in_dependency_order_statics_first() {
         for (rel, strictly) in read {
             match place(rel) {
                 Some(at) => assert!(if strictly { at < head } else { at <= head }),
-                None => assert!(matches!(
-                    program.relation(rel).role,
-                    Role::Input(_) | Role::Builtin(_)
-                )),
+                None => {
+                    assert!(matches!(program.relation(rel).role, Role::Input(_) | Role::Builtin(_)))
+                }
             }
         }
     }
-    let first_dynamic = program
-        .strata
-        .iter()
-        .position(|it| !it.is_static)
-        .expect("some");
-    assert!(
-        program.strata[first_dynamic..]
-            .iter()
-            .all(|it| !it.is_static)
-    );
+    let first_dynamic = program.strata.iter().position(|it| !it.is_static).expect("some");
+    assert!(program.strata[first_dynamic..].iter().all(|it| !it.is_static));
     let recursive: Vec<&str> = program
         .strata
         .iter()
@@ -307,21 +248,11 @@ fn nested_expressions_become_variables_before_their_literal() {
     let rule = &program.rules[0];
     assert_eq!(rule.body.len(), 6);
     assert!(matches!(&rule.body[3], Literal::Compare(_)));
-    let Literal::Atom(atom) = &rule.body[4] else {
-        panic!("the atom follows")
-    };
-    let Term::Var(made) = atom.args[1] else {
-        panic!("a variable")
-    };
+    let Literal::Atom(atom) = &rule.body[4] else { panic!("the atom follows") };
+    let Term::Var(made) = atom.args[1] else { panic!("a variable") };
     assert!(rule.vars[usize::from(made.0)].name.starts_with('_'));
-    assert!(
-        matches!(&rule.body[5], Literal::Compare(_)),
-        "the head's expression comes last"
-    );
-    assert_eq!(
-        program.rules[1].args,
-        [Term::Const(0), Term::Const(1), Term::Const(7)]
-    );
+    assert!(matches!(&rule.body[5], Literal::Compare(_)), "the head's expression comes last");
+    assert_eq!(program.rules[1].args, [Term::Const(0), Term::Const(1), Term::Const(7)]);
     assert!(program.rules[1].body.is_empty());
 }
 
@@ -346,19 +277,11 @@ fn aggregates_keep_their_variables_to_themselves() {
         folds.iter().map(|it| it.fold).collect::<Vec<_>>(),
         [Fold::Count, Fold::Count, Fold::Min]
     );
-    let mut locals: Vec<u16> = folds
-        .iter()
-        .flat_map(|it| &it.locals)
-        .map(|it| it.0)
-        .collect();
+    let mut locals: Vec<u16> = folds.iter().flat_map(|it| &it.locals).map(|it| it.0).collect();
     assert_eq!(locals.len(), 3, "z of each; x and y are shared");
     locals.dedup();
     assert_eq!(locals.len(), 3, "each z is another variable");
-    assert!(
-        folds
-            .iter()
-            .all(|it| it.results.iter().all(|it| matches!(it, Term::Var(_))))
-    );
+    assert!(folds.iter().all(|it| it.results.iter().all(|it| matches!(it, Term::Var(_)))));
 }
 
 #[test]
@@ -421,29 +344,20 @@ fn the_examples_of_the_reference_hold() {
         let Some(marks) = line.strip_prefix("```dl") else {
             continue;
         };
-        let body: Vec<&str> = lines
-            .by_ref()
-            .map(|it| it.1)
-            .take_while(|it| !it.starts_with("```"))
-            .collect();
+        let body: Vec<&str> =
+            lines.by_ref().map(|it| it.1).take_while(|it| !it.starts_with("```")).collect();
         let mut sources = Vec::new();
         if marks.contains(",core") {
             sources = embedded_folder("rules/core");
         }
-        sources.extend(split_files(
-            &format!("docs/rules.md:{}", at + 1),
-            &(body.join("\n") + "\n"),
-        ));
+        sources
+            .extend(split_files(&format!("docs/rules.md:{}", at + 1), &(body.join("\n") + "\n")));
         blocks += 1;
         match (compile(sources), marks.split_once("fail=")) {
             (Ok(_), None) => {}
             (Ok(_), Some((_, code))) => panic!("line {}: {code} expected, but it compiles", at + 1),
             (Err(found), Some((_, code))) => {
-                assert!(
-                    found.list().iter().all(|it| it.code == code),
-                    "line {}:\n{found}",
-                    at + 1
-                );
+                assert!(found.list().iter().all(|it| it.code == code), "line {}:\n{found}", at + 1);
             }
             (Err(found), None) => panic!("line {}:\n{found}", at + 1),
         }
@@ -461,11 +375,7 @@ fn assert_well_placed(found: &Diagnostics) {
             let text = &found.sources()[usize::from(label.span.source)].text;
             let (start, end) = (label.span.start as usize, label.span.end as usize);
             assert!(text.get(start..end).is_some(), "{diagnostic:?}");
-            assert_eq!(
-                found.place(label).line,
-                label.span.line as usize,
-                "{diagnostic:?}"
-            );
+            assert_eq!(found.place(label).line, label.span.line as usize, "{diagnostic:?}");
         }
     }
     assert!(!found.render(false).is_empty());
@@ -507,10 +417,7 @@ fn hostile_text_meets_a_limit_not_the_stack() {
         head.to_string() + "p(x) :- " + &"p(x + 1), ".repeat(4_000) + "p(x).",
         head.to_string()
             + "p(x0) :- "
-            + &(0..4_000)
-                .rev()
-                .map(|it| format!("x{it} = x{}, ", it + 1))
-                .collect::<String>()
+            + &(0..4_000).rev().map(|it| format!("x{it} = x{}, ", it + 1)).collect::<String>()
             + "p(x4000).",
         head.to_string() + ".action go(n: Int) uci \"{" + &"p(".repeat(9_000) + "}\" \"{n}\"",
         head.to_string()
@@ -524,10 +431,7 @@ fn hostile_text_meets_a_limit_not_the_stack() {
     for text in texts {
         let start = Instant::now();
         let shown: String = text.chars().take(60).collect();
-        survive(vec![Source {
-            path: "hostile.dl".into(),
-            text,
-        }]);
+        survive(vec![Source { path: "hostile.dl".into(), text }]);
         assert!(
             start.elapsed() < Duration::from_secs(10),
             "{shown}... takes {:?}",
@@ -538,26 +442,17 @@ fn hostile_text_meets_a_limit_not_the_stack() {
 
 #[test]
 fn large_programs_meet_their_limits() {
-    let source = |at: usize, text: String| Source {
-        path: format!("{at}.dl"),
-        text,
-    };
+    let source = |at: usize, text: String| Source { path: format!("{at}.dl"), text };
     let code_of = |sources: Vec<Source>| {
         let found = compile(sources).expect_err("over the limit");
         assert_well_placed(&found);
-        found
-            .list()
-            .iter()
-            .map(|it| it.code)
-            .collect::<BTreeSet<_>>()
+        found.list().iter().map(|it| it.code).collect::<BTreeSet<_>>()
     };
     let many =
         |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
     let p = ".static p(n: Int) open \"{n}\"\n";
 
-    let files = (0..=limits::FILES)
-        .map(|it| source(it, String::new()))
-        .collect();
+    let files = (0..=limits::FILES).map(|it| source(it, String::new())).collect();
     assert!(code_of(files).contains("L001"));
 
     let long = "%".repeat(limits::FILE_BYTES + 1);
@@ -575,21 +470,14 @@ fn large_programs_meet_their_limits() {
     };
     assert!(code_of(vec![source(0, one), source(1, two)]).contains("L004"));
 
-    let relations = many(limits::RELATIONS + 1, &|it| {
-        format!(".static r{it}(n: Int) open\n")
-    });
+    let relations = many(limits::RELATIONS + 1, &|it| format!(".static r{it}(n: Int) open\n"));
     assert!(code_of(vec![source(0, relations)]).contains("L005"));
 
-    let domains = many(limits::DOMAINS + 1, &|it| {
-        format!(".domain D{it} {{ a }}\n")
-    });
+    let domains = many(limits::DOMAINS + 1, &|it| format!(".domain D{it} {{ a }}\n"));
     assert!(code_of(vec![source(0, domains)]).contains("L006"));
 
-    let chain = many(limits::RELATIONS - 1, &|it| {
-        format!(".static r{it}(n: Int) open\n")
-    }) + &many(limits::RULES, &|it| {
-        format!("r{it}(n) :- r{}(n).\n", it + 1)
-    });
+    let chain = many(limits::RELATIONS - 1, &|it| format!(".static r{it}(n: Int) open\n"))
+        + &many(limits::RULES, &|it| format!("r{it}(n) :- r{}(n).\n", it + 1));
     compiled(vec![source(0, chain)]);
 }
 
@@ -670,10 +558,7 @@ const WORDS: &[&str] = &[
 fn soup() -> impl Strategy<Value = String> {
     let word = prop::sample::select(WORDS);
     prop::collection::vec((word, prop::bool::ANY), 0..80).prop_map(|words| {
-        words
-            .iter()
-            .map(|(word, gap)| format!("{word}{}", if *gap { " " } else { "" }))
-            .collect()
+        words.iter().map(|(word, gap)| format!("{word}{}", if *gap { " " } else { "" })).collect()
     })
 }
 

@@ -59,12 +59,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<()> {
         let rel = *self.cx.relation_ids.get(atom.name.text)?;
         let args = self.terms(atom, rel, scope, true, out)?;
-        out.push(Literal::Atom(Atom {
-            rel,
-            args,
-            negated,
-            span: atom.span,
-        }));
+        out.push(Literal::Atom(Atom { rel, args, negated, span: atom.span }));
         Some(())
     }
 
@@ -137,12 +132,7 @@ impl<'t> Body<'_, 't> {
         out: &mut Vec<Literal>,
     ) -> VarId {
         let var = self.fresh(ty, scope, span);
-        out.push(Literal::Compare(Compare {
-            op: Op::Eq,
-            lhs: Expr::Var(var),
-            rhs: value,
-            span,
-        }));
+        out.push(Literal::Compare(Compare { op: Op::Eq, lhs: Expr::Var(var), rhs: value, span }));
         var
     }
 
@@ -212,12 +202,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<()> {
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
         if left.len() != right.len() {
-            self.cx.report(mistake::result_count(
-                lhs.span,
-                left.len(),
-                rhs.span,
-                right.len(),
-            ));
+            self.cx.report(mistake::result_count(lhs.span, left.len(), rhs.span, right.len()));
             return None;
         }
         match (&lhs.kind, &rhs.kind) {
@@ -278,16 +263,8 @@ impl<'t> Body<'_, 't> {
             self.cx.report(mistake::ordered_texts(span));
             return None;
         }
-        let (lhs, rhs) = (
-            self.lower_expr(lhs, ty, scope),
-            self.lower_expr(rhs, ty, scope),
-        );
-        out.push(Literal::Compare(Compare {
-            op,
-            lhs: lhs?,
-            rhs: rhs?,
-            span,
-        }));
+        let (lhs, rhs) = (self.lower_expr(lhs, ty, scope), self.lower_expr(rhs, ty, scope));
+        out.push(Literal::Compare(Compare { op, lhs: lhs?, rhs: rhs?, span }));
         Some(())
     }
 
@@ -337,12 +314,7 @@ impl<'t> Body<'_, 't> {
         let limit = self.lower_expr(other, ty, scope);
         self.lower_aggregate(aggregate, vec![Term::Var(result)], scope, out)?;
         let (lhs, span) = (Expr::Var(result), aggregate.span);
-        out.push(Literal::Compare(Compare {
-            op,
-            lhs,
-            rhs: limit?,
-            span,
-        }));
+        out.push(Literal::Compare(Compare { op, lhs, rhs: limit?, span }));
         Some(())
     }
 
@@ -397,10 +369,7 @@ impl<'t> Body<'_, 't> {
         }
         let locals = (0..self.vars.len() as u16)
             .map(VarId)
-            .filter(|it| {
-                let var = &self.vars[usize::from(it.0)];
-                var.scope == inner && !var.made
-            })
+            .filter(|it| self.vars[usize::from(it.0)].scope == inner)
             .collect();
         out.push(Literal::Aggregate(Aggregate {
             fold: aggregate.fold,

@@ -19,11 +19,11 @@ use super::ast::{File, Item, Name};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::nearest::nearest;
 use super::program::{
     Action, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source, Span, Type,
 };
 use super::{stratify, syntax};
+use crate::facts::nearest;
 use domains::Domains;
 
 /// Checks rule files and makes one program of them. The order of the files is text order.
@@ -41,10 +41,7 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
 
 fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
     if sources.len() > limits::FILES {
-        let span = Span {
-            line: 1,
-            ..Span::default()
-        };
+        let span = Span { line: 1, ..Span::default() };
         found.push(mistake::limit(LimitError::Files(sources.len()), span));
         return None;
     }
@@ -52,16 +49,8 @@ fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
     for (at, source) in sources.iter().enumerate() {
         let at = at as u16;
         if source.text.len() > limits::FILE_BYTES {
-            let span = Span {
-                source: at,
-                start: 0,
-                end: 0,
-                line: 1,
-            };
-            found.push(mistake::limit(
-                LimitError::FileBytes(source.text.len()),
-                span,
-            ));
+            let span = Span { source: at, start: 0, end: 0, line: 1 };
+            found.push(mistake::limit(LimitError::FileBytes(source.text.len()), span));
         } else {
             files.push(syntax::parse(at, &source.text, found));
         }
@@ -107,10 +96,7 @@ impl<'t> Checker<'t> {
     fn new(files: &[File<'t>]) -> Self {
         Self {
             found: Vec::new(),
-            broken: files
-                .iter()
-                .flat_map(|it| it.broken.iter().copied())
-                .collect(),
+            broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
             domains: Domains::new(),
             relations: Vec::new(),
             relation_ids: HashMap::new(),
@@ -226,10 +212,7 @@ impl<'t> Checker<'t> {
         }
         let strata = stratify::stratify(&relations, &self.rules, &mut self.found);
         found.append(&mut self.found);
-        let names = self
-            .relation_ids
-            .iter()
-            .map(|(name, id)| ((*name).to_string(), *id));
+        let names = self.relation_ids.iter().map(|(name, id)| ((*name).to_string(), *id));
         Program {
             sources: Vec::new(),
             schema: Arc::new(self.domains.into_schema()),

@@ -73,14 +73,7 @@ impl<'t> Checker<'t> {
             return;
         };
         let id = RuleId(self.rules.len() as u16);
-        self.rules.push(Rule {
-            id,
-            head,
-            args,
-            body,
-            vars,
-            span: clause.span,
-        });
+        self.rules.push(Rule { id, head, args, body, vars, span: clause.span });
     }
 
     /// The relation that a clause concludes, if it may.
@@ -146,10 +139,7 @@ impl<'c, 't> Body<'c, 't> {
     }
 
     pub(super) fn into_vars(self) -> Vec<Var> {
-        let var = |it: VarInfo<'t>| Var {
-            name: it.name,
-            ty: it.ty.unwrap_or(Type::Int),
-        };
+        let var = |it: VarInfo<'t>| Var { name: it.name, ty: it.ty.unwrap_or(Type::Int) };
         self.vars.into_iter().map(var).collect()
     }
 
@@ -185,11 +175,7 @@ impl<'c, 't> Body<'c, 't> {
 
     /// The variable that a word means in a scope.
     pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
-        let scope = if self.outer.contains(name) {
-            OUTER
-        } else {
-            scope
-        };
+        let scope = if self.outer.contains(name) { OUTER } else { scope };
         let next = VarId(self.vars.len() as u16);
         *self.ids.entry((scope, name)).or_insert_with(|| {
             self.vars.push(VarInfo {
@@ -283,8 +269,7 @@ impl<'c, 't> Body<'c, 't> {
     fn count_atom(&mut self, span: Span) {
         self.atoms += 1;
         if self.atoms == limits::BODY_ATOMS + 1 {
-            self.cx
-                .report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
+            self.cx.report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
             (self.poisoned, self.too_large) = (true, true);
         }
     }
@@ -292,10 +277,7 @@ impl<'c, 't> Body<'c, 't> {
     fn count_comparison(&mut self, span: Span) {
         self.comparisons += 1;
         if self.comparisons == limits::BODY_COMPARISONS + 1 {
-            self.cx.report(mistake::limit(
-                LimitError::BodyComparisons(self.comparisons),
-                span,
-            ));
+            self.cx.report(mistake::limit(LimitError::BodyComparisons(self.comparisons), span));
             (self.poisoned, self.too_large) = (true, true);
         }
     }
@@ -359,11 +341,7 @@ impl<'c, 't> Body<'c, 't> {
             }
             ExprKind::Binary(_, lhs, rhs) => {
                 // Inside an expression nothing is bound, and everything is a number.
-                let place = if place == Use::Atom {
-                    Use::Value
-                } else {
-                    place
-                };
+                let place = if place == Use::Atom { Use::Value } else { place };
                 self.collect_expr(lhs, Some(Type::Int), place, scope, multiplies);
                 self.collect_expr(rhs, Some(Type::Int), place, scope, multiplies);
             }
@@ -439,11 +417,7 @@ impl<'c, 't> Body<'c, 't> {
                 Fold::Count | Fold::Sum => vec![Some(Type::Int)],
                 Fold::Min | Fold::Max => {
                     let scope = mark(aggregate);
-                    aggregate
-                        .exprs
-                        .iter()
-                        .map(|it| self.type_of(it, scope))
-                        .collect()
+                    aggregate.exprs.iter().map(|it| self.type_of(it, scope)).collect()
                 }
             },
             _ => vec![self.type_of(expr, scope)],

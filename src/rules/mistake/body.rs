@@ -10,21 +10,16 @@ pub(in super::super) fn unknown_relation(name: Name<'_>, near: Option<(&str, Opt
     let message = format!("there is no relation `{}`", name.text);
     let it = It::new("E201", message, name.span, "unknown");
     match near {
-        Some((near, Some(span))) => it
-            .and(span, "this one?")
-            .help(format!("did you mean `{near}`?")),
+        Some((near, Some(span))) => {
+            it.and(span, "this one?").help(format!("did you mean `{near}`?"))
+        }
         Some((near, None)) => it.help(format!("did you mean `{near}`?")),
         None => it.help("declare it with `.decl`, `.static` or `.input`"),
     }
 }
 
 pub(in super::super) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> It {
-    let it = It::new(
-        "E202",
-        format!("there is no domain `{}`", name.text),
-        name.span,
-        "unknown",
-    );
+    let it = It::new("E202", format!("there is no domain `{}`", name.text), name.span, "unknown");
     let help = did_you_mean(near).unwrap_or("declare it with `.domain`".into());
     it.help(help)
 }
@@ -38,12 +33,7 @@ pub(in super::super) fn unknown_member(
     board: Option<&str>,
     declared: Option<Span>,
 ) -> It {
-    let it = It::new(
-        "E203",
-        format!("{domain} has no member `{name}`"),
-        span,
-        "unknown",
-    );
+    let it = It::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
     let it = match declared {
         Some(declared) => it.and(declared, format!("{domain} is declared here")),
         None => it,
@@ -75,11 +65,7 @@ pub(in super::super) fn arity(
         "`{}` has {}, but {} given",
         name.text,
         plural(wanted, "column"),
-        if found == 1 {
-            "1 argument is".to_string()
-        } else {
-            format!("{found} arguments are")
-        }
+        if found == 1 { "1 argument is".to_string() } else { format!("{found} arguments are") }
     );
     let columns: Vec<&str> = relation.columns.iter().map(|it| it.name.as_str()).collect();
     It::new("E205", message, span, "wrong number of arguments")
@@ -94,22 +80,12 @@ pub(in super::super) fn type_clash(
     old: &str,
     old_span: Span,
 ) -> It {
-    It::new(
-        "E206",
-        format!("`{name}` is used as {old} and as {new}"),
-        span,
-        format!("{new} here"),
-    )
-    .and(old_span, format!("{old} here"))
+    It::new("E206", format!("`{name}` is used as {old} and as {new}"), span, format!("{new} here"))
+        .and(old_span, format!("{old} here"))
 }
 
 pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> It {
-    let it = It::new(
-        "E207",
-        format!("{wanted} is needed here, not {found}"),
-        span,
-        "wrong type",
-    );
+    let it = It::new("E207", format!("{wanted} is needed here, not {found}"), span, "wrong type");
     match (wanted, found) {
         ("Int", "a constant of a domain") => it.help("write a number, without an apostrophe"),
         ("Text", _) => it.help("write a text in double quotes"),
@@ -119,23 +95,12 @@ pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> It 
 }
 
 pub(in super::super) fn compare_types(lhs: Span, left: &str, rhs: Span, right: &str) -> It {
-    It::new(
-        "E208",
-        format!("{left} is compared with {right}"),
-        lhs,
-        left,
-    )
-    .and(rhs, right)
+    It::new("E208", format!("{left} is compared with {right}"), lhs, left).and(rhs, right)
 }
 
 pub(in super::super) fn unknown_type(span: Span) -> It {
-    It::new(
-        "E209",
-        "it is not known what is compared here",
-        span,
-        "no atom gives it a type",
-    )
-    .help("use the variable in an atom of the same rule")
+    It::new("E209", "it is not known what is compared here", span, "no atom gives it a type")
+        .help("use the variable in an atom of the same rule")
 }
 
 pub(in super::super) fn ordered_texts(span: Span) -> It {
@@ -147,12 +112,7 @@ pub(in super::super) fn wildcard_in_head(span: Span) -> It {
 }
 
 pub(in super::super) fn wildcard_in_expression(span: Span) -> It {
-    It::new(
-        "E212",
-        "`_` has no value",
-        span,
-        "only arguments of atoms may be `_`",
-    )
+    It::new("E212", "`_` has no value", span, "only arguments of atoms may be `_`")
 }
 
 fn lone_variable(it: It) -> It {
@@ -166,12 +126,7 @@ fn member_help(member: Option<&str>) -> Option<String> {
 }
 
 pub(in super::super) fn single_use(name: &str, span: Span, member: Option<&str>) -> It {
-    let it = It::new(
-        "E301",
-        format!("`{name}` occurs once in this rule"),
-        span,
-        "only here",
-    );
+    let it = It::new("E301", format!("`{name}` occurs once in this rule"), span, "only here");
     it.help(member_help(member).unwrap_or("write `_` if any value will do".into()))
 }
 
@@ -198,18 +153,10 @@ pub(in super::super) fn unbound(
     operand: bool,
 ) -> It {
     let message = format!("`{name}` has no value where it is needed");
-    let it = It::new(
-        "E303",
-        message,
-        span,
-        "not bound by any positive atom or `=`",
-    );
+    let it = It::new("E303", message, span, "not bound by any positive atom or `=`");
     let it = if operand { lone_variable(it) } else { it };
-    let it = if reaction {
-        it.note("parameters of the action are bound from the start")
-    } else {
-        it
-    };
+    let it =
+        if reaction { it.note("parameters of the action are bound from the start") } else { it };
     it.help(member_help(member).unwrap_or(
         "negated atoms, comparisons and aggregates only test values; bind it in a positive atom".into(),
     ))
@@ -222,13 +169,8 @@ pub(in super::super) fn unbound_in_effect(name: &str, span: Span, member: Option
 }
 
 pub(in super::super) fn aggregate_inside(span: Span) -> It {
-    It::new(
-        "E401",
-        "an aggregate must be one whole side of a comparison",
-        span,
-        "inside something",
-    )
-    .help("give its result a name first: `n = count { ... }`, then use `n`")
+    It::new("E401", "an aggregate must be one whole side of a comparison", span, "inside something")
+        .help("give its result a name first: `n = count { ... }`, then use `n`")
 }
 
 pub(in super::super) fn nested_aggregate(span: Span) -> It {
@@ -242,21 +184,11 @@ pub(in super::super) fn result_count(lhs: Span, left: usize, rhs: Span, right: u
 }
 
 pub(in super::super) fn tuple_without_fold(span: Span) -> It {
-    It::new(
-        "E404",
-        "several values can only be compared with `min` or `max`",
-        span,
-        "no aggregate",
-    )
-    .help("compare them one by one")
+    It::new("E404", "several values can only be compared with `min` or `max`", span, "no aggregate")
+        .help("compare them one by one")
 }
 
 pub(in super::super) fn ordered_results(span: Span) -> It {
-    It::new(
-        "E405",
-        "several results can only be compared by `=`",
-        span,
-        "several values",
-    )
-    .help("name the results: `(a, b) = min { ... }`, then compare them")
+    It::new("E405", "several results can only be compared by `=`", span, "several values")
+        .help("name the results: `(a, b) = min { ... }`, then compare them")
 }

@@ -3,27 +3,24 @@
 //! Deliberately absent: clauses.
 
 use super::super::ast::{InputKind, Name};
-use super::super::nearest::nearest;
 use super::super::program::Span;
 use super::{It, did_you_mean, plural, with_help};
+use crate::facts::nearest;
 
 pub(in super::super) fn domain_twice(name: Name<'_>, old: Option<Span>) -> It {
     let message = format!("the domain `{}` is declared twice", name.text);
     let it = It::new("E101", message, name.span, "again here");
     match old {
-        Some(old) => it.and(old, "first here").help(format!(
-            "to add members write `.domain {} += {{ ... }}`",
-            name.text
-        )),
+        Some(old) => it
+            .and(old, "first here")
+            .help(format!("to add members write `.domain {} += {{ ... }}`", name.text)),
         None => it.note(format!("`{}` is built in", name.text)),
     }
 }
 
 pub(in super::super) fn second_of_shape(name: Name<'_>, old: &str, span: Option<Span>) -> It {
-    let message = format!(
-        "`{}` is of a sort that a program has once, and `{old}` is it",
-        name.text
-    );
+    let message =
+        format!("`{}` is of a sort that a program has once, and `{old}` is it", name.text);
     let it = It::new("E102", message, name.span, "second one")
         .note("a program has one board (`grid`) and one set of entities (`entities`)");
     match span {
@@ -34,12 +31,7 @@ pub(in super::super) fn second_of_shape(name: Name<'_>, old: &str, span: Option<
 
 pub(in super::super) fn not_extensible(name: Name<'_>, old: Option<Span>) -> It {
     let message = format!("`{}` cannot be extended", name.text);
-    let it = It::new(
-        "E103",
-        message,
-        name.span,
-        "not a domain with listed members",
-    );
+    let it = It::new("E103", message, name.span, "not a domain with listed members");
     match old {
         Some(old) => it.and(old, "declared here"),
         None => it.note(format!("`{}` is built in", name.text)),
@@ -55,8 +47,7 @@ pub(in super::super) fn relation_twice(name: Name<'_>, old: Span, builtin: bool)
     let message = format!("the relation `{}` is declared twice", name.text);
     let it = It::new("E105", message, name.span, "again here");
     if builtin {
-        it.and(old, "every board has it")
-            .help("choose another name")
+        it.and(old, "every board has it").help("choose another name")
     } else {
         it.and(old, "first here").help(
             "rules for it may stand in several files if it is declared `open`; declare it once",
@@ -70,10 +61,8 @@ pub(in super::super) fn column_twice(name: Name<'_>, old: Span) -> It {
 }
 
 pub(in super::super) fn key_without_columns(name: Name<'_>) -> It {
-    let message = format!(
-        "`{}` has no columns, so none of them can depend on the others",
-        name.text
-    );
+    let message =
+        format!("`{}` has no columns, so none of them can depend on the others", name.text);
     It::new("E107", message, name.span, "`key` needs a column").help("remove `key`")
 }
 
@@ -84,19 +73,11 @@ pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: us
         InputKind::Game => ("game", "(Value), or () for a truth value"),
     };
     let message = format!("an input with `{word}` has the columns {shape}");
-    It::new(
-        "E108",
-        message,
-        name.span,
-        format!("has {}", plural(columns, "column")),
-    )
+    It::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
 }
 
 pub(in super::super) fn input_without_entity(name: Name<'_>, found: &str, span: Span) -> It {
-    let message = format!(
-        "the first column of the input `{}` is not an entity",
-        name.text
-    );
+    let message = format!("the first column of the input `{}` is not an entity", name.text);
     It::new("E109", message, span, format!("this is {found}"))
         .help("attributes belong to entities: use the domain declared with `entities`, or `game`")
 }
@@ -106,10 +87,7 @@ pub(in super::super) fn attribute_clash(
     (ty, old_ty): (&str, &str),
     old: Span,
 ) -> It {
-    let message = format!(
-        "the attribute `{}` is declared twice with different types",
-        name.text
-    );
+    let message = format!("the attribute `{}` is declared twice with different types", name.text);
     It::new("E110", message, name.span, format!("{ty} here")).and(old, format!("{old_ty} here"))
 }
 
@@ -124,12 +102,8 @@ pub(in super::super) fn reserved_attribute(name: Name<'_>) -> It {
 }
 
 pub(in super::super) fn default_type(span: Span, wanted: &str) -> It {
-    let it = It::new(
-        "E113",
-        format!("a default of type {wanted} cannot be this"),
-        span,
-        "wrong type",
-    );
+    let it =
+        It::new("E113", format!("a default of type {wanted} cannot be this"), span, "wrong type");
     match wanted {
         "Int" => it.help("write a number"),
         _ => it.help(format!("write the name of a member of {wanted}")),
@@ -137,10 +111,7 @@ pub(in super::super) fn default_type(span: Span, wanted: &str) -> It {
 }
 
 pub(in super::super) fn text_outside_static(name: Name<'_>, span: Span) -> It {
-    let message = format!(
-        "`{}` has a text column, but only statics may have one",
-        name.text
-    );
+    let message = format!("`{}` has a text column, but only statics may have one", name.text);
     It::new("E114", message, span, "a text").help("list a domain of names, or declare it `.static`")
 }
 
@@ -159,12 +130,7 @@ pub(in super::super) fn stray_brace(what: &str, span: Span) -> It {
 
 pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str]) -> It {
     let near = nearest(name, columns.iter().copied());
-    let it = It::new(
-        "E117",
-        format!("there is no column `{name}`"),
-        span,
-        "unknown",
-    );
+    let it = It::new("E117", format!("there is no column `{name}`"), span, "unknown");
     let known = match columns {
         [] => "the relation has no columns".to_string(),
         [only] => format!("the only column is `{only}`"),
@@ -180,31 +146,20 @@ pub(in super::super) fn tries_columns(
     action: Span,
     old: Span,
 ) -> It {
-    let message = format!(
-        "`{}` has the columns {found}, its action has {wanted}",
-        name.text
-    );
+    let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
     It::new("E118", message, name.span, "does not fit")
         .and(old, "declared here")
         .and(action, "the action")
 }
 
 pub(in super::super) fn template_parentheses(span: Span) -> It {
-    It::new(
-        "E119",
-        "parentheses in the template do not match",
-        span,
-        "here",
-    )
-    .help("a piece is `{column}` or `{relation(column)}`")
+    It::new("E119", "parentheses in the template do not match", span, "here")
+        .help("a piece is `{column}` or `{relation(column)}`")
 }
 
 pub(in super::super) fn template_arity(name: Name<'_>, columns: usize, old: Span) -> It {
-    let message = format!(
-        "`{}` cannot be looked up: it has {}",
-        name.text,
-        plural(columns, "column")
-    );
+    let message =
+        format!("`{}` cannot be looked up: it has {}", name.text, plural(columns, "column"));
     It::new("E120", message, name.span, "two are needed: key and value").and(old, "declared here")
 }
 

@@ -7,16 +7,10 @@ use super::super::program::{Relation, Span};
 use super::{It, did_you_mean, plural};
 
 pub(in super::super) fn input_in_head(name: Name<'_>, old: Span) -> It {
-    let message = format!(
-        "`{}` is an input: facts come from the game, not from rules",
-        name.text
-    );
+    let message = format!("`{}` is an input: facts come from the game, not from rules", name.text);
     It::new("E501", message, name.span, "concluded here")
         .and(old, "declared here")
-        .help(format!(
-            "change it by a reaction: `on ... do set {}(...)`",
-            name.text
-        ))
+        .help(format!("change it by a reaction: `on ... do set {}(...)`", name.text))
 }
 
 pub(in super::super) fn builtin_in_head(name: Name<'_>, old: Span) -> It {
@@ -78,21 +72,15 @@ pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]
         (*span, text)
     });
     let (span, text) = places.next().unwrap_or_default();
-    let it = places.fold(It::new("E506", message, span, text), |it, (span, text)| {
-        it.and(span, text)
-    });
+    let it =
+        places.fold(It::new("E506", message, span, text), |it, (span, text)| it.and(span, text));
     it.note("what is negated, counted or folded must be computed first")
 }
 
 pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> It {
-    It::new(
-        "E601",
-        format!("`{}` is not an action", name.text),
-        name.span,
-        "cannot be taken",
-    )
-    .and(old, "declared here")
-    .help("declare it with `.action`, or write `on any when ...`")
+    It::new("E601", format!("`{}` is not an action", name.text), name.span, "cannot be taken")
+        .and(old, "declared here")
+        .help("declare it with `.action`, or write `on any when ...`")
 }
 
 pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> It {
@@ -102,20 +90,12 @@ pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> It
 }
 
 pub(in super::super) fn expression_in_event(span: Span) -> It {
-    It::new(
-        "E602",
-        "an event has variables, constants and `_` only",
-        span,
-        "an expression",
-    )
-    .help("name the column, and compare it after `when`")
+    It::new("E602", "an event has variables, constants and `_` only", span, "an expression")
+        .help("name the column, and compare it after `when`")
 }
 
 pub(in super::super) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> It {
-    let message = format!(
-        "`{}` follows from rules: `{word}` cannot change it",
-        name.text
-    );
+    let message = format!("`{}` follows from rules: `{word}` cannot change it", name.text);
     It::new("E603", message, name.span, "not an input")
         .and(old, "declared here")
         .help("change the input that it follows from")
@@ -128,32 +108,16 @@ pub(in super::super) fn effect_arity(
     span: Span,
     relation: &Relation,
 ) -> It {
-    let columns: Vec<&str> = relation
-        .columns
-        .iter()
-        .take(wanted)
-        .map(|it| it.name.as_str())
-        .collect();
-    let message = format!(
-        "`{word} {}` takes {}, not {found}",
-        name.text,
-        plural(wanted, "argument")
-    );
+    let columns: Vec<&str> =
+        relation.columns.iter().take(wanted).map(|it| it.name.as_str()).collect();
+    let message =
+        format!("`{word} {}` takes {}, not {found}", name.text, plural(wanted, "argument"));
     It::new("E604", message, span, "wrong number of arguments")
         .and(relation.span, "declared here")
-        .help(format!(
-            "write `{word} {}({})`",
-            name.text,
-            columns.join(", ")
-        ))
+        .help(format!("write `{word} {}({})`", name.text, columns.join(", ")))
 }
 
 pub(in super::super) fn no_entities(span: Span) -> It {
-    It::new(
-        "E605",
-        "there is no domain of entities to remove from",
-        span,
-        "not an entity",
-    )
-    .help("declare one: `.domain Entity entities 64`")
+    It::new("E605", "there is no domain of entities to remove from", span, "not an entity")
+        .help("declare one: `.domain Entity entities 64`")
 }

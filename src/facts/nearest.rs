@@ -4,7 +4,7 @@
 
 /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few
 /// for the name's length. Of equals the first.
-pub(super) fn nearest<'c>(
+pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {

@@ -1,0 +1,279 @@
+//! Facts as JSON: the canonical save, one fact a line, and reading it back.
+//!
+//! The base facts are the whole save. Attributes and members go by name, so a save outlives a
+//! change of the order in which rule files declare them. Reading has two steps: a [`Document`] is
+//! text with a known structure (what it names can be looked at before any schema exists), and
+//! [`Document::facts`] checks it against a schema.
+//! Deliberately absent: which rule files a save needs; that is for the layer that loads them.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize as DeriveDeserialize, Serialize};
+
+use super::nearest::nearest;
+use super::schema::{AttrId, AttrType, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
+use super::session::{Fact, FactError, Session, type_name};
+use super::value::Value;
+
+/// The version of the format that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// A save as it stands in the text: names are not looked up yet.
+#[derive(Debug, Clone, PartialEq, DeriveDeserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    pub version: u32,
+    pub facts: Vec<SavedFact>,
+}
+
+#[derive(Debug, Clone, PartialEq, DeriveDeserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedFact {
+    pub entity: u32,
+    pub attribute: String,
+    pub value: SavedValue,
+}
+
+/// A value in JSON: `3`, `true`, `"e4"` (a member or a text), `{"entity": 3}`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum SavedValue {
+    Int(i64),
+    Bool(bool),
+    Name(String),
+    Entity { entity: u32 },
+}
+
+/// Why a save cannot be read. Facts are counted from 1, as they stand in the text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SaveError {
+    #[error("line {line}, column {column}: {message}")]
+    Syntax { line: usize, column: usize, message: String },
+    #[error("the save has version {found}; this program reads version {VERSION}")]
+    Version { found: u32 },
+    #[error("fact {index}: there is no attribute {name}{}", meant(.near))]
+    Attribute { index: usize, name: String, near: Option<String> },
+    #[error("fact {index}: {domain} has no member {name}{}", meant(.near))]
+    Member { index: usize, domain: String, name: String, near: Option<String> },
+    #[error("fact {index}: {source}")]
+    Fact { index: usize, source: FactError },
+    #[error("fact {index}: entity {entity} has two values of {attr}")]
+    Twice { index: usize, entity: u32, attr: String },
+    #[error(
+        "the entity counter must be above every entity: it is {found}, entity {highest} has facts"
+    )]
+    Counter { found: i64, highest: u32 },
+    #[error("fact {index}: only entity 0 has the attribute next_entity")]
+    StrayCounter { index: usize },
+    #[error("the entity counter is missing: entity 0 needs the attribute next_entity")]
+    NoCounter,
+}
+
+fn meant(near: &Option<String>) -> String {
+    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+}
+
+/// The facts of a session as JSON: canonical order, one fact a line, so equal facts give equal
+/// bytes.
+pub fn to_json(session: &Session) -> String {
+    facts_to_json(session.schema(), &session.all_facts())
+}
+
+/// Facts, in the order given, as JSON.
+pub fn facts_to_json(schema: &Schema, facts: &[Fact]) -> String {
+    let mut text = format!("{{\"version\":{VERSION},\"facts\":[");
+    for (at, fact) in facts.iter().enumerate() {
+        let line = serde_json::to_string(&saved(schema, fact)).unwrap_or_default();
+        let _ = write!(text, "{}\n{line}", if at == 0 { "" } else { "," });
+    }
+    text.push_str("\n]}\n");
+    text
+}
+
+fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
+    let attribute = schema.attribute(fact.attr);
+    let value = match &fact.value {
+        Value::Int(it) => SavedValue::Int(*it),
+        Value::Bool(it) => SavedValue::Bool(*it),
+        Value::Text(it) => SavedValue::Name(it.to_string()),
+        Value::Entity(it) => SavedValue::Entity { entity: it.0 },
+        Value::Member(it) => SavedValue::Name(match attribute.ty {
+            AttrType::Member(domain) => schema.domain(domain).member_name(i64::from(*it)),
+            _ => it.to_string(),
+        }),
+    };
+    SavedFact { entity: fact.entity.0, attribute: attribute.name.clone(), value }
+}
+
+impl Document {
+    /// Reads the structure of a save.
+    ///
+    /// # Errors
+    /// The text is no JSON, has another structure, or another version.
+    pub fn parse(text: &str) -> Result<Self, SaveError> {
+        /// Read first, so that a save of another version is refused for that and nothing else.
+        #[derive(DeriveDeserialize)]
+        struct Head {
+            version: u32,
+        }
+        let head: Head = serde_json::from_str(text).map_err(syntax)?;
+        if head.version != VERSION {
+            return Err(SaveError::Version { found: head.version });
+        }
+        serde_json::from_str(text).map_err(syntax)
+    }
+
+    /// The values that any entity has for an attribute, as written: what a loader looks at to
+    /// find the rules that the save needs.
+    pub fn values_of<'a>(&'a self, attribute: &'a str) -> impl Iterator<Item = &'a SavedValue> {
+        self.facts.iter().filter(move |it| it.attribute == attribute).map(|it| &it.value)
+    }
+
+    /// The facts under a schema, in the order of the text.
+    ///
+    /// # Errors
+    /// The first fact that the schema does not allow, one that is there twice, or a counter that
+    /// would give an id out again.
+    pub fn facts(&self, schema: &Arc<Schema>) -> Result<Vec<Fact>, SaveError> {
+        let mut seen = HashSet::new();
+        let mut checker = Session::new(Arc::clone(schema));
+        let mut facts = Vec::with_capacity(self.facts.len());
+        for (at, saved) in self.facts.iter().enumerate() {
+            let fact = read_fact(schema, at + 1, saved)?;
+            if !seen.insert((fact.entity, fact.attr)) {
+                let attr = saved.attribute.clone();
+                return Err(SaveError::Twice { index: at + 1, entity: fact.entity.0, attr });
+            }
+            checker
+                .insert(fact.entity, fact.attr, fact.value.clone())
+                .map_err(|source| SaveError::Fact { index: at + 1, source })?;
+            facts.push(fact);
+        }
+        check_counter(&facts, schema.entity_cap())?;
+        Ok(facts)
+    }
+
+    /// A session with these facts.
+    ///
+    /// # Errors
+    /// As [`Document::facts`].
+    pub fn session(&self, schema: &Arc<Schema>) -> Result<Session, SaveError> {
+        let mut session = Session::new(Arc::clone(schema));
+        for (at, fact) in self.facts(schema)?.into_iter().enumerate() {
+            session
+                .insert(fact.entity, fact.attr, fact.value)
+                .map_err(|source| SaveError::Fact { index: at + 1, source })?;
+        }
+        session.commit();
+        Ok(session)
+    }
+}
+
+fn syntax(error: serde_json::Error) -> SaveError {
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or_default().to_string();
+    SaveError::Syntax { line: error.line(), column: error.column(), message }
+}
+
+fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, SaveError> {
+    let Some(attr) = schema.attribute_named(&saved.attribute) else {
+        let name = saved.attribute.clone();
+        let near = nearest(&name, schema.attributes().iter().map(|it| it.name.as_str()));
+        return Err(SaveError::Attribute { index, near: near.map(String::from), name });
+    };
+    if attr == NEXT_ENTITY && saved.entity != GAME.0 {
+        return Err(SaveError::StrayCounter { index });
+    }
+    let value = match (&saved.value, schema.attribute(attr).ty) {
+        (SavedValue::Int(it), _) => Value::Int(*it),
+        (SavedValue::Bool(it), _) => Value::Bool(*it),
+        (SavedValue::Entity { entity }, _) => Value::Entity(EntityId(*entity)),
+        (SavedValue::Name(name), AttrType::Text) => Value::Text(name.as_str().into()),
+        (SavedValue::Name(name), ty) => Value::Member(member(schema, index, attr, ty, name)?),
+    };
+    Ok(Fact { entity: EntityId(saved.entity), attr, value })
+}
+
+fn member(
+    schema: &Schema,
+    index: usize,
+    attr: AttrId,
+    ty: AttrType,
+    name: &str,
+) -> Result<u16, SaveError> {
+    let domain = match ty {
+        AttrType::Member(id) if id != BOOL && !schema.is_entity(ty) => schema.domain(id),
+        _ => {
+            let attr = schema.attribute(attr).name.clone();
+            let (expected, found) = (type_name(schema, ty), format!("{name:?}"));
+            return Err(SaveError::Fact {
+                index,
+                source: FactError::Type { attr, expected, found },
+            });
+        }
+    };
+    match domain.member(name) {
+        Some(it) => Ok(it as u16),
+        None => {
+            let names: Vec<String> =
+                (0..domain.size() as i64).map(|it| domain.member_name(it)).collect();
+            let near = nearest(name, names.iter().map(String::as_str)).map(String::from);
+            Err(SaveError::Member { index, domain: domain.name.clone(), name: name.into(), near })
+        }
+    }
+}
+
+fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
+    let highest = facts.iter().map(|it| it.entity.0).max().unwrap_or(0);
+    let counter = facts.iter().find(|it| it.attr == NEXT_ENTITY && it.entity == GAME);
+    match counter.map(|it| &it.value) {
+        Some(&Value::Int(it)) if it > i64::from(highest) && it <= i64::from(cap) => Ok(()),
+        Some(&Value::Int(found)) => Err(SaveError::Counter { found, highest }),
+        _ => Err(SaveError::NoCounter),
+    }
+}
+
+impl<'de> Deserialize<'de> for SavedValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = SavedValue;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an integer, true or false, a name, or {\"entity\": number}")
+    }
+
+    fn visit_i64<E>(self, it: i64) -> Result<SavedValue, E> {
+        Ok(SavedValue::Int(it))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, it: u64) -> Result<SavedValue, E> {
+        i64::try_from(it).map(SavedValue::Int).map_err(|_| E::custom("the integer is too large"))
+    }
+
+    fn visit_bool<E>(self, it: bool) -> Result<SavedValue, E> {
+        Ok(SavedValue::Bool(it))
+    }
+
+    fn visit_str<E>(self, it: &str) -> Result<SavedValue, E> {
+        Ok(SavedValue::Name(it.into()))
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<SavedValue, M::Error> {
+        let entry: Option<(String, u32)> = map.next_entry()?;
+        match entry {
+            Some((key, entity)) if key == "entity" && map.next_key::<String>()?.is_none() => {
+                Ok(SavedValue::Entity { entity })
+            }
+            _ => Err(M::Error::custom("a reference has one field, entity")),
+        }
+    }
+}

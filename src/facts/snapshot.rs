@@ -1,0 +1,203 @@
+//! The facts of one moment, kept: a persistent map that shares structure with its neighbours.
+//!
+//! A game keeps one per committed turn, for branches, rewinds and differences; a search uses the
+//! journal of [`Session`] instead. Facts are ordered by entity, then attribute. Values that fit 32
+//! bits (nearly all) are kept in a map of their own, which halves the cost of a turn.
+//! Deliberately absent: writing. A new snapshot comes from a session.
+
+use std::sync::Arc;
+
+use im::OrdMap;
+use im::ordmap::DiffItem;
+
+use super::schema::{AttrId, EntityId, Schema};
+use super::session::{Change, Fact, Mark, Session, typed};
+use super::value::Value;
+
+/// The facts of one moment. Cloning is cheap and shares everything.
+#[derive(Clone)]
+pub struct Snapshot {
+    schema: Arc<Schema>,
+    texts: Arc<Vec<Arc<str>>>,
+    narrow: OrdMap<Key, i32>,
+    wide: OrdMap<Key, i64>,
+    hash: u64,
+    own_bytes: u32,
+}
+
+/// Entity and attribute in one word, in canonical order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u32);
+
+impl Key {
+    fn new(entity: EntityId, attr: AttrId) -> Self {
+        Self(entity.0 << 16 | u32::from(attr.0))
+    }
+
+    fn parts(self) -> (EntityId, AttrId) {
+        (EntityId(self.0 >> 16), AttrId(self.0 as u16))
+    }
+}
+
+/// What a copied inner node and a copied leaf of the map cost, as allocated (measured).
+const BRANCH_BYTES: usize = 256;
+const LEAF_BYTES: usize = 176;
+/// Facts in a leaf, on average.
+const LEAF_FACTS: usize = 11;
+
+impl Snapshot {
+    /// The facts of a session as they are now.
+    pub fn new(session: &Session) -> Self {
+        let mut snapshot = Self {
+            schema: Arc::clone(session.schema()),
+            texts: Arc::clone(session.texts()),
+            narrow: OrdMap::new(),
+            wide: OrdMap::new(),
+            hash: session.hash(),
+            own_bytes: 0,
+        };
+        for (entity, attr, raw) in session.iter_raw() {
+            snapshot.set(Key::new(entity, attr), Some(raw));
+        }
+        let leaves = snapshot.len() / LEAF_FACTS + 1;
+        snapshot.own_bytes = (leaves * LEAF_BYTES + BRANCH_BYTES) as u32;
+        snapshot
+    }
+
+    /// The facts of a session as they are now, if this is the snapshot of that session as it was
+    /// at the mark. Costs what changed since, not what there is.
+    pub fn next(&self, session: &Session, since: Mark) -> Self {
+        let changes = session.changes_since(since);
+        let mut next = self.clone();
+        next.texts = Arc::clone(session.texts());
+        for change in changes {
+            next.set(Key::new(change.entity, change.attr), change.new);
+        }
+        next.hash = session.hash();
+        let mut entities: Vec<EntityId> = changes.iter().map(|it| it.entity).collect();
+        entities.sort_unstable();
+        entities.dedup();
+        next.own_bytes = match entities.len() {
+            0 => 0,
+            it => (it * LEAF_BYTES + BRANCH_BYTES) as u32,
+        };
+        next
+    }
+
+    fn set(&mut self, key: Key, raw: Option<i64>) {
+        let narrow = raw.and_then(|it| i32::try_from(it).ok());
+        match narrow {
+            Some(value) => {
+                self.narrow.insert(key, value);
+            }
+            None => {
+                self.narrow.remove(&key);
+            }
+        }
+        match raw.filter(|_| narrow.is_none()) {
+            Some(value) => {
+                self.wide.insert(key, value);
+            }
+            None if self.wide.is_empty() => (),
+            None => {
+                self.wide.remove(&key);
+            }
+        }
+    }
+
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
+        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
+    }
+
+    pub fn get_raw(&self, entity: EntityId, attr: AttrId) -> Option<i64> {
+        let key = Key::new(entity, attr);
+        self.narrow.get(&key).map(|&it| i64::from(it)).or_else(|| self.wide.get(&key).copied())
+    }
+
+    /// The number of facts.
+    pub fn len(&self) -> usize {
+        self.narrow.len() + self.wide.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The session's hash at the time.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Every fact in canonical order.
+    pub fn all_facts(&self) -> Vec<Fact> {
+        self.iter_raw()
+            .map(|(entity, attr, raw)| Fact { entity, attr, value: self.to_value(attr, raw) })
+            .collect()
+    }
+
+    /// Every fact in canonical order, in raw values.
+    pub fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
+        let mut narrow = self.narrow.iter().map(|(&key, &raw)| (key, i64::from(raw))).peekable();
+        let mut wide = self.wide.iter().map(|(&key, &raw)| (key, raw)).peekable();
+        std::iter::from_fn(move || {
+            let from_wide = match (narrow.peek(), wide.peek()) {
+                (Some((a, _)), Some((b, _))) => b < a,
+                (None, _) => true,
+                (_, None) => false,
+            };
+            let (key, raw) = if from_wide { wide.next()? } else { narrow.next()? };
+            let (entity, attr) = key.parts();
+            Some((entity, attr, raw))
+        })
+    }
+
+    /// What turns this snapshot into a later (or earlier) one of the same session, in canonical
+    /// order. Costs what differs.
+    pub fn diff(&self, other: &Self) -> Vec<Change> {
+        let mut keys: Vec<Key> = changed_keys(&self.narrow, &other.narrow);
+        keys.extend(changed_keys(&self.wide, &other.wide));
+        keys.sort_unstable();
+        keys.dedup();
+        let change = |key: Key| {
+            let (entity, attr) = key.parts();
+            let (old, new) = (self.get_raw(entity, attr), other.get_raw(entity, attr));
+            Change { entity, attr, old, new }
+        };
+        keys.into_iter().map(change).collect()
+    }
+
+    pub fn to_value(&self, attr: AttrId, raw: i64) -> Value {
+        typed(&self.schema, &self.texts, attr, raw)
+    }
+
+    /// Bytes that this snapshot does not share with the one it was taken from: an estimate, as the
+    /// map does not tell; it is held against the allocator's figures in the tests of memory.
+    pub fn own_bytes(&self) -> usize {
+        self.own_bytes as usize
+    }
+}
+
+fn changed_keys<V: PartialEq>(old: &OrdMap<Key, V>, new: &OrdMap<Key, V>) -> Vec<Key> {
+    let key = |it| match it {
+        DiffItem::Add(&key, _) | DiffItem::Remove(&key, _) => key,
+        DiffItem::Update { new: (&key, _), .. } => key,
+    };
+    old.diff(new).map(key).collect()
+}
+
+/// Equal facts.
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.all_facts() == other.all_facts()
+    }
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Snapshot({} facts, {:016x})", self.len(), self.hash)
+    }
+}

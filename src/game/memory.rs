@@ -1,0 +1,34 @@
+//! How much memory a game holds, by purpose.
+
+use super::play::Game;
+use super::record::Record;
+
+/// Bytes of one game. What all games of a rule set share (program, plan, schema) is not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// The facts on the board, their journal included.
+    pub facts: usize,
+    /// Rows that follow from them, and what keeps these true.
+    pub derived: usize,
+    /// Records and snapshots of what was played.
+    pub history: usize,
+}
+
+impl Memory {
+    pub fn total(&self) -> usize {
+        self.facts + self.derived + self.history
+    }
+}
+
+impl Game {
+    /// Bytes held by this game.
+    pub fn memory(&self) -> Memory {
+        let records: usize = self.history().iter().map(Record::heap_bytes).sum();
+        let table = self.history_capacity() * size_of::<Record>();
+        Memory {
+            facts: self.facts().heap_bytes(),
+            derived: self.derived_bytes(),
+            history: self.start().own_bytes() + table + records,
+        }
+    }
+}

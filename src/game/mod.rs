@@ -1,0 +1,18 @@
+//! One game: set-up, moves as transactions, history, repetition and results.
+//!
+//! This layer must not know any preset or game by name, nor the time of day. Whoever hosts a game
+//! (a terminal, a server) sees it through [`Game`].
+
+mod key;
+mod memory;
+mod play;
+mod reasons;
+mod record;
+mod refusal;
+mod terms;
+
+pub use memory::Memory;
+pub use play::Game;
+pub use record::{GameResult, Record};
+pub use refusal::{EndError, IllegalMove, PlayError};
+pub use terms::Terms;

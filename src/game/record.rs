@@ -1,0 +1,75 @@
+//! What is kept of an action that was played, and of how a game ended.
+
+use std::fmt;
+
+use crate::derive::World;
+use crate::facts::Snapshot;
+use crate::moves::Move;
+
+use super::terms::Terms;
+
+/// One action that was played, and the facts after it.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub mv: Move,
+    pub uci: Box<str>,
+    pub san: Box<str>,
+    /// Who took the action.
+    pub side: i64,
+    /// The same side goes on: the turn has more than this action.
+    pub turn_goes_on: bool,
+    /// The key of the position after it: equal for equal positions.
+    pub key: u64,
+    /// The facts after it.
+    pub snapshot: Snapshot,
+}
+
+impl Record {
+    /// The hash of all facts after the action.
+    pub fn hash(&self) -> u64 {
+        self.snapshot.hash()
+    }
+
+    /// Bytes that this record holds and no other does.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let spilled = if self.mv.args.spilled() { self.mv.args.capacity() * 8 } else { 0 };
+        self.uci.len() + self.san.len() + spilled + self.snapshot.own_bytes()
+    }
+}
+
+/// How a game ended, in the words of the rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GameResult {
+    /// For example `white_wins` or `draw`.
+    pub outcome: String,
+    /// For example `stalemate`.
+    pub reason: String,
+    /// The side that won; `None` for a draw.
+    pub winner: Option<i64>,
+}
+
+impl GameResult {
+    /// The result of the position on the board, if the rules give one: of several the first by
+    /// outcome, then by reason, in the order of their declaration.
+    pub(super) fn read(world: &mut World, terms: &Terms) -> Option<Self> {
+        let contract = &terms.moves;
+        let row = world.tuples(contract.result).into_iter().next()?;
+        let (&outcome, &reason) = (row.first()?, row.get(1)?);
+        let winner = world.matching(contract.wins, &[None, Some(outcome)]);
+        let program = world.program();
+        let columns = &program.relation(contract.result).columns;
+        Some(Self {
+            outcome: program.value_name(columns.first()?.ty, outcome),
+            reason: program.value_name(columns.get(1)?.ty, reason),
+            winner: winner.first().and_then(|it| it.first().copied()),
+        })
+    }
+}
+
+/// `white_wins by no_piece_left`, with blanks for underscores.
+impl fmt::Display for GameResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{} by {}", self.outcome, self.reason);
+        f.write_str(&text.replace('_', " "))
+    }
+}

@@ -1,0 +1,61 @@
+//! What a game reads and writes by name: the one place where the rules and this layer meet.
+//!
+//! The relations of boards and notation are in [`Contract`]; here are those that only a game has.
+//! All are looked up once, when a game's rules are loaded, and their shapes are checked.
+
+use crate::facts::AttrId;
+use crate::moves::notation::CastlingStyle;
+use crate::moves::{Contract, ContractError, Fault};
+use crate::rules::{Input, Program, RelId, Role, Type};
+
+/// The relations and attributes that a game needs.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    pub moves: Contract,
+    /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); what follows is for rules.
+    pub resigned: Option<AttrId>,
+    /// `claimed(reason)`: set by [`Game::claim_draw`](super::Game::claim_draw).
+    pub claimed: Option<AttrId>,
+    /// How castling rights are written.
+    pub style: CastlingStyle,
+}
+
+impl Terms {
+    /// Finds everything.
+    ///
+    /// # Errors
+    /// Names every relation that is missing or has another shape.
+    pub fn resolve(program: &Program) -> Result<Self, ContractError> {
+        let moves = Contract::resolve(program)?;
+        let mut faults = Vec::new();
+        let reason = program.relation(moves.claim).columns.first().map(|it| it.ty);
+        let side = Some(Type::Domain(moves.sides));
+        let resigned = input_of(program, "resigned", side, &mut faults);
+        let claimed = input_of(program, "claimed", reason, &mut faults);
+        match faults.is_empty() {
+            true => Ok(Self { moves, resigned, claimed, style: CastlingStyle::declared(program) }),
+            false => Err(ContractError { faults }),
+        }
+    }
+}
+
+/// The attribute of the game behind a relation of one column, where the rules have it.
+fn input_of(
+    program: &Program,
+    name: &'static str,
+    ty: Option<Type>,
+    faults: &mut Vec<Fault>,
+) -> Option<AttrId> {
+    let rel: RelId = program.relation_named(name)?;
+    let relation = program.relation(rel);
+    match relation.role {
+        Role::Input(Input::Game(attr)) if relation.columns.first().map(|it| it.ty) == ty => {
+            Some(attr)
+        }
+        _ => {
+            let expected = "an attribute of the game with the column that results have".into();
+            faults.push(Fault::Shape { relation: name, expected, found: "something else".into() });
+            None
+        }
+    }
+}

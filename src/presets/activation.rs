@@ -1,0 +1,292 @@
+//! Which presets are active, for whom and with which options: as text, and as facts.
+//!
+//! `P[:scope][:opt=val,...]` becomes one entity with the attributes `preset`, `scope` and one
+//! `P.opt` for each option of the preset. A preset's options are the inputs of its file whose first
+//! column is called `activation`; defaults are those of the schema.
+//! Deliberately absent: what may be combined with what, and for how long.
+
+use std::fmt;
+
+use crate::derive::World;
+use crate::facts::{
+    AttrId, AttrType, BOOL, EntityId, FactError, GAME, Schema, Shape, Value, nearest,
+};
+use crate::rules::{Input, Program, Role};
+
+/// An activation as it was asked for: its words are not looked up yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub preset: String,
+    pub scope: Option<String>,
+    pub options: Vec<(String, String)>,
+}
+
+/// An activation under a program: everything that it states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Activation {
+    pub preset: String,
+    pub scope: String,
+    /// Every option with its value in words, in the order of the preset's file.
+    pub options: Vec<(String, String)>,
+    facts: Vec<(AttrId, Value)>,
+}
+
+/// Why an activation cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ActivationError {
+    #[error("{text:?} is no activation: expected PRESET[:SCOPE][:OPTION=VALUE,...], but {fault}")]
+    Syntax { text: String, fault: String },
+    #[error("there is no preset {name}{}", meant(.near))]
+    Preset { name: String, near: Option<String> },
+    #[error("preset {preset} has no scope {scope}: a scope is {}", one_of(.known))]
+    Scope { preset: String, scope: String, known: Vec<String> },
+    #[error("preset {preset} has no option {option}: {}", options(.known))]
+    Option { preset: String, option: String, known: Vec<String> },
+    #[error("option {option} of preset {preset} is {expected}, not {value:?}")]
+    Value { preset: String, option: String, value: String, expected: String },
+    #[error("preset {preset} is activated twice for {scope}")]
+    Twice { preset: String, scope: String },
+    #[error("the rules cannot state that {preset} is active: {missing}")]
+    Unsayable { preset: String, missing: String },
+}
+
+pub(super) fn meant(near: &Option<String>) -> String {
+    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(super) fn one_of(names: &[String]) -> String {
+    match names {
+        [] => "nothing".into(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+fn options(known: &[String]) -> String {
+    match known {
+        [] => "it has none".into(),
+        _ => format!("its options are {}", known.join(", ")),
+    }
+}
+
+impl Request {
+    /// Reads `P[:scope][:opt=val,...]`.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse(text: &str) -> Result<Self, ActivationError> {
+        let fault = |fault: &str| {
+            let text = text.to_string();
+            ActivationError::Syntax { text, fault: fault.to_string() }
+        };
+        let mut parts = text.split(':').map(str::trim);
+        let preset = parts.next().unwrap_or_default().to_string();
+        if preset.is_empty() {
+            return Err(fault("there is no name"));
+        }
+        let mut request = Self { preset, scope: None, options: Vec::new() };
+        let mut rest: Vec<&str> = parts.collect();
+        if rest.first().is_some_and(|it| !it.contains('=')) {
+            let scope = rest.remove(0);
+            if scope.is_empty() {
+                return Err(fault("the scope is empty"));
+            }
+            request.scope = Some(scope.to_string());
+        }
+        match rest.as_slice() {
+            [] => {}
+            [options] => request.options = pairs(options).map_err(|it| fault(&it))?,
+            [_, more, ..] => return Err(fault(&format!("there is {more:?} after the options"))),
+        }
+        Ok(request)
+    }
+}
+
+/// `opt=val,opt=val` as pairs, each option once.
+pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        let Some((name, value)) = part.split_once('=') else {
+            return Err(format!("{part:?} is no OPTION=VALUE"));
+        };
+        if pairs.iter().any(|it| it.0 == name) {
+            return Err(format!("option {name} is there twice"));
+        }
+        pairs.push((name.to_string(), value.to_string()));
+    }
+    Ok(pairs)
+}
+
+impl Activation {
+    /// Looks a request's words up.
+    ///
+    /// # Errors
+    /// An unknown scope, option or value; or rules that have no place for activations.
+    pub(super) fn resolve(program: &Program, request: &Request) -> Result<Self, ActivationError> {
+        let schema = &*program.schema;
+        let preset_attr = attribute(schema, request, "preset")?;
+        let preset = value(schema, preset_attr, &request.preset).map_err(|expected| {
+            let missing = format!("the attribute preset takes {expected}");
+            ActivationError::Unsayable { preset: request.preset.clone(), missing }
+        })?;
+        let (scope_attr, scope) = scope(schema, request)?;
+        let mut activation = Self {
+            preset: request.preset.clone(),
+            scope: words(schema, scope_attr, &scope),
+            options: Vec::new(),
+            facts: vec![(preset_attr, preset), (scope_attr, scope)],
+        };
+        let known = known_options(program, &request.preset);
+        check_options(request, &known)?;
+        for (name, attr) in known {
+            let given = request.options.iter().find(|it| it.0 == name);
+            let stated = match given {
+                Some((_, text)) => Some(value(schema, attr, text).map_err(|expected| {
+                    let (preset, option) = (request.preset.clone(), name.clone());
+                    ActivationError::Value { preset, option, value: text.clone(), expected }
+                })?),
+                None => default(schema, attr),
+            };
+            if let Some(stated) = stated {
+                activation.options.push((name, words(schema, attr, &stated)));
+                activation.facts.push((attr, stated));
+            }
+        }
+        Ok(activation)
+    }
+
+    /// States the activation, as an entity of its own.
+    pub(super) fn state(&self, world: &mut World) -> Result<EntityId, FactError> {
+        if world.facts().room() == 0 {
+            let cap = world.facts().schema().entity_cap();
+            return Err(FactError::Entity { entity: cap, cap });
+        }
+        let entity = world.create();
+        for (attr, value) in &self.facts {
+            world.insert(entity, *attr, value.clone())?;
+        }
+        Ok(entity)
+    }
+}
+
+/// `P:scope:opt=val,...`, in full.
+impl fmt::Display for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.preset, self.scope)?;
+        for (at, (name, value)) in self.options.iter().enumerate() {
+            write!(f, "{}{name}={value}", if at == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+fn attribute(schema: &Schema, request: &Request, name: &str) -> Result<AttrId, ActivationError> {
+    schema.attribute_named(name).ok_or_else(|| ActivationError::Unsayable {
+        preset: request.preset.clone(),
+        missing: format!("there is no attribute {name}"),
+    })
+}
+
+/// The scope that was asked for, or the one that the rules have as their default.
+fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), ActivationError> {
+    let attr = attribute(schema, request, "scope")?;
+    let Some(name) = &request.scope else {
+        let missing = "the attribute scope has no default".to_string();
+        let unsayable = ActivationError::Unsayable { preset: request.preset.clone(), missing };
+        return default(schema, attr).map(|it| (attr, it)).ok_or(unsayable);
+    };
+    value(schema, attr, name).map(|it| (attr, it)).map_err(|_| ActivationError::Scope {
+        preset: request.preset.clone(),
+        scope: name.clone(),
+        known: names_of(schema, attr),
+    })
+}
+
+/// The options of a preset, by name, in the order of their declaration.
+fn known_options(program: &Program, preset: &str) -> Vec<(String, AttrId)> {
+    let mut known: Vec<(String, AttrId)> = Vec::new();
+    for relation in &program.relations {
+        let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role else { continue };
+        let of_activations = relation.columns.first().is_some_and(|it| it.name == "activation");
+        let name = program.schema.attribute(attr).name.strip_prefix(preset);
+        let Some(name) = name.and_then(|it| it.strip_prefix('.')) else { continue };
+        if of_activations && known.iter().all(|it| it.1 != attr) {
+            known.push((name.to_string(), attr));
+        }
+    }
+    known
+}
+
+fn check_options(request: &Request, known: &[(String, AttrId)]) -> Result<(), ActivationError> {
+    match request.options.iter().find(|it| known.iter().all(|known| known.0 != it.0)) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let names = || known.iter().map(|it| it.0.as_str());
+            // The likely one alone, if there is one.
+            let near = nearest(option, names()).map(|it| vec![it.to_string()]);
+            Err(ActivationError::Option {
+                preset: request.preset.clone(),
+                option: option.clone(),
+                known: near.unwrap_or_else(|| names().map(String::from).collect()),
+            })
+        }
+    }
+}
+
+fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
+    let attribute = schema.attribute(attr);
+    let raw = attribute.default?;
+    Some(match attribute.ty {
+        AttrType::Int => Value::Int(raw),
+        AttrType::Member(BOOL) => Value::Bool(raw != 0),
+        AttrType::Member(_) => Value::Member(u16::try_from(raw).ok()?),
+        AttrType::Text | AttrType::Entity => return None,
+    })
+}
+
+/// A value of an attribute from its text; else what would be one, in words.
+pub(super) fn value(schema: &Schema, attr: AttrId, text: &str) -> Result<Value, String> {
+    match schema.attribute(attr).ty {
+        AttrType::Int => text.parse().map(Value::Int).map_err(|_| "an integer".to_string()),
+        AttrType::Text => Ok(Value::Text(text.into())),
+        AttrType::Member(BOOL) => {
+            text.parse().map(Value::Bool).map_err(|_| "true or false".to_string())
+        }
+        AttrType::Member(id) if !schema.is_entity(AttrType::Member(id)) => {
+            let index = schema.domain(id).member(text).and_then(|it| u16::try_from(it).ok());
+            index.map(Value::Member).ok_or_else(|| one_of(&names_of(schema, attr)))
+        }
+        _ => Err("an entity, which cannot be chosen".into()),
+    }
+}
+
+/// The members that an attribute may have; for a board, its name.
+fn names_of(schema: &Schema, attr: AttrId) -> Vec<String> {
+    match schema.attribute(attr).ty {
+        AttrType::Member(id) => match &schema.domain(id).shape {
+            Shape::Members(names) => names.clone(),
+            _ => vec![format!("a member of {}", schema.domain(id).name)],
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn words(schema: &Schema, attr: AttrId, value: &Value) -> String {
+    match (value, schema.attribute(attr).ty) {
+        (Value::Member(it), AttrType::Member(id)) => schema.domain(id).member_name(i64::from(*it)),
+        (Value::Member(it), _) => it.to_string(),
+        (Value::Int(it), _) => it.to_string(),
+        (Value::Bool(it), _) => it.to_string(),
+        (Value::Text(it), _) => it.to_string(),
+        (Value::Entity(it), _) => format!("#{}", it.0),
+    }
+}
+
+/// States a fact of the game.
+pub(super) fn state_of_game(world: &mut World, facts: &[(AttrId, Value)]) -> Result<(), FactError> {
+    for (attr, value) in facts {
+        world.insert(GAME, *attr, value.clone())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,421 @@
+//! What can be played: games and presets, read from the `.meta` lines of rule files.
+//!
+//! A file with `.meta game` is a game, one with `.meta preset` a preset, every other file is part
+//! of every program. Only the files that a game needs are compiled, and only when it is asked for.
+//!
+//! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `use` (an activation), `fact`
+//! (`attribute=value` of the game), `number` and `place` (start positions by number). Keys of
+//! presets: `preset`, `name`, `description`. Other keys are left for others.
+
+use std::sync::Arc;
+
+use crate::derive::{Plan, PlanError};
+use crate::facts::{AttrId, Value, nearest};
+use crate::game::Terms;
+use crate::moves::ContractError;
+use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, compile, metas};
+
+use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
+use super::numbered::{Numbered, PlaceError};
+use super::ruleset::Ruleset;
+
+/// A game, as its file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GameEntry {
+    pub name: String,
+    pub title: String,
+    pub aliases: Vec<String>,
+    /// The start position, as FEN; of numbered ones the default.
+    pub start: String,
+    /// The presets that the game is made of, as activations.
+    pub uses: Vec<String>,
+    /// Facts of the game, as `(attribute, value)`.
+    pub facts: Vec<(String, String)>,
+    pub numbered: Option<Numbered>,
+    template: String,
+    source: usize,
+}
+
+/// A preset, as its file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PresetEntry {
+    /// The name that activations use.
+    pub preset: String,
+    /// The name for people.
+    pub name: String,
+    pub description: String,
+    source: usize,
+}
+
+/// All rule files at hand, by what they are for.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    sources: Vec<Source>,
+    core: Vec<usize>,
+    games: Vec<GameEntry>,
+    presets: Vec<PresetEntry>,
+}
+
+/// Metadata that makes no catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}:{line}: {fault}")]
+pub struct CatalogueError {
+    pub path: String,
+    pub line: u32,
+    pub fault: String,
+}
+
+/// Why a game cannot be loaded.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LoadError {
+    #[error("there is no game {name}{}", meant(.near))]
+    Game { name: String, near: Option<String> },
+    #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
+    GameOption { text: String, fault: String },
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    #[error(transparent)]
+    Activation(#[from] ActivationError),
+    #[error("game {game} states {attribute}={value}, but {fault}")]
+    Fact { game: String, attribute: String, value: String, fault: String },
+    #[error(transparent)]
+    Rules(Box<Diagnostics>),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+}
+
+impl Catalogue {
+    /// The games and presets of this package.
+    ///
+    /// # Errors
+    /// None, as a test holds.
+    pub fn embedded() -> Result<Self, CatalogueError> {
+        let source = |&(path, text): &(&str, &str)| Source { path: path.into(), text: text.into() };
+        Self::new(EMBEDDED.iter().map(source).collect())
+    }
+
+    /// The games and presets of these files, in their order.
+    ///
+    /// # Errors
+    /// The first metadata that makes no sense, or two files with one name.
+    pub fn new(sources: Vec<Source>) -> Result<Self, CatalogueError> {
+        let mut catalogue =
+            Self { sources: Vec::new(), core: Vec::new(), games: Vec::new(), presets: Vec::new() };
+        for source in sources {
+            catalogue.add(source)?;
+        }
+        Ok(catalogue)
+    }
+
+    /// Adds a file. A file at the path of an earlier one replaces it.
+    ///
+    /// # Errors
+    /// Its metadata makes no sense, or its name is taken by another file.
+    pub fn add(&mut self, source: Source) -> Result<(), CatalogueError> {
+        let known = self.sources.iter().position(|it| it.path == source.path);
+        let at = known.unwrap_or(self.sources.len());
+        let metas = metas(&source);
+        let entry = Entry::read(&source, &metas, at)?;
+        if let Some(name) = entry.names().into_iter().find(|it| self.has_other(&entry, it, at)) {
+            let line = metas.first().map_or(1, |it| it.span.line);
+            let fault = format!("another file has the name {name} already");
+            return Err(CatalogueError { path: source.path, line, fault });
+        }
+        self.core.retain(|&it| it != at);
+        self.games.retain(|it| it.source != at);
+        self.presets.retain(|it| it.source != at);
+        match entry {
+            Entry::Core => self.core.push(at),
+            Entry::Game(game) => self.games.push(*game),
+            Entry::Preset(preset) => self.presets.push(preset),
+        }
+        // The order of the files is the order of their effects.
+        self.core.sort_unstable();
+        match known {
+            Some(at) => self.sources[at] = source,
+            None => self.sources.push(source),
+        }
+        Ok(())
+    }
+
+    /// Whether a file other than the one at `at` has the name of such an entry.
+    fn has_other(&self, entry: &Entry, name: &str, at: usize) -> bool {
+        match entry {
+            Entry::Core => false,
+            Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
+            Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
+        }
+    }
+
+    /// The games, in the order of their files.
+    pub fn games(&self) -> &[GameEntry] {
+        &self.games
+    }
+
+    /// The presets, in the order of their files.
+    pub fn presets(&self) -> &[PresetEntry] {
+        &self.presets
+    }
+
+    /// The game of that name or alias, in any case.
+    ///
+    /// # Errors
+    /// There is none; the error has the likeliest name.
+    pub fn find_game(&self, name: &str) -> Result<&GameEntry, LoadError> {
+        self.games.iter().find(|it| it.is_called(name)).ok_or_else(|| {
+            let names = self.games.iter().flat_map(GameEntry::names);
+            let near = nearest(name, names).map(String::from);
+            LoadError::Game { name: name.into(), near }
+        })
+    }
+
+    /// The preset of that name.
+    ///
+    /// # Errors
+    /// There is none; the error has the likeliest name.
+    pub fn find_preset(&self, name: &str) -> Result<&PresetEntry, ActivationError> {
+        self.presets.iter().find(|it| it.preset == name).ok_or_else(|| {
+            let names = self.presets.iter().map(|it| it.preset.as_str());
+            let near = nearest(name, names).map(String::from);
+            ActivationError::Preset { name: name.into(), near }
+        })
+    }
+
+    /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of
+    /// a preset that the game itself uses for the same scope takes the place of the game's.
+    ///
+    /// # Errors
+    /// An unknown name, a wrong activation, or rules that do not compile together.
+    pub fn load<T: AsRef<str>>(&self, game: &str, extra: &[T]) -> Result<Ruleset, LoadError> {
+        let _span = tracing::debug_span!("load", game).entered();
+        let (game, number) = self.game_and_number(game)?;
+        let own = self.requests(game.uses.iter().map(String::as_str))?;
+        let extra = self.requests(extra.iter().map(AsRef::as_ref))?;
+        let program = Arc::new(self.compile(game, own.iter().chain(&extra))?);
+        let activations = activations(&program, &own, &extra)?;
+        let start = match &game.numbered {
+            Some(it) => it.fill(&game.template, number.unwrap_or(it.default))?,
+            None => game.start.clone(),
+        };
+        let facts = game_facts(&program, game)?;
+        let terms = Arc::new(Terms::resolve(&program)?);
+        let plan = Arc::new(Plan::compile(program)?);
+        Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
+    }
+
+    fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
+        let (name, options) = match text.split_once(':') {
+            Some((name, options)) => (name, Some(options)),
+            None => (text, None),
+        };
+        let game = self.find_game(name)?;
+        let Some(options) = options else { return Ok((game, None)) };
+        let fault = |fault: String| LoadError::GameOption { text: text.into(), fault };
+        let mut number = None;
+        for (option, value) in pairs(options).map_err(fault)? {
+            match &game.numbered {
+                Some(it) if it.option == option => {
+                    let wrong = |_| fault(format!("{value:?} is no number"));
+                    number = Some(value.parse().map_err(wrong)?);
+                }
+                Some(it) => {
+                    let known = &it.option;
+                    return Err(fault(format!("there is no option {option}, only {known}")));
+                }
+                None => return Err(fault(format!("the game has no option {option}"))),
+            }
+        }
+        Ok((game, number))
+    }
+
+    fn requests<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Result<Vec<Request>, ActivationError> {
+        let mut requests = Vec::new();
+        for text in texts {
+            let request = Request::parse(text)?;
+            self.find_preset(&request.preset)?;
+            requests.push(request);
+        }
+        Ok(requests)
+    }
+
+    /// The core, the presets in the order of their activation, then the game's own rules.
+    fn compile<'r>(
+        &self,
+        game: &GameEntry,
+        requests: impl Iterator<Item = &'r Request>,
+    ) -> Result<Program, LoadError> {
+        let mut files = self.core.clone();
+        for request in requests {
+            let source = self.find_preset(&request.preset)?.source;
+            if !files.contains(&source) {
+                files.push(source);
+            }
+        }
+        files.push(game.source);
+        let sources = files.iter().map(|&it| self.sources[it].clone()).collect();
+        compile(sources).map_err(|it| LoadError::Rules(Box::new(it)))
+    }
+}
+
+impl GameEntry {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.name].into_iter().chain(&self.aliases).map(String::as_str)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.names().any(|it| it.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The game's own activations, replaced where an extra one is for the same, then the rest.
+fn activations(
+    program: &Program,
+    own: &[Request],
+    extra: &[Request],
+) -> Result<Vec<Activation>, ActivationError> {
+    let mut active: Vec<Activation> = Vec::new();
+    for request in own {
+        active.push(Activation::resolve(program, request)?);
+    }
+    let mut settled: Vec<usize> = Vec::new();
+    for request in extra {
+        let activation = Activation::resolve(program, request)?;
+        let same = |it: &Activation| it.preset == activation.preset && it.scope == activation.scope;
+        let at = active.iter().position(same).unwrap_or(active.len());
+        if settled.contains(&at) {
+            let Activation { preset, scope, .. } = activation;
+            return Err(ActivationError::Twice { preset, scope });
+        }
+        settled.push(at);
+        match active.get_mut(at) {
+            Some(place) => *place = activation,
+            None => active.push(activation),
+        }
+    }
+    Ok(active)
+}
+
+fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)>, LoadError> {
+    let schema = &program.schema;
+    let mut facts = Vec::new();
+    for (name, text) in &game.facts {
+        let fault = |fault| LoadError::Fact {
+            game: game.name.clone(),
+            attribute: name.clone(),
+            value: text.clone(),
+            fault,
+        };
+        let attr = schema.attribute_named(name);
+        let attr = attr.ok_or_else(|| fault("there is no such attribute".to_string()))?;
+        let value = value(schema, attr, text).map_err(|it| fault(format!("it takes {it}")))?;
+        facts.push((attr, value));
+    }
+    Ok(facts)
+}
+
+/// What a file is for.
+enum Entry {
+    Core,
+    Game(Box<GameEntry>),
+    Preset(PresetEntry),
+}
+
+impl Entry {
+    fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
+        let file = Metadata { source, metas };
+        match (file.one("game")?, file.one("preset")?) {
+            (None, None) => Ok(Self::Core),
+            (Some(_), Some(preset)) => Err(file.fault(preset, "a file is a game or a preset")),
+            (None, Some(preset)) => Ok(Self::Preset(PresetEntry {
+                preset: preset.value.clone(),
+                name: file.one("name")?.unwrap_or(preset).value.clone(),
+                description: file.text("description")?,
+                source: at,
+            })),
+            (Some(game), None) => file.game(game, at).map(|it| Self::Game(Box::new(it))),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        match self {
+            Self::Core => Vec::new(),
+            Self::Game(game) => game.names().map(String::from).collect(),
+            Self::Preset(preset) => vec![preset.preset.clone()],
+        }
+    }
+}
+
+/// The `.meta` lines of one file.
+struct Metadata<'a> {
+    source: &'a Source,
+    metas: &'a [Meta],
+}
+
+impl<'a> Metadata<'a> {
+    fn fault(&self, meta: &Meta, fault: impl ToString) -> CatalogueError {
+        let path = self.source.path.clone();
+        CatalogueError { path, line: meta.span.line, fault: fault.to_string() }
+    }
+
+    fn all(&self, key: &'static str) -> impl Iterator<Item = &'a Meta> {
+        self.metas.iter().filter(move |it| it.key == key)
+    }
+
+    fn one(&self, key: &'static str) -> Result<Option<&'a Meta>, CatalogueError> {
+        let mut all = self.all(key);
+        let first = all.next();
+        match all.next() {
+            Some(second) => Err(self.fault(second, format!("{key} is there twice"))),
+            None => Ok(first),
+        }
+    }
+
+    fn text(&self, key: &'static str) -> Result<String, CatalogueError> {
+        Ok(self.one(key)?.map(|it| it.value.clone()).unwrap_or_default())
+    }
+
+    fn texts(&self, key: &'static str) -> Vec<String> {
+        self.all(key).map(|it| it.value.clone()).collect()
+    }
+
+    fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
+        let start = self.one("start")?.ok_or_else(|| self.fault(game, "the game has no start"))?;
+        let template = start.value.clone();
+        let numbered = self.numbered()?;
+        let start = match &numbered {
+            Some(it) => it.fill(&template, it.default).map_err(|it| self.fault(start, it))?,
+            None => template.clone(),
+        };
+        let mut facts = Vec::new();
+        for meta in self.all("fact") {
+            let (name, value) = meta
+                .value
+                .split_once('=')
+                .ok_or_else(|| self.fault(meta, "expected ATTRIBUTE=VALUE"))?;
+            facts.push((name.to_string(), value.to_string()));
+        }
+        Ok(GameEntry {
+            name: game.value.clone(),
+            title: self.one("title")?.unwrap_or(game).value.clone(),
+            aliases: self.texts("alias"),
+            start,
+            uses: self.texts("use"),
+            facts,
+            numbered,
+            template,
+            source: at,
+        })
+    }
+
+    fn numbered(&self) -> Result<Option<Numbered>, CatalogueError> {
+        let Some(number) = self.one("number")? else { return Ok(None) };
+        let places: Vec<&str> = self.all("place").map(|it| it.value.as_str()).collect();
+        let numbered = Numbered::parse(&number.value, &places);
+        numbered.map(Some).map_err(|it| self.fault(number, it))
+    }
+}

@@ -1,0 +1,15 @@
+//! Named games and stackable presets, as rule files say them.
+//!
+//! [`Catalogue`] knows what there is, from the `.meta` lines of rule files alone; [`Ruleset`] is one
+//! game with its presets, compiled and ready to start. Every name of a game or a preset is data
+//! from `rules/`: this layer must not know any of them either.
+
+mod activation;
+mod catalogue;
+mod numbered;
+mod ruleset;
+
+pub use activation::{Activation, ActivationError, Request};
+pub use catalogue::{Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
+pub use numbered::{Numbered, PlaceError};
+pub use ruleset::{Ruleset, StartError};

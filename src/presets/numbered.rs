@@ -1,0 +1,126 @@
+//! Start positions by number, for games with a shuffled back rank.
+//!
+//! `.meta number "position=518"` names the option and its default; each `.meta place "LETTERS at
+//! CHOICE ..."` puts pieces on the rank and takes one digit of the number, the first line the
+//! lowest. A choice has a place for each letter: a letter is a file, a digit counts the files that
+//! are still free, from the left. `{rank}` in the start position is the rank in lower case,
+//! `{RANK}` in upper case. Deliberately absent: what the letters mean.
+
+/// The start positions of a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbered {
+    /// The option that carries the number.
+    pub option: String,
+    pub default: u32,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Step {
+    letters: Vec<char>,
+    choices: Vec<Vec<Spot>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spot {
+    File(usize),
+    /// Counted from 1.
+    Free(usize),
+}
+
+/// Lines that place no rank.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    #[error("{text:?} is not OPTION=NUMBER")]
+    Number { text: String },
+    #[error("{text:?} is not LETTERS at CHOICE ..., with a place for each letter in each choice")]
+    Place { text: String },
+    #[error("number {number} puts two pieces on one file, or one beside the board")]
+    Clash { number: u32 },
+    #[error("there are start positions 0 to {last}, not {number}")]
+    Range { number: u32, last: u32 },
+}
+
+impl Numbered {
+    /// Reads the values of the `.meta` lines.
+    ///
+    /// # Errors
+    /// The first line of another form.
+    pub(super) fn parse(number: &str, places: &[&str]) -> Result<Self, PlaceError> {
+        let fault = || PlaceError::Number { text: number.into() };
+        let (option, default) = number.split_once('=').ok_or_else(fault)?;
+        let default = default.parse().map_err(|_| fault())?;
+        let steps = places.iter().map(|it| Step::parse(it)).collect::<Result<_, _>>()?;
+        let numbered = Self { option: option.into(), default, steps };
+        numbered.rank(default)?;
+        Ok(numbered)
+    }
+
+    /// How many start positions there are.
+    pub fn count(&self) -> u32 {
+        self.steps.iter().map(|it| it.choices.len() as u32).product()
+    }
+
+    /// The letters of the back rank with that number.
+    ///
+    /// # Errors
+    /// The number is too large, or the lines put two pieces on one file.
+    pub fn rank(&self, number: u32) -> Result<String, PlaceError> {
+        if number >= self.count() {
+            return Err(PlaceError::Range { number, last: self.count().saturating_sub(1) });
+        }
+        let width = self.steps.iter().map(|it| it.letters.len()).sum();
+        let mut rank: Vec<Option<char>> = vec![None; width];
+        let mut rest = number as usize;
+        for step in &self.steps {
+            let choice = &step.choices[rest % step.choices.len()];
+            rest /= step.choices.len();
+            step.place(choice, &mut rank).ok_or(PlaceError::Clash { number })?;
+        }
+        rank.into_iter().collect::<Option<_>>().ok_or(PlaceError::Clash { number })
+    }
+
+    /// A start position with the rank put in.
+    pub(super) fn fill(&self, template: &str, number: u32) -> Result<String, PlaceError> {
+        let rank = self.rank(number)?;
+        let upper = rank.to_uppercase();
+        Ok(template.replace("{rank}", &rank).replace("{RANK}", &upper))
+    }
+}
+
+impl Step {
+    fn parse(text: &str) -> Result<Self, PlaceError> {
+        let fault = || PlaceError::Place { text: text.into() };
+        let (letters, choices) = text.split_once(" at ").ok_or_else(fault)?;
+        let letters: Vec<char> = letters.trim().chars().collect();
+        let choices = choices.split_whitespace().map(|it| it.chars().map(Spot::parse).collect());
+        let choices = choices.collect::<Option<Vec<Vec<Spot>>>>().ok_or_else(fault)?;
+        let fits = !choices.is_empty() && choices.iter().all(|it| it.len() == letters.len());
+        if fits { Ok(Self { letters, choices }) } else { Err(fault()) }
+    }
+
+    fn place(&self, choice: &[Spot], rank: &mut [Option<char>]) -> Option<()> {
+        let free: Vec<usize> = (0..rank.len()).filter(|&it| rank[it].is_none()).collect();
+        for (&letter, spot) in self.letters.iter().zip(choice) {
+            let file = match *spot {
+                Spot::File(file) => file,
+                Spot::Free(nth) => *free.get(nth.checked_sub(1)?)?,
+            };
+            let place = rank.get_mut(file)?;
+            if place.replace(letter).is_some() {
+                return None;
+            }
+        }
+        Some(())
+    }
+}
+
+impl Spot {
+    fn parse(text: char) -> Option<Self> {
+        match text {
+            'a'..='p' => Some(Self::File(text as usize - 'a' as usize)),
+            '1'..='9' => Some(Self::Free(text as usize - '0' as usize)),
+            _ => None,
+        }
+    }
+}

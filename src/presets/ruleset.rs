@@ -1,0 +1,120 @@
+//! One game with its presets, compiled: what every game of that kind shares.
+
+use std::sync::Arc;
+
+use crate::derive::{Backend, Plan, World};
+use crate::facts::{AttrId, Document, FactError, GAME, NEXT_ENTITY, SaveError, Value};
+use crate::game::{Game, Terms};
+use crate::moves::Contract;
+use crate::moves::notation::FenError;
+use crate::rules::Program;
+
+use super::activation::{Activation, state_of_game};
+use super::catalogue::GameEntry;
+
+/// A game that can be started, any number of times.
+#[derive(Debug, Clone)]
+pub struct Ruleset {
+    game: GameEntry,
+    start: String,
+    activations: Vec<Activation>,
+    facts: Vec<(AttrId, Value)>,
+    terms: Arc<Terms>,
+    plan: Arc<Plan>,
+}
+
+/// Why a game cannot start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Fen(#[from] FenError),
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    #[error(transparent)]
+    Fact(#[from] FactError),
+}
+
+impl Ruleset {
+    pub(super) fn new(
+        game: GameEntry,
+        start: String,
+        activations: Vec<Activation>,
+        facts: Vec<(AttrId, Value)>,
+        terms: Arc<Terms>,
+        plan: Arc<Plan>,
+    ) -> Self {
+        Self { game, start, activations, facts, terms, plan }
+    }
+
+    /// The game, as its file describes it.
+    pub fn game(&self) -> &GameEntry {
+        &self.game
+    }
+
+    /// The position that games start from if no other is given.
+    pub fn start_fen(&self) -> &str {
+        &self.start
+    }
+
+    /// What is active, the game's own first.
+    pub fn activations(&self) -> &[Activation] {
+        &self.activations
+    }
+
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    pub fn program(&self) -> &Arc<Program> {
+        self.plan.program()
+    }
+
+    pub fn terms(&self) -> &Arc<Terms> {
+        &self.terms
+    }
+
+    pub fn contract(&self) -> &Contract {
+        &self.terms.moves
+    }
+
+    /// A new game, from a position or from the game's own start.
+    ///
+    /// # Errors
+    /// The text is no FEN for these rules, or there are more activations than entities.
+    pub fn start(&self, fen: Option<&str>) -> Result<Game, StartError> {
+        self.start_on(Backend::Bits, fen)
+    }
+
+    /// A new game whose rows come from the evaluator of choice.
+    ///
+    /// # Errors
+    /// As [`Ruleset::start`].
+    pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
+        let mut world = World::new(Arc::clone(&self.plan), backend);
+        state_of_game(&mut world, &self.facts)?;
+        for activation in &self.activations {
+            activation.state(&mut world)?;
+        }
+        let fen = fen.unwrap_or(&self.start);
+        Ok(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
+    }
+
+    /// A game that goes on from the facts of a save, activations included. The positions that led
+    /// there are not in a save, so repetitions are counted from here on.
+    ///
+    /// # Errors
+    /// A fact that these rules do not know.
+    pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
+        let facts = document.facts(&self.program().schema)?;
+        let mut world = World::new(Arc::clone(&self.plan), backend);
+        // Defaults of the game are for new games: a save says all there is.
+        let stated: Vec<_> = world.facts().all_facts().iter().map(|it| it.attr).collect();
+        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY) {
+            world.retract(GAME, attr);
+        }
+        for fact in facts {
+            world.insert(fact.entity, fact.attr, fact.value)?;
+        }
+        Ok(Game::from_facts(world, Arc::clone(&self.terms)))
+    }
+}

@@ -1,0 +1,228 @@
+//! Games: how they end, what a refused move changes (nothing), what takeback restores (all).
+
+use rulemate::facts::Snapshot;
+use rulemate::game::{EndError, Game, PlayError};
+use rulemate::moves::Move;
+use rulemate::presets::Catalogue;
+
+fn start(text: &str, fen: Option<&str>) -> Game {
+    let mut words = text.split_whitespace();
+    let name = words.next().expect("a game");
+    let extra: Vec<&str> = words.collect();
+    let catalogue = Catalogue::embedded().expect("our own metadata");
+    let ruleset = catalogue.load(name, &extra).expect(text);
+    ruleset.start(fen).expect(text)
+}
+
+fn ended(game: &Game) -> String {
+    game.result().map_or_else(|| "-".into(), ToString::to_string)
+}
+
+/// A line of moves, `xN` in front: N times.
+fn play_line(game: &mut Game, line: &str) {
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    let mut times = 1;
+    if let Some(count) = words[0].strip_prefix('x') {
+        times = count.parse().expect("a number after x");
+        words.remove(0);
+    }
+    for text in words.repeat(times) {
+        game.play_text(text).unwrap_or_else(|error| panic!("{text} of {line}: {error}"));
+    }
+}
+
+/// Plays a block of `golden/results.txt`.
+fn check_ending(block: &str) {
+    let of = |key: &str| {
+        let lines = block.lines().filter_map(move |it| it.split_once(' ').filter(|it| it.0 == key));
+        lines.map(|it| it.1.trim()).collect::<Vec<_>>()
+    };
+    let name = of("name")[0];
+    let mut game = start(of("game")[0], of("fen").first().copied());
+    assert_eq!(ended(&game), "-", "{name}: at the start");
+    for line in of("moves") {
+        play_line(&mut game, line);
+    }
+    assert_eq!(ended(&game), of("result")[0], "{name}: {}", game.fen());
+    assert_eq!(game.claims().join(" "), of("claims").concat(), "{name}");
+    assert_eq!(game.legal_moves().is_empty(), game.result().is_some(), "{name}");
+}
+
+#[test]
+fn golden_endings() {
+    let text = include_str!("../data/golden/results.txt");
+    let blocks: Vec<&str> = text.split("\n\n").filter(|it| it.starts_with("name ")).collect();
+    for block in &blocks {
+        check_ending(block);
+    }
+    assert!(blocks.len() > 20);
+}
+
+#[test]
+fn dead_positions_by_material() {
+    for line in
+        include_str!("../data/golden/material.txt").lines().filter(|it| !it.starts_with('#'))
+    {
+        let (judgement, fen) = line.split_once(' ').expect("a word and a position");
+        let game = start("chess", Some(fen.trim()));
+        let wanted = if judgement == "dead" { "draw by insufficient material" } else { "-" };
+        assert_eq!(ended(&game), wanted, "{fen}");
+    }
+}
+
+#[test]
+fn an_illegal_move_changes_no_fact() {
+    let mut game = start("chess", None);
+    let (hash, facts) = (game.hash(), game.facts().all_facts());
+    for text in ["e2e5", "e1e2", "e7e5", "a1a8", "e9e4", "", "e2e4q"] {
+        assert!(game.play_text(text).is_err(), "{text}");
+    }
+    let nowhere = Move { args: [99, -4].into_iter().collect(), ..game.legal_moves()[0].clone() };
+    assert!(game.play(&nowhere).is_err());
+    assert_eq!((game.hash(), game.facts().all_facts()), (hash, facts));
+    assert!(game.history().is_empty());
+}
+
+/// Why the move from one square to another is refused; the row is that of the piece there.
+fn refusal(text: &str, fen: Option<&str>, uci: &str) -> String {
+    let mut game = start(text, fen);
+    let error = match game.find_move(uci).expect_err(uci) {
+        PlayError::Text(error) => error,
+        other => panic!("{other}"),
+    };
+    let candidate = error.candidate().expect("a piece stands there").clone();
+    let Err(PlayError::Illegal(refusal)) = game.play(&candidate) else { panic!("{uci} is legal") };
+    assert_eq!(refusal.mv, candidate);
+    assert_eq!(refusal.row, candidate.args);
+    assert_eq!(refusal.text, uci);
+    refusal.reasons.join("; ")
+}
+
+#[test]
+fn a_refusal_says_why() {
+    let cases = [
+        (
+            "chess",
+            Some("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1"),
+            "e2c3",
+            "the piece on e2 going to c3 would leave a royal piece attacked",
+        ),
+        ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
+        ("chess", None, "e2e5", "it is not so that the piece on e2 can go to e5, safety aside"),
+        ("chess", None, "e7e5", "it is not so that the piece on e7 belongs to the side to move"),
+        ("chess", Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"), "e2e4", "a piece stands on e3"),
+        (
+            "chess",
+            Some("rn2k2r/8/8/8/8/8/8/RN2K2R w KQkq - 0 1"),
+            "e1c1",
+            "a piece stands in the way of castling with the piece on a1",
+        ),
+        (
+            "antichess",
+            Some("8/8/8/3p4/4P3/8/P7/8 w - - 0 1"),
+            "a2a3",
+            "a rule of the game forbids the piece on a2 to go to a3",
+        ),
+    ];
+    for (game, fen, uci, reason) in cases {
+        assert_eq!(refusal(game, fen, uci), reason, "{game} {fen:?} {uci}");
+    }
+}
+
+#[test]
+fn takeback_restores_everything() {
+    let catalogue = Catalogue::embedded().expect("our own metadata");
+    for (seed, entry) in (1..).zip(catalogue.games()) {
+        let ruleset = catalogue.load(&entry.name, &[] as &[&str]).expect(&entry.name);
+        let mut game = ruleset.start(None).expect(&entry.name);
+        let mut before = vec![state(&mut game)];
+        let mut random = Random(seed);
+        while game.history().len() < 24 && game.result().is_none() {
+            let moves = game.legal_moves();
+            game.play(&moves[random.below(moves.len())]).expect("a legal move");
+            before.push(state(&mut game));
+            let last = &game.history()[game.history().len() - 1];
+            assert_eq!(last.snapshot, Snapshot::new(game.facts()));
+            assert_eq!(last.hash(), game.hash());
+        }
+        let half = before.len() / 2;
+        let mut branch = game.branch(half).expect("played that far");
+        assert_eq!(state(&mut branch), before[half]);
+        while game.takeback().is_some() {
+            before.pop();
+            assert_eq!(Some(&state(&mut game)), before.last(), "{}", entry.name);
+        }
+        assert_eq!(before.len(), 1);
+    }
+}
+
+/// All that a player sees, and the hash of all that there is.
+fn state(game: &mut Game) -> (String, u64, Vec<(String, Move)>, String) {
+    (game.fen(), game.hash(), game.listing(), ended(game))
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+#[test]
+fn records_tell_what_was_played() {
+    let mut game = start("chess", None);
+    play_line(&mut game, "e2e4 e7e5 g1f3");
+    let texts: Vec<&str> = game.history().iter().map(|it| &*it.uci).collect();
+    assert_eq!(texts, ["e2e4", "e7e5", "g1f3"]);
+    let sides: Vec<i64> = game.history().iter().map(|it| it.side).collect();
+    assert_eq!(sides, [0, 1, 0]);
+    assert!(game.history().iter().all(|it| !it.turn_goes_on));
+    let played = game.history()[0].snapshot.diff(&game.history()[1].snapshot);
+    let attributes: Vec<&str> =
+        played.iter().map(|it| game.program().schema.attribute(it.attr).name.as_str()).collect();
+    assert!(attributes.contains(&"turn") && attributes.contains(&"position"), "{attributes:?}");
+}
+
+#[test]
+fn nothing_is_played_after_the_end() {
+    let mut game = start("chess", None);
+    play_line(&mut game, "f2f3 e7e5 g2g4 d8h4");
+    let error = game.play_text("e2e4").expect_err("over");
+    assert_eq!(error.to_string(), "the game is over: black wins by checkmate");
+    assert!(matches!(game.resign(0), Err(EndError::Over { .. })));
+    game.takeback();
+    assert_eq!(ended(&game), "-");
+    game.play_text("e8e7").expect("legal");
+}
+
+#[test]
+fn resigning_ends_the_game_for_the_other_side() {
+    let mut game = start("antichess", None);
+    play_line(&mut game, "e2e3");
+    assert_eq!(game.resign(7), Err(EndError::Side { side: 7 }));
+    assert_eq!(game.resign(1).map(|it| it.winner), Ok(Some(0)));
+    assert_eq!(ended(&game), "white wins by resignation");
+    assert!(game.legal_moves().is_empty());
+    game.takeback();
+    assert_eq!(ended(&game), "-");
+}
+
+#[test]
+fn a_draw_is_claimed_only_when_there_is_one() {
+    let mut game = start("chess", None);
+    let hash = game.hash();
+    let error = game.claim_draw(None).expect_err("nothing to claim");
+    assert_eq!(error.to_string(), "there is no draw to claim");
+    assert_eq!(game.hash(), hash);
+    play_line(&mut game, "x2 g1f3 g8f6 f3g1 f6g8");
+    let error = game.claim_draw(Some("fifty_moves")).expect_err("another reason");
+    assert_eq!(
+        error.to_string(),
+        "there is no draw to claim for that reason, but by threefold_repetition"
+    );
+    game.claim_draw(None).expect("threefold");
+    assert_eq!(ended(&game), "draw by threefold repetition");
+}

@@ -1,0 +1,204 @@
+//! The catalogue, activations and numbered starts.
+
+use rulemate::derive::Backend;
+use rulemate::facts::Document;
+use rulemate::presets::{Catalogue, Request};
+use rulemate::rules::Source;
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().expect("our own metadata")
+}
+
+/// The error of loading a game with activations.
+fn refusal(game: &str, extra: &[&str]) -> String {
+    catalogue().load(game, extra).expect_err("should not load").to_string()
+}
+
+#[test]
+fn every_game_starts_and_has_moves() {
+    let catalogue = catalogue();
+    for entry in catalogue.games() {
+        let ruleset = catalogue.load(&entry.name, &[] as &[&str]).expect(&entry.name);
+        let mut game = ruleset.start(None).expect(&entry.name);
+        assert_eq!(game.warnings(), [], "{}", entry.name);
+        assert_eq!(game.result(), None, "{}", entry.name);
+        assert!(!game.legal_moves().is_empty(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn games_go_by_name_and_alias_in_any_case() {
+    let catalogue = catalogue();
+    for (text, name) in
+        [("chess", "chess"), ("FischerAndom", "chess960"), ("preset-coregal", "coregal")]
+    {
+        assert_eq!(catalogue.find_game(text).expect(text).name, name);
+    }
+    let error = catalogue.find_game("antiches").expect_err("misspelt");
+    assert_eq!(error.to_string(), "there is no game antiches; did you mean antichess?");
+}
+
+#[test]
+fn activations_are_read() {
+    let request = Request::parse("p:white:a=1,b=d4+e4").expect("well formed");
+    assert_eq!(request.preset, "p");
+    assert_eq!(request.scope.as_deref(), Some("white"));
+    assert_eq!(request.options, [("a".into(), "1".into()), ("b".into(), "d4+e4".into())]);
+    let request = Request::parse("p:a=1").expect("well formed");
+    assert_eq!((request.scope, request.options.len()), (None, 1));
+    for (text, fault) in [
+        ("", "there is no name"),
+        ("p:", "the scope is empty"),
+        ("p:white:a", "\"a\" is no OPTION=VALUE"),
+        ("p:a=1,a=2", "option a is there twice"),
+        ("p:white:a=1:b=2", "there is \"b=2\" after the options"),
+    ] {
+        let error = Request::parse(text).expect_err(text).to_string();
+        assert!(error.ends_with(fault), "{error}");
+    }
+}
+
+#[test]
+fn wrong_activations_say_what_there_is() {
+    let cases = [
+        ("coregall", "there is no preset coregall; did you mean coregal?"),
+        ("coregal:red", "preset coregal has no scope red: a scope is white, black or both"),
+        ("coregal:a=1", "preset coregal has no option a: it has none"),
+        (
+            "suicide-chess:castle=true",
+            "preset suicide-chess has no option castle: its options are castling, promote_to_king",
+        ),
+        (
+            "suicide-chess:castling=yes",
+            "option castling of preset suicide-chess is true or false, not \"yes\"",
+        ),
+    ];
+    for (text, message) in cases {
+        assert_eq!(refusal("chess", &[text]), message);
+    }
+    let twice = refusal("chess", &["coregal", "coregal:both"]);
+    assert_eq!(twice, "preset coregal is activated twice for both");
+}
+
+#[test]
+fn activations_are_facts() {
+    let catalogue = catalogue();
+    let ruleset = catalogue.load("chess", &["suicide-chess:white:castling=true"]).expect("loads");
+    let texts: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["suicide-chess:white:castling=true,promote_to_king=true"]);
+    let game = ruleset.start(None).expect("starts");
+    let save = game.to_json();
+    for fact in [
+        r#""attribute":"preset","value":"suicide-chess""#,
+        r#""attribute":"scope","value":"white""#,
+        r#""attribute":"suicide-chess.castling","value":true"#,
+    ] {
+        assert!(save.contains(fact), "{fact} in {save}");
+    }
+}
+
+#[test]
+fn an_activation_for_the_same_scope_takes_the_place_of_the_games_own() {
+    let catalogue = catalogue();
+    let ruleset = catalogue.load("giveaway", &["suicide-chess:castling=false"]).expect("loads");
+    let texts: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["suicide-chess:both:castling=false,promote_to_king=true"]);
+}
+
+#[test]
+fn numbered_starts() {
+    let catalogue = catalogue();
+    let entry = catalogue.find_game("chess960").expect("a game");
+    let numbered = entry.numbered.as_ref().expect("numbered");
+    assert_eq!((numbered.count(), numbered.default), (960, 518));
+    assert!(entry.start.starts_with("rnbqkbnr/"), "{}", entry.start);
+    // Known pairs of number and rank.
+    for (number, rank) in [(0, "bbqnnrkr"), (518, "rnbqkbnr"), (534, "rnbkqbnr"), (959, "rkrnnqbb")]
+    {
+        assert_eq!(numbered.rank(number).expect("in range"), rank);
+    }
+    let mut ranks: Vec<String> = (0..960).map(|it| numbered.rank(it).expect("in range")).collect();
+    for rank in &ranks {
+        let files = |letter| rank.match_indices(letter).map(|it| it.0).collect::<Vec<_>>();
+        let (bishops, rooks, kings) = (files('b'), files('r'), files('k'));
+        assert_eq!((bishops[0] + bishops[1]) % 2, 1, "{rank}");
+        assert!(rooks[0] < kings[0] && kings[0] < rooks[1], "{rank}");
+    }
+    ranks.sort();
+    ranks.dedup();
+    assert_eq!(ranks.len(), 960);
+}
+
+#[test]
+fn a_numbered_start_is_an_option_of_the_game() {
+    let catalogue = catalogue();
+    let none: [&str; 0] = [];
+    let mut game =
+        catalogue.load("chess960:position=0", &none).expect("loads").start(None).expect("starts");
+    assert_eq!(game.fen(), "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1");
+    for (text, message) in [
+        ("chess960:position=960", "there are start positions 0 to 959, not 960"),
+        ("chess960:number=1", "there is no option number, only position"),
+        ("chess960:position=x", "\"x\" is no number"),
+        ("chess:position=1", "the game has no option position"),
+    ] {
+        let error = refusal(text, &[]);
+        assert!(error.ends_with(message), "{error}");
+    }
+}
+
+#[test]
+fn metadata_that_makes_no_sense_is_refused_with_its_line() {
+    let cases = [
+        (".meta game \"x\"", "t.dl:1: the game has no start"),
+        (".meta game \"x\"\n.meta preset \"y\"", "t.dl:2: a file is a game or a preset"),
+        (".meta game \"x\"\n.meta game \"y\"", "t.dl:2: game is there twice"),
+        (
+            ".meta game \"x\"\n.meta start \"8/8\"\n.meta fact \"a\"",
+            "t.dl:3: expected ATTRIBUTE=VALUE",
+        ),
+        (
+            ".meta game \"CHESS\"\n.meta start \"8/8\"",
+            "t.dl:1: another file has the name CHESS already",
+        ),
+        (
+            ".meta game \"x\"\n.meta start \"{rank}\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
+            "t.dl:3: number 0 puts two pieces on one file, or one beside the board",
+        ),
+    ];
+    for (text, message) in cases {
+        let source = Source { path: "t.dl".into(), text: text.into() };
+        assert_eq!(catalogue().add(source).expect_err(text).to_string(), message);
+    }
+}
+
+#[test]
+fn a_preset_file_of_ones_own_can_be_added() {
+    let text = "% no-queens\n.meta preset \"still-queens\"\n.domain Preset += { still-queens }\n\
+                forbidden(p, t) :- active('still-queens, c), color(p, c), kind(p, 'queen), goes(p, t).\n";
+    let mut catalogue = catalogue();
+    catalogue.add(Source { path: "mine/still.dl".into(), text: text.into() }).expect("well formed");
+    let fen = "4k3/8/8/8/8/8/8/3QK3 w - - 0 1";
+    let ruleset = catalogue.load("chess", &["still-queens:white"]).expect("loads");
+    let mut game = ruleset.start(Some(fen)).expect("starts");
+    assert!(game.listing().iter().all(|it| !it.0.starts_with("d1")));
+    let ruleset = catalogue.load("chess", &["still-queens:black"]).expect("loads");
+    let mut game = ruleset.start(Some(fen)).expect("starts");
+    assert!(game.listing().iter().any(|it| it.0.starts_with("d1")));
+}
+
+#[test]
+fn a_save_resumes() {
+    let ruleset = catalogue().load("giveaway", &[] as &[&str]).expect("loads");
+    let mut game = ruleset.start(None).expect("starts");
+    for text in ["e2e3", "b7b5", "f1b5"] {
+        game.play_text(text).expect(text);
+    }
+    let save = game.to_json();
+    let document = Document::parse(&save).expect("our own save");
+    let mut again = ruleset.resume(&document, Backend::Bits).expect("resumes");
+    assert_eq!(again.hash(), game.hash());
+    assert_eq!(again.to_json(), save);
+    assert_eq!(again.fen(), game.fen());
+    assert_eq!(again.listing(), game.listing());
+}
