@@ -218,3 +218,23 @@ fn explanations_survive_json() {
         }
     }
 }
+
+/// A row that rests on the two before it would have a proof of exponential size.
+#[test]
+fn proofs_have_a_limit() {
+    let text = r#"
+.static first(n: Int)
+first(0). first(1).
+.input high(n: Int) game attr high = 40
+.decl step(n: Int) "step {n} is reached"
+step(n) :- first(n).
+step(n) :- step(m), step(k), k = m + 1, n = k + 1, high(h), n <= h.
+"#;
+    let program = program(text);
+    let mut stairs = world(&program, Backend::Frog);
+    let rows = stairs.materialised();
+    let proof = why(&rows, rel(&program, "step"), &[40]).expect("the last step");
+    assert!(height(&proof) >= 20);
+    let refutation = why_not(&rows, rel(&program, "step"), &[Some(41)]).expect("no such step");
+    assert!(matches!(refutation.lack, Lack::Rules(_)));
+}

@@ -24,6 +24,8 @@ pub(super) struct Context<'r> {
     pub(super) path: Vec<(RelId, Vec<Option<i64>>)>,
     /// Goals of refutations that may still be taken apart.
     pub(super) goals: usize,
+    /// Rows that may still be proved by a rule.
+    pub(super) proofs: usize,
 }
 
 impl<'r> Context<'r> {
@@ -35,6 +37,7 @@ impl<'r> Context<'r> {
             chosen: HashMap::new(),
             path: Vec::new(),
             goals: limits.goals,
+            proofs: limits.rows,
         }
     }
 

@@ -86,24 +86,22 @@ impl Refutation {
         })
     }
 
-    /// The attempt that lacks the smallest part of its body. Of equals rather one in which a goal is
-    /// missing because something stands against it: a negated literal that fails outright is often
-    /// but the mark of another rule's case.
+    /// The attempt with the fewest literals that fail; of equals the most promising kind.
     fn best(&self) -> Option<&Attempt> {
         let Lack::Rules(attempts) = &self.lack else { return None };
         let tried = attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
-        tried.min_by(|a, b| {
-            let share = |it: &Attempt, other: &Attempt| (it.total - it.matched) * other.total;
-            let order = share(a, b).cmp(&share(b, a));
-            order.then_with(|| a.standing().cmp(&b.standing()))
-        })
+        tried.min_by_key(|it| (it.total - it.matched, it.standing()))
     }
 }
 
 impl Attempt {
+    /// Lower is more telling: first a goal that is missing because something stands against it. A
+    /// negated literal that fails outright is often but the mark of another rule's case, and what
+    /// no position has is no news.
     fn standing(&self) -> u8 {
         match &self.blocked {
             Blocked::Missing(it) if it.stands_against() => 0,
+            Blocked::Missing(Refutation { lack: Lack::Static { .. }, .. }) => 3,
             Blocked::Missing(_) => 1,
             _ => 2,
         }
@@ -230,8 +228,9 @@ impl Page<'_> {
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         let denial = format!("not: {}", self.view.goal(&refutation.goal));
         match &refutation.lack {
-            Lack::Given { instead: None } => self.line(depth, &format!("{denial} [no such fact]")),
-            Lack::Given { instead: Some(it) } => {
+            Lack::Fact { instead: None } => self.line(depth, &format!("{denial} [no such fact]")),
+            Lack::Static { instead: None } => self.line(depth, &format!("{denial} [never]")),
+            Lack::Fact { instead: Some(it) } | Lack::Static { instead: Some(it) } => {
                 self.line(depth, &format!("{denial} [but {}]", it.name));
             }
             Lack::Circular => self.line(depth, &format!("{denial} [asked above]")),

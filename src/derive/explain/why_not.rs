@@ -11,11 +11,17 @@ use super::data::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Literal, RelId, Role, Rule};
 
-/// The partial match that got furthest so far.
-struct Furthest {
+/// A partial match, and the literal at which it ends.
+struct Failure {
     matched: usize,
     literal: usize,
     bindings: Bindings,
+}
+
+/// The failure that came furthest so far, and how many more partial matches may be tried.
+struct Search {
+    furthest: Option<Failure>,
+    matches: usize,
 }
 
 impl Context<'_> {
@@ -27,9 +33,8 @@ impl Context<'_> {
         depth: usize,
     ) -> Refutation {
         let lack = match self.program.relation(rel).role {
-            Role::Input(_) | Role::Static | Role::Builtin(_) => {
-                Lack::Given { instead: self.instead(rel, pattern) }
-            }
+            Role::Input(_) => Lack::Fact { instead: self.instead(rel, pattern) },
+            Role::Static | Role::Builtin(_) => Lack::Static { instead: self.instead(rel, pattern) },
             Role::Derived if self.is_open(rel, pattern) => Lack::Circular,
             Role::Derived if depth == 0 || self.goals == 0 => Lack::Deeper,
             Role::Derived => {
@@ -87,10 +92,10 @@ impl Context<'_> {
                 blocked: Blocked::Head,
             };
         };
-        let mut furthest = None;
+        let mut search = Search { furthest: None, matches: self.limits.matches };
         let rest: Vec<u16> = (0..total as u16).collect();
-        self.reach(&rule.body, &rest, &mut bindings.clone(), &mut furthest);
-        let (matched, blocked, bindings) = match furthest {
+        self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);
+        let (matched, blocked, bindings) = match search.furthest {
             Some(it) => {
                 let matched = self.satisfied(&rule.body, &it.bindings);
                 (matched, self.blocked(rule, &it, depth), it.bindings)
@@ -101,9 +106,9 @@ impl Context<'_> {
         Attempt { rule: self.quote(rule), bindings, matched, total, blocked }
     }
 
-    fn blocked(&mut self, rule: &Rule, furthest: &Furthest, depth: usize) -> Blocked {
-        let bindings = &furthest.bindings;
-        match &rule.body[furthest.literal] {
+    fn blocked(&mut self, rule: &Rule, failure: &Failure, depth: usize) -> Blocked {
+        let bindings = &failure.bindings;
+        match &rule.body[failure.literal] {
             Literal::Compare(it) => Blocked::Compare(self.comparison(rule, it, bindings)),
             Literal::Aggregate(it) => Blocked::Aggregate(self.tally(rule, it, bindings)),
             Literal::Atom(atom) => {
@@ -118,17 +123,28 @@ impl Context<'_> {
         }
     }
 
-    /// How many literals hold, wherever they come, with the variables that are bound.
+    /// How many literals do not fail, wherever they come, with the variables that are bound: those
+    /// that hold, have rows, or cannot be judged.
     fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
+<<<<<<< HEAD
         let holds = |at: &usize| {
             solve::is_test(body, *at, bindings) && {
                 let literal = &body[*at];
                 let found = &mut |_: &mut Bindings| ControlFlow::Break(());
                 solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found)
                     .is_break()
+=======
+        let fits = |at: &usize| {
+            let literal = &body[*at];
+            let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
+            if !is_positive && !solve::is_test(body, *at, bindings) {
+                return true;
+>>>>>>> main
             }
+            let found = &mut |_: &mut Bindings| ControlFlow::Break(());
+            solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
         };
-        (0..body.len()).filter(holds).count()
+        (0..body.len()).filter(fits).count()
     }
 
     /// A refutation of one level does not prove what stands against it.
@@ -137,25 +153,24 @@ impl Context<'_> {
     }
 
     /// Searches the body on from a partial match and keeps the furthest failure.
-    fn reach(
-        &self,
-        body: &[Literal],
-        rest: &[u16],
-        bindings: &mut Bindings,
-        furthest: &mut Option<Furthest>,
-    ) {
+    fn reach(&self, body: &[Literal], rest: &[u16], bindings: &mut Bindings, search: &mut Search) {
+        search.matches = search.matches.saturating_sub(1);
         let Some(at) = self.next(body, rest, bindings) else { return };
         let literal = usize::from(rest[at]);
         let later = [&rest[..at], &rest[at + 1..]].concat();
         let mut any = false;
         let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |bindings| {
             any = true;
-            self.reach(body, &later, bindings, furthest);
-            ControlFlow::Continue(())
+            self.reach(body, &later, bindings, search);
+            match search.matches {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
         });
         let matched = body.len() - rest.len();
-        if !any && furthest.as_ref().is_none_or(|it| it.matched < matched) {
-            *furthest = Some(Furthest { matched, literal, bindings: bindings.clone() });
+        if !any && search.furthest.as_ref().is_none_or(|it| it.matched < matched) {
+            let bindings = bindings.clone();
+            search.furthest = Some(Failure { matched, literal, bindings });
         }
     }
 
