@@ -10,3 +10,5 @@ pub mod derive;
 pub mod moves;
 pub mod game;
 pub mod presets;
+#[cfg(feature = "bin")]
+pub mod cli;

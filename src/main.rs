@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary: everything it does is in `rulemate::cli`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rulemate::cli::run()
+}

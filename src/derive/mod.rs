@@ -3,14 +3,15 @@
 //! This layer must not know moves, players, or squares as chess.
 
 mod bits;
+pub mod explain;
 mod fire;
 mod frog;
 mod rows;
 mod solve;
 mod world;
 
+pub use bits::PlanError;
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
-pub use bits::PlanError;
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

@@ -9,7 +9,9 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::rows::{Rows, Tuple};
-use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, Term, VarId};
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Term, VarId,
+};
 
 /// Values of variables so far, by variable.
 pub type Bindings = Vec<Option<i64>>;
@@ -50,25 +52,58 @@ pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
 }
 
 /// The place among `rest` of the literal to try next: tests first, then what has one answer at
-/// most, then the atom that leaves the fewest new variables.
+/// most, then the atom that leaves the fewest new variables. With it, whether it may have many
+/// solutions, so that a look ahead pays.
 pub(super) fn pick(
     program: &Program,
     body: &[Literal],
     rest: &[u16],
     bindings: &[Option<i64>],
-) -> Option<usize> {
-    let ranks = rest.iter().map(|&at| rank(program, &body[usize::from(at)], bindings));
+) -> Option<(usize, bool)> {
+    let ranks = rest.iter().map(|&at| rank(program, body, usize::from(at), bindings));
     let (at, best) = ranks.enumerate().min_by_key(|(_, rank)| *rank)?;
-    (best < NOT_READY).then_some(at)
+    (best < NOT_READY).then_some((at, best >= GENERATOR))
+}
+
+/// The literal at a place of a body binds no new variable.
+pub(super) fn is_test(body: &[Literal], at: usize, bindings: &[Option<i64>]) -> bool {
+    match &body[at] {
+        Literal::Atom(atom) => unbound(atom, bindings) == 0,
+        Literal::Compare(it) => all_bound(&it.lhs, bindings) && all_bound(&it.rhs, bindings),
+        Literal::Aggregate(it) => {
+            let results = it.results.iter().all(|&it| term(it, bindings).is_some());
+            results && groups_bound(body, it, bindings)
+        }
+    }
 }
 
 const NOT_READY: usize = usize::MAX;
+/// The rank from which on a literal may have many solutions.
+const GENERATOR: usize = 100;
+
+/// Statics are tables of a whole board; what depends on the facts is mostly small.
+fn is_large(program: &Program, rel: RelId) -> bool {
+    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
+}
+
+/// A positive atom among `rest`, in text order, that has no row whatever its open variables are.
+pub(super) fn hopeless(
+    rows: &dyn Rows,
+    body: &[Literal],
+    rest: &[u16],
+    bindings: &[Option<i64>],
+) -> Option<usize> {
+    rest.iter().position(|&at| match &body[usize::from(at)] {
+        Literal::Atom(atom) => !atom.negated && !has_row(rows, atom, bindings),
+        Literal::Compare(_) | Literal::Aggregate(_) => false,
+    })
+}
 
 /// How soon a literal should be tried: the lower the sooner.
-fn rank(program: &Program, literal: &Literal, bindings: &[Option<i64>]) -> usize {
-    match literal {
+fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]) -> usize {
+    match &body[at] {
         Literal::Compare(compare) if is_ready(compare, bindings) => 0,
-        Literal::Aggregate(aggregate) if groups_bound(aggregate, bindings) => 4,
+        Literal::Aggregate(aggregate) if groups_bound(body, aggregate, bindings) => 4,
         Literal::Compare(_) | Literal::Aggregate(_) => NOT_READY,
         Literal::Atom(atom) if atom.negated => match unbound(atom, bindings) {
             0 => 1,
@@ -79,7 +114,8 @@ fn rank(program: &Program, literal: &Literal, bindings: &[Option<i64>]) -> usize
             1 if is_lookup(program, atom, bindings) => 3,
             new => {
                 let bound = atom.args.iter().filter(|&&it| term(it, bindings).is_some()).count();
-                5 + 100 * new - bound.min(99)
+                let spread = if is_large(program, atom.rel) { new + 2 } else { new };
+                GENERATOR + 100 * spread - bound.min(99)
             }
         },
     }
@@ -120,45 +156,69 @@ fn all_bound(expr: &Expr, bindings: &[Option<i64>]) -> bool {
     }
 }
 
-/// Every variable that the aggregate shares with its surroundings is bound.
-fn groups_bound(aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
-    let mut inner: Vec<VarId> = Vec::new();
-    aggregate.body.iter().for_each(|it| literal_vars(it, &mut inner));
-    aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
-    inner.iter().all(|var| aggregate.locals.contains(var) || bindings[usize::from(var.0)].is_some())
+/// Every variable that the aggregate shares with the rest of the body is bound.
+fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
+    let mut bound = true;
+    inner_vars(aggregate, &mut |var| {
+        bound = bound
+            && (bindings[usize::from(var.0)].is_some() || !occurs_beside(body, aggregate, var));
+    });
+    bound
 }
 
-fn literal_vars(literal: &Literal, into: &mut Vec<VarId>) {
+/// The variable occurs in a literal of the body other than the aggregate. (Those that occur in the
+/// head alone are bound from the start.)
+fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
+    body.iter().any(|literal| {
+        let mut occurs = false;
+        match literal {
+            Literal::Aggregate(it) if std::ptr::eq(it, aggregate) => {}
+            _ => literal_vars(literal, &mut |it| occurs |= it == var),
+        }
+        occurs
+    })
+}
+
+/// Calls `f` with the variables of an aggregate that are not named as its own.
+fn inner_vars(aggregate: &Aggregate, f: &mut dyn FnMut(VarId)) {
+    let mut shared = |var| {
+        if !aggregate.locals.contains(&var) {
+            f(var);
+        }
+    };
+    aggregate.body.iter().for_each(|it| literal_vars(it, &mut shared));
+    aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut shared));
+}
+
+fn literal_vars(literal: &Literal, f: &mut dyn FnMut(VarId)) {
     match literal {
-        Literal::Atom(atom) => term_vars(&atom.args, into),
+        Literal::Atom(atom) => term_vars(&atom.args, f),
         Literal::Compare(compare) => {
-            expr_vars(&compare.lhs, into);
-            expr_vars(&compare.rhs, into);
+            expr_vars(&compare.lhs, f);
+            expr_vars(&compare.rhs, f);
         }
         Literal::Aggregate(aggregate) => {
-            let mut inner = Vec::new();
-            aggregate.body.iter().for_each(|it| literal_vars(it, &mut inner));
-            aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
-            into.extend(inner.into_iter().filter(|it| !aggregate.locals.contains(it)));
-            term_vars(&aggregate.results, into);
+            inner_vars(aggregate, f);
+            term_vars(&aggregate.results, f);
         }
     }
 }
 
-fn term_vars(terms: &[Term], into: &mut Vec<VarId>) {
-    into.extend(terms.iter().filter_map(|it| match it {
-        Term::Var(var) => Some(*var),
-        Term::Const(_) | Term::Wild => None,
-    }));
+fn term_vars(terms: &[Term], f: &mut dyn FnMut(VarId)) {
+    for term in terms {
+        if let Term::Var(var) = term {
+            f(*var);
+        }
+    }
 }
 
-fn expr_vars(expr: &Expr, into: &mut Vec<VarId>) {
+fn expr_vars(expr: &Expr, f: &mut dyn FnMut(VarId)) {
     match expr {
-        Expr::Var(var) => into.push(*var),
+        Expr::Var(var) => f(*var),
         Expr::Const(_) => {}
         Expr::Binary(_, lhs, rhs) => {
-            expr_vars(lhs, into);
-            expr_vars(rhs, into);
+            expr_vars(lhs, f);
+            expr_vars(rhs, f);
         }
     }
 }
@@ -173,9 +233,12 @@ impl Search<'_> {
         if rest.is_empty() {
             return f(bindings);
         }
-        let Some(at) = pick(self.rows.program(), self.body, rest, bindings) else {
+        let Some((at, many)) = pick(self.rows.program(), self.body, rest, bindings) else {
             return ControlFlow::Continue(());
         };
+        if many && hopeless(self.rows, self.body, rest, bindings).is_some() {
+            return ControlFlow::Continue(());
+        }
         let mut later = rest.clone();
         let chosen = later.remove(at);
         literal_solutions(self.rows, &self.body[usize::from(chosen)], bindings, &mut |bindings| {
@@ -215,6 +278,9 @@ pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallVec<[Option
 
 fn has_row(rows: &dyn Rows, atom: &Atom, bindings: &[Option<i64>]) -> bool {
     let pattern = pattern(atom, bindings);
+    if let Some(tuple) = pattern.iter().copied().collect::<Option<Tuple>>() {
+        return rows.contains(atom.rel, &tuple);
+    }
     rows.for_each(atom.rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
 }
 

@@ -54,10 +54,7 @@ impl LegalityMode {
 
     /// Whether counting rows is counting legal moves.
     pub(super) fn is_counted(self, program: &Program) -> bool {
-        program
-            .actions
-            .iter()
-            .all(|it| self.of(it.legality) == Legality::Rules)
+        program.actions.iter().all(|it| self.of(it.legality) == Legality::Rules)
     }
 }
 
@@ -73,11 +70,7 @@ pub fn legal_moves(world: &mut World, contract: &Contract) -> Vec<Move> {
 
 /// The legal moves as the mode decides them.
 pub fn legal_moves_by(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Move> {
-    if is_over(world, contract) {
-        Vec::new()
-    } else {
-        open_moves(world, contract, mode)
-    }
+    if is_over(world, contract) { Vec::new() } else { open_moves(world, contract, mode) }
 }
 
 /// The legal moves of a position that is known not to be over.
@@ -90,10 +83,7 @@ pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityM
             Legality::Rules => action.rel,
             Legality::Simulate => action.tries.unwrap_or(action.rel),
         };
-        let rows = world.tuples(rel).into_iter().map(|args| Move {
-            action: action.id,
-            args,
-        });
+        let rows = world.tuples(rel).into_iter().map(|args| Move { action: action.id, args });
         match legality {
             Legality::Rules => moves.extend(rows),
             Legality::Simulate => {
@@ -110,10 +100,7 @@ pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let mut moves = Vec::new();
     for action in &program.actions {
         let rows = world.tuples(action.tries.unwrap_or(action.rel));
-        moves.extend(rows.into_iter().map(|args| Move {
-            action: action.id,
-            args,
-        }));
+        moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
     }
     moves
 }

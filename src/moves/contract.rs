@@ -90,25 +90,15 @@ pub struct Contract {
 /// One thing that the rules do not say, or say otherwise than this layer can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    Missing {
-        relation: &'static str,
-    },
-    Shape {
-        relation: &'static str,
-        expected: String,
-        found: String,
-    },
+    Missing { relation: &'static str },
+    Shape { relation: &'static str, expected: String, found: String },
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { relation } => write!(f, "there is no relation {relation}"),
-            Self::Shape {
-                relation,
-                expected,
-                found,
-            } => {
+            Self::Shape { relation, expected, found } => {
                 write!(f, "{relation} is {found}, not {expected}")
             }
         }
@@ -133,17 +123,11 @@ impl Contract {
     /// # Errors
     /// Names every relation that is missing or has other columns.
     pub fn resolve(program: &Program) -> Result<Self, ContractError> {
-        let mut finder = Finder {
-            program,
-            faults: Vec::new(),
-            slots: [None; SLOTS],
-        };
+        let mut finder = Finder { program, faults: Vec::new(), slots: [None; SLOTS] };
         let contract = finder.contract();
         match contract {
             Some(contract) if finder.faults.is_empty() => Ok(contract),
-            _ => Err(ContractError {
-                faults: finder.faults,
-            }),
+            _ => Err(ContractError { faults: finder.faults }),
         }
     }
 
@@ -270,10 +254,7 @@ impl Finder<'_> {
     fn input(&mut self, name: &'static str, source: Source, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, source, slots)?;
         match self.program.relation(rel).role {
-            Role::Input(input) => Some(Fact {
-                rel,
-                attr: input.attr(),
-            }),
+            Role::Input(input) => Some(Fact { rel, attr: input.attr() }),
             _ => None,
         }
     }
@@ -307,11 +288,7 @@ impl Finder<'_> {
             source_of(&relation.role),
             relation.columns.iter().map(|it| self.type_name(it.ty)),
         );
-        self.faults.push(Fault::Shape {
-            relation: name,
-            expected,
-            found,
-        });
+        self.faults.push(Fault::Shape { relation: name, expected, found });
         None
     }
 
@@ -338,22 +315,13 @@ impl Finder<'_> {
     fn board(&self) -> Option<Board> {
         let domain = self.slots[Slot::Square as usize]?;
         match self.program.schema.domain(domain).shape {
-            Shape::Grid { files, ranks } => Some(Board {
-                domain,
-                files,
-                ranks,
-            }),
+            Shape::Grid { files, ranks } => Some(Board { domain, files, ranks }),
             _ => None,
         }
     }
 
     fn entities(&self) -> Option<u16> {
-        match self
-            .program
-            .schema
-            .domain(self.slots[Slot::Entity as usize]?)
-            .shape
-        {
+        match self.program.schema.domain(self.slots[Slot::Entity as usize]?).shape {
             Shape::Entities { cap } => Some(cap),
             _ => None,
         }

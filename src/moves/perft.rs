@@ -23,12 +23,7 @@ pub fn perft_by(
     bulk: bool,
 ) -> u64 {
     let bulk = bulk && mode.is_counted(world.program());
-    Tree {
-        contract,
-        mode,
-        bulk,
-    }
-    .count(world, depth)
+    Tree { contract, mode, bulk }.count(world, depth)
 }
 
 /// The count below each legal move, sorted by its UCI text.
@@ -111,11 +106,7 @@ pub fn read_perft_list(text: &str) -> Result<Vec<PerftRecord>, PerftListError> {
     let mut id = String::new();
     for (number, raw) in (1..).zip(text.lines()) {
         let line = raw.split('#').next().unwrap_or_default().trim();
-        let fault = |expected| PerftListError {
-            line: number,
-            found: line.into(),
-            expected,
-        };
+        let fault = |expected| PerftListError { line: number, found: line.into(), expected };
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "" => {}
@@ -128,9 +119,7 @@ pub fn read_perft_list(text: &str) -> Result<Vec<PerftRecord>, PerftListError> {
             }),
             "perft" => {
                 let count = count_of(rest).ok_or_else(|| fault("a depth and a number of nodes"))?;
-                let record = records
-                    .last_mut()
-                    .ok_or_else(|| fault("an epd line first"))?;
+                let record = records.last_mut().ok_or_else(|| fault("an epd line first"))?;
                 record.counts.push(count);
             }
             _ => return Err(fault("id, epd or perft")),

@@ -52,14 +52,8 @@ fn value_of<'a>(
             let Filled::Value(_, key) = value_of(world, program, rel, inner, args)? else {
                 return None;
             };
-            let row = world
-                .matching(*table, &[Some(key), None])
-                .into_iter()
-                .next()?;
-            Some(Filled::Value(
-                program.relation(*table).columns.last()?.ty,
-                *row.last()?,
-            ))
+            let row = world.matching(*table, &[Some(key), None]).into_iter().next()?;
+            Some(Filled::Value(program.relation(*table).columns.last()?.ty, *row.last()?))
         }
     }
 }
@@ -89,18 +83,11 @@ pub(super) fn spell(
         rel: program.action(action).rel,
         program: &program,
         text,
-        stop: Stop {
-            offset: 0,
-            expected: String::new(),
-        },
+        stop: Stop { offset: 0, expected: String::new() },
         found: Vec::new(),
     };
     reader.read(world, &template.0, 0, 0, &mut Vec::new());
-    if reader.found.is_empty() {
-        Err(reader.stop)
-    } else {
-        Ok(reader.found)
-    }
+    if reader.found.is_empty() { Err(reader.stop) } else { Ok(reader.found) }
 }
 
 struct Reader<'a> {
@@ -151,10 +138,7 @@ impl Reader<'_> {
     /// Keeps the furthest failure, and at one place everything that would have done.
     fn fail(&mut self, offset: usize, expected: &str) {
         if offset > self.stop.offset || self.stop.expected.is_empty() {
-            self.stop = Stop {
-                offset,
-                expected: expected.into(),
-            };
+            self.stop = Stop { offset, expected: expected.into() };
         } else if offset == self.stop.offset && !self.stop.expected.contains(expected) {
             self.stop.expected = format!("{} or {expected}", self.stop.expected);
         }
@@ -215,11 +199,7 @@ fn members(program: &Program, id: crate::facts::DomainId, text: &str) -> Vec<(i6
 
 fn integer(text: &str) -> Vec<(i64, usize)> {
     let sign = usize::from(text.starts_with('-'));
-    let digits = text
-        .bytes()
-        .skip(sign)
-        .take_while(u8::is_ascii_digit)
-        .count();
+    let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
     let length = sign + digits;
     text.get(..length)
         .filter(|_| digits > 0)
@@ -229,11 +209,9 @@ fn integer(text: &str) -> Vec<(i64, usize)> {
 
 fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec<(i64, usize)> {
     let known: BTreeSet<i64> = match piece {
-        Piece::Lookup(table, _) => world
-            .tuples(*table)
-            .iter()
-            .filter_map(|row| row.last().copied())
-            .collect(),
+        Piece::Lookup(table, _) => {
+            world.tuples(*table).iter().filter_map(|row| row.last().copied()).collect()
+        }
         _ => (0..program.texts.len() as i64).collect(),
     };
     known
@@ -299,10 +277,8 @@ pub(super) fn keys_of(
 fn product(columns: &[Option<BTreeSet<i64>>]) -> Vec<Tuple> {
     let mut rows = vec![Tuple::new()];
     for values in columns.iter().flatten() {
-        rows = rows
-            .iter()
-            .flat_map(|row| values.iter().map(|&value| extended(row, value)))
-            .collect();
+        rows =
+            rows.iter().flat_map(|row| values.iter().map(|&value| extended(row, value))).collect();
     }
     rows
 }

@@ -24,11 +24,7 @@ pub(super) enum Item<'t> {
     Domain(DomainDecl<'t>),
     Relation(RelationDecl<'t>),
     Repetition(Vec<Name<'t>>),
-    Meta {
-        key: Name<'t>,
-        value: Name<'t>,
-        span: Span,
-    },
+    Meta { key: Name<'t>, value: Name<'t>, span: Span },
     Clause(Clause<'t>),
     Reaction(Reaction<'t>),
 }
@@ -119,16 +115,8 @@ pub(super) struct Atom<'t> {
 
 #[derive(Debug)]
 pub(super) enum Literal<'t> {
-    Atom {
-        atom: Atom<'t>,
-        negated: bool,
-    },
-    Compare {
-        lhs: Expr<'t>,
-        op: Op,
-        rhs: Expr<'t>,
-        span: Span,
-    },
+    Atom { atom: Atom<'t>, negated: bool },
+    Compare { lhs: Expr<'t>, op: Op, rhs: Expr<'t>, span: Span },
 }
 
 #[derive(Debug)]
@@ -141,7 +129,7 @@ pub(super) struct Expr<'t> {
 pub(super) enum ExprKind<'t> {
     Var(&'t str),
     Wild,
-    /// `'king`, without the apostrophe.
+    /// `'white`, without the apostrophe.
     Const(&'t str),
     Int(i64),
     Text(&'t str),

@@ -36,24 +36,12 @@ impl Diagnostic {
         span: Span,
         label: impl Into<String>,
     ) -> Self {
-        let label = Label {
-            span,
-            text: label.into(),
-        };
-        Self {
-            code,
-            message: message.into(),
-            labels: vec![label],
-            notes: Vec::new(),
-            help: None,
-        }
+        let label = Label { span, text: label.into() };
+        Self { code, message: message.into(), labels: vec![label], notes: Vec::new(), help: None }
     }
 
     pub(super) fn and(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label {
-            span,
-            text: text.into(),
-        });
+        self.labels.push(Label { span, text: text.into() });
         self
     }
 
@@ -111,11 +99,7 @@ impl Diagnostics {
         list.dedup();
         let dropped = list.len().saturating_sub(limits::DIAGNOSTICS);
         list.truncate(limits::DIAGNOSTICS);
-        Self {
-            sources,
-            list,
-            dropped,
-        }
+        Self { sources, list, dropped }
     }
 
     pub fn list(&self) -> &[Diagnostic] {
@@ -133,9 +117,7 @@ impl Diagnostics {
 
     /// Where a label stands.
     pub fn place(&self, label: &Label) -> Place {
-        let Span {
-            source, start, end, ..
-        } = label.span;
+        let Span { source, start, end, .. } = label.span;
         let (file, text) = match self.sources.get(usize::from(source)) {
             Some(it) => (it.path.clone(), it.text.as_str()),
             None => (String::new(), ""),
@@ -144,14 +126,7 @@ impl Diagnostics {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
         let column = before[line_start..].chars().count() + 1;
-        Place {
-            file,
-            line,
-            column,
-            start,
-            end,
-            text: label.text.clone(),
-        }
+        Place { file, line, column, start, end, text: label.text.clone() }
     }
 
     /// The mistakes as JSON: an array of objects with `code`, `message`, `file`, `line`, `column`,
@@ -163,10 +138,7 @@ impl Diagnostics {
 
     fn entry<'d>(&self, diagnostic: &'d Diagnostic) -> Entry<'d> {
         let mut places = diagnostic.labels.iter().map(|it| self.place(it));
-        let first = Label {
-            span: Span::default(),
-            text: String::new(),
-        };
+        let first = Label { span: Span::default(), text: String::new() };
         Entry {
             code: diagnostic.code,
             message: &diagnostic.message,
@@ -180,11 +152,8 @@ impl Diagnostics {
     /// The mistakes with the lines they are about.
     pub fn render(&self, color: bool) -> String {
         let mut out = Vec::new();
-        let texts: Vec<(String, &str)> = self
-            .sources
-            .iter()
-            .map(|it| (it.path.clone(), it.text.as_str()))
-            .collect();
+        let texts: Vec<(String, &str)> =
+            self.sources.iter().map(|it| (it.path.clone(), it.text.as_str())).collect();
         let mut cache = sources(texts);
         for diagnostic in &self.list {
             let report = self.report(diagnostic, color);
@@ -196,9 +165,7 @@ impl Diagnostics {
         if self.dropped > 0 {
             text.push_str(&format!("and {} more\n", self.dropped));
         }
-        text.lines()
-            .map(|it| it.trim_end().to_string() + "\n")
-            .collect()
+        text.lines().map(|it| it.trim_end().to_string() + "\n").collect()
     }
 
     fn report<'r>(
@@ -209,16 +176,16 @@ impl Diagnostics {
         let config = Config::default()
             .with_color(color)
             .with_index_type(IndexType::Byte)
-            .with_char_set(if color {
-                CharSet::Unicode
-            } else {
-                CharSet::Ascii
-            });
+            .with_char_set(if color { CharSet::Unicode } else { CharSet::Ascii });
         let mut report = Report::build(ReportKind::Error, self.range(diagnostic.span()))
             .with_config(config)
             .with_code(diagnostic.code)
             .with_message(&diagnostic.message);
-        for label in &diagnostic.labels {
+        let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
+        let home = diagnostic.span().source;
+        // In text order, so that one file is shown once.
+        labels.sort_by_key(|it| (it.span.source != home, it.span.source, it.span.start));
+        for label in labels {
             report = report.with_label(Mark::new(self.range(label.span)).with_message(&label.text));
         }
         for note in &diagnostic.notes {
@@ -231,14 +198,8 @@ impl Diagnostics {
     }
 
     fn range(&self, span: Span) -> (String, std::ops::Range<usize>) {
-        let path = self
-            .sources
-            .get(usize::from(span.source))
-            .map(|it| it.path.clone());
-        (
-            path.unwrap_or_default(),
-            span.start as usize..span.end as usize,
-        )
+        let path = self.sources.get(usize::from(span.source)).map(|it| it.path.clone());
+        (path.unwrap_or_default(), span.start as usize..span.end as usize)
     }
 }
 

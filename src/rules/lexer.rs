@@ -71,6 +71,8 @@ pub(super) enum Kind {
     Slash,
     /// The remainder operator; made by [`Tokens::remainder_follows`] only.
     Percent,
+    /// A run of text that is no token; it has been reported.
+    Bad,
     End,
 }
 
@@ -95,44 +97,21 @@ pub(super) struct Tokens<'t> {
     end: Token,
     /// The token that was taken last.
     last: Token,
+    /// The last line on which `%` was taken for the remainder.
+    remainder_line: Option<u32>,
 }
 
 impl<'t> Tokens<'t> {
     pub(super) fn new(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> Self {
         let mut stack = lex(source, text, 0..text.len(), 1, found);
-        let lines = text.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
         let at = text.trim_end().len() as u32;
         let line = text[..at as usize].bytes().filter(|&b| b == b'\n').count() as u32 + 1;
-        debug_assert!(line <= lines);
-        let span = Span {
-            source,
-            start: at,
-            end: at,
-            line,
-        };
-        let end = Token {
-            kind: Kind::End,
-            span,
-            first: true,
-            flush: true,
-        };
-        let last = Token {
-            span: Span {
-                source,
-                start: 0,
-                end: 0,
-                line: 1,
-            },
-            ..end
-        };
+
+        let span = Span { source, start: at, end: at, line };
+        let end = Token { kind: Kind::End, span, first: true, flush: true };
+        let last = Token { span: Span { source, start: 0, end: 0, line: 1 }, ..end };
         stack.reverse();
-        Self {
-            text,
-            source,
-            stack,
-            end,
-            last,
-        }
+        Self { text, source, stack, end, last, remainder_line: None }
     }
 
     pub(super) fn peek(&self) -> Token {
@@ -141,10 +120,7 @@ impl<'t> Tokens<'t> {
 
     /// The token after the next one.
     pub(super) fn second(&self) -> Token {
-        self.stack
-            .len()
-            .checked_sub(2)
-            .map_or(self.end, |at| self.stack[at])
+        self.stack.len().checked_sub(2).map_or(self.end, |at| self.stack[at])
     }
 
     pub(super) fn next(&mut self) -> Token {
@@ -152,14 +128,16 @@ impl<'t> Tokens<'t> {
         self.last
     }
 
+    pub(super) fn remainder_line(&self) -> Option<u32> {
+        self.remainder_line
+    }
+
     pub(super) fn last(&self) -> Token {
         self.last
     }
 
     pub(super) fn text_of(&self, span: Span) -> &'t str {
-        self.text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     /// Whether the operand that was just taken is followed, on its line, by `%` and another
@@ -171,34 +149,24 @@ impl<'t> Tokens<'t> {
         }
         let line = self.last.span.line;
         let from = self.last.span.end as usize;
-        let Some(rest) = self.text.get(from..) else {
-            return false;
-        };
-        let rest = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        let blanks = rest.len() - rest.trim_start().len();
+        let rest = self.text.get(from..).unwrap_or("");
+        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
         let Some(operand) = rest[blanks..].strip_prefix('%') else {
             return false;
         };
+        let operand = &operand[..operand.find('\n').unwrap_or(operand.len())];
         if !starts_with_operand(operand) {
             return false;
         }
         let at = from + blanks;
         let until = at + 1 + comment_start(operand);
         let mut again = lex(self.source, self.text, at + 1..until, line, found);
+        self.remainder_line = Some(line);
+        again.iter_mut().for_each(|it| it.first = false);
         again.reverse();
         self.stack.append(&mut again);
-        let span = Span {
-            source: self.source,
-            start: at as u32,
-            end: at as u32 + 1,
-            line,
-        };
-        self.stack.push(Token {
-            kind: Kind::Percent,
-            span,
-            first: false,
-            flush: false,
-        });
+        let span = Span { source: self.source, start: at as u32, end: at as u32 + 1, line };
+        self.stack.push(Token { kind: Kind::Percent, span, first: false, flush: false });
         true
     }
 }
@@ -210,9 +178,7 @@ fn starts_with_operand(text: &str) -> bool {
     if text.starts_with('(') {
         return true;
     }
-    let word = text
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
+    let word = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let rest = text[word..].trim_start();
     word > 0 && rest.starts_with(|c| "=!<>+-*/%),.:}".contains(c))
 }
@@ -242,7 +208,7 @@ fn lex(
     let mut line = first_line;
     let mut line_start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let mut counted = range.start;
-    let mut bad: Option<Span> = None;
+
     for (kind, place) in Kind::lexer(&text[range.clone()]).spanned() {
         let (start, end) = (range.start + place.start, range.start + place.end);
         for (at, _) in text[counted..start].match_indices('\n') {
@@ -250,40 +216,26 @@ fn lex(
             line_start = counted + at + 1;
         }
         counted = start;
-        let span = Span {
-            source,
-            start: start as u32,
-            end: end as u32,
-            line,
-        };
+        let span = Span { source, start: start as u32, end: end as u32, line };
         let Ok(kind) = kind else {
-            bad = match bad {
-                Some(run) if run.end == span.start => Some(Span {
-                    end: span.end,
-                    ..run
-                }),
-                Some(run) => {
-                    found.push(mistake::strange_text(run, text));
-                    Some(span)
+            match tokens.last_mut() {
+                Some(run) if run.kind == Kind::Bad && run.span.end == span.start => {
+                    run.span.end = span.end;
                 }
-                None => Some(span),
-            };
+                _ => tokens.push(Token { kind: Kind::Bad, span, first: false, flush: false }),
+            }
             continue;
         };
-        let first = text[line_start..start].trim_start().is_empty();
         let token = Token {
             kind,
             span,
-            first,
+            first: tokens.last().is_none_or(|it| it.span.line != line),
             flush: line_start == start,
         };
         match kind {
             Kind::OpenText => {
                 found.push(mistake::open_text(span));
-                tokens.push(Token {
-                    kind: Kind::Text,
-                    ..token
-                });
+                tokens.push(Token { kind: Kind::Text, ..token });
             }
             Kind::Directive if tokens.last().is_some_and(|it| it.span.end == span.start) => {
                 tokens.extend(split_directive(token));
@@ -291,42 +243,18 @@ fn lex(
             _ => tokens.push(token),
         }
     }
-    found.extend(bad.map(|run| mistake::strange_text(run, text)));
+    let bad = tokens.iter().filter(|it| it.kind == Kind::Bad);
+    found.extend(bad.map(|it| mistake::strange_text(it.span, text)));
     tokens
 }
 
 /// `a(x).b(y)`: a period right after something ends a clause, whatever follows.
 fn split_directive(token: Token) -> [Token; 2] {
-    let Span {
-        source,
-        start,
-        end,
-        line,
-    } = token.span;
-    let dot = Span {
-        source,
-        start,
-        end: start + 1,
-        line,
-    };
-    let name = Span {
-        source,
-        start: start + 1,
-        end,
-        line,
-    };
+    let Span { source, start, end, line } = token.span;
+    let dot = Span { source, start, end: start + 1, line };
+    let name = Span { source, start: start + 1, end, line };
     [
-        Token {
-            kind: Kind::Dot,
-            span: dot,
-            first: false,
-            flush: false,
-        },
-        Token {
-            kind: Kind::Ident,
-            span: name,
-            first: false,
-            flush: false,
-        },
+        Token { kind: Kind::Dot, span: dot, first: false, flush: false },
+        Token { kind: Kind::Ident, span: name, first: false, flush: false },
     ]
 }

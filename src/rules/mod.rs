@@ -5,6 +5,8 @@
 mod ast;
 mod check;
 mod diagnostic;
+mod document;
+mod expression;
 mod lexer;
 pub mod limits;
 mod meta;
@@ -16,6 +18,7 @@ mod syntax;
 
 pub use check::compile;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
+pub use document::document;
 pub use limits::LimitError;
 pub use meta::metas;
 pub use program::{

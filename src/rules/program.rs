@@ -236,19 +236,11 @@ impl Arith {
             Self::Mul => lhs.checked_mul(rhs),
             Self::Div => {
                 let quotient = lhs.checked_div(rhs)?;
-                Some(if lhs % rhs != 0 && (lhs < 0) != (rhs < 0) {
-                    quotient - 1
-                } else {
-                    quotient
-                })
+                Some(if lhs % rhs != 0 && (lhs < 0) != (rhs < 0) { quotient - 1 } else { quotient })
             }
             Self::Mod => {
                 let rest = lhs.checked_rem(rhs)?;
-                Some(if rest != 0 && (rest < 0) != (rhs < 0) {
-                    rest + rhs
-                } else {
-                    rest
-                })
+                Some(if rest != 0 && (rest < 0) != (rhs < 0) { rest + rhs } else { rest })
             }
         }
     }
@@ -269,7 +261,8 @@ pub struct Aggregate {
     pub body: Vec<Literal>,
     /// Variables and constants; never a wildcard.
     pub results: Vec<Term>,
-    /// The named variables that occur in `body` only.
+    /// The variables that occur in `body` only. Those made for nested expressions are among them:
+    /// being functions of the named ones, they do not multiply solutions.
     pub locals: Vec<VarId>,
     pub span: Span,
 }
@@ -380,11 +373,7 @@ impl Program {
 
     /// `rules/core/attack.dl:12`, for proofs and diagnostics.
     pub fn place(&self, span: Span) -> String {
-        format!(
-            "{}:{}",
-            self.sources[usize::from(span.source)].path,
-            span.line
-        )
+        format!("{}:{}", self.sources[usize::from(span.source)].path, span.line)
     }
 
     /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.

@@ -9,74 +9,23 @@ use super::program::Source;
 
 /// The rule files of this package, by path.
 pub const EMBEDDED: &[(&str, &str)] = &[
-    (
-        "rules/core/attack.dl",
-        include_str!("../../rules/core/attack.dl"),
-    ),
-    (
-        "rules/core/board.dl",
-        include_str!("../../rules/core/board.dl"),
-    ),
-    (
-        "rules/core/castling.dl",
-        include_str!("../../rules/core/castling.dl"),
-    ),
-    (
-        "rules/core/effects.dl",
-        include_str!("../../rules/core/effects.dl"),
-    ),
-    (
-        "rules/core/moves.dl",
-        include_str!("../../rules/core/moves.dl"),
-    ),
-    (
-        "rules/core/pieces.dl",
-        include_str!("../../rules/core/pieces.dl"),
-    ),
-    (
-        "rules/core/results.dl",
-        include_str!("../../rules/core/results.dl"),
-    ),
-    (
-        "rules/games/antichess.dl",
-        include_str!("../../rules/games/antichess.dl"),
-    ),
-    (
-        "rules/games/chess.dl",
-        include_str!("../../rules/games/chess.dl"),
-    ),
-    (
-        "rules/games/chess960.dl",
-        include_str!("../../rules/games/chess960.dl"),
-    ),
-    (
-        "rules/games/coregal.dl",
-        include_str!("../../rules/games/coregal.dl"),
-    ),
-    (
-        "rules/games/giveaway.dl",
-        include_str!("../../rules/games/giveaway.dl"),
-    ),
-    (
-        "rules/games/knightmate-classic.dl",
-        include_str!("../../rules/games/knightmate-classic.dl"),
-    ),
-    (
-        "rules/games/knightmate.dl",
-        include_str!("../../rules/games/knightmate.dl"),
-    ),
-    (
-        "rules/presets/coregal.dl",
-        include_str!("../../rules/presets/coregal.dl"),
-    ),
-    (
-        "rules/presets/knightmate-rules.dl",
-        include_str!("../../rules/presets/knightmate-rules.dl"),
-    ),
-    (
-        "rules/presets/suicide-chess.dl",
-        include_str!("../../rules/presets/suicide-chess.dl"),
-    ),
+    ("rules/core/attack.dl", include_str!("../../rules/core/attack.dl")),
+    ("rules/core/board.dl", include_str!("../../rules/core/board.dl")),
+    ("rules/core/castling.dl", include_str!("../../rules/core/castling.dl")),
+    ("rules/core/effects.dl", include_str!("../../rules/core/effects.dl")),
+    ("rules/core/moves.dl", include_str!("../../rules/core/moves.dl")),
+    ("rules/core/pieces.dl", include_str!("../../rules/core/pieces.dl")),
+    ("rules/core/results.dl", include_str!("../../rules/core/results.dl")),
+    ("rules/games/antichess.dl", include_str!("../../rules/games/antichess.dl")),
+    ("rules/games/chess.dl", include_str!("../../rules/games/chess.dl")),
+    ("rules/games/chess960.dl", include_str!("../../rules/games/chess960.dl")),
+    ("rules/games/coregal.dl", include_str!("../../rules/games/coregal.dl")),
+    ("rules/games/giveaway.dl", include_str!("../../rules/games/giveaway.dl")),
+    ("rules/games/knightmate-classic.dl", include_str!("../../rules/games/knightmate-classic.dl")),
+    ("rules/games/knightmate.dl", include_str!("../../rules/games/knightmate.dl")),
+    ("rules/presets/coregal.dl", include_str!("../../rules/presets/coregal.dl")),
+    ("rules/presets/knightmate-rules.dl", include_str!("../../rules/presets/knightmate-rules.dl")),
+    ("rules/presets/suicide-chess.dl", include_str!("../../rules/presets/suicide-chess.dl")),
 ];
 
 /// The embedded files of these paths, in the order asked for; unknown paths are left out.
@@ -84,10 +33,7 @@ pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {
     paths
         .iter()
         .filter_map(|path| EMBEDDED.iter().find(|it| it.0 == *path))
-        .map(|(path, text)| Source {
-            path: (*path).to_string(),
-            text: (*text).to_string(),
-        })
+        .map(|(path, text)| Source { path: (*path).to_string(), text: (*text).to_string() })
         .collect()
 }
 
@@ -98,11 +44,7 @@ pub fn embedded_folder(folder: &str) -> Vec<Source> {
             .and_then(|it| it.strip_prefix('/'))
             .is_some_and(|it| !it.contains('/'))
     };
-    let paths: Vec<&str> = EMBEDDED
-        .iter()
-        .map(|it| it.0)
-        .filter(|it| inside(it))
-        .collect();
+    let paths: Vec<&str> = EMBEDDED.iter().map(|it| it.0).filter(|it| inside(it)).collect();
     embedded_sources(&paths)
 }
 
@@ -133,8 +75,5 @@ pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
 /// A file that cannot be read, or is no UTF-8.
 pub fn load_file(path: &Path) -> io::Result<Source> {
     let text = std::fs::read_to_string(path)?;
-    Ok(Source {
-        path: path.to_string_lossy().replace('\\', "/"),
-        text,
-    })
+    Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text })
 }

@@ -7,15 +7,15 @@
 use std::collections::VecDeque;
 
 use super::diagnostic::Diagnostic;
-use super::mistake;
+use super::mistake::{self, Reads};
 use super::program::{Literal, RelId, Relation, Role, Rule, Span, Stratum};
 
 /// A relation that another's rule reads.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     to: usize,
-    /// Through negation or inside an aggregate: all of it must be known before.
-    negative: bool,
+    /// Negated or folded: all of it must be known before.
+    reads: Reads,
     span: Span,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn stratify(
 ) -> Vec<Stratum> {
     let mut graph: Vec<Vec<Edge>> = vec![Vec::new(); relations.len()];
     for rule in rules {
-        edges(&rule.body, false, &mut graph[usize::from(rule.head.0)]);
+        edges(&rule.body, Reads::Plainly, &mut graph[usize::from(rule.head.0)]);
     }
     let components = components(&graph);
     let mut of = vec![0; relations.len()];
@@ -56,16 +56,19 @@ fn stratum(relations: &[Relation], graph: &[Vec<Edge>], members: &[usize]) -> St
     }
 }
 
-fn edges(body: &[Literal], inside: bool, out: &mut Vec<Edge>) {
+fn edges(body: &[Literal], inside: Reads, out: &mut Vec<Edge>) {
     for literal in body {
         match literal {
             Literal::Atom(atom) => out.push(Edge {
                 to: usize::from(atom.rel.0),
-                negative: inside || atom.negated,
+                reads: match atom.negated {
+                    true => Reads::Negated,
+                    false => inside,
+                },
                 span: atom.span,
             }),
             Literal::Compare(_) => {}
-            Literal::Aggregate(aggregate) => edges(&aggregate.body, true, out),
+            Literal::Aggregate(aggregate) => edges(&aggregate.body, Reads::Folded, out),
         }
     }
 }
@@ -74,9 +77,7 @@ fn edges(body: &[Literal], inside: bool, out: &mut Vec<Edge>) {
 /// are in declaration order.
 fn components(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
-    let mut state = (0..graph.len())
-        .map(|_| (NEW, NEW, false))
-        .collect::<Vec<_>>();
+    let mut state = (0..graph.len()).map(|_| (NEW, NEW, false)).collect::<Vec<_>>();
     let (mut stack, mut out, mut counter) = (Vec::new(), Vec::new(), 0);
     for root in 0..graph.len() {
         if state[root].0 != NEW {
@@ -120,7 +121,7 @@ fn negative_cycle(
     inside: impl Fn(usize) -> bool,
 ) -> Option<(usize, Vec<Edge>)> {
     let (from, edge) = members.iter().find_map(|&from| {
-        let edge = graph[from].iter().find(|it| it.negative && inside(it.to));
+        let edge = graph[from].iter().find(|it| it.reads != Reads::Plainly && inside(it.to));
         edge.map(|it| (from, *it))
     })?;
     let mut came: Vec<Option<(usize, Edge)>> = vec![None; graph.len()];
@@ -149,9 +150,7 @@ fn negative_cycle(
 }
 
 fn cycle_report(relations: &[Relation], from: usize, path: &[Edge]) -> Diagnostic {
-    let steps: Vec<(&str, bool, Span)> = path
-        .iter()
-        .map(|it| (relations[it.to].name.as_str(), it.negative, it.span))
-        .collect();
+    let steps: Vec<(&str, Reads, Span)> =
+        path.iter().map(|it| (relations[it.to].name.as_str(), it.reads, it.span)).collect();
     mistake::negative_cycle(&relations[from].name, &steps)
 }

@@ -5,40 +5,27 @@
 //! types, which `check` settles.
 
 use super::ast::{
-    ActionDecl, Aggregate, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind,
-    File, InputDecl, InputKind, Item, Literal, Name, Number, Reaction, RelationDecl, RelationKind,
-    Shape,
+    ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
+    InputDecl, InputKind, Item, Literal, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
 };
 use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::program::{Arith, Fold, Legality, Op, Span};
+use super::program::{Legality, Op, Span};
 
-const DIRECTIVES: [&str; 7] = [
-    ".domain",
-    ".input",
-    ".static",
-    ".decl",
-    ".action",
-    ".repetition",
-    ".meta",
-];
+const DIRECTIVES: [&str; 7] =
+    [".domain", ".input", ".static", ".decl", ".action", ".repetition", ".meta"];
 
 /// An item was given up; the reason has been reported.
-struct Abandoned;
+pub(super) struct Abandoned;
 
-type Parsed<T> = Result<T, Abandoned>;
+pub(super) type Parsed<T> = Result<T, Abandoned>;
 
 /// Reads one source. What is wrong with it goes to `found`.
 pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> File<'t> {
     let tokens = Tokens::new(source, text, found);
-    let mut parser = Parser {
-        tokens,
-        found,
-        depth: 0,
-        subject: None,
-    };
+    let mut parser = Parser { tokens, found, depth: 0, subject: None };
     let mut file = File::default();
     while parser.peek().kind != Kind::End {
         parser.subject = None;
@@ -55,29 +42,29 @@ pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>)
     file
 }
 
-struct Parser<'t, 'd> {
-    tokens: Tokens<'t>,
-    found: &'d mut Vec<Diagnostic>,
+pub(super) struct Parser<'t, 'd> {
+    pub(super) tokens: Tokens<'t>,
+    pub(super) found: &'d mut Vec<Diagnostic>,
     /// Open parentheses and braces, and operators of the expression at hand.
-    depth: usize,
+    pub(super) depth: usize,
     /// The name that the item at hand declares or concludes.
-    subject: Option<&'t str>,
+    pub(super) subject: Option<&'t str>,
 }
 
 impl<'t> Parser<'t, '_> {
-    fn peek(&self) -> Token {
+    pub(super) fn peek(&self) -> Token {
         self.tokens.peek()
     }
 
-    fn at(&self, kind: Kind) -> bool {
+    pub(super) fn at(&self, kind: Kind) -> bool {
         self.peek().kind == kind
     }
 
-    fn next(&mut self) -> Token {
+    pub(super) fn next(&mut self) -> Token {
         self.tokens.next()
     }
 
-    fn eat(&mut self, kind: Kind) -> bool {
+    pub(super) fn eat(&mut self, kind: Kind) -> bool {
         let yes = self.at(kind);
         if yes {
             self.next();
@@ -85,35 +72,36 @@ impl<'t> Parser<'t, '_> {
         yes
     }
 
-    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
+    pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
         self.found.push(diagnostic);
         Err(Abandoned)
     }
 
     /// Gives up because something else should stand here.
-    fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+    pub(super) fn expected<T>(&mut self, what: &str) -> Parsed<T> {
         let token = self.peek();
+        if token.kind == Kind::Bad {
+            return Err(Abandoned);
+        }
         let diagnostic = if token.kind == Kind::End || token.first {
             mistake::ends_early(what, self.tokens.last().span)
         } else {
             mistake::expected(what, self.tokens.text_of(token.span), token.span)
         };
+        let diagnostic = if self.tokens.remainder_line() == Some(token.span.line) {
+            mistake::after_remainder(diagnostic)
+        } else {
+            diagnostic
+        };
         self.fail(diagnostic)
     }
 
-    fn expect(&mut self, kind: Kind, what: &str) -> Parsed<Token> {
-        if self.at(kind) {
-            Ok(self.next())
-        } else {
-            self.expected(what)
-        }
+    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Parsed<Token> {
+        if self.at(kind) { Ok(self.next()) } else { self.expected(what) }
     }
 
-    fn name_of(&self, token: Token) -> Name<'t> {
-        Name {
-            text: self.tokens.text_of(token.span),
-            span: token.span,
-        }
+    pub(super) fn name_of(&self, token: Token) -> Name<'t> {
+        Name { text: self.tokens.text_of(token.span), span: token.span }
     }
 
     fn ident(&mut self, what: &str) -> Parsed<Name<'t>> {
@@ -122,11 +110,8 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// The span from a token to the one taken last.
-    fn since(&self, start: Span) -> Span {
-        Span {
-            end: self.tokens.last().span.end.max(start.end),
-            ..start
-        }
+    pub(super) fn since(&self, start: Span) -> Span {
+        Span { end: self.tokens.last().span.end.max(start.end), ..start }
     }
 
     fn is_word(&self, word: &str) -> bool {
@@ -141,7 +126,7 @@ impl<'t> Parser<'t, '_> {
         yes
     }
 
-    fn deeper(&mut self) -> Parsed<()> {
+    pub(super) fn deeper(&mut self) -> Parsed<()> {
         self.depth += 1;
         if self.depth > limits::DEPTH {
             let span = self.peek().span;
@@ -216,14 +201,11 @@ impl<'t> Parser<'t, '_> {
         Ok(members)
     }
 
-    /// `knightmate-rules`: words and numbers joined by hyphens without blanks.
+    /// `half-open`: words and numbers joined by hyphens without blanks.
     fn hyphenated(&mut self, what: &str) -> Parsed<Name<'t>> {
         if self.at(Kind::Quoted) {
             let token = self.next();
-            return self.fail(mistake::quoted_member(
-                self.tokens.text_of(token.span),
-                token.span,
-            ));
+            return self.fail(mistake::quoted_member(self.tokens.text_of(token.span), token.span));
         }
         let first = self.expect(Kind::Ident, what)?.span;
         let mut span = first;
@@ -242,23 +224,16 @@ impl<'t> Parser<'t, '_> {
             }
             span.end = self.next().span.end;
         }
-        Ok(Name {
-            text: self.tokens.text_of(span),
-            span,
-        })
+        Ok(Name { text: self.tokens.text_of(span), span })
     }
 
-    fn number(&mut self) -> Parsed<Number> {
+    pub(super) fn number(&mut self) -> Parsed<Number> {
         let start = self.peek().span;
         let negative = self.eat(Kind::Minus);
         let token = self.expect(Kind::Int, "a number")?;
         let digits = self.tokens.text_of(token.span);
         let span = self.since(start);
-        let value = if negative {
-            format!("-{digits}").parse()
-        } else {
-            digits.parse()
-        };
+        let value = if negative { format!("-{digits}").parse() } else { digits.parse() };
         match value {
             Ok(value) => Ok(Number { value, span }),
             Err(_) => self.fail(mistake::number_too_large(digits, span)),
@@ -271,17 +246,14 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// The text that was taken last, without its quotes.
-    fn unquoted(&self) -> Name<'t> {
+    pub(super) fn unquoted(&self) -> Name<'t> {
         let mut span = self.tokens.last().span;
         let whole = self.tokens.text_of(span);
         span.start += 1;
         if whole.len() > 1 && whole.ends_with('"') {
             span.end -= 1;
         }
-        Name {
-            text: self.tokens.text_of(span),
-            span,
-        }
+        Name { text: self.tokens.text_of(span), span }
     }
 
     fn sentence(&mut self) -> Option<Name<'t>> {
@@ -297,15 +269,9 @@ impl<'t> Parser<'t, '_> {
         while !self.at(Kind::Close) {
             let word = self.ident("a column `name: Type`")?;
             columns.push(if self.eat(Kind::Colon) {
-                ColumnDecl {
-                    name: Some(word),
-                    ty: self.ident("the type of the column")?,
-                }
+                ColumnDecl { name: Some(word), ty: self.ident("the type of the column")? }
             } else {
-                ColumnDecl {
-                    name: None,
-                    ty: word,
-                }
+                ColumnDecl { name: None, ty: word }
             });
             if !self.eat(Kind::Comma) {
                 break;
@@ -340,23 +306,14 @@ impl<'t> Parser<'t, '_> {
         let (name, columns) = self.relation_head()?;
         let (mut key, mut open) = (false, false);
         while let Some(option) = self.option(&["key", "open"])? {
-            if option == "key" {
-                key = true
-            } else {
-                open = true
-            }
+            if option == "key" { key = true } else { open = true }
         }
         let kind = if is_static {
             RelationKind::Static { key, open }
         } else {
             RelationKind::Derived { key, open }
         };
-        Ok(RelationDecl {
-            name,
-            columns,
-            kind,
-            sentence: self.sentence(),
-        })
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn input(&mut self) -> Parsed<RelationDecl<'t>> {
@@ -375,22 +332,9 @@ impl<'t> Parser<'t, '_> {
         } else {
             self.hyphenated("the attribute's name")?
         };
-        let default = if self.eat(Kind::Eq) {
-            Some(self.default_value()?)
-        } else {
-            None
-        };
-        let kind = RelationKind::Input(InputDecl {
-            kind,
-            attr,
-            default,
-        });
-        Ok(RelationDecl {
-            name,
-            columns,
-            kind,
-            sentence: self.sentence(),
-        })
+        let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
+        let kind = RelationKind::Input(InputDecl { kind, attr, default });
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn default_value(&mut self) -> Parsed<Default<'t>> {
@@ -400,9 +344,7 @@ impl<'t> Parser<'t, '_> {
                 let token = self.next();
                 Ok(Default::Member(self.constant(token)))
             }
-            _ => self
-                .hyphenated("the default: a number or a member's name")
-                .map(Default::Member),
+            _ => self.hyphenated("the default: a number or a member's name").map(Default::Member),
         }
     }
 
@@ -418,12 +360,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         let kind = RelationKind::Action(action);
-        Ok(RelationDecl {
-            name,
-            columns,
-            kind,
-            sentence: self.sentence(),
-        })
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn legality(&mut self) -> Parsed<Legality> {
@@ -447,11 +384,7 @@ impl<'t> Parser<'t, '_> {
         let start = self.next().span;
         let key = self.hyphenated("a key")?;
         let value = self.text("the value, in double quotes")?;
-        Ok(Item::Meta {
-            key,
-            value,
-            span: self.since(start),
-        })
+        Ok(Item::Meta { key, value, span: self.since(start) })
     }
 
     // --- clauses and reactions -------------------------------------------------------------------
@@ -467,19 +400,11 @@ impl<'t> Parser<'t, '_> {
         if !self.at(Kind::Ident) {
             return self.expected("a directive, a rule or a reaction");
         }
+        self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
-        self.subject = Some(head.name.text);
-        let body = if self.eat(Kind::If) {
-            self.body()?
-        } else {
-            Vec::new()
-        };
+        let body = if self.eat(Kind::If) { self.body()? } else { Vec::new() };
         self.period()?;
-        Ok(Item::Clause(Clause {
-            head,
-            body,
-            span: self.since(start),
-        }))
+        Ok(Item::Clause(Clause { head, body, span: self.since(start) }))
     }
 
     fn period(&mut self) -> Parsed<()> {
@@ -502,11 +427,7 @@ impl<'t> Parser<'t, '_> {
         } else {
             Some(self.atom("an action")?)
         };
-        let body = if self.eat_word("when") {
-            self.body()?
-        } else {
-            Vec::new()
-        };
+        let body = if self.eat_word("when") { self.body()? } else { Vec::new() };
         if !self.eat_word("do") {
             return self.expected("`do` and the effects");
         }
@@ -517,17 +438,9 @@ impl<'t> Parser<'t, '_> {
         self.period()?;
         let span = self.since(start);
         if effects.len() > limits::BODY_COMPARISONS {
-            return self.fail(mistake::limit(
-                LimitError::BodyComparisons(effects.len()),
-                span,
-            ));
+            return self.fail(mistake::limit(LimitError::BodyComparisons(effects.len()), span));
         }
-        Ok(Reaction {
-            event,
-            body,
-            effects,
-            span,
-        })
+        Ok(Reaction { event, body, effects, span })
     }
 
     fn effect(&mut self) -> Parsed<Effect<'t>> {
@@ -560,25 +473,23 @@ impl<'t> Parser<'t, '_> {
         self.next();
         let args = self.exprs(Kind::Close)?;
         self.expect(Kind::Close, "`,` or `)`")?;
-        Ok(Atom {
-            name,
-            args,
-            span: self.since(name.span),
-        })
+        Ok(Atom { name, args, span: self.since(name.span) })
     }
 
-    fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
+    pub(super) fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
         let mut exprs = Vec::new();
-        while !self.at(until) {
+        if self.at(until) {
+            return Ok(exprs);
+        }
+        loop {
             exprs.push(self.expr()?);
             if !self.eat(Kind::Comma) {
-                break;
+                return Ok(exprs);
             }
         }
-        Ok(exprs)
     }
 
-    fn body(&mut self) -> Parsed<Vec<Literal<'t>>> {
+    pub(super) fn body(&mut self) -> Parsed<Vec<Literal<'t>>> {
         let mut body = vec![self.literal()?];
         while self.eat(Kind::Comma) {
             body.push(self.literal()?);
@@ -593,17 +504,11 @@ impl<'t> Parser<'t, '_> {
                 return self.fail(mistake::negated_expression(token.span));
             }
             let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom {
-                atom,
-                negated: true,
-            });
+            return Ok(Literal::Atom { atom, negated: true });
         }
         if token.kind == Kind::Ident && self.tokens.second().kind == Kind::Open {
             let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom {
-                atom,
-                negated: false,
-            });
+            return Ok(Literal::Atom { atom, negated: false });
         }
         let lhs = self.expr()?;
         let Some(op) = self.comparison() else {
@@ -615,12 +520,7 @@ impl<'t> Parser<'t, '_> {
             return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");
         };
         let rhs = self.expr()?;
-        Ok(Literal::Compare {
-            lhs,
-            op,
-            rhs,
-            span: self.since(token.span),
-        })
+        Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
     }
 
     fn comparison(&mut self) -> Option<Op> {
@@ -635,179 +535,5 @@ impl<'t> Parser<'t, '_> {
         };
         self.next();
         Some(op)
-    }
-
-    // --- expressions -----------------------------------------------------------------------------
-
-    fn expr(&mut self) -> Parsed<Expr<'t>> {
-        let depth = self.depth;
-        let expr = self.sum();
-        self.depth = depth;
-        expr
-    }
-
-    fn sum(&mut self) -> Parsed<Expr<'t>> {
-        let mut lhs = self.product()?;
-        loop {
-            let op = match self.peek().kind {
-                Kind::Plus => Arith::Add,
-                Kind::Minus => Arith::Sub,
-                _ => return Ok(lhs),
-            };
-            self.next();
-            self.deeper()?;
-            let rhs = self.product()?;
-            lhs = binary(op, lhs, rhs);
-        }
-    }
-
-    fn product(&mut self) -> Parsed<Expr<'t>> {
-        let mut lhs = self.primary()?;
-        loop {
-            let remainder = self.tokens.remainder_follows(self.found);
-            let op = match self.peek().kind {
-                Kind::Star => Arith::Mul,
-                Kind::Slash => Arith::Div,
-                Kind::Percent if remainder => Arith::Mod,
-                _ => return Ok(lhs),
-            };
-            self.next();
-            self.deeper()?;
-            let rhs = self.primary()?;
-            lhs = binary(op, lhs, rhs);
-        }
-    }
-
-    fn primary(&mut self) -> Parsed<Expr<'t>> {
-        let token = self.peek();
-        let kind = match token.kind {
-            Kind::Ident => return self.word(),
-            Kind::Int => ExprKind::Int(self.number()?.value),
-            Kind::Quoted => {
-                self.next();
-                ExprKind::Const(self.constant(token).text)
-            }
-            Kind::Text => {
-                self.next();
-                ExprKind::Text(self.unquoted().text)
-            }
-            Kind::Minus if self.tokens.second().kind == Kind::Int => {
-                ExprKind::Int(self.number()?.value)
-            }
-            Kind::Minus => {
-                self.next();
-                self.deeper()?;
-                let zero = Expr {
-                    kind: ExprKind::Int(0),
-                    span: token.span,
-                };
-                let operand = self.primary()?;
-                ExprKind::Binary(Arith::Sub, Box::new(zero), Box::new(operand))
-            }
-            Kind::Open => return self.parenthesis(),
-            _ => return self.expected("a variable, a constant, a number or `(`"),
-        };
-        Ok(Expr {
-            kind,
-            span: self.since(token.span),
-        })
-    }
-
-    fn constant(&self, token: Token) -> Name<'t> {
-        let mut span = token.span;
-        span.start += 1;
-        Name {
-            text: self.tokens.text_of(span),
-            span: token.span,
-        }
-    }
-
-    /// `( expr )`, or several as the results of a fold.
-    fn parenthesis(&mut self) -> Parsed<Expr<'t>> {
-        let start = self.next().span;
-        let depth = self.depth;
-        self.deeper()?;
-        let mut exprs = vec![self.sum()?];
-        while self.eat(Kind::Comma) {
-            exprs.push(self.sum()?);
-        }
-        self.expect(Kind::Close, "`)`")?;
-        self.depth = depth;
-        let span = self.since(start);
-        if exprs.len() == 1 {
-            let only = exprs.swap_remove(0);
-            return Ok(Expr { span, ..only });
-        }
-        Ok(Expr {
-            kind: ExprKind::Tuple(exprs),
-            span,
-        })
-    }
-
-    /// A variable, the wildcard or an aggregate.
-    fn word(&mut self) -> Parsed<Expr<'t>> {
-        let token = self.next();
-        let name = self.name_of(token);
-        if self.at(Kind::OpenBrace) {
-            return self.aggregate(name);
-        }
-        if self.at(Kind::Open) {
-            return self.fail(mistake::call_in_expression(name.text, name.span));
-        }
-        let kind = if name.text == "_" {
-            ExprKind::Wild
-        } else {
-            ExprKind::Var(name.text)
-        };
-        Ok(Expr {
-            kind,
-            span: name.span,
-        })
-    }
-
-    fn aggregate(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
-        let fold = match name.text {
-            "count" => Fold::Count,
-            "sum" => Fold::Sum,
-            "min" => Fold::Min,
-            "max" => Fold::Max,
-            other => return self.fail(mistake::unknown_fold(other, name.span)),
-        };
-        self.next();
-        let depth = self.depth;
-        self.deeper()?;
-        let mut exprs = Vec::new();
-        if fold != Fold::Count {
-            exprs = self.exprs(Kind::Colon)?;
-            if exprs.is_empty() || !self.eat(Kind::Colon) {
-                return self
-                    .expected("the folded expression and `:`, as in `min { n : score(p, n) }`");
-            }
-        }
-        let body = self.body()?;
-        self.expect(Kind::CloseBrace, "`,` or `}`")?;
-        self.depth = depth;
-        let span = self.since(name.span);
-        let aggregate = Aggregate {
-            fold,
-            exprs,
-            body,
-            span,
-        };
-        Ok(Expr {
-            kind: ExprKind::Aggregate(Box::new(aggregate)),
-            span,
-        })
-    }
-}
-
-fn binary<'t>(op: Arith, lhs: Expr<'t>, rhs: Expr<'t>) -> Expr<'t> {
-    let span = Span {
-        end: rhs.span.end,
-        ..lhs.span
-    };
-    Expr {
-        kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)),
-        span,
     }
 }

@@ -1,10 +1,16 @@
 //! The one integration test binary; a module an area.
 
+mod cli;
+mod explain;
 mod facts;
+mod fixture;
+mod frog;
 mod game;
 mod moves;
 mod notation;
 mod perft;
 mod presets;
+mod random_rules;
 mod rules;
 mod setup;
+mod tidy;

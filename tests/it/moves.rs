@@ -24,20 +24,14 @@ fn every_missing_relation_is_named() {
     for name in ["at", "kind", "turn", "letter", "over", "castling_text"] {
         assert!(missing.contains(&name), "{name} of {missing:?}");
     }
-    assert!(
-        error.to_string().contains("there is no relation at; "),
-        "{error}"
-    );
+    assert!(error.to_string().contains("there is no relation at; "), "{error}");
 }
 
 #[test]
 fn a_relation_of_another_shape_is_described() {
     let text = ".domain Square grid 8 8\n.domain Entity entities 8\n\
         .input at(piece: Entity) flag attr there\n";
-    let source = Source {
-        path: "other.dl".into(),
-        text: text.into(),
-    };
+    let source = Source { path: "other.dl".into(), text: text.into() };
     let other = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
     let error = Contract::resolve(&other).expect_err("at has no square");
     let expected = "at is an attribute of entities (Entity), \
@@ -47,20 +41,9 @@ fn a_relation_of_another_shape_is_described() {
 
 #[test]
 fn the_core_rules_fit_under_every_game() {
-    for game in [
-        "antichess",
-        "chess",
-        "chess960",
-        "coregal",
-        "giveaway",
-        "knightmate",
-    ] {
+    for game in ["antichess", "chess", "chess960", "coregal", "giveaway", "knightmate"] {
         let found = Contract::resolve(&program(game));
-        assert_eq!(
-            found.map(|it| (it.board.files, it.board.ranks)),
-            Ok((8, 8)),
-            "{game}"
-        );
+        assert_eq!(found.map(|it| (it.board.files, it.board.ranks)), Ok((8, 8)), "{game}");
     }
 }
 

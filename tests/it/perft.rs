@@ -7,11 +7,7 @@ use crate::setup::Table;
 
 /// Rows with more nodes wait for `RULEMATE_FULL=1`.
 fn limit(small: u64) -> u64 {
-    if std::env::var_os("RULEMATE_FULL").is_some() {
-        u64::MAX
-    } else {
-        small
-    }
+    if std::env::var_os("RULEMATE_FULL").is_some() { u64::MAX } else { small }
 }
 
 fn check_list(game: &str, list: &str, small: u64) {
@@ -32,41 +28,20 @@ fn tricky_positions_of_chess() {
 
 #[test]
 fn endgames_without_captures_to_refuse() {
-    check_list(
-        "antichess",
-        include_str!("../data/perft/giveaway.perft"),
-        700,
-    );
+    check_list("antichess", include_str!("../data/perft/giveaway.perft"), 700);
 }
 
 #[test]
 fn counting_playing_and_simulating_agree() {
-    for (game, depth) in [
-        ("chess", 2),
-        ("knightmate", 2),
-        ("coregal", 2),
-        ("antichess", 2),
-    ] {
+    for (game, depth) in [("chess", 2), ("knightmate", 2), ("coregal", 2), ("antichess", 2)] {
         let mut table = Table::of(game);
         let (world, contract) = (&mut table.world, &table.contract);
         let counted = perft(world, contract, depth);
-        for mode in [
-            LegalityMode::Declared,
-            LegalityMode::Rules,
-            LegalityMode::Simulate,
-        ] {
-            assert_eq!(
-                perft_by(world, contract, depth, mode, false),
-                counted,
-                "{game} {mode:?}"
-            );
+        for mode in [LegalityMode::Declared, LegalityMode::Rules, LegalityMode::Simulate] {
+            assert_eq!(perft_by(world, contract, depth, mode, false), counted, "{game} {mode:?}");
         }
         let divided = divide(world, contract, depth);
-        assert_eq!(
-            divided.iter().map(|it| it.1).sum::<u64>(),
-            counted,
-            "{game}"
-        );
+        assert_eq!(divided.iter().map(|it| it.1).sum::<u64>(), counted, "{game}");
         assert!(divided.is_sorted(), "{game}");
     }
 }

@@ -1,7 +1,15 @@
 //! Rule text to checked program: everything embedded compiles, mistakes are reported well, and no
 //! text can crash the front end.
 
-use rulemate::rules::{Program, Source, compile, embedded_folder, embedded_sources};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rulemate::rules::{
+    Diagnostics, EMBEDDED, Fold, Literal, Program, RelId, Role, Source, Term, Type, compile,
+    document, embedded_folder, embedded_sources, limits, load_folder,
+};
 
 /// The files of a game: the core, the presets it uses, its own.
 fn game_sources(game: &str) -> Vec<Source> {
@@ -23,20 +31,579 @@ fn compiled(sources: Vec<Source>) -> Program {
     compile(sources).unwrap_or_else(|it| panic!("{it}"))
 }
 
-const GAMES: [&str; 7] = [
-    "antichess",
-    "chess",
-    "chess960",
-    "coregal",
-    "giveaway",
-    "knightmate",
-    "knightmate-classic",
-];
+const GAMES: [&str; 7] =
+    ["antichess", "chess", "chess960", "coregal", "giveaway", "knightmate", "knightmate-classic"];
 
 #[test]
 fn every_embedded_game_compiles() {
     for game in GAMES {
         let program = compiled(game_sources(game));
         assert_eq!(program.actions.len(), 4, "{game}");
+    }
+}
+
+// --- the corpus ----------------------------------------------------------------------------------
+
+fn corpus(folder: &str) -> Vec<(String, Vec<Source>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules").join(folder);
+    let files = load_folder(&root).expect("the corpus is readable");
+    files
+        .into_iter()
+        .map(|it| {
+            let name = Path::new(&it.path).file_stem().expect("a name").to_string_lossy();
+            (name.to_string(), split_files(&format!("{name}.dl"), &it.text))
+        })
+        .collect()
+}
+
+/// Lines `% --- file NAME` split a corpus file into several sources.
+fn split_files(path: &str, text: &str) -> Vec<Source> {
+    let mut sources = vec![Source { path: path.to_string(), text: String::new() }];
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("% --- file ") {
+            sources.push(Source { path: name.to_string(), text: String::new() });
+        } else {
+            let last = sources.last_mut().expect("never empty");
+            last.text.push_str(line);
+            last.text.push('\n');
+        }
+    }
+    if sources.len() > 1 {
+        sources.remove(0);
+    }
+    sources
+}
+
+#[test]
+fn programs_that_are_not_chess_compile() {
+    let corpus = corpus("ok");
+    assert!(corpus.len() >= 7);
+    for (_, sources) in corpus {
+        compiled(sources);
+    }
+}
+
+/// `UPDATE_EXPECT=1` writes the renderings anew.
+#[test]
+fn mistakes_are_rendered_as_recorded() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules/fail");
+    let corpus = corpus("fail");
+    assert!(corpus.len() >= 45);
+    for (name, sources) in corpus {
+        let found = compile(sources).err().unwrap_or_else(|| panic!("{name} compiles"));
+        let code = name.split('-').next().unwrap_or("").to_uppercase();
+        if code.len() == 4 && code[1..].bytes().all(|it| it.is_ascii_digit()) {
+            assert!(found.list().iter().any(|it| it.code == code), "{name} lacks {code}:\n{found}");
+        }
+        let path = root.join(format!("{name}.txt"));
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(&path, found.to_string()).expect("the corpus is writable");
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(found.to_string(), expected, "{name}: UPDATE_EXPECT=1 accepts this rendering");
+    }
+}
+
+/// The constructors' codes are the list of all codes there are.
+#[test]
+fn every_kind_of_mistake_has_an_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+    let mut text = std::fs::read_to_string(root.join("limits.rs")).expect("readable");
+    for entry in std::fs::read_dir(root.join("mistake")).expect("readable") {
+        text += &std::fs::read_to_string(entry.expect("an entry").path()).expect("readable");
+    }
+    let is_code = |it: &&str| {
+        it.len() == 4 && it.starts_with(['E', 'L']) && it[1..].bytes().all(|b| b.is_ascii_digit())
+    };
+    let codes: BTreeSet<&str> = text.split('"').filter(is_code).collect();
+    // Those whose text would be too long for the corpus have tests of their own below.
+    let large = ["L001", "L002", "L003", "L004", "L005", "L006"];
+    let mut shown: BTreeSet<String> = large.map(str::to_string).into();
+    for (_, sources) in corpus("fail") {
+        let found = compile(sources).expect_err("the corpus fails");
+        shown.extend(found.list().iter().map(|it| it.code.to_string()));
+    }
+    let missing: Vec<&&str> = codes.iter().filter(|it| !shown.contains(**it)).collect();
+    assert!(codes.len() > 70);
+    assert!(missing.is_empty(), "no example for {missing:?}");
+}
+
+// --- the embedded files --------------------------------------------------------------------------
+
+#[test]
+fn the_embedded_files_are_the_folder() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let on_disk = load_folder(&root.join("rules")).expect("readable");
+    let on_disk: Vec<(String, String)> = on_disk
+        .into_iter()
+        .map(|it| {
+            let path = Path::new(&it.path).strip_prefix(root).expect("inside").to_path_buf();
+            (path.to_string_lossy().replace('\\', "/"), it.text)
+        })
+        .collect();
+    let embedded: Vec<(String, String)> =
+        EMBEDDED.iter().map(|it| (it.0.to_string(), it.1.to_string())).collect();
+    assert_eq!(embedded, on_disk);
+}
+
+/// `UPDATE_DOCS=1` writes the document anew.
+#[test]
+fn the_document_of_relations_is_current() {
+    let paths: Vec<&str> = EMBEDDED.iter().map(|it| it.0).collect();
+    let written = document(&compiled(embedded_sources(&paths)));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/relations.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &written).expect("writable");
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == written, "docs/relations.md is stale: run the tests with UPDATE_DOCS=1");
+}
+
+#[test]
+fn every_derived_relation_of_the_package_has_a_sentence() {
+    let paths: Vec<&str> = EMBEDDED.iter().map(|it| it.0).collect();
+    let program = compiled(embedded_sources(&paths));
+    let silent: Vec<&str> = program
+        .relations
+        .iter()
+        .filter(|it| it.role == Role::Derived && it.sentence.is_empty())
+        .map(|it| it.name.as_str())
+        .collect();
+    assert!(silent.is_empty(), "no sentence: {silent:?}");
+}
+
+/// Generous: the aim is 2 ms in a release build.
+#[test]
+fn the_core_compiles_fast() {
+    let sources = game_sources("chess");
+    let mut best = Duration::MAX;
+    for _ in 0..10 {
+        let sources = sources.clone();
+        let start = Instant::now();
+        let program = compiled(sources);
+        best = best.min(start.elapsed());
+        assert!(!program.rules.is_empty());
+    }
+    assert!(best < Duration::from_millis(20), "{best:?}");
+}
+
+// --- what comes out ------------------------------------------------------------------------------
+
+fn one(text: &str) -> Program {
+    compiled(vec![Source { path: "test.dl".into(), text: text.into() }])
+}
+
+fn failing(text: &str) -> Diagnostics {
+    compile(vec![Source { path: "test.dl".into(), text: text.into() }]).expect_err("a mistake")
+}
+
+fn named(program: &Program, name: &str) -> RelId {
+    program.relation_named(name).expect("declared")
+}
+
+#[test]
+fn strata_come_in_dependency_order_statics_first() {
+    let program = compiled(game_sources("chess"));
+    let place = |rel: RelId| program.strata.iter().position(|it| it.relations.contains(&rel));
+    for rule in &program.rules {
+        let head = place(rule.head).expect("concluded relations are in a stratum");
+        let mut read = Vec::new();
+        reads(&rule.body, false, &mut read);
+        for (rel, strictly) in read {
+            match place(rel) {
+                Some(at) => assert!(if strictly { at < head } else { at <= head }),
+                None => {
+                    assert!(matches!(program.relation(rel).role, Role::Input(_) | Role::Builtin(_)))
+                }
+            }
+        }
+    }
+    let first_dynamic = program.strata.iter().position(|it| !it.is_static).expect("some");
+    assert!(program.strata[first_dynamic..].iter().all(|it| !it.is_static));
+    let recursive: Vec<&str> = program
+        .strata
+        .iter()
+        .filter(|it| it.recursive)
+        .map(|it| program.relation(it.relations[0]).name.as_str())
+        .collect();
+    assert_eq!(recursive, ["beam", "slide"]);
+}
+
+fn reads(body: &[Literal], folded: bool, out: &mut Vec<(RelId, bool)>) {
+    for literal in body {
+        match literal {
+            Literal::Atom(atom) => out.push((atom.rel, folded || atom.negated)),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(aggregate) => reads(&aggregate.body, true, out),
+        }
+    }
+}
+
+#[test]
+fn nested_expressions_become_variables_before_their_literal() {
+    let program = one(".domain Square grid 4 4\n\
+         .static up(from: Square, to: Square, n: Int) \"{to} is above {from}, {n}\"\n\
+         up(s, t, r * 2) :- file(s, f), file(t, f), rank(s, r), rank(t, r + 1).\n\
+         up('a1, 'b1, 1 + 2 * 3).");
+    let rule = &program.rules[0];
+    assert_eq!(rule.body.len(), 6);
+    assert!(matches!(&rule.body[3], Literal::Compare(_)));
+    let Literal::Atom(atom) = &rule.body[4] else { panic!("the atom follows") };
+    let Term::Var(made) = atom.args[1] else { panic!("a variable") };
+    assert!(rule.vars[usize::from(made.0)].name.starts_with('_'));
+    assert!(matches!(&rule.body[5], Literal::Compare(_)), "the head's expression comes last");
+    assert_eq!(program.rules[1].args, [Term::Const(0), Term::Const(1), Term::Const(7)]);
+    assert!(program.rules[1].body.is_empty());
+}
+
+#[test]
+fn aggregates_keep_their_variables_to_themselves() {
+    let program = one(".domain Node { a, b }\n\
+         .static edge(from: Node, to: Node) \"{from} leads to {to}\"\n\
+         edge('a, 'b).\n\
+         .static pair(a: Node, b: Node) \"{a} and {b} have as many ways\"\n\
+         pair(x, y) :- edge(x, y), n = count { edge(x, z), z != y }, n <= count { edge(y, z) },\n\
+             (_, m) = min { x, z : edge(x, z) }, m != y.");
+    let rule = &program.rules[1];
+    let folds: Vec<_> = rule
+        .body
+        .iter()
+        .filter_map(|it| match it {
+            Literal::Aggregate(it) => Some(it),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        folds.iter().map(|it| it.fold).collect::<Vec<_>>(),
+        [Fold::Count, Fold::Count, Fold::Min]
+    );
+    let mut locals: Vec<u16> = folds.iter().flat_map(|it| &it.locals).map(|it| it.0).collect();
+    assert_eq!(locals.len(), 3, "z of each; x and y are shared");
+    locals.dedup();
+    assert_eq!(locals.len(), 3, "each z is another variable");
+    assert!(folds.iter().all(|it| it.results.iter().all(|it| matches!(it, Term::Var(_)))));
+}
+
+#[test]
+fn constants_are_members_and_types_are_inferred() {
+    let program = one(".domain Side { white, black }\n.domain Side += { red }\n\
+         .static all(side: Side, n: Int) \"{side} is number {n}\"\n\
+         all(s, n) :- s = 'red, n = 7 % 4.\n\
+         all('white, -7 / 2).");
+    let rule = &program.rules[0];
+    let side = program.schema.domain_named("Side").expect("declared");
+    assert_eq!(rule.vars[0].ty, Type::Domain(side));
+    assert_eq!(rule.vars[1].ty, Type::Int);
+    assert_eq!(program.rules[1].args, [Term::Const(0), Term::Const(-4)]);
+    assert_eq!(program.schema.domain(side).member("red"), Some(2));
+}
+
+#[test]
+fn the_board_brings_files_and_ranks() {
+    let program = one(".domain Point grid 3 2");
+    let Role::Builtin(ranks) = &program.relation(named(&program, "rank")).role else {
+        panic!("rank comes with the board")
+    };
+    assert_eq!(*ranks, [[0, 1], [1, 1], [2, 1], [3, 2], [4, 2], [5, 2]]);
+    assert!(program.strata.is_empty());
+}
+
+#[test]
+fn diagnostics_are_data() {
+    let found =
+        failing(".domain Side { white }\n.static x(side: Side) \"é {side}\"\n  x(white).\n");
+    let json = found.to_json();
+    let first = &json[0];
+    assert_eq!(first["code"], "E302");
+    assert_eq!((&first["line"], &first["column"]), (&3.into(), &5.into()));
+    assert_eq!(first["file"], "test.dl");
+    assert_eq!(first["help"], "did you mean the constant `'white`?");
+    assert_eq!(json.as_array().map(Vec::len), Some(1));
+    assert!(found.render(true).contains('\u{1b}'));
+    assert!(!found.render(false).contains('\u{1b}'));
+}
+
+#[test]
+fn an_empty_program_compiles() {
+    assert!(compiled(Vec::new()).relations.is_empty());
+    one("");
+    one("% nothing but a comment");
+}
+
+// --- the reference -------------------------------------------------------------------------------
+
+/// Blocks marked `dl` compile alone, `dl,core` together with the core, and blocks with `fail=CODE`
+/// fail with that code.
+#[test]
+fn the_examples_of_the_reference_hold() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
+    let text = std::fs::read_to_string(path).expect("docs/rules.md is readable");
+    let mut blocks = 0;
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let Some(marks) = line.strip_prefix("```dl") else {
+            continue;
+        };
+        let body: Vec<&str> =
+            lines.by_ref().map(|it| it.1).take_while(|it| !it.starts_with("```")).collect();
+        let mut sources = Vec::new();
+        if marks.contains(",core") {
+            sources = embedded_folder("rules/core");
+        }
+        sources
+            .extend(split_files(&format!("docs/rules.md:{}", at + 1), &(body.join("\n") + "\n")));
+        blocks += 1;
+        match (compile(sources), marks.split_once("fail=")) {
+            (Ok(_), None) => {}
+            (Ok(_), Some((_, code))) => panic!("line {}: {code} expected, but it compiles", at + 1),
+            (Err(found), Some((_, code))) => {
+                assert!(found.list().iter().all(|it| it.code == code), "line {}:\n{found}", at + 1);
+            }
+            (Err(found), None) => panic!("line {}:\n{found}", at + 1),
+        }
+    }
+    assert!(blocks >= 30, "only {blocks} examples");
+}
+
+// --- hostile text --------------------------------------------------------------------------------
+
+/// Every span lies within its text, on character borders, and everything can be shown.
+fn assert_well_placed(found: &Diagnostics) {
+    assert!(!found.list().is_empty());
+    for diagnostic in found.list() {
+        for label in &diagnostic.labels {
+            let text = &found.sources()[usize::from(label.span.source)].text;
+            let (start, end) = (label.span.start as usize, label.span.end as usize);
+            assert!(text.get(start..end).is_some(), "{diagnostic:?}");
+            assert_eq!(found.place(label).line, label.span.line as usize, "{diagnostic:?}");
+        }
+    }
+    assert!(!found.render(false).is_empty());
+    assert!(found.to_json().is_array());
+}
+
+fn survive(sources: Vec<Source>) {
+    if let Err(found) = compile(sources) {
+        assert_well_placed(&found);
+    }
+}
+
+#[test]
+fn hostile_text_meets_a_limit_not_the_stack() {
+    let fill = |text: &str| text.repeat(limits::FILE_BYTES / text.len());
+    let head = ".domain N { a }\n.static p(n: Int) \"{n}\"\n";
+    let half = |text: &str| head.to_string() + &text.repeat(30_000 / text.len());
+    let texts = [
+        fill("("),
+        fill("p("),
+        fill("{"),
+        fill("!"),
+        fill("-"),
+        fill("\""),
+        fill("'"),
+        fill(".decl "),
+        fill("p(x) :- p(x)"),
+        fill("p(x) :- q(x).\n"),
+        fill("on on "),
+        fill("\u{1F600}"),
+        half("p(1"),
+        half("p((((("),
+        head.to_string() + "p(x) :- x = " + &"-".repeat(30_000) + "1.",
+        head.to_string() + "p(x) :- x = " + &"1+".repeat(15_000) + "1.",
+        head.to_string() + "p(x) :- x = " + &"1%1%".repeat(7_000) + "1.",
+        head.to_string() + "p(" + &"x%1,".repeat(7_000) + "x).",
+        head.to_string() + "p(x) :- " + &"count { p(x), ".repeat(2_000) + "p(x).",
+        head.to_string() + "p(x) :- " + &"x = y, y = x, ".repeat(3_000) + "p(x).",
+        head.to_string() + "p(x) :- " + &"p(x + 1), ".repeat(4_000) + "p(x).",
+        head.to_string()
+            + "p(x0) :- "
+            + &(0..4_000).rev().map(|it| format!("x{it} = x{}, ", it + 1)).collect::<String>()
+            + "p(x4000).",
+        head.to_string() + ".action go(n: Int) uci \"{" + &"p(".repeat(9_000) + "}\" \"{n}\"",
+        head.to_string()
+            + ".action go(n: Int) uci \"{"
+            + &"p(".repeat(9_000)
+            + "n"
+            + &")".repeat(9_000)
+            + "}\" \"{n}\"",
+        ".domain N { ".to_string() + &"m, ".repeat(20_000) + "}",
+    ];
+    for text in texts {
+        let start = Instant::now();
+        let shown: String = text.chars().take(60).collect();
+        survive(vec![Source { path: "hostile.dl".into(), text }]);
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{shown}... takes {:?}",
+            start.elapsed()
+        );
+    }
+}
+
+#[test]
+fn large_programs_meet_their_limits() {
+    let source = |at: usize, text: String| Source { path: format!("{at}.dl"), text };
+    let code_of = |sources: Vec<Source>| {
+        let found = compile(sources).expect_err("over the limit");
+        assert_well_placed(&found);
+        found.list().iter().map(|it| it.code).collect::<BTreeSet<_>>()
+    };
+    let many =
+        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let p = ".static p(n: Int) open \"{n}\"\n";
+
+    let files = (0..=limits::FILES).map(|it| source(it, String::new())).collect();
+    assert!(code_of(files).contains("L001"));
+
+    let long = "%".repeat(limits::FILE_BYTES + 1);
+    assert!(code_of(vec![source(0, long)]).contains("L002"));
+
+    let rules = p.to_string() + &many(limits::RULES + 1, &|_| "p(n) :- p(n).\n".into());
+    assert!(code_of(vec![source(0, rules)]).contains("L003"));
+
+    let facts = p.to_string() + &many(limits::FACTS + 1, &|_| "p(1).\n".into());
+    assert!(facts.len() > limits::FILE_BYTES / 2);
+    let (one, two) = facts.split_at(facts.len() / 2 / 6 * 6 - 3);
+    let (one, two) = match one.rfind('\n') {
+        Some(at) => (one[..=at].to_string(), one[at + 1..].to_string() + two),
+        None => (one.to_string(), two.to_string()),
+    };
+    assert!(code_of(vec![source(0, one), source(1, two)]).contains("L004"));
+
+    let relations = many(limits::RELATIONS + 1, &|it| format!(".static r{it}(n: Int) open\n"));
+    assert!(code_of(vec![source(0, relations)]).contains("L005"));
+
+    let domains = many(limits::DOMAINS + 1, &|it| format!(".domain D{it} {{ a }}\n"));
+    assert!(code_of(vec![source(0, domains)]).contains("L006"));
+
+    let chain = many(limits::RELATIONS - 1, &|it| format!(".static r{it}(n: Int) open\n"))
+        + &many(limits::RULES, &|it| format!("r{it}(n) :- r{}(n).\n", it + 1));
+    compiled(vec![source(0, chain)]);
+}
+
+const WORDS: &[&str] = &[
+    ".domain",
+    ".input",
+    ".static",
+    ".decl",
+    ".action",
+    ".repetition",
+    ".meta",
+    "(",
+    ")",
+    "{",
+    "}",
+    ",",
+    ".",
+    ":-",
+    ":",
+    "=",
+    "!=",
+    "<",
+    "+=",
+    "!",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "% x = 1",
+    "\n",
+    " ",
+    "_",
+    "x",
+    "y",
+    "n",
+    "p",
+    "q",
+    "Side",
+    "Int",
+    "Text",
+    "grid",
+    "entities",
+    "key",
+    "open",
+    "game",
+    "flag",
+    "attr",
+    "tries",
+    "uci",
+    "san",
+    "on",
+    "any",
+    "when",
+    "do",
+    "set",
+    "retract",
+    "remove",
+    "count",
+    "sum",
+    "min",
+    "max",
+    "'white",
+    "'",
+    "\"",
+    "\"{x}\"",
+    "\"{p(x)}\"",
+    "1",
+    "8",
+    "99999999999999999999",
+    "é",
+    "p(x)",
+    "p(x) :- q(x).",
+    "(x, y)",
+    "\u{0}",
+];
+
+fn soup() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(WORDS);
+    prop::collection::vec((word, prop::bool::ANY), 0..80).prop_map(|words| {
+        words.iter().map(|(word, gap)| format!("{word}{}", if *gap { " " } else { "" })).collect()
+    })
+}
+
+/// Where and how a text is damaged, in parts of its length.
+fn damage() -> impl Strategy<Value = Vec<(f64, f64, Option<usize>)>> {
+    let word = prop::option::of(0..WORDS.len());
+    prop::collection::vec((0.0..1.0f64, 0.0..0.01f64, word), 1..6)
+}
+
+fn damaged(text: &str, damage: &[(f64, f64, Option<usize>)]) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    for &(at, length, word) in damage {
+        let from = (letters.len() as f64 * at) as usize;
+        let to = (from + (letters.len() as f64 * length) as usize).min(letters.len());
+        letters.splice(from..to, word.map_or("", |it| WORDS[it]).chars());
+    }
+    letters.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn any_text_gets_an_answer(text in "\\PC{0,200}") {
+        survive(vec![Source { path: "any.dl".into(), text }]);
+    }
+
+    #[test]
+    fn any_words_get_an_answer(text in soup()) {
+        survive(vec![Source { path: "soup.dl".into(), text }]);
+    }
+
+    #[test]
+    fn damaged_rules_get_an_answer(which in 0..8usize, damage in damage()) {
+        let mut sources = game_sources("antichess");
+        let at = which % sources.len();
+        sources[at].text = damaged(&sources[at].text, &damage);
+        survive(sources);
+    }
+
+    #[test]
+    fn damaged_examples_get_an_answer(which in 0..1000usize, damage in damage()) {
+        let corpus = corpus(if which % 3 == 0 { "fail" } else { "ok" });
+        let (_, mut sources) = corpus[which % corpus.len()].clone();
+        sources[0].text = damaged(&sources[0].text, &damage);
+        survive(sources);
     }
 }

@@ -74,35 +74,19 @@ impl Table {
                 self.world.set_raw(entity, attr, attribute.default);
             }
         }
-        for option in parts
-            .next()
-            .unwrap_or_default()
-            .split(',')
-            .filter(|it| !it.is_empty())
-        {
+        for option in parts.next().unwrap_or_default().split(',').filter(|it| !it.is_empty()) {
             let (option, value) = option.split_once('=').expect("option=value");
-            let attr = schema
-                .attribute_named(&format!("{own}{option}"))
-                .expect("an option");
+            let attr = schema.attribute_named(&format!("{own}{option}")).expect("an option");
             let value = Value::Bool(value == "true");
-            self.world
-                .insert(entity, attr, value)
-                .expect("a truth value");
+            self.world.insert(entity, attr, value).expect("a truth value");
         }
     }
 
     /// `attribute=value` of the game; truth values are all that the tests need.
     fn state(&mut self, fact: &str) {
         let (attr, value) = fact.split_once('=').expect("attribute=value");
-        let attr = self
-            .world
-            .program()
-            .schema
-            .attribute_named(attr)
-            .expect("declared");
-        self.world
-            .insert(GAME, attr, Value::Bool(value == "true"))
-            .expect("a truth value");
+        let attr = self.world.program().schema.attribute_named(attr).expect("declared");
+        self.world.insert(GAME, attr, Value::Bool(value == "true")).expect("a truth value");
     }
 }
 
@@ -126,10 +110,5 @@ pub(crate) fn sources(game: &str) -> Vec<Source> {
 }
 
 fn metas(program: &Program, key: &str) -> Vec<String> {
-    program
-        .meta
-        .iter()
-        .filter(|it| it.key == key)
-        .map(|it| it.value.clone())
-        .collect()
+    program.meta.iter().filter(|it| it.key == key).map(|it| it.value.clone()).collect()
 }

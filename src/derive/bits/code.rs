@@ -86,48 +86,130 @@ pub(super) struct RegList {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
     /// For each member of the AND: the register becomes it, go on.
-    Loop { reg: Reg, rows: Rows },
+    Loop {
+        reg: Reg,
+        rows: Rows,
+    },
     /// The register becomes the function's value; ends if there is none.
-    Fetch { reg: Reg, fun: Address },
+    Fetch {
+        reg: Reg,
+        fun: Address,
+    },
     /// The function's value equals the register's (or is not, or is missing, when negated).
-    TestFun { fun: Address, value: Reg, negated: bool },
+    TestFun {
+        fun: Address,
+        value: Reg,
+        negated: bool,
+    },
     /// The function has a value.
-    TestHas { fun: Address, negated: bool },
-    TestBit { row: Address, bit: Reg, negated: bool },
+    TestHas {
+        fun: Address,
+        negated: bool,
+    },
+    TestBit {
+        row: Address,
+        bit: Reg,
+        negated: bool,
+    },
     /// The AND has a member.
-    TestAny { rows: Rows, negated: bool },
+    TestAny {
+        rows: Rows,
+        negated: bool,
+    },
     /// The sub-plan from `pc + 1` up to `end` has a solution.
-    TestSub { end: u32, negated: bool },
-    Compare { op: Comparison, lhs: Reg, rhs: Reg },
-    CompareExpr { op: Comparison, lhs: ExprId, rhs: ExprId },
-    Let { reg: Reg, expr: ExprId },
+    TestSub {
+        end: u32,
+        negated: bool,
+    },
+    Compare {
+        op: Comparison,
+        lhs: Reg,
+        rhs: Reg,
+    },
+    CompareExpr {
+        op: Comparison,
+        lhs: ExprId,
+        rhs: ExprId,
+    },
+    Let {
+        reg: Reg,
+        expr: ExprId,
+    },
     /// The register becomes the number of members of the AND.
-    Count { reg: Reg, rows: Rows },
+    Count {
+        reg: Reg,
+        rows: Rows,
+    },
     /// Solutions of the sub-plan up to `end` (its `Collect`) are folded into the registers.
-    Fold { fold: Fold, end: u32, results: RegList },
+    Fold {
+        fold: Fold,
+        end: u32,
+        results: RegList,
+    },
     /// Ends a folded sub-plan: `key` are the locals that make a solution distinct.
-    Collect { key: RegList, values: RegList },
+    Collect {
+        key: RegList,
+        values: RegList,
+    },
     /// For each tuple of the sparse store, sorted so that the bound columns come first, that agrees
     /// with `bound`: the other columns go to `free` (255: ignored).
-    Scan { store: StoreId, order: u32, bound: RegList, free: RegList },
+    Scan {
+        store: StoreId,
+        order: u32,
+        bound: RegList,
+        free: RegList,
+    },
     /// Such a tuple exists.
-    TestScan { store: StoreId, order: u32, bound: RegList, negated: bool },
+    TestScan {
+        store: StoreId,
+        order: u32,
+        bound: RegList,
+        negated: bool,
+    },
     /// Row fixpoint: the body up to `end` runs for each member of the row, new members included.
-    Fix { row: Address, reg: Reg, end: u32 },
+    Fix {
+        row: Address,
+        reg: Reg,
+        end: u32,
+    },
     /// The same where the body is: some tests of the member, then one step of a function.
-    Chase { row: Address, reg: Reg, tests: Rows, fun: Address },
+    Chase {
+        row: Address,
+        reg: Reg,
+        tests: Rows,
+        fun: Address,
+    },
     /// The head's row grows by the AND.
-    EmitRow { row: Address, support: Option<Support>, rows: Rows },
-    EmitBit { row: Address, support: Option<Support>, bit: Reg },
-    EmitTuple { store: StoreId, values: RegList },
+    EmitRow {
+        row: Address,
+        support: Option<Support>,
+        rows: Rows,
+    },
+    EmitBit {
+        row: Address,
+        support: Option<Support>,
+        bit: Reg,
+    },
+    EmitTuple {
+        store: StoreId,
+        values: RegList,
+    },
     /// A solution exists: stop everything.
     Found,
     /// The head tuple may have changed: note it for a new check.
-    Suspect { relation: u16, values: RegList },
+    Suspect {
+        relation: u16,
+        values: RegList,
+    },
     /// The block of the register's value may have changed.
-    Dirty { relation: u16, block: Reg },
+    Dirty {
+        relation: u16,
+        block: Reg,
+    },
     /// One solution of a reaction's body.
-    React { reaction: u32 },
+    React {
+        reaction: u32,
+    },
 }
 
 /// What a reaction's solution does, with expressions over the registers.

@@ -3,8 +3,8 @@
 //!
 //! * A relation without clauses is empty; literals on it fall away before planning.
 //! * A relation that depends on statics alone is computed here, once.
-//! * A relation that an action needs, and that does not depend on a fact of the game itself (the
-//!   side to move, a counter), is maintained: by block if its first column is an entity, else by
+//! * A relation that an action needs, and that does not depend on a fact of the game itself that
+//!   reactions change (the side to move, a counter), is maintained: by block if its first column is an entity, else by
 //!   tuple.
 //! * Everything else is derived on demand, from scratch.
 
@@ -81,6 +81,8 @@ pub(super) struct Compiled<W> {
     pub(super) reactions: Vec<Vec<ReactionPlan>>,
     pub(super) general: Vec<general::Fixpoint>,
     pub(super) indexes: Vec<Option<u32>>,
+    /// What the planner expected, by relation.
+    pub(super) estimates: Vec<f64>,
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     pub(super) list_is_static: Vec<bool>,
     pub(super) kept_rows: usize,
@@ -138,6 +140,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         reactions,
         general,
         indexes,
+        estimates: planner.estimates,
         orders: layout.orders,
         list_is_static: layout.sparse_static,
         kept_rows: layout.kept_rows as usize,
@@ -179,7 +182,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             if let Role::Input(input) = relation.role {
                 let rel = RelId(at as u16);
                 self.planner.layout.place_input(self.program, rel, input);
-                self.volatile[at] = matches!(input, Input::Game(_) | Input::GameFlag(_));
+                let of_game = matches!(input, Input::Game(_) | Input::GameFlag(_));
+                self.volatile[at] = of_game && self.is_written(rel);
                 self.planner.estimates[at] = match input {
                     Input::Key(_) => match size(self.program, relation.columns[1].ty) {
                         Some(values) if values < 4 => 32.0,
@@ -190,6 +194,14 @@ impl<'p, W: Word> Compiler<'p, W> {
                 };
             }
         }
+    }
+
+    /// Whether some reaction changes the input: what none does is as good as constant.
+    fn is_written(&self, input: RelId) -> bool {
+        self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
+            Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
+            Effect::Remove { .. } => false,
+        })
     }
 
     /// Drops what can never hold, and computes what statics alone decide.
@@ -325,9 +337,10 @@ impl<'p, W: Word> Compiler<'p, W> {
                     let body = (0..live.body.len())
                         .map(|at| match live.body[at] {
                             Literal::Atom(atom) => {
-                                let store = stores.iter().find(|it| it.rel == atom.rel).map(|it| {
-                                    if new == Some(at) { it.delta } else { it.full }
-                                });
+                                let store = stores
+                                    .iter()
+                                    .find(|it| it.rel == atom.rel)
+                                    .map(|it| if new == Some(at) { it.delta } else { it.full });
                                 Lit::Atom { atom: atom.clone(), store }
                             }
                             other => lit(other),
@@ -343,7 +356,12 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(general::Fixpoint { relations: stores, variants })
     }
 
-    fn plan(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>, rule: RuleId) -> Result<f64, PlanError> {
+    fn plan(
+        &mut self,
+        body: Vec<Lit<'p>>,
+        goal: &Goal<'_>,
+        rule: RuleId,
+    ) -> Result<f64, PlanError> {
         self.planner.plan(body, goal).map_err(|mut error| {
             error.place = self.program.place(self.program.rule(rule).span);
             error
@@ -387,10 +405,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         let finite = relation.columns.iter().all(|it| size(self.program, it.ty).is_some());
         let rules = &self.live[usize::from(rel.0)];
         let recursive = rules.iter().any(|it| relations_of(&it.body).contains(&rel));
-        let rows = relation
-            .columns
-            .split_last()
-            .map_or(1, |(_, keys)| keys.iter().filter_map(|it| size(self.program, it.ty)).product());
+        let rows = relation.columns.split_last().map_or(1, |(_, keys)| {
+            keys.iter().filter_map(|it| size(self.program, it.ty)).product()
+        });
         self.hot.contains(&rel)
             && !mutual
             && finite
@@ -460,7 +477,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.planner.begin(&live.types(), u32::from(live.rule.id.0));
             rules.push(self.planner.code.ops.len() as u32);
             let goal = self.head(rel, &live.rule.args);
-            expected += self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
+            expected +=
+                self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
         }
         self.planner.estimates[usize::from(rel.0)] = expected;
         self.modes[usize::from(rel.0)] = Mode::Scratch { rules };
@@ -525,9 +543,13 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.bind(from);
         let row = self.planner.address(&dense, keys)?;
         let fix = self.planner.emit(Op::Fix { row, reg: from.0 as Reg, end: 0 });
-        let body = (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
+        let body =
+            (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
         let goal = Goal::Rows { dense, args };
-        self.plan(body, &goal, live.rule.id)?;
+        self.planner.fetch_first = true;
+        let planned = self.plan(body, &goal, live.rule.id);
+        self.planner.fetch_first = false;
+        planned?;
         let end = self.planner.code.ops.len() as u32;
         self.planner.code.ops[fix] = Op::Fix { row, reg: from.0 as Reg, end };
         self.shorten_to_chase(fix, from);
@@ -811,7 +833,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         for stratum in &self.program.strata {
             let mut all = BTreeSet::new();
             for &rel in &stratum.relations {
-                if matches!(self.modes[usize::from(rel.0)], Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }) {
+                if matches!(
+                    self.modes[usize::from(rel.0)],
+                    Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }
+                ) {
                     continue;
                 }
                 all.insert(rel);
@@ -887,6 +912,7 @@ impl<W: Word> Compiled<W> {
             reactions: Vec::new(),
             general: Vec::new(),
             indexes: Vec::new(),
+            estimates: Vec::new(),
             orders: Vec::new(),
             list_is_static: Vec::new(),
             kept_rows: 0,
@@ -960,6 +986,11 @@ fn relations_of(body: &[&Literal]) -> Vec<RelId> {
 }
 
 /// Lists are refilled by this: the orders of each.
-pub(super) fn refill<W>(compiled: &Compiled<W>, store: StoreId, list: &mut Sparse, tuples: Vec<Tuple>) {
+pub(super) fn refill<W>(
+    compiled: &Compiled<W>,
+    store: StoreId,
+    list: &mut Sparse,
+    tuples: Vec<Tuple>,
+) {
     list.fill(tuples, &compiled.orders[store as usize]);
 }

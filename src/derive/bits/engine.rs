@@ -11,12 +11,12 @@ use crate::facts::Change;
 use crate::rules::{ActionId, Input, RelId, Role};
 
 use super::super::rows::Tuple;
+use super::code::Space;
 use super::compile::{Compiled, DeltaKind, Mode, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
 use super::run::{Output, State};
 use super::word::Word;
-use super::code::Space;
 
 /// Where the engine was when a mark was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -574,11 +574,15 @@ impl<W: Word> Evaluator for Engine<W> {
         self.derived[self.depth].fill(0);
         for &rel in &c.inputs[usize::from(change.attr.0)] {
             let watched = !c.deltas[usize::from(rel.0)].is_empty();
-            if watched && let Some(old) = change.old.and_then(|it| self.input_tuple(rel, entity, it)) {
+            if watched
+                && let Some(old) = change.old.and_then(|it| self.input_tuple(rel, entity, it))
+            {
                 self.spread(rel, &old);
             }
             self.write_input(rel, entity, change.old, change.new);
-            if watched && let Some(new) = change.new.and_then(|it| self.input_tuple(rel, entity, it)) {
+            if watched
+                && let Some(new) = change.new.and_then(|it| self.input_tuple(rel, entity, it))
+            {
                 self.spread(rel, &new);
             }
             self.pending |= watched;

@@ -36,9 +36,16 @@ pub(super) enum Store {
     /// Known at load, perhaps empty; tables are made as plans ask for them.
     Static,
     /// `rel(entity, value)`: values by entity; for finite values inverse rows as well.
-    Key { fun: u32, present: u32, inverse: Option<u32>, entities: u32 },
+    Key {
+        fun: u32,
+        present: u32,
+        inverse: Option<u32>,
+        entities: u32,
+    },
     /// `rel(value)` of the game.
-    Game { fun: u32 },
+    Game {
+        fun: u32,
+    },
     Dense(Dense),
     Sparse(StoreId),
 }

@@ -38,23 +38,44 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
     /// The tuple belongs to the dense relation.
-    Rows { dense: Dense, args: &'a [Term] },
+    Rows {
+        dense: Dense,
+        args: &'a [Term],
+    },
     /// The tuple belongs to the list.
-    Tuple { store: StoreId, args: &'a [Term] },
+    Tuple {
+        store: StoreId,
+        args: &'a [Term],
+    },
     /// One solution is enough.
     Found,
     /// The tuple is to be checked again.
-    Suspect { relation: RelId, args: &'a [Term] },
+    Suspect {
+        relation: RelId,
+        args: &'a [Term],
+    },
     /// The block is to be derived again.
-    Dirty { relation: RelId, block: Term },
-    React { reaction: u32, needs: Vec<VarId> },
-    Collect { key: Vec<VarId>, values: &'a [Expr] },
+    Dirty {
+        relation: RelId,
+        block: Term,
+    },
+    React {
+        reaction: u32,
+        needs: Vec<VarId>,
+    },
+    Collect {
+        key: Vec<VarId>,
+        values: &'a [Expr],
+    },
 }
 
 /// A literal on its way into a plan. An atom may read another store than its relation's.
 #[derive(Debug, Clone)]
 pub(super) enum Lit<'a> {
-    Atom { atom: Atom, store: Option<StoreId> },
+    Atom {
+        atom: Atom,
+        store: Option<StoreId>,
+    },
     Compare(&'a Compare),
     /// `var op var` that the planner itself added.
     Same(VarId, VarId),
@@ -71,6 +92,8 @@ pub(super) struct Planner<'p, W> {
     /// Indexes from last to first column may be asked for (plans that run when facts change).
     pub(super) may_index: bool,
     pub(super) owner: u32,
+    /// Prefer one function value to a row with one member, also for the head's last column.
+    pub(super) fetch_first: bool,
     vars: VarTable,
     /// Variables that the goal of the plan at hand reads.
     wanted: BTreeSet<VarId>,
@@ -91,6 +114,9 @@ pub struct PlanError {
     pub what: String,
 }
 
+/// The cost rank of a function's value among the literals that open no loop.
+const FETCH: u32 = 3;
+
 /// Variables of one rule, wildcards included.
 const MAX_VARS: usize = 160;
 
@@ -103,6 +129,7 @@ impl<'p, W: Word> Planner<'p, W> {
             estimates: vec![0.0; program.relations.len()],
             may_index: false,
             owner: 0,
+            fetch_first: false,
             vars: VarTable::default(),
             wanted: BTreeSet::new(),
         }
@@ -164,7 +191,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let mut rest = self.normalise(body)?;
         let mut turns = 1.0;
         loop {
-            if let Some(at) = self.next_ready(&rest) {
+            if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
                 let lit = rest.remove(at);
                 turns *= self.emit_ready(&lit, &rest)?;
             } else if let Some((used, rows)) = self.existential(&rest)? {
@@ -237,12 +264,19 @@ impl<'p, W: Word> Planner<'p, W> {
 
     // --- literals that open no loop -------------------------------------------------------------
 
-    fn next_ready(&mut self, rest: &[Lit<'p>]) -> Option<usize> {
+    fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
+        // Values of the head's last column stay rows if all that is said of them are rows.
+        let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
+            let used: Vec<usize> =
+                (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
+            self.rows_towards(var, rest, &used).is_some()
+        });
         let mut best = None;
         for at in 0..rest.len() {
             let mut others = rest.to_vec();
             let lit = others.remove(at);
             if let Some(cost) = self.readiness(&lit, &others)
+                && !(cost == FETCH && vector.is_some_and(|it| vars_of(&lit).contains(&it)))
                 && best.is_none_or(|(known, _)| cost < known)
             {
                 best = Some((cost, at));
@@ -274,7 +308,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 } else if private && self.row_of(atom, *store, open[0], others, true).is_some() {
                     Some(2)
                 } else if self.is_fetch(atom, *store, &open) {
-                    Some(3)
+                    Some(FETCH)
                 } else {
                     None
                 }
@@ -285,7 +319,8 @@ impl<'p, W: Word> Planner<'p, W> {
     fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
         let relation = self.program.relation(atom.rel);
         store.is_none()
-            && open.last().is_some_and(|&it| open.len() == 1 && it + 1 == atom.args.len())
+            && open.len() == 1
+            && open[0] + 1 == atom.args.len()
             && relation.functional
             && match self.layout.stores[usize::from(atom.rel.0)] {
                 Store::Key { .. } | Store::Game { .. } => true,
@@ -344,10 +379,14 @@ impl<'p, W: Word> Planner<'p, W> {
         let negated = atom.negated;
         let open: Vec<usize> =
             (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
-        if !negated && self.is_fetch(atom, store, &open) && !self.is_private(atom.args[open[0]], others)
+        if !negated
+            && self.is_fetch(atom, store, &open)
+            && !self.is_private(atom.args[open[0]], others)
         {
             let fun = self.fun_address(atom)?;
-            let Term::Var(var) = atom.args[open[0]] else { unreachable!("only variables are open") };
+            let Term::Var(var) = atom.args[open[0]] else {
+                unreachable!("only variables are open")
+            };
             self.emit(Op::Fetch { reg: var.0 as Reg, fun });
             self.bind(var);
             return Ok(1.0);
@@ -392,10 +431,10 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         if let Some(list) = self.list_of(atom.rel, store) {
-            let ready: Vec<usize> =
-                (0..atom.args.len()).filter(|it| !open.contains(it)).collect();
+            let ready: Vec<usize> = (0..atom.args.len()).filter(|it| !open.contains(it)).collect();
             let order = self.list_order(list, &ready, atom.args.len());
-            let bound = self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
+            let bound =
+                self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
             self.emit(Op::TestScan { store: list, order, bound, negated });
             return Ok(chance);
         }
@@ -684,18 +723,20 @@ impl<'p, W: Word> Planner<'p, W> {
                 best = Some((turns, var, used, rows));
             }
         }
-        let list = self.cheapest_list(rest);
-        if let Some((turns, at)) = list
+        if let Some((turns, at)) = self.cheapest_atom(rest)
             && best.as_ref().is_none_or(|(known, ..)| turns < *known)
         {
-            let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("lists are atoms") };
-            self.emit_scan(&atom, store)?;
+            let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("only atoms") };
+            match self.layout.stores[usize::from(atom.rel.0)].clone() {
+                Store::Dense(dense) if store.is_none() => self.emit_dense_scan(&atom, &dense)?,
+                _ => self.emit_scan(&atom, store)?,
+            }
             return Ok(turns);
         }
         let Some((turns, var, used, rows)) = best else {
             return Err(PlanError {
                 place: format!("rule {}", self.owner),
-                what: format!("no order of evaluation binds all its variables; left: {rest:?}"),
+                what: "no order of evaluation binds all its variables".into(),
             });
         };
         let rows = self.row_list(rows);
@@ -703,6 +744,34 @@ impl<'p, W: Word> Planner<'p, W> {
         self.bind(var);
         remove_all(rest, &used);
         Ok(turns)
+    }
+
+    /// Loops over all tuples of a dense relation that agree with what has a value.
+    fn emit_dense_scan(&mut self, atom: &Atom, dense: &Dense) -> Result<(), PlanError> {
+        let last = atom.args.len() - 1;
+        let last_is_ready = self.is_ready(atom.args[last]);
+        for (at, &arg) in atom.args.iter().enumerate() {
+            let Term::Var(var) = arg else { continue };
+            if self.is_bound(var) {
+                continue;
+            }
+            let row = if at == last {
+                RowSource::At(self.address(dense, &atom.args[..last])?)
+            } else if let (0, Some(support)) = (at, dense.support) {
+                RowSource::At(plain(dense.space, support))
+            } else {
+                RowSource::All(dense.sizes[at] as u16)
+            };
+            let rows = self.row_list(vec![RowTerm { negated: false, row }]);
+            self.emit(Op::Loop { reg: var.0 as Reg, rows });
+            self.bind(var);
+        }
+        if last_is_ready {
+            let bit = self.reg(atom.args[last])?;
+            let row = self.address(dense, &atom.args[..last])?;
+            self.emit(Op::TestBit { row, bit, negated: false });
+        }
+        Ok(())
     }
 
     /// The loop over one variable: expected turns, literals settled, rows.
@@ -721,7 +790,8 @@ impl<'p, W: Word> Planner<'p, W> {
             let mut others = rest.to_vec();
             let lit = others.remove(at);
             if let Some(row) = self.row_term(var, &lit, &others) {
-                turns = if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, &lit)) };
+                turns =
+                    if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, &lit)) };
                 used.push(at);
                 rows.push(row);
             } else if let Lit::Atom { atom, store } = &lit
@@ -729,7 +799,11 @@ impl<'p, W: Word> Planner<'p, W> {
                 && let Some(col) = atom.args.iter().position(|it| *it == Term::Var(var))
                 && let Some(row) = self.row_of(atom, *store, col, &others, false)
             {
-                let expected = self.expected_of(var, &lit).max(1.0);
+                // A superset settles nothing; the support of a relation is the better kind.
+                let support =
+                    matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
+                let factor = if support { 1.2 } else { 4.0 };
+                let expected = self.expected_of(var, &lit).max(1.0) * factor;
                 if weak.as_ref().is_none_or(|(known, _)| expected < *known) {
                     weak = Some((expected, RowTerm { negated: false, row }));
                 }
@@ -742,21 +816,30 @@ impl<'p, W: Word> Planner<'p, W> {
                 RowTerm { negated: false, row: RowSource::All(members as u16) },
             ));
             rows.insert(0, row);
-            turns = turns.min(expected * 1.5);
+            turns = turns.min(expected);
         }
         Some((turns.max(0.5), used, rows))
     }
 
-    fn cheapest_list(&mut self, rest: &[Lit<'p>]) -> Option<(f64, usize)> {
+    /// The positive atom with the fewest expected tuples among those that can be walked whole.
+    fn cheapest_atom(&mut self, rest: &[Lit<'p>]) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for (at, lit) in rest.iter().enumerate() {
             let Lit::Atom { atom, store } = lit else { continue };
-            if atom.negated || self.list_of(atom.rel, *store).is_none() {
+            if atom.negated || atom.args.is_empty() {
                 continue;
             }
-            let total = if store.is_some() { 4.0 } else { self.estimates[usize::from(atom.rel.0)] };
-            let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count();
-            let turns = total / 6f64.powi(ready as i32) + 0.6;
+            let total = self.estimates[usize::from(atom.rel.0)];
+            let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count() as i32;
+            let is_dense = matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
+            let turns = if is_dense && store.is_none() {
+                total / 6f64.powi(ready) + 0.3
+            } else if self.list_of(atom.rel, *store).is_none() {
+                continue;
+            } else {
+                let total = if store.is_some() { 4.0 } else { total };
+                total / 6f64.powi(ready) + 0.6
+            };
             if best.is_none_or(|(known, _)| turns < known) {
                 best = Some((turns, at));
             }
@@ -765,7 +848,9 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     fn emit_scan(&mut self, atom: &Atom, store: Option<StoreId>) -> Result<(), PlanError> {
-        let Some(list) = self.list_of(atom.rel, store) else { unreachable!("checked by the caller") };
+        let Some(list) = self.list_of(atom.rel, store) else {
+            unreachable!("checked by the caller")
+        };
         let ready: Vec<usize> =
             (0..atom.args.len()).filter(|&it| self.is_ready(atom.args[it])).collect();
         let order = self.list_order(list, &ready, atom.args.len());
@@ -812,12 +897,19 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         let total = self.estimates[usize::from(atom.rel.0)];
         let columns = &self.program.relation(atom.rel).columns;
-        let mut members = size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
+        let mut members =
+            size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
         let mut groups = 1.0;
         for (column, &term) in columns.iter().zip(&atom.args) {
-            if self.is_ready(term) {
+            let size = size(self.program, column.ty).unwrap_or(8) as f64;
+            if term == Term::Var(var) {
+                continue;
+            }
+            if !self.is_ready(term) {
+                groups *= size.min(3.0); // projected away: several tuples to a member
+            } else {
                 // Of a large domain not every member is in use.
-                groups *= (size(self.program, column.ty).unwrap_or(8) as f64).min(32.0);
+                groups *= size.min(32.0);
             }
         }
         members = members.min((total / groups).max(total.min(1.0) * 0.3));
@@ -853,14 +945,8 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     fn one_key(&mut self, space: Space, base: u32, key: Term) -> Option<Address> {
-        let dense = Dense {
-            space,
-            base,
-            strides: vec![1],
-            sizes: Vec::new(),
-            rows: 0,
-            support: None,
-        };
+        let dense =
+            Dense { space, base, strides: vec![1], sizes: Vec::new(), rows: 0, support: None };
         self.address(&dense, &[key]).ok()
     }
 
@@ -983,11 +1069,25 @@ fn remove_all(rest: &mut Vec<Lit<'_>>, used: &[usize]) {
     });
 }
 
+/// The variable that the goal could take as a whole row.
+fn vector_of(goal: &Goal<'_>) -> Option<VarId> {
+    match goal {
+        Goal::Rows { args, .. } => match args.split_last() {
+            Some((Term::Var(var), keys)) if !keys.contains(&Term::Var(*var)) => Some(*var),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match goal {
         Goal::Rows { args, .. } | Goal::Tuple { args, .. } | Goal::Suspect { args, .. } => {
-            vars.extend(args.iter().filter_map(|it| if let Term::Var(var) = it { Some(*var) } else { None }));
+            vars.extend(
+                args.iter()
+                    .filter_map(|it| if let Term::Var(var) = it { Some(*var) } else { None }),
+            );
         }
         Goal::Found => {}
         Goal::Dirty { block, .. } => {

@@ -17,9 +17,7 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     /// Takes the lowest member out.
     fn pop(&mut self) -> Option<usize>;
     /// The first `n` members.
-    fn first(n: usize) -> Self {
-        (0..n).fold(Self::default(), |all, it| all.or(Self::one(it)))
-    }
+    fn first(n: usize) -> Self;
 }
 
 impl Word for u64 {
@@ -64,6 +62,10 @@ impl Word for u64 {
         let lowest = self.trailing_zeros() as usize;
         *self &= *self - 1;
         Some(lowest)
+    }
+    #[inline(always)]
+    fn first(n: usize) -> Self {
+        if n >= 64 { u64::MAX } else { (1 << n) - 1 }
     }
 }
 
@@ -128,5 +130,9 @@ impl<const N: usize> Word for Wide<N> {
             }
         }
         None
+    }
+    #[inline(always)]
+    fn first(n: usize) -> Self {
+        Self(std::array::from_fn(|at| u64::first(n.saturating_sub(64 * at))))
     }
 }

@@ -220,7 +220,7 @@ impl<'p> Planner<'p> {
         goal: (&[Term], &[VarId]),
         recursive: &[RelId],
     ) -> Option<Chain> {
-        let drafts = order(self.program, body, start)?;
+        let drafts = order(self.program, body, start, goal)?;
         let mut rests = later_needs(&drafts, goal);
         let mut known: BTreeSet<VarId> = start.iter().copied().collect();
         for (draft, rest) in drafts.iter().zip(&mut rests) {
@@ -287,7 +287,7 @@ impl<'p> Planner<'p> {
         draft: &Draft<'p>,
         outer: &Layout<'_>,
     ) -> Option<Group> {
-        let seen: BTreeSet<VarId> = aggregate.body.iter().flat_map(visible_vars).collect();
+        let seen: BTreeSet<VarId> = aggregate.body.iter().flat_map(all_vars).collect();
         let mut locals = aggregate.locals.clone();
         locals.retain(|it| seen.contains(it));
         let key = terms(&draft.key);
@@ -355,10 +355,58 @@ fn later_needs(drafts: &[Draft<'_>], goal: (&[Term], &[VarId])) -> Vec<Vec<VarId
     rests
 }
 
+/// A literal with, for an aggregate, the variables that it shares with its surroundings.
+struct Part<'p> {
+    literal: &'p Literal,
+    groups: Vec<VarId>,
+}
+
+impl Part<'_> {
+    /// The variables that the surroundings see, each once.
+    fn vars(&self) -> Vec<VarId> {
+        let mut vars = match self.literal {
+            Literal::Atom(atom) => term_vars(&atom.args),
+            Literal::Compare(it) => [expr_vars(&it.lhs), expr_vars(&it.rhs)].concat(),
+            Literal::Aggregate(it) => [self.groups.clone(), term_vars(&it.results)].concat(),
+        };
+        let mut seen = BTreeSet::new();
+        vars.retain(|it| seen.insert(*it));
+        vars
+    }
+
+    fn open(&self, bound: &BTreeSet<VarId>) -> Vec<VarId> {
+        self.vars().into_iter().filter(|it| !bound.contains(it)).collect()
+    }
+
+    fn known(&self, bound: &BTreeSet<VarId>) -> Vec<VarId> {
+        self.vars().into_iter().filter(|it| bound.contains(it)).collect()
+    }
+}
+
+fn parts<'p>(body: &'p [Literal], start: &[VarId], goal: (&[Term], &[VarId])) -> Vec<Part<'p>> {
+    let around = [start, &term_vars(goal.0), goal.1].concat();
+    let part = |(at, literal): (usize, &'p Literal)| {
+        let Literal::Aggregate(it) = literal else { return Part { literal, groups: Vec::new() } };
+        let beside = body.iter().enumerate().filter(|(other, _)| *other != at);
+        let mut outside: BTreeSet<VarId> = beside.flat_map(|(_, it)| all_vars(it)).collect();
+        outside.extend(&around);
+        outside.extend(term_vars(&it.results));
+        let mut groups = inner_vars(it);
+        groups.retain(|it| outside.contains(it));
+        Part { literal, groups }
+    };
+    body.iter().enumerate().map(part).collect()
+}
+
 /// Puts the literals of a body in the order in which they are joined.
-fn order<'p>(program: &Program, body: &'p [Literal], start: &[VarId]) -> Option<Vec<Draft<'p>>> {
+fn order<'p>(
+    program: &Program,
+    body: &'p [Literal],
+    start: &[VarId],
+    goal: (&[Term], &[VarId]),
+) -> Option<Vec<Draft<'p>>> {
     let mut bound: BTreeSet<VarId> = start.iter().copied().collect();
-    let mut rest: Vec<&Literal> = body.iter().collect();
+    let mut rest = parts(body, start, goal);
     let mut drafts = Vec::new();
     while !rest.is_empty() {
         let (at, _) = rest
@@ -366,7 +414,7 @@ fn order<'p>(program: &Program, body: &'p [Literal], start: &[VarId]) -> Option<
             .enumerate()
             .filter_map(|(at, it)| Some((at, urgency(program, it, &bound)?)))
             .min_by_key(|&(_, urgency)| urgency)?;
-        let draft = draft(rest.remove(at), &bound);
+        let draft = draft(&rest.remove(at), &bound);
         bound.extend(&draft.new);
         drafts.push(draft);
     }
@@ -375,22 +423,17 @@ fn order<'p>(program: &Program, body: &'p [Literal], start: &[VarId]) -> Option<
 
 /// Lower comes first; `None` must wait. Tests before lookups before joins that share a variable
 /// before joins that share none; then by the number of new variables.
-fn urgency(program: &Program, literal: &Literal, bound: &BTreeSet<VarId>) -> Option<(u8, usize)> {
-    match literal {
+fn urgency(program: &Program, part: &Part<'_>, bound: &BTreeSet<VarId>) -> Option<(u8, usize)> {
+    let open = part.open(bound);
+    match part.literal {
         Literal::Compare(compare) => {
-            let open = open_vars(literal, bound);
             let binds =
                 compare.op == Op::Eq && open.len() == 1 && binding_side(compare, open[0]).is_some();
             (open.is_empty() || binds).then_some((0, 0))
         }
-        Literal::Aggregate(aggregate) => {
-            group_vars(aggregate).iter().all(|it| bound.contains(it)).then_some((3, 0))
-        }
+        Literal::Aggregate(_) => part.groups.iter().all(|it| bound.contains(it)).then_some((3, 0)),
+        Literal::Atom(atom) if atom.negated => open.is_empty().then_some((0, 1)),
         Literal::Atom(atom) => {
-            let open = open_vars(literal, bound).len();
-            if atom.negated {
-                return (open == 0).then_some((0, 1));
-            }
             let used = atom.args.iter().filter(|it| match it {
                 Term::Var(var) => bound.contains(var),
                 Term::Const(_) => true,
@@ -398,7 +441,7 @@ fn urgency(program: &Program, literal: &Literal, bound: &BTreeSet<VarId>) -> Opt
             });
             let used = used.count();
             let lookup = program.relation(atom.rel).functional && used + 1 == atom.args.len();
-            Some(match (open, used) {
+            Some(match (open.len(), used) {
                 (0, _) => (1, 0),
                 (1, _) if lookup => (2, 0),
                 (open, 0) => (5, open),
@@ -408,13 +451,13 @@ fn urgency(program: &Program, literal: &Literal, bound: &BTreeSet<VarId>) -> Opt
     }
 }
 
-fn draft<'p>(literal: &'p Literal, bound: &BTreeSet<VarId>) -> Draft<'p> {
-    let new = open_vars(literal, bound);
-    let (key, reads) = match literal {
-        Literal::Atom(_) => (known_vars(literal, bound), Vec::new()),
-        Literal::Compare(_) => (Vec::new(), known_vars(literal, bound)),
+fn draft<'p>(part: &Part<'p>, bound: &BTreeSet<VarId>) -> Draft<'p> {
+    let Part { literal, groups } = part;
+    let new = part.open(bound);
+    match literal {
+        Literal::Atom(_) => Draft { literal, key: part.known(bound), reads: Vec::new(), new },
+        Literal::Compare(_) => Draft { literal, key: Vec::new(), reads: part.known(bound), new },
         Literal::Aggregate(aggregate) => {
-            let groups = group_vars(aggregate);
             let mut reads = term_vars(&aggregate.results);
             reads.retain(|it| bound.contains(it) && !groups.contains(it));
             // Results in their places, so that a new one is where its value is.
@@ -422,10 +465,9 @@ fn draft<'p>(literal: &'p Literal, bound: &BTreeSet<VarId>) -> Draft<'p> {
                 Term::Var(var) if !bound.contains(var) => *var,
                 _ => VarId(u16::MAX - at as u16),
             });
-            return Draft { literal, key: groups, reads, new: new.collect() };
+            Draft { literal, key: groups.clone(), reads, new: new.collect() }
         }
-    };
-    Draft { literal, key, reads, new }
+    }
 }
 
 /// The side that does not hold the lone variable `var` of the other.
@@ -441,29 +483,18 @@ fn binding_side(compare: &Compare, var: VarId) -> Option<&Expr> {
     }
 }
 
-/// The variables of a literal that its surroundings see, each once.
-fn visible_vars(literal: &Literal) -> Vec<VarId> {
-    let mut vars = match literal {
+/// All variables of a literal but the named ones of aggregates in it.
+fn all_vars(literal: &Literal) -> Vec<VarId> {
+    match literal {
         Literal::Atom(atom) => term_vars(&atom.args),
-        Literal::Compare(compare) => [expr_vars(&compare.lhs), expr_vars(&compare.rhs)].concat(),
-        Literal::Aggregate(it) => [group_vars(it), term_vars(&it.results)].concat(),
-    };
-    let mut seen = BTreeSet::new();
-    vars.retain(|it| seen.insert(*it));
-    vars
+        Literal::Compare(it) => [expr_vars(&it.lhs), expr_vars(&it.rhs)].concat(),
+        Literal::Aggregate(it) => [inner_vars(it), term_vars(&it.results)].concat(),
+    }
 }
 
-fn open_vars(literal: &Literal, bound: &BTreeSet<VarId>) -> Vec<VarId> {
-    visible_vars(literal).into_iter().filter(|it| !bound.contains(it)).collect()
-}
-
-fn known_vars(literal: &Literal, bound: &BTreeSet<VarId>) -> Vec<VarId> {
-    visible_vars(literal).into_iter().filter(|it| bound.contains(it)).collect()
-}
-
-/// The variables of an aggregate that are not its own, each once.
-fn group_vars(aggregate: &Aggregate) -> Vec<VarId> {
-    let body = aggregate.body.iter().flat_map(visible_vars);
+/// The variables of an aggregate's body and expressions that are not named as its own, each once.
+fn inner_vars(aggregate: &Aggregate) -> Vec<VarId> {
+    let body = aggregate.body.iter().flat_map(all_vars);
     let vars: BTreeSet<VarId> = body.chain(aggregate.exprs.iter().flat_map(expr_vars)).collect();
     vars.into_iter().filter(|it| !aggregate.locals.contains(it)).collect()
 }

@@ -12,20 +12,14 @@ impl Letters {
         let rows = world.tuples(contract.letter);
         let texts = &world.program().texts;
         let letter = |raw: i64| texts.get(usize::try_from(raw).ok()?)?.chars().next();
-        Self(
-            rows.iter()
-                .filter_map(|row| Some((row[0], letter(row[1])?)))
-                .collect(),
-        )
+        Self(rows.iter().filter_map(|row| Some((row[0], letter(row[1])?))).collect())
     }
 
     /// The kind and the side (0 for upper case) of a letter on a board.
     pub(super) fn piece(&self, letter: char) -> Option<(i64, i64)> {
         match self.exact(letter) {
             Some(kind) => Some((kind, 1)),
-            None => self
-                .exact(letter.to_ascii_lowercase())
-                .map(|kind| (kind, 0)),
+            None => self.exact(letter.to_ascii_lowercase()).map(|kind| (kind, 0)),
         }
     }
 
@@ -41,11 +35,7 @@ impl Letters {
     /// The letter of a kind as the side (0 for upper case) writes it.
     pub(super) fn letter(&self, kind: i64, side: i64) -> Option<char> {
         let letter = self.0.iter().find(|it| it.0 == kind)?.1;
-        Some(if side == 0 {
-            letter.to_ascii_uppercase()
-        } else {
-            letter
-        })
+        Some(if side == 0 { letter.to_ascii_uppercase() } else { letter })
     }
 
     /// All letters, for messages.

@@ -48,10 +48,7 @@ pub enum MoveFault {
 
 impl MoveError {
     fn new(text: &str, reason: MoveFault) -> Self {
-        Self {
-            text: text.into(),
-            reason,
-        }
+        Self { text: text.into(), reason }
     }
 
     /// The move that was most likely meant, for an explanation of what forbids it.

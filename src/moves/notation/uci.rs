@@ -21,10 +21,7 @@ pub fn to_uci(world: &mut World, mv: &Move) -> String {
 /// The legal moves with their texts, sorted by text.
 pub fn listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let moves = legal_moves(world, contract);
-    let mut rows: Vec<_> = moves
-        .into_iter()
-        .map(|it| (to_uci(world, &it), it))
-        .collect();
+    let mut rows: Vec<_> = moves.into_iter().map(|it| (to_uci(world, &it), it)).collect();
     rows.sort();
     rows
 }
@@ -46,10 +43,7 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
             candidates(world, contract, &text.to_ascii_lowercase()).unwrap_or_default()
         }
     };
-    let legal = candidates
-        .iter()
-        .find(|it| is_legal(world, contract, it))
-        .cloned();
+    let legal = candidates.iter().find(|it| is_legal(world, contract, it)).cloned();
     if let Some(mv) = legal {
         return Ok(mv);
     }
@@ -84,27 +78,18 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
                 spelled = true;
                 for spelling in spellings {
                     let rows = arguments(world, &action.uci, action.id, &spelling);
-                    moves.extend(rows.into_iter().map(|args| Move {
-                        action: action.id,
-                        args,
-                    }));
+                    moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
                 }
             }
             Err(stop) => furthest = Some(further(furthest, stop)),
         }
     }
     if !spelled {
-        return Err(furthest.unwrap_or(Stop {
-            offset: 0,
-            expected: "nothing".into(),
-        }));
+        return Err(furthest.unwrap_or(Stop { offset: 0, expected: "nothing".into() }));
     }
     moves.retain(|it| is_written_so(world, contract, &program, it));
     moves.sort_by_cached_key(|it| {
-        (
-            !is_pseudo(world, it),
-            !is_castling(contract, world, &program, it),
-        )
+        (!is_pseudo(world, it), !is_castling(contract, world, &program, it))
     });
     Ok(moves)
 }
@@ -117,10 +102,7 @@ fn further(known: Option<Stop>, new: Stop) -> Stop {
                 true => known.expected,
                 false => format!("{} or {}", known.expected, new.expected),
             };
-            Stop {
-                offset: known.offset,
-                expected,
-            }
+            Stop { offset: known.offset, expected }
         }
         _ => new,
     }
@@ -130,10 +112,7 @@ fn further(known: Option<Stop>, new: Stop) -> Stop {
 fn castling_rook(contract: &Contract, world: &World, program: &Program, mv: &Move) -> Option<i64> {
     let rook = mv.arg(program, "rook")?;
     let id = EntityId(u32::try_from(rook).ok()?);
-    world
-        .facts()
-        .contains(id, contract.partner.attr)
-        .then_some(rook)
+    world.facts().contains(id, contract.partner.attr).then_some(rook)
 }
 
 fn is_castling(contract: &Contract, world: &World, program: &Program, mv: &Move) -> bool {
@@ -160,9 +139,7 @@ fn castling_otherwise(
     let mut found = Vec::new();
     for mv in legal_moves(world, contract) {
         if is_castling(contract, world, &program, &mv)
-            && castling_texts(world, contract, &program, &mv)
-                .iter()
-                .any(|it| it == text)
+            && castling_texts(world, contract, &program, &mv).iter().any(|it| it == text)
         {
             found.push(mv);
         }
@@ -186,9 +163,7 @@ fn castling_texts(
     let facts = world.facts();
     let entity = |raw: i64| u32::try_from(raw).ok().map(EntityId);
     let rook = castling_rook(contract, world, program, mv).and_then(entity);
-    let piece = rook
-        .and_then(|it| facts.get_raw(it, contract.partner.attr))
-        .and_then(entity);
+    let piece = rook.and_then(|it| facts.get_raw(it, contract.partner.attr)).and_then(entity);
     let (Some(rook), Some(piece)) = (rook, piece) else {
         return Vec::new();
     };

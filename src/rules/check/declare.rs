@@ -3,7 +3,8 @@
 //! Deliberately absent: clauses and reactions.
 
 use super::super::ast::{
-    ActionDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl, RelationKind,
+    ActionDecl, ColumnDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl,
+    RelationKind,
 };
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
@@ -26,11 +27,7 @@ impl<'t> Checker<'t> {
         }
         for item in items() {
             match item {
-                Item::Relation(RelationDecl {
-                    name,
-                    kind: RelationKind::Action(decl),
-                    ..
-                }) => {
+                Item::Relation(RelationDecl { name, kind: RelationKind::Action(decl), .. }) => {
                     self.declare_action(*name, decl);
                 }
                 Item::Repetition(names) => self.declare_repetition(names),
@@ -56,14 +53,8 @@ impl<'t> Checker<'t> {
         for (text, tuples) in [("file", file), ("rank", rank)] {
             let square = domain.text.to_lowercase();
             let columns = vec![
-                Column {
-                    name: square.clone(),
-                    ty: Type::Domain(id),
-                },
-                Column {
-                    name: text.to_string(),
-                    ty: Type::Int,
-                },
+                Column { name: square.clone(), ty: Type::Domain(id) },
+                Column { name: text.to_string(), ty: Type::Int },
             ];
             let relation = Relation {
                 name: text.to_string(),
@@ -76,14 +67,7 @@ impl<'t> Checker<'t> {
                 rules: Vec::new(),
             };
             let types = vec![Some(Type::Domain(id)), Some(Type::Int)];
-            self.add(Info {
-                relation,
-                types,
-                name: Name {
-                    text,
-                    span: domain.span,
-                },
-            });
+            self.add(Info { relation, types, name: Name { text, span: domain.span } });
         }
     }
 
@@ -136,11 +120,7 @@ impl<'t> Checker<'t> {
             span: decl.name.span,
             rules: Vec::new(),
         };
-        self.add(Info {
-            relation,
-            types,
-            name: decl.name,
-        });
+        self.add(Info { relation, types, name: decl.name });
     }
 
     fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Vec<Option<Type>>) {
@@ -157,17 +137,17 @@ impl<'t> Checker<'t> {
             };
             let name = match column.name {
                 Some(name) => {
-                    if columns.iter().any(|it| it.name == name.text) {
-                        self.report(mistake::column_twice(name));
+                    let named =
+                        |it: &&ColumnDecl<'_>| it.name.is_some_and(|it| it.text == name.text);
+                    let old = decl.columns[..columns.len()].iter().find(named);
+                    if let Some(old) = old.and_then(|it| it.name) {
+                        self.report(mistake::column_twice(name, old.span));
                     }
                     name.text.to_string()
                 }
                 None => free_name(&columns, column.ty.text),
             };
-            columns.push(Column {
-                name,
-                ty: ty.unwrap_or(Type::Int),
-            });
+            columns.push(Column { name, ty: ty.unwrap_or(Type::Int) });
             types.push(ty);
         }
         (columns, types)
@@ -305,15 +285,7 @@ impl<'t> Checker<'t> {
         let id = ActionId(self.actions.len() as u16);
         let legality = decl.legality.unwrap_or(Legality::Simulate);
         self.action_of.insert(rel, self.actions.len());
-        self.actions.push(Action {
-            id,
-            rel,
-            tries,
-            legality,
-            uci,
-            san,
-            span: name.span,
-        });
+        self.actions.push(Action { id, rel, tries, legality, uci, san, span: name.span });
     }
 
     fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
@@ -334,10 +306,8 @@ impl<'t> Checker<'t> {
     /// `(Entity, Square)`.
     pub(super) fn signature(&self, rel: RelId) -> String {
         let types = &self.info(rel).types;
-        let names: Vec<&str> = types
-            .iter()
-            .map(|it| it.map_or("?", |it| self.type_name(it)))
-            .collect();
+        let names: Vec<&str> =
+            types.iter().map(|it| it.map_or("?", |it| self.type_name(it))).collect();
         format!("({})", names.join(", "))
     }
 

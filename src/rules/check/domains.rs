@@ -8,8 +8,8 @@ use super::super::ast::{DomainDecl, File, Item, Name, Shape as ShapeDecl};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
-use crate::facts::nearest;
 use super::super::program::{Span, Type};
+use crate::facts::nearest;
 use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape};
 
 /// A domain with the place of its declaration.
@@ -24,6 +24,7 @@ struct Known<'t> {
 /// An attribute with the place of its first declaration and of its default.
 struct Attr {
     attribute: Attribute,
+    declared: Type,
     span: Span,
     default_span: Option<Span>,
 }
@@ -56,6 +57,14 @@ impl<'t> Domains<'t> {
         self.known.get(usize::from(id.0)).map_or("?", |it| it.name)
     }
 
+    pub(super) fn type_name(&self, ty: Type) -> &str {
+        match ty {
+            Type::Domain(id) => self.name(id),
+            Type::Int => "Int",
+            Type::Text => "Text",
+        }
+    }
+
     fn named(&self, name: &str) -> Option<&Known<'t>> {
         self.ids.get(name).map(|id| &self.known[usize::from(id.0)])
     }
@@ -74,19 +83,13 @@ impl<'t> Domains<'t> {
 
     /// The board's domain, its name and its size.
     pub(super) fn grid(&self) -> Option<(DomainId, Name<'t>, u8, u8)> {
-        self.known
-            .iter()
-            .enumerate()
-            .find_map(|(at, it)| match it.shape {
-                Shape::Grid { files, ranks } => {
-                    let name = Name {
-                        text: it.name,
-                        span: it.span.unwrap_or_default(),
-                    };
-                    Some((DomainId(at as u16), name, files, ranks))
-                }
-                _ => None,
-            })
+        self.known.iter().enumerate().find_map(|(at, it)| match it.shape {
+            Shape::Grid { files, ranks } => {
+                let name = Name { text: it.name, span: it.span.unwrap_or_default() };
+                Some((DomainId(at as u16), name, files, ranks))
+            }
+            _ => None,
+        })
     }
 
     /// The type of that name, or what to say.
@@ -110,43 +113,39 @@ impl<'t> Domains<'t> {
         let found = match &known.shape {
             Shape::Members(_) => known.members.get(name).map(|it| it.0),
             Shape::Entities { .. } => return Err(mistake::entity_constant(name, span)),
-            shape => Domain {
-                name: String::new(),
-                shape: shape.clone(),
-            }
-            .member(name),
+            shape => Domain { name: String::new(), shape: shape.clone() }.member(name),
         };
         found.ok_or_else(|| {
             let near = match &known.shape {
                 Shape::Members(names) => nearest(name, names.iter().map(String::as_str)),
                 _ => None,
             };
-            let elsewhere = self
-                .domain_with(name)
-                .filter(|&it| it != id)
-                .map(|it| self.name(it));
-            mistake::unknown_member(name, known.name, span, near, elsewhere, known.span)
+            let elsewhere = self.domain_with(name).filter(|&it| it != id).map(|it| self.name(it));
+            let board = match &known.shape {
+                Shape::Grid { files, ranks } => {
+                    let last = i64::from(*files) * i64::from(*ranks) - 1;
+                    let shape = known.shape.clone();
+                    Some(Domain { name: String::new(), shape }.member_name(last))
+                }
+                _ => None,
+            };
+            let board = board.as_deref();
+            mistake::unknown_member(name, known.name, span, near, elsewhere, board, known.span)
         })
     }
 
     /// A domain that lists this member.
     pub(super) fn domain_with(&self, name: &str) -> Option<DomainId> {
-        self.known
-            .iter()
-            .position(|it| it.members.contains_key(name))
-            .map(|at| DomainId(at as u16))
+        self.known.iter().position(|it| it.members.contains_key(name)).map(|at| DomainId(at as u16))
     }
 
     /// All `.domain` declarations: first those that define, then those that extend.
     pub(super) fn declare(&mut self, files: &[File<'t>], found: &mut Vec<Diagnostic>) {
         let decls = || {
-            files
-                .iter()
-                .flat_map(|it| &it.items)
-                .filter_map(|it| match it {
-                    Item::Domain(domain) => Some(domain),
-                    _ => None,
-                })
+            files.iter().flat_map(|it| &it.items).filter_map(|it| match it {
+                Item::Domain(domain) => Some(domain),
+                _ => None,
+            })
         };
         for decl in decls() {
             self.define(decl, found);
@@ -174,25 +173,17 @@ impl<'t> Domains<'t> {
             ShapeDecl::Grid(files, ranks) => {
                 let side = 1..=limits::BOARD_SIDE as i64;
                 if !side.contains(&files.value) || !side.contains(&ranks.value) {
-                    let span = Span {
-                        end: ranks.span.end,
-                        ..files.span
-                    };
+                    let span = Span { end: ranks.span.end, ..files.span };
                     found.push(mistake::limit(LimitError::Board, span));
                 }
                 let clamp = |it: i64| it.clamp(1, limits::BOARD_SIDE as i64) as u8;
-                Shape::Grid {
-                    files: clamp(files.value),
-                    ranks: clamp(ranks.value),
-                }
+                Shape::Grid { files: clamp(files.value), ranks: clamp(ranks.value) }
             }
             ShapeDecl::Entities(cap) => {
                 if !(2..=limits::ENTITIES as i64).contains(&cap.value) {
                     found.push(mistake::limit(LimitError::Entities, cap.span));
                 }
-                Shape::Entities {
-                    cap: cap.value.clamp(2, limits::ENTITIES as i64) as u16,
-                }
+                Shape::Entities { cap: cap.value.clamp(2, limits::ENTITIES as i64) as u16 }
             }
         };
         if let Some(old) = self.named(decl.name.text) {
@@ -210,12 +201,7 @@ impl<'t> Domains<'t> {
         }
         let id = DomainId(self.known.len() as u16);
         let (name, span) = (decl.name.text, Some(decl.name.span));
-        self.known.push(Known {
-            name,
-            span,
-            shape,
-            members: HashMap::new(),
-        });
+        self.known.push(Known { name, span, shape, members: HashMap::new() });
         self.ids.insert(name, id);
         if let ShapeDecl::Members(members) = &decl.shape {
             self.extend(id, decl.name, members, found);
@@ -244,9 +230,7 @@ impl<'t> Domains<'t> {
                 }
                 Some(_) => {}
                 None => {
-                    known
-                        .members
-                        .insert(member.text, (names.len() as i64, member.span));
+                    known.members.insert(member.text, (names.len() as i64, member.span));
                     names.push(member.text.to_string());
                 }
             }
@@ -264,6 +248,7 @@ impl<'t> Domains<'t> {
         default: Option<(i64, Span)>,
         doc: &str,
     ) -> Result<AttrId, Diagnostic> {
+        let declared = ty;
         let ty = match ty {
             Type::Int => AttrType::Int,
             Type::Text => AttrType::Text,
@@ -272,10 +257,12 @@ impl<'t> Domains<'t> {
         };
         let (value, default_span) = (default.map(|it| it.0), default.map(|it| it.1));
         if let Some(&at) = self.attr_ids.get(name.text) {
-            let old = &mut self.attrs[at];
+            let old = &self.attrs[at];
             if old.attribute.ty != ty {
-                return Err(mistake::attribute_clash(name, old.span));
+                let types = (self.type_name(declared), self.type_name(old.declared));
+                return Err(mistake::attribute_clash(name, types, old.span));
             }
+            let old = &mut self.attrs[at];
             if let (Some(mine), Some(span)) = (value, default_span) {
                 match old.attribute.default {
                     Some(theirs) if theirs != mine => {
@@ -295,17 +282,9 @@ impl<'t> Domains<'t> {
         }
         let at = self.attrs.len();
         self.attr_ids.insert(name.text.to_string(), at);
-        let attribute = Attribute {
-            name: name.text.to_string(),
-            ty,
-            default: value,
-            doc: doc.to_string(),
-        };
-        self.attrs.push(Attr {
-            attribute,
-            span: name.span,
-            default_span,
-        });
+        let attribute =
+            Attribute { name: name.text.to_string(), ty, default: value, doc: doc.to_string() };
+        self.attrs.push(Attr { attribute, declared, span: name.span, default_span });
         // The schema's own entity counter comes first.
         Ok(AttrId(at as u16 + 1))
     }
@@ -313,10 +292,7 @@ impl<'t> Domains<'t> {
     pub(super) fn into_schema(self) -> Schema {
         let mut schema = Schema::new();
         for known in self.known.into_iter().skip(1) {
-            schema.add_domain(Domain {
-                name: known.name.to_string(),
-                shape: known.shape,
-            });
+            schema.add_domain(Domain { name: known.name.to_string(), shape: known.shape });
         }
         for attr in self.attrs {
             // Clashes were reported when the attribute was declared.

@@ -17,11 +17,14 @@ impl<'t> Body<'_, 't> {
         clause: &Clause<'t>,
         head: Option<RelId>,
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
+        if self.too_large {
+            return None;
+        }
+        self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();
         let args = head.map(|head| self.terms(&clause.head, head, OUTER, false, &mut after));
         body.append(&mut after);
-        self.check_single_uses();
         let args = args.flatten()?;
         if self.poisoned {
             return None;
@@ -56,12 +59,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<()> {
         let rel = *self.cx.relation_ids.get(atom.name.text)?;
         let args = self.terms(atom, rel, scope, true, out)?;
-        out.push(Literal::Atom(Atom {
-            rel,
-            args,
-            negated,
-            span: atom.span,
-        }));
+        out.push(Literal::Atom(Atom { rel, args, negated, span: atom.span }));
         Some(())
     }
 
@@ -115,8 +113,10 @@ impl<'t> Body<'_, 't> {
                     self.cx.report(report);
                     return None;
                 }
-                let value = self.lower_expr(arg, ty, scope)?;
-                Some(Term::Var(self.name_value(value, ty, scope, arg.span, out)))
+                Some(match self.lower_expr(arg, ty, scope)? {
+                    Expr::Const(raw) => Term::Const(raw),
+                    value => Term::Var(self.name_value(value, ty, scope, arg.span, out)),
+                })
             }
             _ => self.constant(arg, ty).map(Term::Const),
         }
@@ -132,12 +132,7 @@ impl<'t> Body<'_, 't> {
         out: &mut Vec<Literal>,
     ) -> VarId {
         let var = self.fresh(ty, scope, span);
-        out.push(Literal::Compare(Compare {
-            op: Op::Eq,
-            lhs: Expr::Var(var),
-            rhs: value,
-            span,
-        }));
+        out.push(Literal::Compare(Compare { op: Op::Eq, lhs: Expr::Var(var), rhs: value, span }));
         var
     }
 
@@ -207,13 +202,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<()> {
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
         if left.len() != right.len() {
-            self.cx.report(mistake::result_count(
-                span,
-                lhs.span,
-                left.len(),
-                rhs.span,
-                right.len(),
-            ));
+            self.cx.report(mistake::result_count(lhs.span, left.len(), rhs.span, right.len()));
             return None;
         }
         match (&lhs.kind, &rhs.kind) {
@@ -257,14 +246,15 @@ impl<'t> Body<'_, 't> {
         let ty = match (left, right) {
             (Some(left), Some(right)) if left != right => {
                 let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
-                let report = mistake::compare_types(span, lhs.span, left, rhs.span, right);
+                let report = mistake::compare_types(lhs.span, left, rhs.span, right);
                 self.cx.report(report);
                 return None;
             }
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
-                if !self.poisoned && !self.has_reported(lhs) && !self.has_reported(rhs) {
-                    self.cx.report(mistake::unknown_type(span, lhs.span));
+                let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
+                if !self.poisoned && !explained {
+                    self.cx.report(mistake::unknown_type(span));
                 }
                 return None;
             }
@@ -273,24 +263,21 @@ impl<'t> Body<'_, 't> {
             self.cx.report(mistake::ordered_texts(span));
             return None;
         }
-        let (lhs, rhs) = (
-            self.lower_expr(lhs, ty, scope),
-            self.lower_expr(rhs, ty, scope),
-        );
-        out.push(Literal::Compare(Compare {
-            op,
-            lhs: lhs?,
-            rhs: rhs?,
-            span,
-        }));
+        let (lhs, rhs) = (self.lower_expr(lhs, ty, scope), self.lower_expr(rhs, ty, scope));
+        out.push(Literal::Compare(Compare { op, lhs: lhs?, rhs: rhs?, span }));
         Some(())
     }
 
-    fn has_reported(&mut self, expr: &ast::Expr<'t>) -> bool {
+    /// Whether an operand without a type is a mistake of its own.
+    fn explained(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
         match &expr.kind {
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));
                 true
+            }
+            ExprKind::Var(name) => {
+                let id = self.var(name, scope, false);
+                self.info(id).reported
             }
             _ => false,
         }
@@ -327,12 +314,7 @@ impl<'t> Body<'_, 't> {
         let limit = self.lower_expr(other, ty, scope);
         self.lower_aggregate(aggregate, vec![Term::Var(result)], scope, out)?;
         let (lhs, span) = (Expr::Var(result), aggregate.span);
-        out.push(Literal::Compare(Compare {
-            op,
-            lhs,
-            rhs: limit?,
-            span,
-        }));
+        out.push(Literal::Compare(Compare { op, lhs, rhs: limit?, span }));
         Some(())
     }
 
@@ -381,18 +363,13 @@ impl<'t> Body<'_, 't> {
                 Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
                 Some(_) => {}
                 None if self.poisoned => {}
-                None => self
-                    .cx
-                    .report(mistake::unknown_type(aggregate.span, expr.span)),
+                None => self.cx.report(mistake::unknown_type(expr.span)),
             }
             exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));
         }
         let locals = (0..self.vars.len() as u16)
             .map(VarId)
-            .filter(|it| {
-                let var = &self.vars[usize::from(it.0)];
-                var.scope == inner && !var.made
-            })
+            .filter(|it| self.vars[usize::from(it.0)].scope == inner)
             .collect();
         out.push(Literal::Aggregate(Aggregate {
             fold: aggregate.fold,

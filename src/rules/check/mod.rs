@@ -12,18 +12,18 @@ mod rule;
 mod safety;
 mod template;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::ast::{File, Item, Name};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::limits::{self, LimitError};
 use super::mistake;
-use crate::facts::nearest;
 use super::program::{
     Action, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source, Span, Type,
 };
 use super::{stratify, syntax};
+use crate::facts::nearest;
 use domains::Domains;
 
 /// Checks rule files and makes one program of them. The order of the files is text order.
@@ -41,26 +41,16 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
 
 fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
     if sources.len() > limits::FILES {
-        found.push(mistake::limit(
-            LimitError::Files(sources.len()),
-            Span::default(),
-        ));
+        let span = Span { line: 1, ..Span::default() };
+        found.push(mistake::limit(LimitError::Files(sources.len()), span));
         return None;
     }
     let mut files = Vec::new();
     for (at, source) in sources.iter().enumerate() {
         let at = at as u16;
         if source.text.len() > limits::FILE_BYTES {
-            let span = Span {
-                source: at,
-                start: 0,
-                end: 0,
-                line: 1,
-            };
-            found.push(mistake::limit(
-                LimitError::FileBytes(source.text.len()),
-                span,
-            ));
+            let span = Span { source: at, start: 0, end: 0, line: 1 };
+            found.push(mistake::limit(LimitError::FileBytes(source.text.len()), span));
         } else {
             files.push(syntax::parse(at, &source.text, found));
         }
@@ -85,7 +75,7 @@ struct Info<'t> {
 
 struct Checker<'t> {
     found: Vec<Diagnostic>,
-    broken: HashSet<&'t str>,
+    broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
     relation_ids: HashMap<&'t str, RelId>,
@@ -106,10 +96,7 @@ impl<'t> Checker<'t> {
     fn new(files: &[File<'t>]) -> Self {
         Self {
             found: Vec::new(),
-            broken: files
-                .iter()
-                .flat_map(|it| it.broken.iter().copied())
-                .collect(),
+            broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
             domains: Domains::new(),
             relations: Vec::new(),
             relation_ids: HashMap::new(),
@@ -144,10 +131,15 @@ impl<'t> Checker<'t> {
             return Some(id);
         }
         if !self.broken.contains(name.text) {
-            let near = nearest(name.text, self.relations.iter().map(|it| it.name.text));
-            let near = near
-                .and_then(|it| self.relation_ids.get(it))
-                .map(|&id| self.relation(id));
+            // Guessing is slow, and nobody reads so many guesses.
+            let few = self.found.len() < limits::DIAGNOSTICS;
+            let known = if few { self.relations.as_slice() } else { &[] };
+            let names = known.iter().map(|it| it.name.text);
+            let broken = self.broken.iter().copied().filter(|_| few);
+            let near = nearest(name.text, names.chain(broken)).map(|it| {
+                let id = self.relation_ids.get(it);
+                (it, id.map(|&id| self.relation(id).span))
+            });
             let report = mistake::unknown_relation(name, near);
             self.report(report);
         }
@@ -164,11 +156,7 @@ impl<'t> Checker<'t> {
     }
 
     fn type_name(&self, ty: Type) -> &str {
-        match ty {
-            Type::Domain(id) => self.domains.name(id),
-            Type::Int => "Int",
-            Type::Text => "Text",
-        }
+        self.domains.type_name(ty)
     }
 
     /// All clauses and reactions, in text order.
@@ -224,10 +212,7 @@ impl<'t> Checker<'t> {
         }
         let strata = stratify::stratify(&relations, &self.rules, &mut self.found);
         found.append(&mut self.found);
-        let names = self
-            .relation_ids
-            .iter()
-            .map(|(name, id)| ((*name).to_string(), *id));
+        let names = self.relation_ids.iter().map(|(name, id)| ((*name).to_string(), *id));
         Program {
             sources: Vec::new(),
             schema: Arc::new(self.domains.into_schema()),

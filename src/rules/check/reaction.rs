@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: applying them.
 
+use std::collections::BTreeSet;
+
 use super::super::ast::{self, Expr as Tree, ExprKind, Name};
 use super::super::mistake;
 use super::super::program::{
@@ -10,6 +12,7 @@ use super::super::program::{
 use super::Checker;
 use super::rule::{Body, OUTER, Use};
 use super::safety::expr_vars;
+use crate::facts::nearest;
 
 impl<'t> Checker<'t> {
     pub(super) fn reaction(&mut self, reaction: &ast::Reaction<'t>) {
@@ -28,18 +31,18 @@ impl<'t> Checker<'t> {
         let Some((params, body, effects)) = lowered else {
             return;
         };
-        self.reactions.push(Reaction {
-            event,
-            params,
-            body,
-            effects,
-            vars,
-            span: reaction.span,
-        });
+        self.reactions.push(Reaction { event, params, body, effects, vars, span: reaction.span });
     }
 
     fn event(&mut self, name: Name<'t>) -> Option<(Event, RelId)> {
-        let id = self.find(name)?;
+        let Some(&id) = self.relation_ids.get(name.text) else {
+            if !self.broken.contains(name.text) {
+                let actions = self.action_of.keys().map(|&it| self.info(it).name.text);
+                let actions: BTreeSet<&str> = actions.collect();
+                self.report(mistake::unknown_action(name, nearest(name.text, actions)));
+            }
+            return None;
+        };
         if let Some(&at) = self.action_of.get(&id) {
             return Some((Event::Action(self.actions[at].id), id));
         }
@@ -58,10 +61,7 @@ impl<'t> Body<'_, 't> {
         action: Option<RelId>,
     ) -> Option<Lowered> {
         let no_args: &[Tree<'t>] = &[];
-        let args = reaction
-            .event
-            .as_ref()
-            .map_or(no_args, |it| it.args.as_slice());
+        let args = reaction.event.as_ref().map_or(no_args, |it| it.args.as_slice());
         self.note_outer(args, &reaction.body);
         for effect in &reaction.effects {
             match effect {
@@ -75,31 +75,26 @@ impl<'t> Body<'_, 't> {
             self.collect_atom(event, action, Use::Param, OUTER);
         }
         self.collect_body(&reaction.body);
-        let rels: Vec<Option<RelId>> = reaction
-            .effects
-            .iter()
-            .map(|it| self.collect_effect(it))
-            .collect();
+        let rels: Vec<Option<RelId>> =
+            reaction.effects.iter().map(|it| self.collect_effect(it)).collect();
+        if self.too_large {
+            return None;
+        }
+        self.check_single_uses();
         let params = match (&reaction.event, action) {
             (Some(event), Some(rel)) => self.params(event, rel),
             (Some(_), None) => None,
             (None, _) => Some(Vec::new()),
         };
         let body = self.lower_body(&reaction.body, OUTER);
-        let effects: Vec<Option<Effect>> = reaction
-            .effects
-            .iter()
-            .zip(rels)
-            .map(|(it, rel)| self.lower_effect(it, rel))
-            .collect();
-        self.check_single_uses();
+        let effects: Vec<Option<Effect>> =
+            reaction.effects.iter().zip(rels).map(|(it, rel)| self.lower_effect(it, rel)).collect();
         let effects = effects.into_iter().collect::<Option<Vec<Effect>>>()?;
         let params = params?;
         if self.poisoned {
             return None;
         }
-        self.check_reaction(&params, &body, &effects)
-            .then_some((params, body, effects))
+        self.check_reaction(&params, &body, &effects).then_some((params, body, effects))
     }
 
     fn params(&mut self, event: &ast::Atom<'t>, rel: RelId) -> Option<Vec<Term>> {
@@ -131,8 +126,7 @@ impl<'t> Body<'_, 't> {
             Some(rel) => {
                 let declared = self.cx.relation(rel).span;
                 let Role::Input(input) = self.cx.relation(rel).role else {
-                    self.cx
-                        .report(mistake::effect_on_derived(word, atom.name, declared));
+                    self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
                     self.poisoned = true;
                     self.collect_atom(atom, None, Use::Effect, OUTER);
                     return None;
@@ -148,6 +142,7 @@ impl<'t> Body<'_, 't> {
                         mistake::effect_arity(word, atom.name, counts, atom.span, relation);
                     self.cx.report(report);
                     self.poisoned = true;
+                    types.clear();
                 }
                 types
             }
@@ -157,13 +152,7 @@ impl<'t> Body<'_, 't> {
             }
         };
         for (at, arg) in atom.args.iter().enumerate() {
-            self.collect_expr(
-                arg,
-                types.get(at).copied().flatten(),
-                Use::Effect,
-                OUTER,
-                false,
-            );
+            self.collect_expr(arg, types.get(at).copied().flatten(), Use::Effect, OUTER, false);
         }
         rel
     }
@@ -183,9 +172,7 @@ impl<'t> Body<'_, 't> {
                     self.cx.report(mistake::no_entities(expr.span));
                     return None;
                 };
-                Some(Effect::Remove {
-                    entity: self.lower_expr(expr, ty, OUTER)?,
-                })
+                Some(Effect::Remove { entity: self.lower_expr(expr, ty, OUTER)? })
             }
         }
     }

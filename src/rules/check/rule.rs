@@ -55,6 +55,8 @@ pub(super) struct Body<'c, 't> {
     comparisons: usize,
     /// Something in it could not be resolved: nothing further is concluded from it.
     pub(super) poisoned: bool,
+    /// It is over a limit: not even looked at further.
+    pub(super) too_large: bool,
     made: usize,
 }
 
@@ -71,14 +73,7 @@ impl<'t> Checker<'t> {
             return;
         };
         let id = RuleId(self.rules.len() as u16);
-        self.rules.push(Rule {
-            id,
-            head,
-            args,
-            body,
-            vars,
-            span: clause.span,
-        });
+        self.rules.push(Rule { id, head, args, body, vars, span: clause.span });
     }
 
     /// The relation that a clause concludes, if it may.
@@ -138,15 +133,13 @@ impl<'c, 't> Body<'c, 't> {
             atoms: 0,
             comparisons: 0,
             poisoned: false,
+            too_large: false,
             made: 0,
         }
     }
 
     pub(super) fn into_vars(self) -> Vec<Var> {
-        let var = |it: VarInfo<'t>| Var {
-            name: it.name,
-            ty: it.ty.unwrap_or(Type::Int),
-        };
+        let var = |it: VarInfo<'t>| Var { name: it.name, ty: it.ty.unwrap_or(Type::Int) };
         self.vars.into_iter().map(var).collect()
     }
 
@@ -182,11 +175,7 @@ impl<'c, 't> Body<'c, 't> {
 
     /// The variable that a word means in a scope.
     pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
-        let scope = if self.outer.contains(name) {
-            OUTER
-        } else {
-            scope
-        };
+        let scope = if self.outer.contains(name) { OUTER } else { scope };
         let next = VarId(self.vars.len() as u16);
         *self.ids.entry((scope, name)).or_insert_with(|| {
             self.vars.push(VarInfo {
@@ -280,20 +269,16 @@ impl<'c, 't> Body<'c, 't> {
     fn count_atom(&mut self, span: Span) {
         self.atoms += 1;
         if self.atoms == limits::BODY_ATOMS + 1 {
-            self.cx
-                .report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
-            self.poisoned = true;
+            self.cx.report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
+            (self.poisoned, self.too_large) = (true, true);
         }
     }
 
     fn count_comparison(&mut self, span: Span) {
         self.comparisons += 1;
         if self.comparisons == limits::BODY_COMPARISONS + 1 {
-            self.cx.report(mistake::limit(
-                LimitError::BodyComparisons(self.comparisons),
-                span,
-            ));
-            self.poisoned = true;
+            self.cx.report(mistake::limit(LimitError::BodyComparisons(self.comparisons), span));
+            (self.poisoned, self.too_large) = (true, true);
         }
     }
 
@@ -331,8 +316,9 @@ impl<'c, 't> Body<'c, 't> {
             _ if types.contains(&None) => self.poisoned = true,
             _ => {}
         }
+        let fits = types.len() == atom.args.len();
         for (at, arg) in atom.args.iter().enumerate() {
-            let ty = types.get(at).copied().flatten();
+            let ty = types.get(at).copied().flatten().filter(|_| fits);
             self.collect_expr(arg, ty, place, scope, multiplies);
         }
     }
@@ -355,11 +341,7 @@ impl<'c, 't> Body<'c, 't> {
             }
             ExprKind::Binary(_, lhs, rhs) => {
                 // Inside an expression nothing is bound, and everything is a number.
-                let place = if place == Use::Atom {
-                    Use::Value
-                } else {
-                    place
-                };
+                let place = if place == Use::Atom { Use::Value } else { place };
                 self.collect_expr(lhs, Some(Type::Int), place, scope, multiplies);
                 self.collect_expr(rhs, Some(Type::Int), place, scope, multiplies);
             }
@@ -392,7 +374,7 @@ impl<'c, 't> Body<'c, 't> {
     fn infer(&mut self, body: &[Literal<'t>]) {
         let mut pairs = Vec::new();
         gather(body, OUTER, &mut pairs);
-        for _ in 0..=pairs.len() {
+        for _ in 0..=pairs.len().min(limits::BODY_COMPARISONS) {
             let mut changed = false;
             for &(lhs, rhs, scope) in &pairs {
                 let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
@@ -435,11 +417,7 @@ impl<'c, 't> Body<'c, 't> {
                 Fold::Count | Fold::Sum => vec![Some(Type::Int)],
                 Fold::Min | Fold::Max => {
                     let scope = mark(aggregate);
-                    aggregate
-                        .exprs
-                        .iter()
-                        .map(|it| self.type_of(it, scope))
-                        .collect()
+                    aggregate.exprs.iter().map(|it| self.type_of(it, scope)).collect()
                 }
             },
             _ => vec![self.type_of(expr, scope)],
@@ -477,7 +455,7 @@ impl<'c, 't> Body<'c, 't> {
             }
             let member = self.cx.member_like(word, var.ty);
             let report = match place {
-                Use::Head => mistake::unbound_in_head(word, span, member.as_deref()),
+                Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
                 Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
                 _ => mistake::single_use(word, span, member.as_deref()),
             };

@@ -22,11 +22,8 @@ impl Body<'_, '_> {
     /// Reports each variable once.
     pub(super) fn report_unbound(&mut self, unbound: Vec<VarId>, given: &[VarId]) -> bool {
         let safe = unbound.is_empty();
-        let named: Vec<VarId> = unbound
-            .iter()
-            .copied()
-            .filter(|&it| !self.info(it).made)
-            .collect();
+        let reaction = !given.is_empty();
+        let named: Vec<VarId> = unbound.iter().copied().filter(|&it| !self.info(it).made).collect();
         for id in named {
             let var = self.info(id);
             if var.reported {
@@ -34,19 +31,15 @@ impl Body<'_, '_> {
             }
             var.reported = true;
             let use_of = |&&(_, place): &&(_, Use)| place != Use::Atom && place != Use::Param;
-            let place = var
-                .uses
-                .iter()
-                .find(use_of)
-                .or_else(|| var.uses.first())
-                .copied();
+            let place = var.uses.iter().find(use_of).or_else(|| var.uses.first()).copied();
             let (name, ty) = (var.name.clone(), var.ty);
+            let operand = var.uses.iter().any(|it| it.1 == Use::Value);
             let Some((span, place)) = place else { continue };
             let member = self.cx.member_like(&name, ty);
             let report = match place {
-                Use::Head => mistake::unbound_in_head(&name, span, member.as_deref()),
+                Use::Head => mistake::unbound_in_head(&name, span, member.as_deref(), operand),
                 Use::Effect => mistake::unbound_in_effect(&name, span, member.as_deref()),
-                _ => mistake::unbound(&name, span, member.as_deref(), !given.is_empty()),
+                _ => mistake::unbound(&name, span, member.as_deref(), reaction, operand),
             };
             self.cx.report(report);
         }
@@ -95,10 +88,7 @@ impl Body<'_, '_> {
                 let mut inside = bound.clone();
                 unbound.extend(self.settle(&aggregate.body, &mut inside));
                 let mut folded = Vec::new();
-                aggregate
-                    .exprs
-                    .iter()
-                    .for_each(|it| expr_vars(it, &mut folded));
+                aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut folded));
                 unbound.extend(folded.into_iter().filter(|it| !inside.contains(it)));
                 bound.extend(term_vars(&aggregate.results));
                 true
@@ -120,19 +110,9 @@ impl Body<'_, '_> {
     /// The variables of an aggregate that also occur outside of it.
     fn shared(&self, aggregate: &Aggregate, out: &mut Vec<VarId>) {
         let mut inner = Vec::new();
-        aggregate
-            .body
-            .iter()
-            .for_each(|it| self.needs(it, &mut inner));
-        aggregate
-            .exprs
-            .iter()
-            .for_each(|it| expr_vars(it, &mut inner));
-        out.extend(
-            inner
-                .into_iter()
-                .filter(|it| self.vars[usize::from(it.0)].scope == OUTER),
-        );
+        aggregate.body.iter().for_each(|it| self.needs(it, &mut inner));
+        aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
+        out.extend(inner.into_iter().filter(|it| self.vars[usize::from(it.0)].scope == OUTER));
     }
 }
 

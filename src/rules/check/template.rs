@@ -26,10 +26,7 @@ impl<'t> Checker<'t> {
                 self.report(mistake::stray_brace("template", part(text, at, at + 1)));
                 break;
             };
-            let inner = Name {
-                text: &rest[1..close],
-                span: part(text, at + 1, at + close),
-            };
+            let inner = Name { text: &rest[1..close], span: part(text, at + 1, at + close) };
             pieces.extend(self.piece(rel, inner, 0).map(|it| it.0));
             at += close + 1;
         }
@@ -50,14 +47,8 @@ impl<'t> Checker<'t> {
             self.report(mistake::template_parentheses(name.span));
             return None;
         };
-        let lookup = Name {
-            text: &name.text[..open],
-            span: part(name, 0, open),
-        };
-        let inner = Name {
-            text: inner,
-            span: part(name, open + 1, open + 1 + inner.len()),
-        };
+        let lookup = Name { text: &name.text[..open], span: part(name, 0, open) };
+        let inner = Name { text: inner, span: part(name, open + 1, open + 1 + inner.len()) };
         let by = self.find(lookup);
         let (piece, ty) = self.piece(rel, inner, depth + 1)?;
         let by = by?;
@@ -82,9 +73,5 @@ impl<'t> Checker<'t> {
 /// A part of a name's text, as a place.
 fn part(name: Name<'_>, from: usize, to: usize) -> Span {
     let start = name.span.start + from as u32;
-    Span {
-        start,
-        end: name.span.start + to as u32,
-        ..name.span
-    }
+    Span { start, end: name.span.start + to as u32, ..name.span }
 }

@@ -18,12 +18,7 @@ fn refusals_name_the_field_and_the_place() {
         ("", Placement, 0, "the end"),
         ("8/8/8/8/8/8/8 w - -", Placement, 13, "7 ranks"),
         ("8/8/8/8/8/8/8/8/8 w - -", Placement, 16, "one more rank"),
-        (
-            "8/8/8/7/8/8/8/8 w - -",
-            Placement,
-            7,
-            "7 squares in the rank",
-        ),
+        ("8/8/8/7/8/8/8/8 w - -", Placement, 7, "7 squares in the rank"),
         ("8/8/8/9/8/8/8/8 w - -", Placement, 6, "9"),
         ("8/8/8/44/8/8/8/8 w - -", Placement, 6, "44"),
         ("8/8/8/08/8/8/8/8 w - -", Placement, 6, "08"),
@@ -38,12 +33,7 @@ fn refusals_name_the_field_and_the_place() {
         ("8/8/8/8/8/8/8/8 w -  e9", EnPassant, 21, "\"e9\""),
         ("8/8/8/8/8/8/8/8 w - d3e4", EnPassant, 20, "\"d3e4\""),
         ("8/8/8/8/8/8/8/8 w - - -1 1", Clock, 22, "\"-1\""),
-        (
-            "8/8/8/8/8/8/8/8 w - - 0 99999999999",
-            MoveNumber,
-            24,
-            "\"99999999999\"",
-        ),
+        ("8/8/8/8/8/8/8/8 w - - 0 99999999999", MoveNumber, 24, "\"99999999999\""),
         ("8/8/8/8/8/8/8/8 w - - 0 1 hm=1", HalfMoves, 26, "hm=1"),
         ("8/8/8/8/8/8/8/8 w - - 0 1 x", HalfMoves, 26, "\"x\""),
         ("8/8/8/8/8/8/8/8 w - - 0 1 hm=0 x", HalfMoves, 31, "\"x\""),
@@ -54,11 +44,7 @@ fn refusals_name_the_field_and_the_place() {
         let error = read_fen(&mut table.world, &table.contract, fen).expect_err(fen);
         let told = (error.field, error.offset, error.found.as_str());
         assert_eq!(told, (field, offset, found), "{fen}: {error}");
-        assert_eq!(
-            table.world.facts().hash(),
-            before,
-            "{fen} changed something"
-        );
+        assert_eq!(table.world.facts().hash(), before, "{fen} changed something");
     }
 }
 
@@ -68,10 +54,7 @@ fn a_board_full_of_pieces_has_no_room_for_its_entities() {
     let before = table.world.facts().hash();
     let full = format!("{} w - - 0 1", ["pppppppp"; 8].join("/"));
     let error = read_fen(&mut table.world, &table.contract, &full).expect_err("too many");
-    assert_eq!(
-        (error.field, error.found.as_str()),
-        (FenField::Placement, "64 pieces")
-    );
+    assert_eq!((error.field, error.found.as_str()), (FenField::Placement, "64 pieces"));
     assert_eq!(error.expected, "at most 63");
     assert_eq!(table.world.facts().hash(), before);
 }
@@ -80,37 +63,19 @@ fn a_board_full_of_pieces_has_no_room_for_its_entities() {
 fn what_cannot_be_a_fact_is_dropped_with_a_warning() {
     let no_rook = |right| Warning::NoRook { right };
     let no_castler = |right| Warning::NoCastler { right };
-    let nothing = |square: &str| Warning::NothingPassed {
-        square: square.into(),
-    };
+    let nothing = |square: &str| Warning::NothingPassed { square: square.into() };
     let cases = [
         // No rook on that wing, no king on the home rank, a rook that has its right.
         ("4k3/8/8/8/8/8/8/4K2R w KQ - 0 1", vec![no_rook('Q')], "K"),
         ("4k3/8/8/8/8/8/8/4K2R w A - 0 1", vec![no_rook('A')], "-"),
-        (
-            "4k3/8/8/8/4K3/8/8/R6R w KQ - 0 1",
-            vec![no_castler('K'), no_castler('Q')],
-            "-",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/4K2R w KH - 0 1",
-            vec![Warning::SameRook { right: 'H' }],
-            "K",
-        ),
+        ("4k3/8/8/8/4K3/8/8/R6R w KQ - 0 1", vec![no_castler('K'), no_castler('Q')], "-"),
+        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", vec![Warning::SameRook { right: 'H' }], "K"),
         // The enemy's rook is no rook to castle with.
         ("4k3/8/8/8/8/8/8/4K2r w K - 0 1", vec![no_rook('K')], "-"),
         ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", vec![nothing("e6")], "-"),
         ("4k3/8/8/4p3/8/8/8/4K3 b - e6 0 1", vec![nothing("e6")], "-"),
-        (
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 0",
-            vec![Warning::MoveNumberZero],
-            "-",
-        ),
-        (
-            "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1",
-            vec![Warning::OpponentInCheck],
-            "-",
-        ),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 0", vec![Warning::MoveNumberZero], "-"),
+        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", vec![Warning::OpponentInCheck], "-"),
     ];
     let mut table = Table::of("chess");
     for (fen, warnings, rights) in cases {
@@ -139,14 +104,8 @@ fn clocks_may_be_left_out() {
     let mut table = Table::of("chess");
     for (fen, whole) in [
         ("4k3/8/8/8/8/8/8/4K3 b - -", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
-        (
-            " 4k3/8/8/8/8/8/8/4K3  w -\t- 7 ",
-            "4k3/8/8/8/8/8/8/4K3 w - - 7 1",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/4K3 w - - hm=0",
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-        ),
+        (" 4k3/8/8/8/8/8/8/4K3  w -\t- 7 ", "4k3/8/8/8/8/8/8/4K3 w - - 7 1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - hm=0", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
     ] {
         table.load(fen);
         assert_eq!(written(&mut table, CastlingStyle::XFen), whole);
@@ -156,10 +115,7 @@ fn clocks_may_be_left_out() {
 #[test]
 fn castling_fields_are_read_in_three_dialects_and_written_in_two() {
     let mut table = Table::of("chess960");
-    assert_eq!(
-        CastlingStyle::declared(table.world.program()),
-        CastlingStyle::Shredder
-    );
+    assert_eq!(CastlingStyle::declared(table.world.program()), CastlingStyle::Shredder);
     for (read, x_fen, shredder) in [
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "KQkq", "HAha"),
         ("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", "KQkq", "HAha"),
@@ -170,10 +126,7 @@ fn castling_fields_are_read_in_three_dialects_and_written_in_two() {
         ("4k3/8/8/8/8/8/8/RR1RKR2 w BF - 0 1", "KB", "FB"),
     ] {
         assert_eq!(table.load(read).warnings, [], "{read}");
-        for (style, rights) in [
-            (CastlingStyle::XFen, x_fen),
-            (CastlingStyle::Shredder, shredder),
-        ] {
+        for (style, rights) in [(CastlingStyle::XFen, x_fen), (CastlingStyle::Shredder, shredder)] {
             let text = written(&mut table, style);
             assert_eq!(text.split(' ').nth(2), Some(rights), "{read} {style:?}");
         }
@@ -231,9 +184,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
         if let Some(at) = source.text.find(".meta start") {
             source.text.truncate(at);
             let empty = ["12"; 9].join("/");
-            source
-                .text
-                .push_str(&format!(".meta start \"{empty}/k10K w - - 0 1\"\n"));
+            source.text.push_str(&format!(".meta start \"{empty}/k10K w - - 0 1\"\n"));
         }
     }
     let mut table = Table::under(compile(wide).unwrap_or_else(|it| panic!("{it}")));
@@ -241,12 +192,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
     assert_eq!(table.load(fen).warnings, []);
     assert_eq!(written(&mut table, CastlingStyle::XFen), fen);
     let (world, contract) = (&mut table.world, &table.contract);
-    for (uci, san) in [
-        ("l4l10", "Rxl10"),
-        ("a4a10", "Ra10"),
-        ("a4k4", "Rak4"),
-        ("k1k2", "Kk2"),
-    ] {
+    for (uci, san) in [("l4l10", "Rxl10"), ("a4a10", "Ra10"), ("a4k4", "Rak4"), ("k1k2", "Kk2")] {
         let mv = parse_uci(world, contract, uci).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(to_san(world, contract, &mv), san);
         let read = parse_san(world, contract, san).unwrap_or_else(|it| panic!("{it}"));
@@ -254,11 +200,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
     }
     for (fen, offset) in [("13/12", 0), ("3k9/12", 2), ("5k5/12", 3)] {
         let error = read_fen(&mut table.world, &table.contract, fen).expect_err(fen);
-        assert_eq!(
-            (error.field, error.offset),
-            (FenField::Placement, offset),
-            "{fen}"
-        );
+        assert_eq!((error.field, error.offset), (FenField::Placement, offset), "{fen}");
     }
 }
 
@@ -267,41 +209,19 @@ fn further_attributes_are_read_and_written_where_the_rules_have_them() {
     let mut more = sources("chess");
     let text = ".input half_moves(count: Int) game attr half_moves = 0 \"{count} are played\"\n\
         .input ep_victim(square: Square) game attr ep_victim \"{square} can be captured\"\n";
-    more.push(Source {
-        path: "more.dl".into(),
-        text: text.into(),
-    });
+    more.push(Source { path: "more.dl".into(), text: text.into() });
     let mut table = Table::under(compile(more).unwrap_or_else(|it| panic!("{it}")));
     for (read, whole) in [
-        (
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=0",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1",
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/4K3 w - - hm=1",
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1",
-        ),
-        (
-            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6e5 0 1",
-            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6e5 0 1 hm=0",
-        ),
-        (
-            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1",
-            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1 hm=0",
-        ),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=0"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - hm=1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm=1"),
+        ("4k3/8/8/3Pp3/8/8/8/4K3 w - e6e5 0 1", "4k3/8/8/3Pp3/8/8/8/4K3 w - e6e5 0 1 hm=0"),
+        ("4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1", "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1 hm=0"),
     ] {
         assert_eq!(table.load(read).warnings, [], "{read}");
         assert_eq!(written(&mut table, CastlingStyle::XFen), whole);
     }
-    let error = read_fen(
-        &mut table.world,
-        &table.contract,
-        "8/8/8/8/8/8/8/8 w - - 0 1 hm=x",
-    );
+    let error = read_fen(&mut table.world, &table.contract, "8/8/8/8/8/8/8/8 w - - 0 1 hm=x");
     let error = error.expect_err("no number");
     assert_eq!((error.field, error.offset), (FenField::HalfMoves, 29));
 }

@@ -20,18 +20,8 @@ const FENS: [&str; 5] = [
     "8/P3k3/8/8/8/8/8/4K3 w - - 12 99 hm=0",
 ];
 
-const MOVES: [&str; 10] = [
-    "e4",
-    "Nf3",
-    "exd5",
-    "O-O",
-    "e8=Q+",
-    "Nbd7",
-    "R1xa3!?",
-    "e2e4",
-    "e7e8q",
-    "dxe6 e.p.",
-];
+const MOVES: [&str; 10] =
+    ["e4", "Nf3", "exd5", "O-O", "e8=Q+", "Nbd7", "R1xa3!?", "e2e4", "e7e8q", "dxe6 e.p."];
 
 const PGN: &str = "[Event \"A \\\"b\\\"\"]\n[Result \"*\"]\n\n1. e4 {c} e5 (1... c5 $3) 2. Nf3! *\n\n[X \"y\"]\n1-0";
 
@@ -47,9 +37,7 @@ enum Damage {
 fn damage() -> impl Strategy<Value = Damage> {
     let strange = prop_oneof![
         proptest::sample::select(
-            " \t\n\r/-[]{}()\"\\$%;.*+#=0189aehxKQkqé½\u{0}\u{1F600}"
-                .chars()
-                .collect::<Vec<_>>()
+            " \t\n\r/-[]{}()\"\\$%;.*+#=0189aehxKQkqé½\u{0}\u{1F600}".chars().collect::<Vec<_>>()
         ),
         any::<char>(),
     ];

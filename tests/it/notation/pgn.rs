@@ -3,9 +3,7 @@
 use rulemate::moves::notation::{FirstMove, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
 
 fn read(text: &str) -> Vec<PgnGame> {
-    PgnReader::new(text.as_bytes())
-        .map(|it| it.unwrap_or_else(|error| panic!("{error}")))
-        .collect()
+    PgnReader::new(text.as_bytes()).map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect()
 }
 
 fn moves(game: &PgnGame) -> Vec<&str> {
@@ -37,12 +35,7 @@ fn everything_that_a_game_may_hold() {
     assert_eq!(game.tag("event"), Some("The \"Rules\" \\ Cup"));
     assert_eq!(game.tags.len(), 3);
     assert_eq!(game.comments, ["a comment before the game"]);
-    assert_eq!(
-        moves(game),
-        [
-            "e4", "e5", "Nf3", "Nc6", "exd6", "e8(Q)+", "0-0", "O-O-O", "Nf3"
-        ]
-    );
+    assert_eq!(moves(game), ["e4", "e5", "Nf3", "Nc6", "exd6", "e8(Q)+", "0-0", "O-O-O", "Nf3"]);
     let first = PgnMove {
         text: "e4".into(),
         line: 8,
@@ -54,13 +47,7 @@ fn everything_that_a_game_may_hold() {
     assert_eq!(game.moves[3].nags, [6]);
     assert_eq!(game.moves[8].comments, ["to the end ] } )"]);
     assert_eq!(game.result, Some(PgnResult::FirstWins));
-    assert_eq!(
-        games[1].first,
-        FirstMove {
-            number: 1,
-            by_second: true
-        }
-    );
+    assert_eq!(games[1].first, FirstMove { number: 1, by_second: true });
     assert_eq!(moves(&games[1]), ["e8=Q", "e4e5"]);
     assert_eq!(games[1].result, Some(PgnResult::Unknown));
 }
@@ -81,10 +68,7 @@ fn line_ends_marks_and_encodings() {
 fn games_end_as_they_will() {
     // Without a marker, at the next tag; at the end of the file; tags alone.
     let games = read("[A \"1\"]\n1. e4\n[B \"2\"]\n\n[B \"3\"]\n\n1. d4 d5");
-    let told: Vec<_> = games
-        .iter()
-        .map(|it| (it.tags[0].1.as_str(), it.moves.len()))
-        .collect();
+    let told: Vec<_> = games.iter().map(|it| (it.tags[0].1.as_str(), it.moves.len())).collect();
     assert_eq!(told, [("1", 1), ("2", 0), ("3", 2)]);
     assert!(games.iter().all(|it| it.result.is_none()));
     assert_eq!(read(" \n\n "), []);
@@ -97,11 +81,7 @@ fn faults_have_a_place_and_cost_one_game() {
     let tag = |expected| PgnFault::Tag { expected };
     let cases = [
         ("1. e4 {no end", (1, 7), PgnFault::OpenComment),
-        (
-            "1. e4 (1. d4 (1. c4)\n2. e5",
-            (1, 7),
-            PgnFault::OpenVariation,
-        ),
+        ("1. e4 (1. d4 (1. c4)\n2. e5", (1, 7), PgnFault::OpenVariation),
         ("1. e4 (1. d4\n[X \"1\"]\n", (1, 7), PgnFault::OpenVariation),
         ("1. e4 )", (1, 7), PgnFault::StrayClose { found: ')' }),
         ("1. e4\n }", (2, 2), PgnFault::StrayClose { found: '}' }),
@@ -112,17 +92,9 @@ fn faults_have_a_place_and_cost_one_game() {
         ("12345678901. e4", (1, 1), PgnFault::Number),
         ("[\"x\"]", (1, 2), tag("a name")),
         ("[X x]", (1, 4), tag("a value in quotes")),
-        (
-            "[X \"x]\n[Y \"y\"]",
-            (1, 7),
-            tag("the value's closing quote on the same line"),
-        ),
+        ("[X \"x]\n[Y \"y\"]", (1, 7), tag("the value's closing quote on the same line")),
         ("[X \"x\" y]", (1, 8), tag("]")),
-        (
-            "[X \"1\"]\n[x \"2\"]\n",
-            (2, 1),
-            PgnFault::RepeatedTag { name: "x".into() },
-        ),
+        ("[X \"1\"]\n[x \"2\"]\n", (2, 1), PgnFault::RepeatedTag { name: "x".into() }),
     ];
     for (text, place, fault) in cases {
         let file = format!("{text}\n\n1. e4 e5\n\n[Event \"after\"]\n\n1. d4 1-0\n");
@@ -131,11 +103,7 @@ fn faults_have_a_place_and_cost_one_game() {
         assert_eq!((error.line, error.column), place, "{text}");
         assert_eq!((error.game, error.fault), (1, fault), "{text}");
         let after = reader.last().expect(text).expect(text);
-        assert_eq!(
-            (after.tag("Event"), after.moves.len()),
-            (Some("after"), 1),
-            "{text}"
-        );
+        assert_eq!((after.tag("Event"), after.moves.len()), (Some("after"), 1), "{text}");
     }
 }
 
@@ -151,18 +119,12 @@ fn sample() -> PgnGame {
         .map(|(name, value)| (name.into(), value.into()))
         .to_vec(),
         comments: vec!["first {of} all".into()],
-        first: FirstMove {
-            number: 9,
-            by_second: true,
-        },
+        first: FirstMove { number: 9, by_second: true },
         result: Some(PgnResult::Draw),
         ..PgnGame::default()
     };
     for text in ["e5", "Nf3", "Nc6", "O-O"] {
-        game.moves.push(PgnMove {
-            text: text.into(),
-            ..PgnMove::default()
-        });
+        game.moves.push(PgnMove { text: text.into(), ..PgnMove::default() });
     }
     game.moves[1].nags = vec![2];
     game.moves[1].comments = vec!["why".into()];
@@ -192,16 +154,8 @@ fn the_export_format() {
 fn lines_are_under_eighty_and_are_read_back() {
     let mut game = sample();
     for at in 0..200 {
-        let comments = if at % 7 == 0 {
-            vec!["some words of praise".into()]
-        } else {
-            Vec::new()
-        };
-        game.moves.push(PgnMove {
-            text: "Qh4e1".into(),
-            comments,
-            ..PgnMove::default()
-        });
+        let comments = if at % 7 == 0 { vec!["some words of praise".into()] } else { Vec::new() };
+        game.moves.push(PgnMove { text: "Qh4e1".into(), comments, ..PgnMove::default() });
     }
     let text = game.to_pgn();
     assert!(text.lines().all(|it| it.len() < 80), "{text}");

@@ -6,9 +6,7 @@ use rulemate::moves::notation::{MoveFault, PgnGame, PgnReader, PgnResult, parse_
 use crate::setup::Table;
 
 fn games(bytes: &[u8]) -> Vec<PgnGame> {
-    PgnReader::new(bytes)
-        .map(|it| it.expect("a game"))
-        .collect()
+    PgnReader::new(bytes).map(|it| it.expect("a game")).collect()
 }
 
 /// Plays a game's moves. Each must be legal, and be written as the file has it once both texts are
@@ -35,17 +33,12 @@ fn without_suffix(text: &str) -> &str {
 
 #[test]
 fn games_of_chess() {
-    let kasparov = games(include_bytes!(
-        "../../data/games/kasparov-deep-blue-1997.pgn"
-    ));
+    let kasparov = games(include_bytes!("../../data/games/kasparov-deep-blue-1997.pgn"));
     assert_eq!(kasparov.len(), 6);
     for game in &kasparov {
         let plies = game.tag("PlyCount").and_then(|it| it.parse().ok());
         assert_eq!(Some(game.moves.len()), plies);
-        assert_eq!(
-            game.tag("Result"),
-            game.result.map(|it| it.to_string()).as_deref()
-        );
+        assert_eq!(game.tag("Result"), game.result.map(|it| it.to_string()).as_deref());
         replay("chess", game, |it| it);
     }
 }
@@ -69,9 +62,7 @@ fn games_of_other_variants() {
     for game in &antichess {
         replay("antichess", game, without_suffix);
     }
-    let shuffled = games(include_bytes!(
-        "../../data/games/cutechess-fischerrandom.pgn"
-    ));
+    let shuffled = games(include_bytes!("../../data/games/cutechess-fischerrandom.pgn"));
     assert_eq!(shuffled.len(), 4);
     for game in &shuffled {
         assert_eq!(game.tag("variant"), Some("fischerandom"));

@@ -46,36 +46,12 @@ fn the_exact_form() {
 #[test]
 fn what_people_and_programs_write() {
     let cases = [
-        (
-            "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1",
-            "e4d5",
-            "ed5 e4xd5 exd5+ exd5!? Pe4xd5 e4d5 e4:d5",
-        ),
-        (
-            "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1",
-            "d5e6",
-            "dxe6e.p. dxe6ep d5xe6",
-        ),
-        (
-            "8/P3k3/8/8/8/8/8/4K3 w - - 0 1",
-            "a7a8q",
-            "a8=Q a8Q a8(Q) a8/Q a8=q a8q a7a8q a7-a8=Q",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1",
-            "e1g1",
-            "O-O 0-0 o-o O-O+ e1g1 e1h1",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1",
-            "e1c1",
-            "O-O-O 0-0-0 0-0-0!",
-        ),
-        (
-            "4k3/8/8/8/8/8/8/4KN2 w - - 0 1",
-            "f1g3",
-            "Ng3 Nfg3 N1g3 Nf1g3 Nf1-g3 Nxg3 Ng3# f1g3",
-        ),
+        ("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "e4d5", "ed5 e4xd5 exd5+ exd5!? Pe4xd5 e4d5 e4:d5"),
+        ("4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1", "d5e6", "dxe6e.p. dxe6ep d5xe6"),
+        ("8/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", "a8=Q a8Q a8(Q) a8/Q a8=q a8q a7a8q a7-a8=Q"),
+        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1g1", "O-O 0-0 o-o O-O+ e1g1 e1h1"),
+        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1c1", "O-O-O 0-0-0 0-0-0!"),
+        ("4k3/8/8/8/8/8/8/4KN2 w - - 0 1", "f1g3", "Ng3 Nfg3 N1g3 Nf1g3 Nf1-g3 Nxg3 Ng3# f1g3"),
     ];
     let mut table = Table::of("chess");
     for (fen, uci, texts) in cases {
@@ -92,22 +68,12 @@ fn what_people_and_programs_write() {
 fn two_meanings_are_ambiguous() {
     let mut table = Table::of("chess");
     for (fen, text, meanings) in [
-        (
-            "4k3/8/8/8/8/4K3/8/R6R w - - 0 1",
-            "Rd1",
-            vec!["Rad1", "Rhd1"],
-        ),
-        (
-            "8/P3k3/8/8/8/8/8/4K3 w - - 0 1",
-            "a8",
-            vec!["a8=N", "a8=B", "a8=R", "a8=Q"],
-        ),
+        ("4k3/8/8/8/8/4K3/8/R6R w - - 0 1", "Rd1", vec!["Rad1", "Rhd1"]),
+        ("8/P3k3/8/8/8/8/8/4K3 w - - 0 1", "a8", vec!["a8=N", "a8=B", "a8=R", "a8=Q"]),
     ] {
         table.load(fen);
         let error = read(&mut table, text).expect_err(text);
-        let MoveFault::Ambiguous { mut candidates } = error.reason else {
-            panic!("{error}")
-        };
+        let MoveFault::Ambiguous { mut candidates } = error.reason else { panic!("{error}") };
         candidates.sort();
         let mut meanings = meanings;
         meanings.sort_unstable();
@@ -129,10 +95,7 @@ fn a_refusal_carries_what_was_meant() {
     for (fen, text, meant) in cases {
         table.load(fen);
         let error = read(&mut table, text).expect_err(text);
-        let mv = error
-            .candidate()
-            .unwrap_or_else(|| panic!("{error}"))
-            .clone();
+        let mv = error.candidate().unwrap_or_else(|| panic!("{error}")).clone();
         assert_eq!(to_uci(&mut table.world, &mv), meant, "{text}");
     }
     // The right is lost: the rook of the wing is all that can be named.
@@ -140,14 +103,8 @@ fn a_refusal_carries_what_was_meant() {
     let error = read(&mut table, "O-O").expect_err("no right");
     let mv = error.candidate().expect("a rook").clone();
     let rook = mv.arg(table.world.program(), "rook").expect("castling");
-    let square = table
-        .world
-        .matching(table.contract.at.rel, &[Some(rook), None])[0][1];
-    let squares = table
-        .world
-        .program()
-        .schema
-        .domain(table.contract.board.domain);
+    let square = table.world.matching(table.contract.at.rel, &[Some(rook), None])[0][1];
+    let squares = table.world.program().schema.domain(table.contract.board.domain);
     assert_eq!(squares.member_name(square), "h1");
 }
 

@@ -14,11 +14,9 @@ fn parsed(game: &str, fen: &str, text: &str) -> Result<String, MoveError> {
 #[test]
 fn castling_is_read_in_both_forms_and_written_in_one() {
     let open = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
-    for (text, chess, shuffled) in [
-        ("e1g1", "e1g1", "e1h1"),
-        ("e1h1", "e1g1", "e1h1"),
-        ("e1c1", "e1c1", "e1a1"),
-    ] {
+    for (text, chess, shuffled) in
+        [("e1g1", "e1g1", "e1h1"), ("e1h1", "e1g1", "e1h1"), ("e1c1", "e1c1", "e1a1")]
+    {
         assert_eq!(parsed("chess", open, text).as_deref(), Ok(chess));
         assert_eq!(parsed("chess960", open, text).as_deref(), Ok(shuffled));
     }
@@ -48,9 +46,7 @@ fn malformed_text_is_told_where() {
         ("0000", 0, "a square"),
     ] {
         let error = parsed("chess", start, text).expect_err(text);
-        let MoveFault::Malformed { offset, expected } = &error.reason else {
-            panic!("{error}")
-        };
+        let MoveFault::Malformed { offset, expected } = &error.reason else { panic!("{error}") };
         assert_eq!((*offset, expected.as_str()), (place, wanted), "{text}");
         assert_eq!(error.text, text);
     }
@@ -60,11 +56,7 @@ fn malformed_text_is_told_where() {
 fn an_illegal_move_comes_with_what_was_meant() {
     for (fen, text, meant) in [
         // Geometry, safety, castling that is blocked, castling through an attack.
-        (
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-            "e2e5",
-            "move",
-        ),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e5", "move"),
         ("4r1k1/8/8/8/8/8/4N3/4K3 w - - 0 1", "e2c3", "move"),
         ("4k3/8/8/8/8/8/8/4KB1R w K - 0 1", "e1g1", "castle"),
         ("4kr2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", "castle"),
@@ -73,10 +65,7 @@ fn an_illegal_move_comes_with_what_was_meant() {
         let mut table = Table::of("chess");
         table.load(fen);
         let error = parse_uci(&mut table.world, &table.contract, text).expect_err(text);
-        let mv = error
-            .candidate()
-            .unwrap_or_else(|| panic!("{error}"))
-            .clone();
+        let mv = error.candidate().unwrap_or_else(|| panic!("{error}")).clone();
         let program = table.world.program();
         let action = &program.relation(program.action(mv.action).rel).name;
         assert_eq!(action, meant, "{text}");

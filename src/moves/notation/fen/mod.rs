@@ -40,10 +40,7 @@ pub enum CastlingStyle {
 impl CastlingStyle {
     /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
     pub fn declared(program: &Program) -> Self {
-        let shredder = program
-            .meta
-            .iter()
-            .any(|it| it.key == "fen" && it.value == "shredder");
+        let shredder = program.meta.iter().any(|it| it.key == "fen" && it.value == "shredder");
         if shredder { Self::Shredder } else { Self::XFen }
     }
 }

@@ -33,22 +33,13 @@ impl fmt::Display for Warning {
                 write!(f, "castling right {right} dropped: there is no such rook")
             }
             Self::NoCastler { right } => {
-                write!(
-                    f,
-                    "castling right {right} dropped: no piece on the home rank castles"
-                )
+                write!(f, "castling right {right} dropped: no piece on the home rank castles")
             }
             Self::SameRook { right } => {
-                write!(
-                    f,
-                    "castling right {right} dropped: the rook has its right already"
-                )
+                write!(f, "castling right {right} dropped: the rook has its right already")
             }
             Self::NothingPassed { square } => {
-                write!(
-                    f,
-                    "en passant square {square} dropped: nothing has just passed it"
-                )
+                write!(f, "en passant square {square} dropped: nothing has just passed it")
             }
             Self::OpponentInCheck => f.write_str("opponent in check"),
             Self::MoveNumberZero => f.write_str("move number 0 read as 1"),
@@ -92,9 +83,7 @@ fn pieces(
     placed: &[Placed],
 ) -> Result<Vec<(EntityId, Placed)>, FenError> {
     let taken = taken(world);
-    let mut free = (1..u32::from(contract.entities))
-        .map(EntityId)
-        .filter(|it| !taken.contains(it));
+    let mut free = (1..u32::from(contract.entities)).map(EntityId).filter(|it| !taken.contains(it));
     let mut pieces = Vec::new();
     for &piece in placed {
         let Some(id) = free.next() else {
@@ -112,12 +101,7 @@ fn pieces(
         world.set_raw(id, contract.at.attr, Some(piece.square));
         pieces.push((id, piece));
     }
-    let last = pieces
-        .iter()
-        .map(|it| it.0)
-        .chain(taken)
-        .max()
-        .unwrap_or(GAME);
+    let last = pieces.iter().map(|it| it.0).chain(taken).max().unwrap_or(GAME);
     world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(last.0) + 1));
     Ok(pieces)
 }
@@ -173,15 +157,10 @@ fn castling(
     right: &Right,
 ) -> Result<(), Warning> {
     let home = home_rank(world, contract, pieces, right.side);
-    let castlers: Vec<_> = home
-        .iter()
-        .filter(|it| world.contains(contract.castler, &[it.1.kind]))
-        .copied()
-        .collect();
+    let castlers: Vec<_> =
+        home.iter().filter(|it| world.contains(contract.castler, &[it.1.kind])).copied().collect();
     if castlers.is_empty() {
-        return Err(Warning::NoCastler {
-            right: right.letter,
-        });
+        return Err(Warning::NoCastler { right: right.letter });
     }
     let mut pairs = Vec::new();
     for &(rook, rook_at) in &home {
@@ -201,15 +180,11 @@ fn castling(
         }
     }
     let Some(chosen) = Pair::fittest(pairs) else {
-        return Err(Warning::NoRook {
-            right: right.letter,
-        });
+        return Err(Warning::NoRook { right: right.letter });
     };
     let partner = contract.partner.attr;
     if world.facts().contains(chosen.rook, partner) {
-        return Err(Warning::SameRook {
-            right: right.letter,
-        });
+        return Err(Warning::SameRook { right: right.letter });
     }
     world.set_raw(chosen.rook, partner, Some(i64::from(chosen.castler.0)));
     Ok(())
@@ -242,10 +217,7 @@ impl Pair {
             pairs.retain(|it| !it.off_centre);
         }
         let outermost = pairs.iter().max_by_key(|it| it.distance)?.rook;
-        pairs
-            .into_iter()
-            .filter(|it| it.rook == outermost)
-            .min_by_key(|it| it.distance)
+        pairs.into_iter().filter(|it| it.rook == outermost).min_by_key(|it| it.distance)
     }
 }
 
@@ -283,7 +255,5 @@ fn passed(world: &mut World, contract: &Contract, position: &Position) -> Result
         world.set_raw(GAME, victim.attr, None);
     }
     let squares = world.program().schema.domain(contract.board.domain);
-    Err(Warning::NothingPassed {
-        square: squares.member_name(square),
-    })
+    Err(Warning::NothingPassed { square: squares.member_name(square) })
 }

@@ -79,20 +79,9 @@ pub(super) fn position(
     letters: &Letters,
     text: &str,
 ) -> Result<Position, FenError> {
-    let mut parts = Parts {
-        text,
-        words: words(text),
-        next: 0,
-    };
-    let pieces = placement(
-        contract.board,
-        letters,
-        parts.required(FenField::Placement)?,
-    )?;
-    let turn = turn(
-        program.schema.domain(contract.sides),
-        parts.required(FenField::Turn)?,
-    )?;
+    let mut parts = Parts { text, words: words(text), next: 0 };
+    let pieces = placement(contract.board, letters, parts.required(FenField::Placement)?)?;
+    let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
     let rights = rights(program, contract, parts.required(FenField::Castling)?)?;
     let (passed, victim) = passed(program, contract, parts.required(FenField::EnPassant)?)?;
     let mut position = Position {
@@ -113,10 +102,7 @@ pub(super) fn position(
         position.fullmove = number(part, part.text, 0)?;
     }
     if let Some(part) = parts.take(FenField::HalfMoves) {
-        let count = part
-            .text
-            .strip_prefix("hm=")
-            .ok_or_else(|| part.refuse("hm=N or the end"))?;
+        let count = part.text.strip_prefix("hm=").ok_or_else(|| part.refuse("hm=N or the end"))?;
         position.half_moves = Some(number(part, count, 3)?);
         position.offsets.half_moves = part.offset;
     }
@@ -149,19 +135,12 @@ impl<'a> Parts<'a> {
     fn take(&mut self, field: FenField) -> Option<Part<'a>> {
         let &(offset, text) = self.words.get(self.next)?;
         self.next += 1;
-        Some(Part {
-            field,
-            offset,
-            text,
-        })
+        Some(Part { field, offset, text })
     }
 
     /// A counter, unless the next word is `hm=N` already.
     fn number(&mut self, field: FenField) -> Option<Part<'a>> {
-        let is_next = self
-            .words
-            .get(self.next)
-            .is_some_and(|it| !it.1.starts_with("hm="));
+        let is_next = self.words.get(self.next).is_some_and(|it| !it.1.starts_with("hm="));
         if is_next { self.take(field) } else { None }
     }
 
@@ -213,16 +192,10 @@ fn row_of(
     let mut rest = row;
     while let Some(letter) = rest.chars().next() {
         let at = start + row.len() - rest.len();
-        let digits = rest.len()
-            - rest
-                .trim_start_matches(|it: char| it.is_ascii_digit())
-                .len();
+        let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
         if digits > 0 {
             let run = &rest[..digits];
-            let empty = run
-                .parse()
-                .ok()
-                .filter(|it| *it > 0 && !run.starts_with('0'));
+            let empty = run.parse().ok().filter(|it| *it > 0 && !run.starts_with('0'));
             let fits = empty.filter(|it: &i64| file + it <= files);
             file += fits.ok_or_else(|| {
                 let room = format!("a run of at most {} empty squares", files - file);
@@ -238,11 +211,7 @@ fn row_of(
         if file >= files {
             return Err(part.error(at, format!("{letter:?}"), format!("{files} squares a rank")));
         }
-        pieces.push(Placed {
-            square: board.square(file, rank),
-            kind,
-            side,
-        });
+        pieces.push(Placed { square: board.square(file, rank), kind, side });
         file += 1;
         rest = &rest[letter.len_utf8()..];
     }
@@ -255,11 +224,7 @@ fn row_of(
 
 /// The initial of a domain's member, in lower case.
 pub(super) fn initial(domain: &Domain, member: i64) -> Option<char> {
-    domain
-        .member_name(member)
-        .chars()
-        .next()
-        .map(|it| it.to_ascii_lowercase())
+    domain.member_name(member).chars().next().map(|it| it.to_ascii_lowercase())
 }
 
 fn initials(domain: &Domain) -> impl Iterator<Item = (i64, char)> + '_ {
@@ -287,18 +252,13 @@ fn rights(program: &Program, contract: &Contract, part: Part<'_>) -> Result<Vec<
     let wings = program.schema.domain(contract.wings);
     for (at, letter) in part.text.char_indices() {
         let lower = letter.to_ascii_lowercase();
-        let wing = initials(wings)
-            .find(|it| it.1 == lower)
-            .map(|it| RookOf::Wing(it.0));
+        let wing = initials(wings).find(|it| it.1 == lower).map(|it| RookOf::Wing(it.0));
         let file = u32::from(lower).checked_sub(u32::from('a'));
         let file = file.filter(|&it| it < u32::from(contract.board.files));
         // A wing's initial that is also a file (a board of eleven files has a k) means the wing.
-        let rook = wing
-            .or_else(|| file.map(|it| RookOf::File(i64::from(it))))
-            .ok_or_else(|| {
-                let wings: String = initials(wings)
-                    .map(|it| it.1.to_ascii_uppercase())
-                    .collect();
+        let rook =
+            wing.or_else(|| file.map(|it| RookOf::File(i64::from(it)))).ok_or_else(|| {
+                let wings: String = initials(wings).map(|it| it.1.to_ascii_uppercase()).collect();
                 let expected = format!("-, wings ({wings}) or file letters, each in either case");
                 part.error(at, format!("{letter:?}"), expected)
             })?;
@@ -338,16 +298,9 @@ fn passed(
 
 /// A counter: digits only, of a size that leaves room to count on.
 fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
-    let value = digits
-        .bytes()
-        .all(|it| it.is_ascii_digit())
-        .then(|| digits.parse::<u16>().ok())
-        .flatten();
+    let value =
+        digits.bytes().all(|it| it.is_ascii_digit()).then(|| digits.parse::<u16>().ok()).flatten();
     value.map(i64::from).ok_or_else(|| {
-        part.error(
-            at,
-            format!("{digits:?}"),
-            format!("a number up to {}", u16::MAX),
-        )
+        part.error(at, format!("{digits:?}"), format!("a number up to {}", u16::MAX))
     })
 }

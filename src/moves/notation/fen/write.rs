@@ -23,9 +23,7 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -
     let counter = |attr, absent: i64| facts.get_raw(GAME, attr).unwrap_or(absent).to_string();
     fields.push(counter(contract.clock.attr, 0));
     fields.push(counter(contract.fullmove.attr, 1));
-    let half_moves = contract
-        .half_moves
-        .and_then(|it| facts.get_raw(GAME, it.attr));
+    let half_moves = contract.half_moves.and_then(|it| facts.get_raw(GAME, it.attr));
     fields.extend(half_moves.map(|it| format!("hm={it}")));
     fields.join(" ")
 }
@@ -36,18 +34,12 @@ fn placement(world: &mut World, contract: &Contract) -> String {
     let facts = world.facts();
     let mut squares = vec![None; usize::from(board.files) * usize::from(board.ranks)];
     for piece in facts.entities_with(contract.at.attr) {
-        let at = facts
-            .get_raw(piece, contract.at.attr)
-            .and_then(|it| usize::try_from(it).ok());
+        let at = facts.get_raw(piece, contract.at.attr).and_then(|it| usize::try_from(it).ok());
         if let Some(square) = at.and_then(|it| squares.get_mut(it)) {
             *square = Some(letter_of(facts, contract, &letters, piece));
         }
     }
-    let rows: Vec<String> = squares
-        .chunks(usize::from(board.files))
-        .rev()
-        .map(row)
-        .collect();
+    let rows: Vec<String> = squares.chunks(usize::from(board.files)).rev().map(row).collect();
     rows.join("/")
 }
 
@@ -55,9 +47,7 @@ fn placement(world: &mut World, contract: &Contract) -> String {
 fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> char {
     let kind = facts.get_raw(piece, contract.kind.attr);
     let side = facts.get_raw(piece, contract.color.attr);
-    kind.zip(side)
-        .and_then(|(kind, side)| letters.letter(kind, side))
-        .unwrap_or('?')
+    kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or('?')
 }
 
 fn row(squares: &[Option<char>]) -> String {
@@ -106,10 +96,8 @@ fn rights(
     style: CastlingStyle,
 ) -> String {
     let rooks: Vec<EntityId> = world.facts().entities_with(contract.partner.attr).collect();
-    let mut written: Vec<Written> = rooks
-        .into_iter()
-        .filter_map(|it| right(world, contract, it))
-        .collect();
+    let mut written: Vec<Written> =
+        rooks.into_iter().filter_map(|it| right(world, contract, it)).collect();
     written.sort();
     if written.is_empty() {
         return "-".into();
@@ -119,22 +107,10 @@ fn rights(
 }
 
 fn letter(right: &Written, wings: &crate::facts::Domain, style: CastlingStyle) -> char {
-    let file = u8::try_from(right.file)
-        .ok()
-        .and_then(|it| b'a'.checked_add(it))
-        .map(char::from);
+    let file = u8::try_from(right.file).ok().and_then(|it| b'a'.checked_add(it)).map(char::from);
     let by_wing = style == CastlingStyle::XFen && right.inner == 0;
-    let letter = if by_wing {
-        initial(wings, right.wing)
-    } else {
-        file
-    }
-    .unwrap_or('?');
-    if right.side == 0 {
-        letter.to_ascii_uppercase()
-    } else {
-        letter
-    }
+    let letter = if by_wing { initial(wings, right.wing) } else { file }.unwrap_or('?');
+    if right.side == 0 { letter.to_ascii_uppercase() } else { letter }
 }
 
 fn right(world: &mut World, contract: &Contract, rook: EntityId) -> Option<Written> {
@@ -152,19 +128,11 @@ fn right(world: &mut World, contract: &Contract, rook: EntityId) -> Option<Writt
         .filter(|&it| distance(it) > distance(corner))
         .filter(|&it| wing_of(world, contract, from, it) == Some(wing))
         .count();
-    Some(Written {
-        side,
-        wing,
-        inner,
-        file: board.file(corner),
-    })
+    Some(Written { side, wing, inner, file: board.file(corner) })
 }
 
 fn wing_of(world: &mut World, contract: &Contract, from: i64, rook: i64) -> Option<i64> {
-    world
-        .matching(contract.wing, &[Some(from), Some(rook), None])
-        .first()
-        .map(|it| it[2])
+    world.matching(contract.wing, &[Some(from), Some(rook), None]).first().map(|it| it[2])
 }
 
 /// The squares of a side's other castling rooks.
@@ -191,9 +159,7 @@ fn passed(world: &mut World, contract: &Contract, program: &Program) -> String {
     let Some(square) = legal.first().and_then(|it| it.first()) else {
         return "-".into();
     };
-    let victim = contract
-        .ep_victim
-        .and_then(|it| world.facts().get_raw(GAME, it.attr));
+    let victim = contract.ep_victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
     let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
     format!("{}{victim}", squares.member_name(*square))
 }

@@ -36,8 +36,7 @@ impl PgnGame {
     /// The value of a tag; names are compared without regard to case.
     pub fn tag(&self, name: &str) -> Option<&str> {
         let mut tags = self.tags.iter();
-        tags.find(|it| it.0.eq_ignore_ascii_case(name))
-            .map(|it| it.1.as_str())
+        tags.find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
     }
 
     /// The game in export format: the seven tags that every game has, lines under 80 characters.
@@ -55,10 +54,7 @@ pub struct FirstMove {
 
 impl Default for FirstMove {
     fn default() -> Self {
-        Self {
-            number: 1,
-            by_second: false,
-        }
+        Self { number: 1, by_second: false }
     }
 }
 

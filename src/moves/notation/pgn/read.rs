@@ -22,32 +22,16 @@ impl PgnReader {
             Ok(text) => text.to_owned(),
             Err(_) => bytes.iter().copied().map(char::from).collect(),
         };
-        let ends = text
-            .bytes()
-            .enumerate()
-            .filter(|it| it.1 == b'\n')
-            .map(|it| it.0 + 1);
+        let ends = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 + 1);
         let lines = std::iter::once(0).chain(ends).collect();
-        Self {
-            text,
-            lines,
-            at: 0,
-            game: 0,
-        }
+        Self { text, lines, at: 0, game: 0 }
     }
 
     /// The 1-based line and column of an offset.
     fn place(&self, offset: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|&it| it <= offset);
-        let start = self
-            .lines
-            .get(line.wrapping_sub(1))
-            .copied()
-            .unwrap_or_default();
-        let column = self
-            .text
-            .get(start..offset)
-            .map_or(0, |it| it.chars().count());
+        let start = self.lines.get(line.wrapping_sub(1)).copied().unwrap_or_default();
+        let column = self.text.get(start..offset).map_or(0, |it| it.chars().count());
         (line, column + 1)
     }
 
@@ -140,12 +124,7 @@ impl Iterator for PgnReader {
         Some(self.read().map_err(|failure| {
             let (line, column) = self.place(failure.offset);
             self.recover(&failure);
-            PgnError {
-                game: self.game,
-                line,
-                column,
-                fault: failure.fault,
-            }
+            PgnError { game: self.game, line, column, fault: failure.fault }
         }))
     }
 }
@@ -156,9 +135,7 @@ fn looks_like_tag(line: &str) -> bool {
         return false;
     };
     let rest = rest.trim_start();
-    let name = rest
-        .find(|it: char| !(it.is_alphanumeric() || it == '_'))
-        .unwrap_or(rest.len());
+    let name = rest.find(|it: char| !(it.is_alphanumeric() || it == '_')).unwrap_or(rest.len());
     name > 0 && rest[name..].trim_start().starts_with('"')
 }
 
@@ -179,11 +156,7 @@ struct Building {
 
 impl Building {
     fn failure(&self, fault: PgnFault, offset: usize) -> Failure {
-        Failure {
-            fault,
-            offset,
-            in_tags: !self.in_moves,
-        }
+        Failure { fault, offset, in_tags: !self.in_moves }
     }
 
     /// Adds a token; true if it ends the game.
@@ -216,20 +189,12 @@ impl Building {
             }
             Token::Number(number, dots) => {
                 if self.done.moves.is_empty() {
-                    self.done.first = FirstMove {
-                        number,
-                        by_second: dots >= 2,
-                    };
+                    self.done.first = FirstMove { number, by_second: dots >= 2 };
                 }
             }
             Token::Move(text) => {
                 let text = text.into();
-                self.done.moves.push(PgnMove {
-                    text,
-                    line,
-                    column,
-                    ..PgnMove::default()
-                });
+                self.done.moves.push(PgnMove { text, line, column, ..PgnMove::default() });
             }
             Token::Result(result) => {
                 self.done.result = Some(result);

@@ -35,9 +35,7 @@ pub(super) fn token<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
     };
     match first {
         '[' => tag(input),
-        '{' => whole(comment, input)
-            .map(Token::Comment)
-            .ok_or(PgnFault::OpenComment),
+        '{' => whole(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
         ';' => Ok(whole(line_comment, input).map_or(Token::Nothing, Token::Comment)),
         '$' => whole(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
         '(' => Ok(skip(input, Token::OpenVariation)),
@@ -59,14 +57,10 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
     let is_castling = input.starts_with("0-0");
     if first.is_ascii_digit() && !is_castling {
         let numbered = whole(number, input);
-        return numbered
-            .map(|it| Token::Number(it.0, it.1))
-            .ok_or(PgnFault::Number);
+        return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
     }
     if first.is_alphabetic() || is_castling || input.starts_with("--") {
-        return whole(symbol, input)
-            .map(Token::Move)
-            .ok_or(PgnFault::Unexpected { found: first });
+        return whole(symbol, input).map(Token::Move).ok_or(PgnFault::Unexpected { found: first });
     }
     Err(PgnFault::Unexpected { found: first })
 }
@@ -98,9 +92,7 @@ fn line_comment<'a>(input: &mut &'a str) -> Parsed<&'a str> {
 }
 
 fn nag(input: &mut &str) -> Parsed<u8> {
-    preceded('$', take_while(1.., '0'..='9'))
-        .parse_to()
-        .parse_next(input)
+    preceded('$', take_while(1.., '0'..='9')).parse_to().parse_next(input)
 }
 
 fn glyph(input: &mut &str) -> Parsed<u8> {
@@ -152,9 +144,7 @@ fn result(input: &mut &str) -> Parsed<PgnResult> {
 /// A move: anything up to a space or a mark that means something else; `(Q)` right after it and the
 /// signs of check after that belong to it.
 fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
-    let text = take_while(1.., |it: char| {
-        !it.is_whitespace() && !"{}()[];$!?*<>\"".contains(it)
-    });
+    let text = take_while(1.., |it: char| !it.is_whitespace() && !"{}()[];$!?*<>\"".contains(it));
     let promotion = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
     (text, opt(promotion)).take().parse_next(input)
 }

@@ -24,11 +24,7 @@ pub(super) fn write(game: &PgnGame) -> String {
     let result = game.result.unwrap_or(PgnResult::Unknown).to_string();
     for (name, unknown) in ROSTER {
         let known = game.tag(name).unwrap_or(unknown);
-        push_tag(
-            &mut text,
-            name,
-            if name == "Result" { &result } else { known },
-        );
+        push_tag(&mut text, name, if name == "Result" { &result } else { known });
     }
     for name in SETUP {
         if let Some(value) = game.tag(name) {
@@ -37,10 +33,7 @@ pub(super) fn write(game: &PgnGame) -> String {
     }
     for (name, value) in &game.tags {
         let is_written = ROSTER.iter().map(|it| it.0).chain(SETUP);
-        if !is_written
-            .into_iter()
-            .any(|it| it.eq_ignore_ascii_case(name))
-        {
+        if !is_written.into_iter().any(|it| it.eq_ignore_ascii_case(name)) {
             push_tag(&mut text, name, value);
         }
     }
@@ -55,10 +48,7 @@ pub(super) fn write(game: &PgnGame) -> String {
 }
 
 fn push_tag(text: &mut String, name: &str, value: &str) {
-    let value: String = value
-        .chars()
-        .map(|it| if it.is_control() { ' ' } else { it })
-        .collect();
+    let value: String = value.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let value = value.replace('\\', "\\\\").replace('"', "\\\"");
     text.push_str(&format!("[{name} \"{value}\"]\n"));
 }
@@ -90,10 +80,7 @@ fn comment_words(comments: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     for comment in comments {
         let inner = comment.replace('{', "(").replace('}', ")");
-        let text = format!(
-            "{{{}}}",
-            inner.split_whitespace().collect::<Vec<_>>().join(" ")
-        );
+        let text = format!("{{{}}}", inner.split_whitespace().collect::<Vec<_>>().join(" "));
         words.extend(text.split(' ').map(str::to_owned));
     }
     words

@@ -23,10 +23,7 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
     if is_over(world, contract) {
         return Err(MoveError::new(text, MoveFault::Over));
     }
-    let reader = Reader {
-        program: &world.program().clone(),
-        contract,
-    };
+    let reader = Reader { program: &world.program().clone(), contract };
     reader.read(world, bare(text)).or_else(|fault| {
         // Programs that know no SAN write UCI.
         parse_uci(world, contract, bare(text)).map_err(|_| MoveError::new(text, fault))
@@ -60,10 +57,7 @@ impl Reader<'_> {
     }
 
     fn texts(&self, world: &mut World, legal: &[Move], moves: &[Move]) -> Vec<String> {
-        moves
-            .iter()
-            .map(|it| text_of(world, self.contract, legal, it))
-            .collect()
+        moves.iter().map(|it| text_of(world, self.contract, legal, it)).collect()
     }
 
     /// The moves in the usual form that the text fits. Without its piece a promotion is all of them.
@@ -106,10 +100,7 @@ impl Reader<'_> {
         if pieces.is_empty() {
             return MoveFault::NoSuchPiece;
         }
-        let candidates = pieces
-            .iter()
-            .filter_map(|it| self.imagined(*it, spelled))
-            .collect();
+        let candidates = pieces.iter().filter_map(|it| self.imagined(*it, spelled)).collect();
         MoveFault::Illegal { candidates }
     }
 
@@ -130,10 +121,8 @@ impl Reader<'_> {
                 })
             })
             .collect();
-        let mut fitting: Vec<Usual> = own
-            .into_iter()
-            .filter(|it| self.fits(world, it, spelled))
-            .collect();
+        let mut fitting: Vec<Usual> =
+            own.into_iter().filter(|it| self.fits(world, it, spelled)).collect();
         let board = self.contract.board;
         fitting.sort_by_key(|it| board.file(it.from) != board.file(it.to));
         fitting.iter().map(|it| it.piece).collect()
@@ -148,21 +137,14 @@ impl Reader<'_> {
             _ => None,
         };
         let arity = 2 + usize::from(spelled.promotion.is_some());
-        self.program
-            .actions
-            .iter()
-            .filter(|it| it.san.is_none())
-            .find_map(|action| {
-                let columns = &self.program.relation(action.rel).columns;
-                if columns.len() != arity {
-                    return None;
-                }
-                let args: Option<Tuple> = columns.iter().map(|it| value(&it.name)).collect();
-                Some(Move {
-                    action: action.id,
-                    args: args?,
-                })
-            })
+        self.program.actions.iter().filter(|it| it.san.is_none()).find_map(|action| {
+            let columns = &self.program.relation(action.rel).columns;
+            if columns.len() != arity {
+                return None;
+            }
+            let args: Option<Tuple> = columns.iter().map(|it| value(&it.name)).collect();
+            Some(Move { action: action.id, args: args? })
+        })
     }
 
     /// Decides a text that is written by a template; `None` if no template is spelled so.
@@ -184,10 +166,7 @@ impl Reader<'_> {
             is_spelled = true;
             for spelling in spellings {
                 for args in arguments(world, template, action.id, &spelling) {
-                    candidates.push(Move {
-                        action: action.id,
-                        args,
-                    });
+                    candidates.push(Move { action: action.id, args });
                 }
                 let castling = self.castling(world, template, action.id, &spelling);
                 candidates.extend(castling);
@@ -198,17 +177,12 @@ impl Reader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let meant: Vec<Move> = legal
-            .iter()
-            .filter(|it| self.is_written(world, it, text))
-            .cloned()
-            .collect();
+        let meant: Vec<Move> =
+            legal.iter().filter(|it| self.is_written(world, it, text)).cloned().collect();
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(MoveFault::Illegal { candidates }),
-            _ => Err(MoveFault::Ambiguous {
-                candidates: self.texts(world, legal, &meant),
-            }),
+            _ => Err(MoveFault::Ambiguous { candidates: self.texts(world, legal, &meant) }),
         })
     }
 
@@ -227,10 +201,7 @@ impl Reader<'_> {
         spelling: &[(usize, i64)],
     ) -> Vec<Move> {
         let wings = self.wings(world, template, spelling);
-        let columns = &self
-            .program
-            .relation(self.program.action(action).rel)
-            .columns;
+        let columns = &self.program.relation(self.program.action(action).rel).columns;
         let rook_at = column_of(self.program, action, "rook");
         let to_at = column_of(self.program, action, "to");
         let (Some(rook_at), Some(to_at), 2) = (rook_at, to_at, columns.len()) else {
@@ -263,12 +234,7 @@ impl Reader<'_> {
             let Piece::Lookup(inner_table, _) = inner.as_ref() else {
                 continue;
             };
-            let ty = self
-                .program
-                .relation(*inner_table)
-                .columns
-                .last()
-                .map(|it| it.ty);
+            let ty = self.program.relation(*inner_table).columns.last().map(|it| it.ty);
             if ty == Some(Type::Domain(self.contract.wings)) {
                 let step = Piece::Lookup(*table, Box::new(Piece::Column(0)));
                 wings.extend(keys_of(world, &step, BTreeSet::from([value])).1);

@@ -22,16 +22,10 @@ pub(super) struct Spelled {
 pub(super) fn bare(text: &str) -> &str {
     let mut bare = text.trim();
     loop {
-        let shorter = bare
-            .trim_end_matches(['+', '#', '!', '?'])
-            .trim_end_matches("e.p.")
-            .trim_end();
+        let shorter =
+            bare.trim_end_matches(['+', '#', '!', '?']).trim_end_matches("e.p.").trim_end();
         let shorter = match shorter.strip_suffix("ep") {
-            Some(move_only)
-                if move_only
-                    .trim_end()
-                    .ends_with(|it: char| it.is_ascii_digit()) =>
-            {
+            Some(move_only) if move_only.trim_end().ends_with(|it: char| it.is_ascii_digit()) => {
                 move_only.trim_end()
             }
             _ => shorter,
@@ -46,11 +40,7 @@ pub(super) fn bare(text: &str) -> &str {
 /// Castling with zeros or small letters in the form that rules write; other texts as they are.
 pub(super) fn with_capital_o(text: &str) -> String {
     let is_castling = text.contains('-') && text.chars().all(|it| "0Oo-".contains(it));
-    if is_castling {
-        text.replace(['0', 'o'], "O")
-    } else {
-        text.into()
-    }
+    if is_castling { text.replace(['0', 'o'], "O") } else { text.into() }
 }
 
 /// Reads the usual form. Offsets of errors count from the start of `text`, which is [`bare`].
@@ -60,10 +50,7 @@ pub(super) fn spelled(
     squares: &Domain,
     letters: &Letters,
 ) -> Result<Spelled, MoveFault> {
-    let fault = |offset, expected: &str| MoveFault::Malformed {
-        offset,
-        expected: expected.into(),
-    };
+    let fault = |offset, expected: &str| MoveFault::Malformed { offset, expected: expected.into() };
     let end = text.rfind(|it: char| it.is_ascii_digit()).map(|it| it + 1);
     let end = end.ok_or_else(|| fault(text.len(), "a square"))?;
     let promotion = promotion(&text[end..], letters)
@@ -72,32 +59,19 @@ pub(super) fn spelled(
     let (kind, origin) = match text.chars().next().filter(char::is_ascii_uppercase) {
         Some(letter) => {
             let known = format!("a piece ({})", letters.all().to_ascii_uppercase());
-            (
-                Some(letters.kind(letter).ok_or_else(|| fault(0, &known))?),
-                1,
-            )
+            (Some(letters.kind(letter).ok_or_else(|| fault(0, &known))?), 1)
         }
         None => (None, 0),
     };
-    let way = text
-        .get(origin..start)
-        .ok_or_else(|| fault(0, "a square"))?;
+    let way = text.get(origin..start).ok_or_else(|| fault(0, "a square"))?;
     let (file, rank) =
         origin_of(way, board).map_err(|at| fault(origin + at, "a file, a rank, x or a square"))?;
-    Ok(Spelled {
-        kind,
-        file,
-        rank,
-        to,
-        promotion,
-    })
+    Ok(Spelled { kind, file, rank, to, promotion })
 }
 
 /// `=Q`, `/Q`, `(Q)`, `Q` or nothing.
 fn promotion(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
-    let letter = text
-        .trim_start_matches(['=', '/', '('])
-        .trim_end_matches(')');
+    let letter = text.trim_start_matches(['=', '/', '(']).trim_end_matches(')');
     let mut chars = letter.chars();
     match (chars.next(), chars.next()) {
         (None, _) if text.is_empty() => Ok(None),

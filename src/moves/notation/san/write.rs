@@ -20,10 +20,8 @@ pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
 /// The legal moves with their texts, sorted by text.
 pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let legal = legal_moves(world, contract);
-    let mut rows: Vec<_> = legal
-        .iter()
-        .map(|it| (text_of(world, contract, &legal, it), it.clone()))
-        .collect();
+    let mut rows: Vec<_> =
+        legal.iter().map(|it| (text_of(world, contract, &legal, it), it.clone())).collect();
     rows.sort();
     rows
 }
@@ -32,19 +30,12 @@ pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)
 pub(super) fn text_of(world: &mut World, contract: &Contract, legal: &[Move], mv: &Move) -> String {
     let program = world.program().clone();
     let after = After::of(world, contract, mv);
-    let body = match (
-        &program.action(mv.action).san,
-        Usual::of(world, contract, &program, mv),
-    ) {
+    let body = match (&program.action(mv.action).san, Usual::of(world, contract, &program, mv)) {
         (Some(_), _) => by_template(world, &program, legal, mv),
         (None, Some(usual)) => usual.text(world, contract, &program, legal, after.captured),
         (None, None) => None,
     };
-    format!(
-        "{}{}",
-        body.unwrap_or_else(|| to_uci(world, mv)),
-        after.suffix
-    )
+    format!("{}{}", body.unwrap_or_else(|| to_uci(world, mv)), after.suffix)
 }
 
 /// What playing the move shows.
@@ -74,9 +65,7 @@ fn enemies(world: &World, contract: &Contract) -> usize {
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
     let facts = world.facts();
     let pieces = facts.entities_with(contract.at.attr);
-    pieces
-        .filter(|&it| facts.get_raw(it, contract.color.attr) != mover)
-        .count()
+    pieces.filter(|&it| facts.get_raw(it, contract.color.attr) != mover).count()
 }
 
 /// `#` if the rules call the game won while a royal piece stands attacked, `+` if only that.
@@ -84,11 +73,7 @@ fn suffix(world: &mut World, contract: &Contract) -> &'static str {
     if !world.any(contract.in_check) {
         return "";
     }
-    if is_over(world, contract) && is_decided(world, contract) {
-        "#"
-    } else {
-        "+"
-    }
+    if is_over(world, contract) && is_decided(world, contract) { "#" } else { "+" }
 }
 
 fn is_decided(world: &mut World, contract: &Contract) -> bool {
@@ -96,20 +81,14 @@ fn is_decided(world: &mut World, contract: &Contract) -> bool {
     outcomes
         .iter()
         .filter_map(|row| row.first())
-        .any(|&outcome| {
-            !world
-                .matching(contract.wins, &[None, Some(outcome)])
-                .is_empty()
-        })
+        .any(|&outcome| !world.matching(contract.wins, &[None, Some(outcome)]).is_empty())
 }
 
 /// The template's text, unless another legal move has the same.
 fn by_template(world: &mut World, program: &Program, legal: &[Move], mv: &Move) -> Option<String> {
     let template = program.action(mv.action).san.as_ref()?;
     let text = render(world, template, mv.action, &mv.args);
-    let rivals = legal
-        .iter()
-        .filter(|it| it.action == mv.action && *it != mv);
+    let rivals = legal.iter().filter(|it| it.action == mv.action && *it != mv);
     let mut texts = rivals.map(|it| render(world, template, it.action, &it.args));
     let is_unique = texts.all(|it| it != text);
     is_unique.then_some(text)
@@ -171,21 +150,13 @@ impl Usual {
         if !marches {
             text.push(letters.letter(self.kind, 0)?);
         }
-        let origins: Vec<i64> = others
-            .iter()
-            .filter(|it| it.piece != self.piece)
-            .map(|it| it.from)
-            .collect();
+        let origins: Vec<i64> =
+            others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
         text.push_str(&self.origin(contract, program, &origins, marches && capture));
         if capture {
             text.push('x');
         }
-        text.push_str(
-            &program
-                .schema
-                .domain(contract.board.domain)
-                .member_name(self.to),
-        );
+        text.push_str(&program.schema.domain(contract.board.domain).member_name(self.to));
         if let Some(promotion) = self.promotion {
             text.push('=');
             text.push(letters.letter(promotion, 0)?);
@@ -204,12 +175,8 @@ impl Usual {
         let board = contract.board;
         let name = program.schema.domain(board.domain).member_name(self.from);
         let (file, rank) = name.split_at(1);
-        let shares_file = others
-            .iter()
-            .any(|&it| board.file(it) == board.file(self.from));
-        let shares_rank = others
-            .iter()
-            .any(|&it| board.rank(it) == board.rank(self.from));
+        let shares_file = others.iter().any(|&it| board.file(it) == board.file(self.from));
+        let shares_rank = others.iter().any(|&it| board.rank(it) == board.rank(self.from));
         match (others.is_empty(), shares_file, shares_rank) {
             (true, ..) if with_file => file.into(),
             (true, ..) => String::new(),
@@ -224,11 +191,8 @@ fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {
     let mover = world.facts().get_raw(GAME, contract.turn.attr);
     let standing = world.matching(contract.at.rel, &[None, Some(square)]);
     let facts = world.facts();
-    standing
-        .iter()
-        .filter_map(|row| u32::try_from(row[0]).ok())
-        .any(|it| {
-            let color = facts.get_raw(EntityId(it), contract.color.attr);
-            color.is_some() && color != mover
-        })
+    standing.iter().filter_map(|row| u32::try_from(row[0]).ok()).any(|it| {
+        let color = facts.get_raw(EntityId(it), contract.color.attr);
+        color.is_some() && color != mover
+    })
 }

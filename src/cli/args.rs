@@ -1,0 +1,247 @@
+//! What may be typed: the commands, their options, and the help that goes with them.
+//!
+//! Only grammar lives here. What a text means (which game, which position) is settled in
+//! [`setup`](super::setup); what a command does, in the file of its name.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A rule engine for chess variants: facts, rules as text, incremental derivation, proofs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rulemate",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = "Exit codes: 0 fine, 1 findings (an illegal move, a failed row, a rule error), \
+                  2 usage or unreadable input.\nNO_COLOR is honoured."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the games that can be played
+    Games(ListArgs),
+    /// List the presets, the rule modules that games are made of
+    Presets(ListArgs),
+    /// Play a game in the terminal, against a second person or a random mover
+    Play(PlayArgs),
+    /// List the legal actions of a position, one per line, sorted
+    Moves(MovesArgs),
+    /// Count the tree of legal actions to a depth
+    Perft(PerftArgs),
+    /// Replay games from PGN files and judge every move and the result
+    Referee(RefereeArgs),
+    /// Prove why a move is legal, why it is not, or why a fact holds
+    Explain(ExplainArgs),
+    /// Check rule files and print every finding
+    Check(CheckArgs),
+    /// Run vector files (perft rows and lists of legal moves) and count what passes
+    Verify(VerifyArgs),
+    /// Measure speed and memory, beside the peers that are installed
+    Bench(BenchArgs),
+}
+
+/// The options that say which position of which game is meant.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PositionArgs {
+    /// Game, by name or alias (see `rulemate games`)
+    #[arg(long, short, value_name = "NAME", default_value = "chess")]
+    pub(crate) game: String,
+    /// Activate a preset on top of the game's own; may be repeated
+    #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
+    pub(crate) presets: Vec<String>,
+    /// Position to start from instead of the game's own
+    #[arg(long, short, value_name = "FEN")]
+    pub(crate) fen: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  rulemate games\n  rulemate presets --json")]
+pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate moves --game chess
+  rulemate moves --game antichess --fen '8/1p6/8/8/8/8/P7/8 w - - 0 1'
+  rulemate moves --game chess --preset coregal:white --json")]
+pub(crate) struct MovesArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Print JSON, with SAN beside UCI
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate perft --game chess --depth 4
+  rulemate perft --game knightmate --depth 3 --divide
+  rulemate perft --depth 3 --fen 'r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1'")]
+pub(crate) struct PerftArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Half-moves to look ahead
+    #[arg(long, short, value_name = "N")]
+    pub(crate) depth: u32,
+    /// Print the count under each first action
+    #[arg(long)]
+    pub(crate) divide: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Moves are typed in SAN (Nf3) or UCI (g1f3); `help` lists the rest.
+
+Examples:
+  rulemate play chess
+  rulemate play knightmate --random black
+  printf 'e4\\ne5\\nwhy Ke3\\nquit\\n' | rulemate play chess --ascii")]
+pub(crate) struct PlayArgs {
+    /// Game, by name or alias (see `rulemate games`)
+    #[arg(value_name = "GAME", default_value = "chess")]
+    pub(crate) game: String,
+    /// Activate a preset on top of the game's own; may be repeated
+    #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
+    pub(crate) presets: Vec<String>,
+    /// Position to start from instead of the game's own
+    #[arg(long, short, value_name = "FEN")]
+    pub(crate) fen: Option<String>,
+    /// Side that a random mover plays
+    #[arg(long, short, value_enum, value_name = "SIDE")]
+    pub(crate) random: Option<RandomSide>,
+    /// Seed of the random mover (drawn afresh if absent)
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Draw the board with letters instead of chess symbols
+    #[arg(long)]
+    pub(crate) ascii: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RandomSide {
+    White,
+    Black,
+    Both,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "One line per game: `FILE#N ok RESULT`, or `FILE#N refused at move 3. Nf3: REASON`
+with the proof below. Without --game each game's own Variant tag decides.
+
+Examples:
+  rulemate referee tests/data/games/*.pgn
+  rulemate referee --game antichess my-games.pgn"
+)]
+pub(crate) struct RefereeArgs {
+    /// PGN files (`-` is standard input)
+    #[arg(value_name = "FILE.pgn", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Judge every game by the rules of this one, whatever its Variant tag says
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) game: Option<String>,
+    /// Print JSON, one object per game
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A move is written in UCI (e2e4) or SAN (e4). In a fact, a square in the place of a
+piece means every piece that stands there. Exit code 1 says that the answer was no:
+the MOVE is not legal, the move of --why-not is, the fact does not hold.
+
+Examples:
+  rulemate explain e2e4
+  rulemate explain --why-not e1e2
+  rulemate explain --fact 'attacks(b1, c3)'
+  rulemate explain --game coregal --fen 'k2r4/8/8/8/8/3Q4/8/3K4 w - - 0 1' --why-not d3e4"
+)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Prove that this move is legal
+    #[arg(value_name = "MOVE", required_unless_present_any = ["why_not", "fact"])]
+    pub(crate) legal: Option<String>,
+    /// Refute this move: which rules would have to hold and what stops them
+    #[arg(long, value_name = "MOVE", conflicts_with_all = ["legal", "fact"])]
+    pub(crate) why_not: Option<String>,
+    /// Prove or refute one row of a relation
+    #[arg(long, value_name = "FACT", conflicts_with = "legal")]
+    pub(crate) fact: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Each file is checked together with the embedded rules it builds on; a file
+that stands in rules/ replaces its embedded twin.
+
+Examples:
+  rulemate check rules/core/attack.dl
+  rulemate check my-preset.dl")]
+pub(crate) struct CheckArgs {
+    /// Rule files
+    #[arg(value_name = "FILE.dl", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A line per file: `FILE: N passed, N failed, N skipped`. Draws by counter, repetition
+and material are ignored, as in the vectors.
+
+Examples:
+  rulemate verify tests/data/vectors/presets/*.json
+  rulemate verify --max-nodes 1000000 chess.public.json
+  rulemate verify --game antichess tests/data/perft/giveaway.perft"
+)]
+pub(crate) struct VerifyArgs {
+    /// Vector files: .json (by their `kind`) or .perft
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The game of .perft files, which do not name one
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) game: Option<String>,
+    /// Skip perft rows with more nodes than this
+    #[arg(long, value_name = "N")]
+    pub(crate) max_nodes: Option<u64>,
+    /// Threads (all cores if absent)
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Print JSON, one object per file
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Peers run in the same call, on the same positions, timed by process CPU time.
+
+Examples:
+  cargo run --release -- bench
+  rulemate bench --quick --json"
+)]
+pub(crate) struct BenchArgs {
+    /// Smaller depths and fewer rounds
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

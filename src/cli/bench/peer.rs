@@ -1,0 +1,99 @@
+//! A peer engine as a separate process: `go perft` over UCI, timed by the CPU time of that process.
+//!
+//! Nothing of a peer is linked. A peer that is not installed is left out of the tables.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use super::meter::Meter;
+
+/// A running engine that speaks UCI.
+pub(crate) struct Peer {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    /// What the engine calls itself.
+    pub(crate) name: String,
+}
+
+/// What a peer answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    pub(crate) nodes: u64,
+    pub(crate) time: Duration,
+}
+
+impl Peer {
+    /// Starts an engine by its command, if it is installed (Debian puts engines in `/usr/games`).
+    pub(crate) fn start(command: &str) -> Option<Self> {
+        let debian = PathBuf::from("/usr/games").join(command);
+        let program = if debian.exists() { debian } else { PathBuf::from(command) };
+        let spawned = Command::new(program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut child = spawned.ok()?;
+        let (input, output) = (child.stdin.take()?, child.stdout.take()?);
+        let name = command.to_owned();
+        let mut peer = Self { child, input, output: BufReader::new(output), name };
+        peer.introduce().ok()?;
+        Some(peer)
+    }
+
+    fn introduce(&mut self) -> anyhow::Result<()> {
+        self.say("uci")?;
+        loop {
+            let line = self.hear()?;
+            if let Some(name) = line.strip_prefix("id name ") {
+                self.name = name.trim().to_owned();
+            }
+            if line.trim() == "uciok" {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Counts a tree. `variant` is the engine's own name for the game.
+    pub(crate) fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Answer> {
+        self.say(&format!("setoption name UCI_Variant value {variant}"))?;
+        self.say(&format!("position fen {fen}"))?;
+        self.say("isready")?;
+        while self.hear()?.trim() != "readyok" {}
+        let meter = Meter::child(self.child.id());
+        self.say(&format!("go perft {depth}"))?;
+        loop {
+            if let Some(nodes) = self.hear()?.strip_prefix("Nodes searched:") {
+                let nodes = nodes.trim().parse().context("the node count of a peer")?;
+                return Ok(Answer { nodes, time: meter.elapsed() });
+            }
+        }
+    }
+
+    fn say(&mut self, line: &str) -> anyhow::Result<()> {
+        writeln!(self.input, "{line}")?;
+        Ok(self.input.flush()?)
+    }
+
+    fn hear(&mut self) -> anyhow::Result<String> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            bail!("{} ended", self.name);
+        }
+        Ok(line)
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // An engine that no longer listens has ended already; waiting for it is all that is left.
+        if self.say("quit").is_err() {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}

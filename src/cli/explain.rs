@@ -1,0 +1,163 @@
+//! `rulemate explain`: proofs and refutations of moves and facts, down to rule file and line.
+//!
+//! The exit code is the answer: findings mean that what was asked for is not so.
+
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::ExplainArgs;
+use super::fact::{self, Asked};
+use super::names;
+use super::output::{Out, trouble};
+use super::setup;
+use crate::derive::World;
+use crate::derive::explain::{Proof, Refutation, View, why, why_not};
+use crate::game::Game;
+use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
+use crate::moves::{Contract, Move, is_over};
+use crate::rules::RelId;
+
+/// What was found out about a question.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Finding {
+    /// It is so, for each row that was asked for.
+    Proved(Vec<Proof>),
+    /// It is not so.
+    Refuted(Vec<Refutation>),
+    /// There is nothing to take apart: the text names no piece of the side to move, or the like.
+    Unfounded,
+}
+
+/// An answer, as `--json` prints it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    pub(crate) question: String,
+    /// Whether the move is legal, or the fact holds.
+    pub(crate) holds: bool,
+    /// The answer in a line.
+    pub(crate) summary: String,
+    pub(crate) finding: Finding,
+}
+
+pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut game = setup::open(&args.position)?;
+    let (answer, expected) = match (&args.legal, &args.why_not, &args.fact) {
+        (Some(text), _, _) => (explain_move(&mut game, text)?, true),
+        (_, Some(text), _) => (explain_move(&mut game, text)?, false),
+        (_, _, Some(text)) => (explain_fact(&mut game, text)?, true),
+        _ => return Err(trouble("nothing to explain", "give a move, --why-not or --fact")),
+    };
+    if args.json {
+        out.json(&answer)?;
+    } else {
+        out.line(&answer.summary)?;
+        out.line(tree(&mut game, &answer.finding).trim_end())?;
+    }
+    Ok(Verdict::of(answer.holds != expected))
+}
+
+/// Proves that a move is legal, or refutes it.
+pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let answer =
+        |holds, summary, finding| Answer { question: text.to_owned(), holds, summary, finding };
+    let over = contract.over;
+    if is_over(world, &contract) {
+        let proofs = prove_all(world, over, &[None, None]);
+        return Ok(answer(
+            false,
+            format!("{text} is not legal: the game is over"),
+            Finding::Proved(proofs),
+        ));
+    }
+    match read_move(world, &contract, text) {
+        Ok(mv) => {
+            let rel = world.program().action(mv.action).rel;
+            let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
+            let proofs = prove_all(world, rel, &pattern);
+            Ok(answer(true, format!("{text} is legal"), Finding::Proved(proofs)))
+        }
+        Err(error) => match (&error.reason, error.candidate().cloned()) {
+            (MoveFault::Malformed { .. }, _) => {
+                Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
+            }
+            (_, Some(mv)) => {
+                let refutation = refute_move(world, &mv);
+                let reason = refutation.as_ref().map(|it| summary(world, &contract, it));
+                let reason = reason.unwrap_or_else(|| error.reason.to_string());
+                let finding = Finding::Refuted(refutation.into_iter().collect());
+                Ok(answer(false, format!("{text} is not legal: {reason}"), finding))
+            }
+            (reason, None) => {
+                Ok(answer(false, format!("{text} is not legal: {reason}"), Finding::Unfounded))
+            }
+        },
+    }
+}
+
+/// Why the row of a move's action does not hold.
+pub(crate) fn refute_move(world: &mut World, mv: &Move) -> Option<Refutation> {
+    let rel = world.program().action(mv.action).rel;
+    let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
+    why_not(&world.materialised(), rel, &pattern)
+}
+
+/// Proves every row that a fact may mean, or refutes them all.
+fn explain_fact(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let Asked { rel, patterns } = fact::read(world, &contract, text)?;
+    let proofs: Vec<Proof> =
+        patterns.iter().flat_map(|pattern| prove_all(world, rel, pattern)).collect();
+    let (holds, finding) = if proofs.is_empty() {
+        let rows = world.materialised();
+        let refutations = patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
+        (false, Finding::Refuted(refutations))
+    } else {
+        (true, Finding::Proved(proofs))
+    };
+    let verb = if holds { "holds" } else { "does not hold" };
+    Ok(Answer { question: text.to_owned(), holds, summary: format!("{text} {verb}"), finding })
+}
+
+fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proof> {
+    let rows = world.matching(rel, pattern);
+    let all = world.materialised();
+    rows.iter().filter_map(|row| why(&all, rel, row)).collect()
+}
+
+/// Reads a move as UCI, and if it has not that form, as SAN.
+pub(crate) fn read_move(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Move, MoveError> {
+    match parse_uci(world, contract, text) {
+        Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
+            parse_san(world, contract, text)
+        }
+        other => other,
+    }
+}
+
+/// A finding as an indented tree; pieces go by their squares.
+pub(crate) fn tree(game: &mut Game, finding: &Finding) -> String {
+    let contract = game.contract().clone();
+    let world = &*game.world_mut();
+    let names = |ty, raw| names::name(world, &contract, ty, raw);
+    let view = View { program: world.program(), names: &names, negations: false };
+    match finding {
+        Finding::Proved(proofs) => proofs.iter().map(|it| it.render(view)).collect(),
+        Finding::Refuted(all) => all.iter().map(|it| it.render(view)).collect(),
+        Finding::Unfounded => String::new(),
+    }
+}
+
+/// The reason that a refutation comes down to, in a line.
+pub(crate) fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
+    let names = |ty, raw| names::name(world, contract, ty, raw);
+    let view = View { program: world.program(), names: &names, negations: false };
+    refutation.reason(view).unwrap_or_else(|| refutation.summary(view))
+}

@@ -1,0 +1,90 @@
+//! The terminal: one binary, a command a file, exit codes that scripts can trust.
+//!
+//! [`run`] is all that `main` calls. Every command is a function from its arguments and an output
+//! to a [`Verdict`]; this file alone maps verdicts and errors to exit codes. Nothing here knows the
+//! rules of any game.
+
+mod args;
+mod board;
+mod check;
+mod explain;
+mod fact;
+mod lists;
+mod moves;
+mod names;
+mod output;
+mod perft;
+mod play;
+mod referee;
+mod setup;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use output::Out;
+
+/// How a command ended, errors aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    Fine,
+    /// The command ran and found something: an illegal move, a failed row, a rule error.
+    Findings,
+    /// Some of the input could not be read, which was reported; the rest was dealt with.
+    Unreadable,
+}
+
+impl Verdict {
+    /// Findings if there are any.
+    pub(crate) fn of(findings: bool) -> Self {
+        if findings { Self::Findings } else { Self::Fine }
+    }
+}
+
+/// Exit code of wrong usage and of input that cannot be read.
+const USAGE: u8 = 2;
+
+/// Runs the command that the process was started with.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = Out::stdout();
+    let ended = dispatch(&cli.command, &mut out).and_then(|verdict| {
+        out.flush()?;
+        Ok(verdict)
+    });
+    match ended {
+        Ok(Verdict::Fine) => ExitCode::SUCCESS,
+        Ok(Verdict::Findings) => ExitCode::FAILURE,
+        Ok(Verdict::Unreadable) => ExitCode::from(USAGE),
+        // Whoever read us has seen enough.
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // What was found before the error still belongs to the answer.
+            let _ = out.flush();
+            output::report(&error);
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
+    match command {
+        Command::Games(args) => lists::games(args, out),
+        Command::Presets(args) => lists::presets(args, out),
+        Command::Play(args) => play::run(args, out),
+        Command::Moves(args) => moves::run(args, out),
+        Command::Perft(args) => perft::run(args, out),
+        Command::Referee(args) => referee::run(args, out),
+        Command::Explain(args) => explain::run(args, out),
+        Command::Check(args) => check::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
+        Command::Bench(_) => Ok(Verdict::Fine),
+    }
+}
+
+/// The grammar of the command line, for documents and completions.
+pub fn grammar() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,271 @@
+//! `rulemate play`: a board in the terminal, for two persons or against a random mover.
+//!
+//! Lines are read from standard input, so a session can be piped in; what was typed is then echoed,
+//! and the transcript reads like the session it stands for.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use super::Verdict;
+use super::args::{PlayArgs, PositionArgs, RandomSide};
+use super::board::{self, Symbols};
+use super::explain::{explain_move, read_move, tree};
+use super::names;
+use super::output::{Ink, Out};
+use super::setup;
+use crate::game::Game;
+use crate::moves::notation::san_listing;
+
+const HELP: &str = "\
+A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
+  moves        the legal moves
+  why MOVE     the proof that a move is legal, or what forbids it
+  undo         take the last move back
+  board        draw the board again
+  fen          the position as FEN
+  claim        claim a draw, if there is one to claim
+  resign       give the game up
+  quit         leave (so does the end of the input)";
+
+pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let position = PositionArgs {
+        game: args.game.clone(),
+        presets: args.presets.clone(),
+        fen: args.fen.clone(),
+    };
+    let game = setup::open(&position)?;
+    let random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+    let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
+    let mut session = Session { game, out, symbols, random, plays: args.random };
+    session.run()?;
+    Ok(Verdict::Fine)
+}
+
+struct Session<'a> {
+    game: Game,
+    out: &'a mut Out,
+    symbols: Symbols,
+    random: fastrand::Rng,
+    /// Who is played by the random mover.
+    plays: Option<RandomSide>,
+}
+
+/// Whether a session goes on.
+enum Next {
+    Read,
+    Leave,
+}
+
+impl Session<'_> {
+    fn run(&mut self) -> anyhow::Result<()> {
+        self.show_board()?;
+        self.answer()?;
+        loop {
+            let Some(line) = self.prompt()? else { return Ok(()) };
+            if let Next::Leave = self.obey(line.trim())? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Asks for a line; `None` at the end of the input.
+    fn prompt(&mut self) -> anyhow::Result<Option<String>> {
+        let who = match (self.game.result(), self.game.side()) {
+            (None, Some(side)) => names::side(&self.game, side),
+            _ => "over".to_owned(),
+        };
+        let is_typed = io::stdin().is_terminal();
+        if is_typed {
+            write!(self.out, "{who}> ")?;
+            self.out.flush()?;
+        }
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        if !is_typed {
+            self.out.line(format_args!("{who}> {}", line.trim()))?;
+        }
+        Ok(Some(line))
+    }
+
+    fn obey(&mut self, line: &str) -> anyhow::Result<Next> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match word {
+            "" => (),
+            "quit" | "exit" => return Ok(Next::Leave),
+            "help" | "?" => self.out.line(HELP)?,
+            "board" => self.show_board()?,
+            "fen" => {
+                let fen = self.game.fen();
+                self.out.line(fen)?;
+            }
+            "moves" => self.show_moves()?,
+            "undo" => self.undo()?,
+            "why" => self.explain(rest.trim())?,
+            "claim" => self.claim()?,
+            "resign" => self.resign()?,
+            _ => self.play(line)?,
+        }
+        Ok(Next::Read)
+    }
+
+    /// Plays what was typed, then lets the random mover answer.
+    fn play(&mut self, text: &str) -> anyhow::Result<()> {
+        if let Some(result) = self.game.result() {
+            let line = format!("the game is over: {result} (undo takes the last move back)");
+            return Ok(self.out.line(line)?);
+        }
+        let contract = self.game.contract().clone();
+        let played = match read_move(self.game.world_mut(), &contract, text) {
+            Ok(mv) => {
+                let number = names::numbered(&self.game, "");
+                self.game
+                    .play(&mv)
+                    .map(|it| format!("{number}{} ({})", it.san, it.uci))
+                    .map_err(|why| why.to_string())
+            }
+            Err(why) => Err(why.to_string()),
+        };
+        match played {
+            Ok(line) => {
+                self.out.line(line)?;
+                self.show_board()?;
+                self.answer()
+            }
+            Err(why) => {
+                let line = self.out.ink(Ink::Bad, why);
+                self.out.line(line)?;
+                Ok(self
+                    .out
+                    .line("(`why MOVE` proves it, `moves` lists what is legal, `help` the rest)")?)
+            }
+        }
+    }
+
+    /// Lets the random mover play as long as it is its turn.
+    fn answer(&mut self) -> anyhow::Result<()> {
+        while self.is_random_to_move() {
+            let moves = self.game.listing();
+            let Some((_, mv)) = self.random.choice(moves) else { return Ok(()) };
+            let number = names::numbered(&self.game, "");
+            let record = self.game.play(&mv)?;
+            let line = format!("{number}{} ({}) by the random mover", record.san, record.uci);
+            self.out.line(line)?;
+            self.show_board()?;
+        }
+        Ok(())
+    }
+
+    fn is_random_to_move(&self) -> bool {
+        let first = self.game.side() == Some(0);
+        self.game.result().is_none()
+            && match self.plays {
+                None => false,
+                Some(RandomSide::Both) => true,
+                Some(RandomSide::White) => first,
+                Some(RandomSide::Black) => !first,
+            }
+    }
+
+    /// Takes a move back; against a random mover, as many as bring the person to move again.
+    fn undo(&mut self) -> anyhow::Result<()> {
+        let Some(mut record) = self.game.takeback() else {
+            return Ok(self.out.line("nothing to undo")?);
+        };
+        while self.plays != Some(RandomSide::Both) && self.is_random_to_move() {
+            match self.game.takeback() {
+                Some(earlier) => record = earlier,
+                None => break,
+            }
+        }
+        self.out.line(format_args!("took back {}", record.san))?;
+        self.show_board()
+    }
+
+    fn explain(&mut self, text: &str) -> anyhow::Result<()> {
+        if text.is_empty() {
+            return Ok(self.out.line("why what? Give a move: why Nf3")?);
+        }
+        match explain_move(&mut self.game, text) {
+            Ok(answer) => {
+                self.out.line(&answer.summary)?;
+                let tree = tree(&mut self.game, &answer.finding);
+                Ok(self.out.line(tree.trim_end())?)
+            }
+            Err(why) => Ok(self.out.line(why)?),
+        }
+    }
+
+    fn claim(&mut self) -> anyhow::Result<()> {
+        let line = match self.game.claim_draw(None) {
+            Ok(result) => result.to_string(),
+            Err(why) => why.to_string(),
+        };
+        Ok(self.out.line(line)?)
+    }
+
+    fn resign(&mut self) -> anyhow::Result<()> {
+        let line =
+            match self.game.side().map(|side| self.game.resign(side).map(ToString::to_string)) {
+                Some(Ok(result)) => result,
+                Some(Err(why)) => why.to_string(),
+                None => "nobody is to move".to_owned(),
+            };
+        Ok(self.out.line(line)?)
+    }
+
+    fn show_moves(&mut self) -> anyhow::Result<()> {
+        if self.game.result().is_some() {
+            return Ok(self.out.line("no moves: the game is over")?);
+        }
+        let contract = self.game.contract().clone();
+        let moves = san_listing(self.game.world_mut(), &contract);
+        self.out.line(format_args!("{} moves", moves.len()))?;
+        let words: Vec<String> = moves.into_iter().map(|(san, _)| san).collect();
+        for line in wrapped(&words, 76) {
+            self.out.line(format_args!("  {line}"))?;
+        }
+        Ok(())
+    }
+
+    fn show_board(&mut self) -> anyhow::Result<()> {
+        let fen = self.game.fen();
+        self.out.line(board::draw(&fen, self.symbols))?;
+        if let Some(result) = self.game.result() {
+            let line = self.out.ink(Ink::Strong, result);
+            return Ok(self.out.line(line)?);
+        }
+        let claims = self.game.claims();
+        if !claims.is_empty() {
+            let line = format!("a draw may be claimed: {}", claims.join(", ").replace('_', " "));
+            self.out.line(line)?;
+        }
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Words joined into lines of at most so many characters.
+fn wrapped(words: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.clone()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn words_are_wrapped() {
+        let words = ["a3", "Nf3", "exd5"].map(String::from);
+        assert_eq!(wrapped(&words, 6), ["a3 Nf3", "exd5"]);
+    }
+}

@@ -1,0 +1,228 @@
+//! `rulemate referee`: replays games from PGN and judges every move and the result.
+//!
+//! One line per game, explanations indented below it. A game is refused at the first move that the
+//! rules do not allow, with the refutation down to rule file and line. A result that the board
+//! contradicts is a finding too; one that the board does not decide (a resignation, an agreed
+//! draw) is said to be so.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::RefereeArgs;
+use super::explain::{Finding, read_move, refute_move, summary, tree};
+use super::names;
+use super::output::{Ink, Out, progress, read_bytes, report};
+use super::setup::{self, Library};
+use crate::game::{Game, GameResult, PlayError};
+use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
+
+/// What became of one game.
+#[derive(Debug, Serialize)]
+struct Judged {
+    file: String,
+    /// The number of the game in its file, from 1.
+    number: usize,
+    variant: String,
+    #[serde(flatten)]
+    ruling: Ruling,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum Ruling {
+    /// Every move is legal.
+    Ok {
+        result: String,
+        note: String,
+        /// The file's result is not what the board says.
+        contradicted: bool,
+    },
+    Refused {
+        /// `3. Nf3`
+        at: String,
+        line: usize,
+        column: usize,
+        reason: String,
+        finding: Finding,
+        /// The finding as indented text.
+        #[serde(skip)]
+        tree: String,
+    },
+    /// The game could not be set up or read.
+    Unreadable { reason: String },
+}
+
+pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut library = Library::new()?;
+    let mut verdict = Verdict::Fine;
+    for path in &args.files {
+        let bytes = match read_bytes(path) {
+            Ok(bytes) => bytes,
+            // The other files are still judged.
+            Err(why) => {
+                out.flush()?;
+                report(&why);
+                verdict = Verdict::Unreadable;
+                continue;
+            }
+        };
+        let games: Vec<_> = PgnReader::new(&bytes).collect();
+        let bar = progress(games.len() as u64, "referee");
+        for (at, game) in games.into_iter().enumerate() {
+            let judged = judge(&mut library, args.game.as_deref(), path, at + 1, game);
+            let fine = matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
+            verdict = verdict.max(Verdict::of(!fine));
+            bar.suspend(|| print(&judged, args.json, out))?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+    }
+    Ok(verdict)
+}
+
+fn print(judged: &Judged, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    if json {
+        return out.json_line(judged);
+    }
+    let head = format!("{}#{}", judged.file, judged.number);
+    match &judged.ruling {
+        Ruling::Ok { result, note, contradicted } => {
+            let (ok, ink) =
+                (out.ink(Ink::Good, "ok"), if *contradicted { Ink::Bad } else { Ink::Dim });
+            out.line(format_args!("{head} {ok} {result}"))?;
+            let note = out.ink(ink, note);
+            out.line(format_args!("  {note}"))?;
+        }
+        Ruling::Refused { at, reason, tree, .. } => {
+            let refused = out.ink(Ink::Bad, "refused");
+            out.line(format_args!("{head} {refused} at move {at}: {reason}"))?;
+            for line in tree.lines() {
+                out.line(format_args!("  {line}"))?;
+            }
+        }
+        Ruling::Unreadable { reason } => {
+            let refused = out.ink(Ink::Bad, "refused");
+            out.line(format_args!("{head} {refused}: {reason}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn judge(
+    library: &mut Library,
+    name: Option<&str>,
+    path: &Path,
+    number: usize,
+    read: Result<PgnGame, PgnError>,
+) -> Judged {
+    let file = path.display().to_string();
+    let judged =
+        |variant: &str, ruling| Judged { file, number, variant: variant.to_owned(), ruling };
+    let pgn = match read {
+        Ok(pgn) => pgn,
+        Err(why) => {
+            let reason = format!("line {}, column {}: {}", why.line, why.column, why.fault);
+            return judged(name.unwrap_or("?"), Ruling::Unreadable { reason });
+        }
+    };
+    let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or("chess");
+    let game = library.load(variant, &[]).and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
+    match game {
+        Ok(mut game) => judged(variant, replay(&mut game, &pgn)),
+        Err(why) => judged(variant, Ruling::Unreadable { reason: why.to_string() }),
+    }
+}
+
+fn replay(game: &mut Game, pgn: &PgnGame) -> Ruling {
+    for mv in &pgn.moves {
+        let at = names::numbered(game, &mv.text);
+        if let Err(refusal) = play(game, &mv.text) {
+            return refused(game, mv, at, &refusal);
+        }
+    }
+    conclude(game, pgn)
+}
+
+fn play(game: &mut Game, text: &str) -> Result<(), PlayError> {
+    if let Some(result) = game.result() {
+        return Err(PlayError::Over { result: result.clone() });
+    }
+    let contract = game.contract().clone();
+    let mv = read_move(game.world_mut(), &contract, text)?;
+    game.play(&mv)?;
+    Ok(())
+}
+
+fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: &PlayError) -> Ruling {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let candidate = match refusal {
+        PlayError::Text(error) => error.candidate(),
+        PlayError::Illegal(error) => Some(&error.mv),
+        PlayError::Over { .. } => None,
+    };
+    let refutation = candidate.and_then(|it| refute_move(world, it));
+    let reason = match (&refutation, refusal) {
+        (Some(it), _) => summary(world, &contract, it),
+        (None, PlayError::Text(MoveError { reason, .. })) => reason.to_string(),
+        (None, other) => other.to_string(),
+    };
+    let finding = refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]));
+    let tree = tree(game, &finding);
+    Ruling::Refused { at, line: mv.line, column: mv.column, reason, finding, tree }
+}
+
+/// Compares the result that the file gives with the board's own.
+fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
+    let tag = pgn.tag("Result").filter(|it| *it != "*").map(str::to_owned);
+    let marker = pgn.result.map(|it| it.to_string()).filter(|it| it != "*");
+    let torn = matches!((&tag, &marker), (Some(tag), Some(marker)) if tag != marker);
+    let stated = marker.clone().or(tag.clone());
+    let claims = game.claims();
+    let board = game.result().map(|it| (score(it).to_string(), it.reason.replace('_', " ")));
+    let (result, mut note, mut contradicted) = match (stated, board) {
+        (Some(stated), Some((board, reason))) if stated == board => {
+            (stated, format!("by {reason}"), false)
+        }
+        (Some(stated), Some((board, reason))) => {
+            let note = format!("the file says {stated}, the board says {board} by {reason}");
+            (board, note, true)
+        }
+        (None, Some((board, reason))) => {
+            let note = format!("the file gives no result, the board says {board} by {reason}");
+            (board, note, false)
+        }
+        (Some(stated), None) => {
+            let note = unfinished(&stated, &claims);
+            (stated, note, false)
+        }
+        (None, None) => ("*".to_owned(), "unfinished: the position is not over".to_owned(), false),
+    };
+    if let (true, Some(tag), Some(marker)) = (torn, tag, marker) {
+        note.push_str(&format!("; the Result tag says {tag}, the last word {marker}"));
+        contradicted = true;
+    }
+    Ruling::Ok { result, note, contradicted }
+}
+
+/// How a game can have ended with a result while the board goes on.
+fn unfinished(stated: &str, claims: &[String]) -> String {
+    let how = match (stated, claims) {
+        ("1/2-1/2", []) => "by agreement".to_owned(),
+        ("1/2-1/2", claims) => {
+            format!("by claim ({}) or agreement", claims.join(", ").replace('_', " "))
+        }
+        _ => "by resignation, time or adjudication".to_owned(),
+    };
+    format!("{stated} {how}: the position is not over")
+}
+
+fn score(result: &GameResult) -> PgnResult {
+    match result.winner {
+        Some(0) => PgnResult::FirstWins,
+        Some(_) => PgnResult::SecondWins,
+        None => PgnResult::Draw,
+    }
+}

@@ -1,0 +1,75 @@
+//! From what was typed to a game on the board.
+//!
+//! [`Library`] compiles each game once, however many games are played by it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::args::PositionArgs;
+use super::output::{OrFix, trouble};
+use crate::game::Game;
+use crate::presets::{Catalogue, LoadError, Ruleset};
+
+/// The game of a command's position options, set up.
+pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
+    let mut library = Library::new()?;
+    let rules = library.load(&args.game, &args.presets)?;
+    start(&rules, args.fen.as_deref())
+}
+
+/// The games and presets of this package.
+pub(crate) fn catalogue() -> anyhow::Result<Catalogue> {
+    Catalogue::embedded().or_fix("this is a mistake of Rulemate's own rule files: please report it")
+}
+
+/// Games by name, compiled when first asked for.
+pub(crate) struct Library {
+    catalogue: Catalogue,
+    /// By game and activations, as typed.
+    loaded: HashMap<(String, Vec<String>), Arc<Ruleset>>,
+}
+
+impl Library {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        Ok(Self { catalogue: catalogue()?, loaded: HashMap::new() })
+    }
+
+    /// The rules of a game with further presets.
+    pub(crate) fn load(&mut self, game: &str, presets: &[String]) -> anyhow::Result<Arc<Ruleset>> {
+        let key = (game.to_owned(), presets.to_vec());
+        if let Some(known) = self.loaded.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let rules = self.catalogue.load(game, presets).map_err(|why| self.explain(&why))?;
+        let rules = Arc::new(rules);
+        self.loaded.insert(key, Arc::clone(&rules));
+        Ok(rules)
+    }
+
+    /// What to do about a game that cannot be loaded.
+    fn explain(&self, why: &LoadError) -> anyhow::Error {
+        let list = |names: Vec<&str>| names.join(", ");
+        let fix = match why {
+            LoadError::Game { .. } => {
+                let names = self.catalogue.games().iter().map(|it| it.name.as_str()).collect();
+                format!("the games are {} (`rulemate games`)", list(names))
+            }
+            LoadError::Activation(_) => {
+                let names = self.catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+                format!(
+                    "write PRESET[:SCOPE][:OPTION=VALUE,...]; the presets are {} (`rulemate presets`)",
+                    list(names)
+                )
+            }
+            LoadError::Rules(_) => "`rulemate check` shows the rules that clash".to_owned(),
+            _ => "see `rulemate games --json` for what a game takes".to_owned(),
+        };
+        trouble(why, fix)
+    }
+}
+
+/// A game of these rules, from a position or from its own start.
+pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
+    let example = rules.start_fen();
+    rules.start(fen).or_fix(format!("a position of this game looks like {example}"))
+}

@@ -1,0 +1,165 @@
+//! Vector files as data: what a file asks, read from `.json` of kind `preset-vectors` or from
+//! `.perft` lines. What the answers are is settled elsewhere.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::cli::output::{read_text, trouble};
+use crate::moves::read_perft_list;
+
+/// What one file asks about one game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Suite {
+    /// The game that the file names, if its format can.
+    pub(crate) game: Option<String>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) fen: String,
+    pub(crate) ask: Ask,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Perft {
+        depth: u32,
+        nodes: u64,
+    },
+    /// Exactly these actions, in UCI, sorted.
+    Moves(Vec<String>),
+}
+
+impl Row {
+    /// How much work the row is, in nodes.
+    pub(crate) fn nodes(&self) -> u64 {
+        match &self.ask {
+            Ask::Perft { nodes, .. } => *nodes,
+            Ask::Moves(_) => 1,
+        }
+    }
+}
+
+/// Reads a vector file by its ending.
+///
+/// # Errors
+/// The file cannot be read, or its text is malformed: the message has the line and the reason.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Suite> {
+    let text = read_text(path)?;
+    let suite = match path.extension().and_then(|it| it.to_str()) {
+        Some("json") => parse_json(&text),
+        Some("perft") => parse_perft(&text),
+        _ => {
+            return Err(trouble(
+                format!("{}: not a vector file", path.display()),
+                "name a .json or a .perft file",
+            ));
+        }
+    };
+    suite.map_err(|why| {
+        let fix = "see tests/data/vectors and tests/data/perft for files that are well-formed";
+        trouble(format!("{}:{}: {}", path.display(), why.line, why.reason), fix)
+    })
+}
+
+/// What is wrong with the text of a vector file, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    pub(crate) line: usize,
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Kind {
+    kind: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct PresetVectors {
+    variant: String,
+    #[serde(default)]
+    perft: Vec<PerftRow>,
+    #[serde(default)]
+    legal_moves: Vec<MovesRow>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PerftRow {
+    fen: String,
+    depth: u32,
+    nodes: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct MovesRow {
+    fen: String,
+    moves: Vec<String>,
+}
+
+fn parse_json(text: &str) -> Result<Suite, Malformed> {
+    let malformed =
+        |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
+    let Kind { kind } = serde_json::from_str(text).map_err(malformed)?;
+    if kind != "preset-vectors" {
+        let line = 1 + text.lines().position(|it| it.contains("\"kind\"")).unwrap_or(0);
+        let reason = format!("unknown kind `{kind}`; known is `preset-vectors`");
+        return Err(Malformed { line, reason });
+    }
+    let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
+    let perft = file
+        .perft
+        .into_iter()
+        .map(|it| Row { fen: it.fen, ask: Ask::Perft { depth: it.depth, nodes: it.nodes } });
+    let moves = file.legal_moves.into_iter().map(|mut it| {
+        it.moves.sort();
+        Row { fen: it.fen, ask: Ask::Moves(it.moves) }
+    });
+    Ok(Suite { game: Some(file.variant), rows: perft.chain(moves).collect() })
+}
+
+fn parse_perft(text: &str) -> Result<Suite, Malformed> {
+    let records = read_perft_list(text).map_err(|why| {
+        let reason = format!("found {:?}, expected {}", why.found, why.expected);
+        Malformed { line: why.line, reason }
+    })?;
+    let row =
+        |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
+    let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
+    Ok(Suite { game: None, rows: rows.collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn perft_lines_are_read() {
+        let suite = parse_perft("# x\nid a\nepd 8/8 w - -\nperft 1 20\nperft 2 400\n").unwrap();
+        let asks: Vec<_> = suite.rows.iter().map(|it| it.ask.clone()).collect();
+        assert_eq!(asks, [Ask::Perft { depth: 1, nodes: 20 }, Ask::Perft { depth: 2, nodes: 400 }]);
+        assert_eq!(suite.rows[1].fen, "8/8 w - -");
+    }
+
+    #[test]
+    fn malformed_lines_are_named() {
+        let check = |text: &str, line, part: &str| {
+            let why = parse_perft(text).unwrap_err();
+            assert_eq!(why.line, line);
+            assert!(why.reason.contains(part), "{}", why.reason);
+        };
+        check("perft 1 20", 1, "an epd line first");
+        check("epd x\n\nperft one 20", 3, "a depth and a number of nodes");
+        check("epd x\npreft 1 2", 2, "preft 1 2");
+    }
+
+    #[test]
+    fn malformed_json_has_line_and_reason() {
+        let why = parse_json("{\n\"kind\": \"preset-vectors\",\n\"variant\": 3}").unwrap_err();
+        assert_eq!(why.line, 3);
+        let why = parse_json("{\n\"kind\": \"poem\"}").unwrap_err();
+        assert_eq!((why.line, why.reason.contains("poem")), (2, true));
+    }
+}

@@ -1,0 +1,151 @@
+//! What the searches for proofs and refutations share: the rows, the limits, what was decided
+//! already, and how raw values become data.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::Limits;
+use super::data::{Binding, Comparison, Datum, Goal, Quote, Tally};
+use crate::derive::rows::{Rows, Tuple};
+use crate::derive::solve::{self, Bindings};
+use crate::rules::{
+    Aggregate, Compare, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type, Var,
+};
+
+/// One search. See the module's head.
+pub(super) struct Context<'r> {
+    pub(super) rows: &'r dyn Rows,
+    pub(super) program: &'r Program,
+    pub(super) limits: Limits,
+    /// The derivation chosen for a row of a recursive relation.
+    pub(super) chosen: HashMap<(RelId, Tuple), (RuleId, Bindings)>,
+    /// Goals that are being refuted, outermost first.
+    pub(super) path: Vec<(RelId, Vec<Option<i64>>)>,
+    /// Goals of refutations that may still be taken apart.
+    pub(super) goals: usize,
+}
+
+impl<'r> Context<'r> {
+    pub(super) fn new(rows: &'r dyn Rows, limits: Limits) -> Self {
+        Self {
+            rows,
+            program: rows.program(),
+            limits,
+            chosen: HashMap::new(),
+            path: Vec::new(),
+            goals: limits.goals,
+        }
+    }
+
+    pub(super) fn holds(&self, rel: RelId, pattern: &[Option<i64>]) -> bool {
+        self.rows.for_each(rel, pattern, &mut |_| ControlFlow::Break(())).is_break()
+    }
+
+    /// The first row that matches.
+    pub(super) fn first(&self, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
+        let mut found = None;
+        let _ = self.rows.for_each(rel, pattern, &mut |row| {
+            found = Some(Tuple::from_slice(row));
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// The recursive stratum of a derived relation, if it is in one.
+    pub(super) fn recursion(&self, rel: RelId) -> Option<&'r Stratum> {
+        let derived = self.program.relation(rel).role == Role::Derived;
+        let mut strata = self.program.strata.iter();
+        strata.find(|it| derived && it.recursive && it.relations.contains(&rel))
+    }
+
+    pub(super) fn datum(&self, ty: Type, raw: i64) -> Datum {
+        Datum { raw, name: self.program.value_name(ty, raw) }
+    }
+
+    pub(super) fn tuple(&self, rel: RelId, tuple: &[i64]) -> Vec<Datum> {
+        let columns = self.program.relation(rel).columns.iter();
+        columns.zip(tuple).map(|(column, &raw)| self.datum(column.ty, raw)).collect()
+    }
+
+    pub(super) fn goal(&self, rel: RelId, pattern: &[Option<i64>]) -> Goal {
+        let relation = self.program.relation(rel);
+        let columns = relation.columns.iter().zip(pattern);
+        let args = columns.map(|(column, raw)| raw.map(|raw| self.datum(column.ty, raw)));
+        Goal { relation: relation.name.clone(), args: args.collect() }
+    }
+
+    /// The bound variables of a rule. (There may be more values than variables: those of `_`.)
+    pub(super) fn bindings(&self, vars: &[Var], bindings: &[Option<i64>]) -> Vec<Binding> {
+        let values = vars.iter().zip(bindings);
+        values
+            .filter_map(|(var, &raw)| {
+                Some(Binding { var: var.name.clone(), value: self.datum(var.ty, raw?) })
+            })
+            .collect()
+    }
+
+    pub(super) fn quote(&self, rule: &Rule) -> Quote {
+        Quote { rule: rule.id.0, place: self.program.place(rule.span), text: self.text(rule.span) }
+    }
+
+    /// The source text of a span, white space folded.
+    pub(super) fn text(&self, span: Span) -> String {
+        let source = self.program.sources.get(usize::from(span.source));
+        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn comparison(&self, compare: &Compare, bindings: &[Option<i64>]) -> Comparison {
+        let lhs = solve::value(&compare.lhs, bindings);
+        let rhs = solve::value(&compare.rhs, bindings);
+        Comparison { text: self.text(compare.span), lhs, op: symbol(compare.op).into(), rhs }
+    }
+
+    pub(super) fn tally(&self, rule: &Rule, aggregate: &Aggregate, bindings: &Bindings) -> Tally {
+        let member = |values: &Tuple| -> Vec<Binding> {
+            let locals = aggregate.locals.iter().zip(values);
+            locals
+                .filter_map(|(var, &raw)| {
+                    let var = rule.vars.get(usize::from(var.0))?;
+                    let value = self.datum(var.ty, raw);
+                    (!var.name.starts_with('_')).then(|| Binding { var: var.name.clone(), value })
+                })
+                .collect()
+        };
+        let members = solve::members(self.rows, aggregate, bindings);
+        Tally {
+            text: self.text(aggregate.span),
+            members: members.iter().map(member).collect(),
+            value: solve::fold(self.rows, aggregate, bindings).map(|it| it.to_vec()),
+        }
+    }
+}
+
+fn symbol(op: Op) -> &'static str {
+    match op {
+        Op::Eq => "=",
+        Op::Ne => "!=",
+        Op::Lt => "<",
+        Op::Le => "<=",
+        Op::Gt => ">",
+        Op::Ge => ">=",
+    }
+}
+
+/// The bindings with which a rule's head is the goal, with room for `extra` more variables; `None`
+/// if it concludes other rows.
+pub(super) fn match_head(rule: &Rule, goal: &[Option<i64>], extra: usize) -> Option<Bindings> {
+    let mut bindings: Bindings = vec![None; rule.vars.len() + extra];
+    for (&arg, &wanted) in rule.args.iter().zip(goal) {
+        let Some(raw) = wanted else { continue };
+        let agrees = match arg {
+            Term::Var(var) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
+            Term::Const(it) => it == raw,
+            Term::Wild => true,
+        };
+        if !agrees {
+            return None;
+        }
+    }
+    Some(bindings)
+}

@@ -1,0 +1,66 @@
+//! On demand: why a row holds, and why it does not.
+//!
+//! Nothing is recorded while rows are derived; a question is answered by searching the finished rows
+//! for a derivation, or for the furthest that each rule gets. Deliberately absent: any check of a
+//! proof by other means than those that found it.
+
+mod context;
+mod data;
+mod text;
+mod why;
+mod why_not;
+
+pub use data::{
+    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
+    Refutation, Tally,
+};
+pub use text::{Names, View};
+
+use super::rows::Rows;
+use crate::rules::RelId;
+
+/// How much of an explanation is worked out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Levels of a proof. Only recursion over numbers can get near the default.
+    pub proof: usize,
+    /// Levels of a refutation.
+    pub refutation: usize,
+    /// Goals of a refutation that are taken apart, over all.
+    pub goals: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { proof: 256, refutation: 6, goals: 64 }
+    }
+}
+
+/// Why the row holds: a derivation in which nothing rests on itself. `None` if it does not hold.
+///
+/// Within a recursive relation the derivation is one of least height.
+pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
+    why_within(rows, rel, tuple, Limits::default())
+}
+
+/// [`why`], within limits.
+pub fn why_within(rows: &dyn Rows, rel: RelId, tuple: &[i64], limits: Limits) -> Option<Proof> {
+    rows.contains(rel, tuple).then(|| context::Context::new(rows, limits).root(rel, tuple))
+}
+
+/// Why no row matches the pattern (`None` = anything): for each rule how far it gets. `None` if a
+/// row does match.
+pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
+    why_not_within(rows, rel, pattern, Limits::default())
+}
+
+/// [`why_not`], within limits.
+pub fn why_not_within(
+    rows: &dyn Rows,
+    rel: RelId,
+    pattern: &[Option<i64>],
+    limits: Limits,
+) -> Option<Refutation> {
+    let mut context = context::Context::new(rows, limits);
+    (!context.holds(rel, pattern)).then(|| context.refute(rel, pattern, limits.refutation))
+}

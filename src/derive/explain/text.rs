@@ -1,0 +1,228 @@
+//! Proofs and refutations as indented text: one sentence a line, with the place of the rule.
+//!
+//! What entities are called is the caller's business; see [`Names`].
+
+use std::fmt::Write;
+
+use super::data::{
+    Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
+};
+use crate::rules::{Program, Type};
+
+/// What a value is called: `e4`, `white`, and for an entity whatever the caller likes.
+pub type Names<'n> = dyn Fn(Type, i64) -> String + 'n;
+
+/// How explanations are shown.
+#[allow(missing_debug_implementations, reason = "a borrowed closure has nothing to show")]
+#[derive(Clone, Copy)]
+pub struct View<'v> {
+    /// The program that the explanation is of.
+    pub program: &'v Program,
+    pub names: &'v Names<'v>,
+    /// Also say, for each negated premise, why each rule fails.
+    pub negations: bool,
+}
+
+impl Proof {
+    /// The tree as indented text.
+    pub fn render(&self, view: View<'_>) -> String {
+        let mut page = Page { view, text: String::new() };
+        page.proof("", self, 0);
+        page.text
+    }
+
+    /// One line: the sentence and the place of the rule.
+    pub fn summary(&self, view: View<'_>) -> String {
+        format!("{} {}", view.row(&self.relation, &self.tuple), source(&self.ground))
+    }
+}
+
+impl Refutation {
+    /// The tree as indented text.
+    pub fn render(&self, view: View<'_>) -> String {
+        let mut page = Page { view, text: String::new() };
+        page.refutation(self, 0);
+        page.text
+    }
+
+    /// One line: what does not hold, and the reason that the most promising rules give.
+    pub fn summary(&self, view: View<'_>) -> String {
+        let denial = format!("not: {}", view.goal(&self.goal));
+        match self.reason(view) {
+            Some(reason) => format!("{denial}, because {reason}"),
+            None => denial,
+        }
+    }
+
+    /// The reason that the most promising rule gives, if it has one.
+    pub fn reason(&self, view: View<'_>) -> Option<String> {
+        let attempt = self.best()?;
+        Some(match &attempt.blocked {
+            Blocked::Head => return None,
+            Blocked::Present(proof) => proof.summary(view),
+            Blocked::Compare(it) => format!("not {} [{}]", comparison(it), attempt.rule.place),
+            Blocked::Aggregate(it) => format!("not {} [{}]", tally(it), attempt.rule.place),
+            Blocked::Missing(lacking) => match lacking.reason(view) {
+                Some(reason) => reason,
+                None => format!("not: {} [{}]", view.goal(&lacking.goal), attempt.rule.place),
+            },
+        })
+    }
+
+    /// The attempt that lacks the smallest part of its body.
+    fn best(&self) -> Option<&Attempt> {
+        let Lack::Rules(attempts) = &self.lack else { return None };
+        let tried = attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
+        tried.min_by(|a, b| {
+            let share = |it: &Attempt, other: &Attempt| (it.total - it.matched) * other.total;
+            share(a, b).cmp(&share(b, a))
+        })
+    }
+}
+
+impl View<'_> {
+    fn row(self, relation: &str, tuple: &[Datum]) -> String {
+        let args: Vec<Option<&Datum>> = tuple.iter().map(Some).collect();
+        self.sentence(relation, &args)
+    }
+
+    fn goal(self, goal: &Goal) -> String {
+        let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
+        self.sentence(&goal.relation, &args)
+    }
+
+    /// The relation's sentence with its placeholders filled, or the bare atom.
+    fn sentence(self, name: &str, args: &[Option<&Datum>]) -> String {
+        let relation = self.program.relation_named(name).map(|it| self.program.relation(it));
+        let Some(relation) = relation.filter(|it| it.columns.len() == args.len()) else {
+            let args = args.iter().map(|it| it.map_or("_", |it| it.name.as_str()));
+            return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
+        };
+        let columns = || relation.columns.iter().zip(args);
+        if relation.sentence.is_empty() {
+            let args = columns()
+                .map(|(column, it)| it.map_or("_".into(), |it| (self.names)(column.ty, it.raw)));
+            return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
+        }
+        let mut text = String::new();
+        let mut rest = relation.sentence.as_str();
+        while let Some((before, (key, after))) =
+            rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
+        {
+            text.push_str(before);
+            match columns().find(|(column, _)| column.name == key) {
+                Some((column, Some(it))) => text.push_str(&(self.names)(column.ty, it.raw)),
+                Some((column, None)) => {
+                    text.push_str("any ");
+                    text.push_str(&column.name);
+                }
+                None => text.push_str(key),
+            }
+            rest = after;
+        }
+        text + rest
+    }
+}
+
+/// Where a ground comes from, in brackets.
+fn source(ground: &Ground) -> String {
+    match ground {
+        Ground::Fact { .. } => "[fact]".into(),
+        Ground::Static => "[always]".into(),
+        Ground::Deeper => "[...]".into(),
+        Ground::Rule { rule, .. } => format!("[{}]", rule.place),
+    }
+}
+
+fn comparison(it: &Comparison) -> String {
+    let side = |raw: Option<i64>| raw.map_or("no value".into(), |raw| raw.to_string());
+    format!("{} ({} {} {})", it.text, side(it.lhs), it.op, side(it.rhs))
+}
+
+/// An aggregate with what it comes to and its first members.
+fn tally(it: &Tally) -> String {
+    const SHOWN: usize = 8;
+    let value = match &it.value {
+        None => "no value".into(),
+        Some(values) => values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let members = it.members.iter().take(SHOWN).map(|member| {
+        let bindings = member.iter().map(|it| format!("{} = {}", it.var, it.value.name));
+        bindings.collect::<Vec<_>>().join(", ")
+    });
+    let members: Vec<String> = members.filter(|it| !it.is_empty()).collect();
+    let more = if it.members.len() > SHOWN { "; ..." } else { "" };
+    match members.is_empty() {
+        true => format!("{} (is {value})", it.text),
+        false => format!("{} (is {value}: {}{more})", it.text, members.join("; ")),
+    }
+}
+
+/// A text that grows line by line.
+struct Page<'v> {
+    view: View<'v>,
+    text: String,
+}
+
+impl Page<'_> {
+    fn line(&mut self, depth: usize, line: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.text, "{:indent$}{line}", "", indent = 2 * depth);
+    }
+
+    fn proof(&mut self, before: &str, proof: &Proof, depth: usize) {
+        self.line(depth, &format!("{before}{}", proof.summary(self.view)));
+        let Ground::Rule { premises, .. } = &proof.ground else { return };
+        for premise in premises {
+            match premise {
+                Premise::Holds(it) => self.proof("", it, depth + 1),
+                Premise::Compare(it) => self.line(depth + 1, &comparison(it)),
+                Premise::Aggregate(it) => self.line(depth + 1, &tally(it)),
+                Premise::Absent { refutation: Some(it), .. } if self.view.negations => {
+                    self.refutation(it, depth + 1);
+                }
+                Premise::Absent { goal, .. } => {
+                    let line = format!("not: {}", self.view.goal(goal));
+                    self.line(depth + 1, &line);
+                }
+            }
+        }
+    }
+
+    fn refutation(&mut self, refutation: &Refutation, depth: usize) {
+        let denial = format!("not: {}", self.view.goal(&refutation.goal));
+        match &refutation.lack {
+            Lack::Given { instead: None } => self.line(depth, &format!("{denial} [no such fact]")),
+            Lack::Given { instead: Some(it) } => {
+                self.line(depth, &format!("{denial} [but {}]", it.name));
+            }
+            Lack::Circular => self.line(depth, &format!("{denial} [asked above]")),
+            Lack::Deeper => self.line(depth, &format!("{denial} [...]")),
+            Lack::Rules(attempts) => {
+                self.line(depth, &denial);
+                attempts.iter().for_each(|it| self.attempt(it, depth + 1));
+            }
+        }
+    }
+
+    fn attempt(&mut self, attempt: &Attempt, depth: usize) {
+        let Attempt { rule, matched, total, .. } = attempt;
+        let mut line = |what: &str| {
+            let head = format!("{matched} of {total} hold, but {what} [{}]", rule.place);
+            self.line(depth, &head);
+        };
+        match &attempt.blocked {
+            Blocked::Head => {}
+            Blocked::Compare(it) => line(&format!("not {}", comparison(it))),
+            Blocked::Aggregate(it) => line(&format!("not {}", tally(it))),
+            Blocked::Missing(it) => {
+                line("one is missing:");
+                self.refutation(it, depth + 1);
+            }
+            Blocked::Present(it) => {
+                line("one stands against it:");
+                self.proof("", it, depth + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Refutations: how far each rule of a relation gets toward a goal that no row matches.
+//!
+//! For each rule the body is searched as the solver does it, but with whatever is fully bound taken
+//! in text order, which is how rules are meant to be read; the first match that satisfies the most
+//! literals is kept.
+
+use std::ops::ControlFlow;
+
+use super::context::{Context, match_head};
+use super::data::{Attempt, Blocked, Datum, Lack, Refutation};
+use crate::derive::solve::{self, Bindings};
+use crate::rules::{Literal, RelId, Role, Rule};
+
+/// The partial match that got furthest so far.
+struct Furthest {
+    matched: usize,
+    literal: usize,
+    bindings: Bindings,
+}
+
+impl Context<'_> {
+    /// The refutation of a goal that no row matches, `depth` levels of it.
+    pub(super) fn refute(
+        &mut self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        depth: usize,
+    ) -> Refutation {
+        let lack = match self.program.relation(rel).role {
+            Role::Input(_) | Role::Static | Role::Builtin(_) => {
+                Lack::Given { instead: self.instead(rel, pattern) }
+            }
+            Role::Derived if self.is_open(rel, pattern) => Lack::Circular,
+            Role::Derived if depth == 0 || self.goals == 0 => Lack::Deeper,
+            Role::Derived => {
+                self.goals -= 1;
+                self.path.push((rel, pattern.to_vec()));
+                let rules = &self.program.relation(rel).rules;
+                let attempts = rules.iter().map(|&it| {
+                    let rule = self.program.rule(it);
+                    self.attempt(rule, pattern, depth - 1)
+                });
+                let attempts = attempts.collect();
+                self.path.pop();
+                Lack::Rules(attempts)
+            }
+        };
+        Refutation { goal: self.goal(rel, pattern), lack }
+    }
+
+    /// The refutation that a negated premise carries: one level, or none for facts and statics.
+    pub(super) fn short(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
+        let derived = self.program.relation(rel).role == Role::Derived;
+        // Behind a negation nothing is circular: a search of its own.
+        let outer = (std::mem::take(&mut self.path), std::mem::replace(&mut self.goals, 1));
+        let refutation = derived.then(|| self.refute(rel, pattern, 1));
+        (self.path, self.goals) = outer;
+        refutation
+    }
+
+    fn is_open(&self, rel: RelId, pattern: &[Option<i64>]) -> bool {
+        self.path.iter().any(|(open, wanted)| *open == rel && wanted == pattern)
+    }
+
+    /// The last column's value for the goal's key, where the relation is functional.
+    fn instead(&self, rel: RelId, pattern: &[Option<i64>]) -> Option<Datum> {
+        let relation = self.program.relation(rel);
+        let (_, key) = pattern.split_last()?;
+        if !relation.functional || key.contains(&None) {
+            return None;
+        }
+        let mut known = key.to_vec();
+        known.push(None);
+        let row = self.first(rel, &known)?;
+        Some(self.datum(relation.columns.last()?.ty, *row.last()?))
+    }
+
+    fn attempt(&mut self, rule: &Rule, pattern: &[Option<i64>], depth: usize) -> Attempt {
+        let total = rule.body.len();
+        let Some(bindings) = match_head(rule, pattern, 0) else {
+            let quote = self.quote(rule);
+            return Attempt {
+                rule: quote,
+                bindings: Vec::new(),
+                matched: 0,
+                total,
+                blocked: Blocked::Head,
+            };
+        };
+        let mut furthest = None;
+        let rest: Vec<u16> = (0..total as u16).collect();
+        self.reach(&rule.body, &rest, &mut bindings.clone(), &mut furthest);
+        let (matched, blocked, bindings) = match furthest {
+            Some(it) => (it.matched, self.blocked(rule, &it, depth), it.bindings),
+            None => (0, Blocked::Head, bindings),
+        };
+        let bindings = self.bindings(&rule.vars, &bindings);
+        Attempt { rule: self.quote(rule), bindings, matched, total, blocked }
+    }
+
+    fn blocked(&mut self, rule: &Rule, furthest: &Furthest, depth: usize) -> Blocked {
+        let bindings = &furthest.bindings;
+        match &rule.body[furthest.literal] {
+            Literal::Compare(it) => Blocked::Compare(self.comparison(it, bindings)),
+            Literal::Aggregate(it) => Blocked::Aggregate(self.tally(rule, it, bindings)),
+            Literal::Atom(atom) => {
+                let pattern = solve::pattern(atom, bindings);
+                match self.first(atom.rel, &pattern) {
+                    Some(row) if atom.negated => {
+                        Blocked::Present(self.prove(atom.rel, &row, self.proof_depth(depth)))
+                    }
+                    _ => Blocked::Missing(self.refute(atom.rel, &pattern, depth)),
+                }
+            }
+        }
+    }
+
+    /// A refutation of one level does not prove what stands against it.
+    fn proof_depth(&self, depth: usize) -> usize {
+        if depth == 0 { 0 } else { self.limits.proof }
+    }
+
+    /// Searches the body on from a partial match and keeps the furthest failure.
+    fn reach(
+        &self,
+        body: &[Literal],
+        rest: &[u16],
+        bindings: &mut Bindings,
+        furthest: &mut Option<Furthest>,
+    ) {
+        let Some(at) = self.next(body, rest, bindings) else { return };
+        let literal = usize::from(rest[at]);
+        let later = [&rest[..at], &rest[at + 1..]].concat();
+        let mut any = false;
+        let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |bindings| {
+            any = true;
+            self.reach(body, &later, bindings, furthest);
+            ControlFlow::Continue(())
+        });
+        let matched = body.len() - rest.len();
+        if !any && furthest.as_ref().is_none_or(|it| it.matched < matched) {
+            *furthest = Some(Furthest { matched, literal, bindings: bindings.clone() });
+        }
+    }
+
+    /// The literal to try next: the first in text order that needs no new variable; or else what
+    /// the solver would take, unless another cannot be satisfied in any case.
+    fn next(&self, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
+        let test = rest.iter().position(|&it| solve::is_test(body, usize::from(it), bindings));
+        if test.is_some() {
+            return test;
+        }
+        let (at, many) = solve::pick(self.program, body, rest, bindings)?;
+        let hopeless = many.then(|| solve::hopeless(self.rows, body, rest, bindings)).flatten();
+        hopeless.or(Some(at))
+    }
+}

@@ -1,0 +1,181 @@
+//! A program's declarations as a document: `docs/relations.md`.
+//!
+//! Deliberately absent: the rules themselves, which are best read where they are.
+
+use std::fmt::Write;
+
+use super::program::{Action, Input, Legality, Piece, Program, Relation, Role, Template, Type};
+use crate::facts::Shape;
+
+/// What a program declares, as Markdown: per file its relations with columns and sentences, then
+/// domains, actions and what tells positions apart.
+pub fn document(program: &Program) -> String {
+    let mut out = String::new();
+    out.push_str("# Relations\n\n");
+    out.push_str("Written from the declarations in the rule files; do not edit by hand.\n");
+    out.push_str("`docs/rules.md` explains the language.\n\n");
+    out.push_str("* **input**: facts of the game; reactions change them\n");
+    out.push_str("* **static**: computed once, when the rules are loaded\n");
+    out.push_str("* **board**: comes with the board's domain\n");
+    out.push_str("* **derived**: follows from the facts at every moment\n");
+    out.push_str("* **action**: derived, and each row is something a player may do\n");
+    out.push_str(
+        "* *open*: other files may add rules; *key*: the last column follows from the others\n",
+    );
+    for (at, source) in program.sources.iter().enumerate() {
+        let declared: Vec<&Relation> =
+            program.relations.iter().filter(|it| usize::from(it.span.source) == at).collect();
+        if !declared.is_empty() {
+            write_file(&mut out, program, &source.path, &source.text, &declared);
+        }
+    }
+    write_domains(&mut out, program);
+    write_attributes(&mut out, program);
+    write_actions(&mut out, program);
+    out
+}
+
+fn write_file(out: &mut String, program: &Program, path: &str, text: &str, list: &[&Relation]) {
+    let _ = write!(out, "\n## {path}\n\n");
+    if let Some(about) = text.lines().next().and_then(|it| it.strip_prefix('%')) {
+        let about = about.split_once('—').map_or(about, |it| it.1);
+        let _ = write!(out, "{}\n\n", sentence_case(about.trim()));
+    }
+    out.push_str("| relation | kind | meaning |\n|---|---|---|\n");
+    for relation in list {
+        let columns: Vec<String> = relation
+            .columns
+            .iter()
+            .map(|it| format!("{}: {}", it.name, type_name(program, it.ty)))
+            .collect();
+        let _ = writeln!(
+            out,
+            "| `{}({})` | {} | {} |",
+            relation.name,
+            columns.join(", "),
+            kind(program, relation),
+            meaning(&relation.sentence),
+        );
+    }
+}
+
+fn kind(program: &Program, relation: &Relation) -> String {
+    let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
+    let mut kind = match &relation.role {
+        Role::Input(input) => {
+            let attribute = &program.schema.attribute(input.attr()).name;
+            match input {
+                Input::Key(_) | Input::Flag(_) => format!("input, `{attribute}`"),
+                Input::Game(_) | Input::GameFlag(_) => format!("input, `{attribute}` of the game"),
+            }
+        }
+        Role::Static => "static".to_string(),
+        Role::Builtin(_) => "board".to_string(),
+        Role::Derived if is_action => "action".to_string(),
+        Role::Derived => "derived".to_string(),
+    };
+    if relation.open && !is_action {
+        kind.push_str(", *open*");
+    }
+    if relation.functional && !matches!(relation.role, Role::Input(_)) {
+        kind.push_str(", *key*");
+    }
+    kind
+}
+
+/// The sentence with its placeholders as variables of prose.
+fn meaning(sentence: &str) -> String {
+    sentence.replace(['{', '}'], "*").replace('|', "\\|")
+}
+
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|it| it.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn type_name(program: &Program, ty: Type) -> &str {
+    match ty {
+        Type::Domain(id) => &program.schema.domain(id).name,
+        Type::Int => "Int",
+        Type::Text => "Text",
+    }
+}
+
+fn write_domains(out: &mut String, program: &Program) {
+    out.push_str("\n## Domains\n\n| domain | members |\n|---|---|\n");
+    for domain in program.schema.domains() {
+        let members = match &domain.shape {
+            Shape::Members(names) => names.join(", "),
+            Shape::Grid { files, ranks } => format!("a board of {files} files and {ranks} ranks"),
+            Shape::Entities { cap } => format!("entities, at most {cap}"),
+        };
+        let _ = writeln!(out, "| `{}` | {members} |", domain.name);
+    }
+}
+
+fn write_attributes(out: &mut String, program: &Program) {
+    out.push_str("\n## Attributes\n\n| attribute | read by | default |\n|---|---|---|\n");
+    for relation in &program.relations {
+        let Role::Input(input) = relation.role else {
+            continue;
+        };
+        let attribute = program.schema.attribute(input.attr());
+        let ty = match input {
+            Input::Key(_) | Input::Game(_) => relation.columns.last().map(|it| it.ty),
+            Input::Flag(_) | Input::GameFlag(_) => Some(Type::Domain(crate::facts::BOOL)),
+        };
+        let default = match (attribute.default, ty) {
+            (Some(raw), Some(ty)) => program.value_name(ty, raw),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "| `{}` | `{}` | {default} |", attribute.name, relation.name);
+    }
+}
+
+fn write_actions(out: &mut String, program: &Program) {
+    out.push_str("\n## Actions\n\n| action | in UCI | safety | tried from |\n|---|---|---|---|\n");
+    for action in &program.actions {
+        let legality = match action.legality {
+            Legality::Rules => "by rules",
+            Legality::Simulate => "by simulation",
+        };
+        let tries = action.tries.map(|it| format!("`{}`", program.relation(it).name));
+        let _ = writeln!(
+            out,
+            "| `{}` | `{}` | {legality} | {} |",
+            program.relation(action.rel).name,
+            template(program, action, &action.uci),
+            tries.unwrap_or_default(),
+        );
+    }
+    if !program.repetition.is_empty() {
+        let names: Vec<String> = program
+            .repetition
+            .iter()
+            .map(|&it| format!("`{}`", program.relation(it).name))
+            .collect();
+        let _ =
+            write!(out, "\nTwo positions are the same if they agree in {}.\n", names.join(", "));
+    }
+}
+
+fn template(program: &Program, action: &Action, template: &Template) -> String {
+    template
+        .0
+        .iter()
+        .map(|it| match it {
+            Piece::Text(text) => text.clone(),
+            piece => format!("{{{}}}", template_piece(program, action, piece)),
+        })
+        .collect()
+}
+
+fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
+    match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Column(at) => program.relation(action.rel).columns[*at].name.clone(),
+        Piece::Lookup(rel, inner) => {
+            format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
+        }
+    }
+}

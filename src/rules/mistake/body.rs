@@ -1,0 +1,194 @@
+//! `E2xx` names and types, `E3xx` variables, `E4xx` aggregates.
+//!
+//! Deliberately absent: what a clause means to others.
+
+use super::super::ast::Name;
+use super::super::program::{Relation, Span};
+use super::{It, did_you_mean, plural, with_help};
+
+pub(in super::super) fn unknown_relation(name: Name<'_>, near: Option<(&str, Option<Span>)>) -> It {
+    let message = format!("there is no relation `{}`", name.text);
+    let it = It::new("E201", message, name.span, "unknown");
+    match near {
+        Some((near, Some(span))) => {
+            it.and(span, "this one?").help(format!("did you mean `{near}`?"))
+        }
+        Some((near, None)) => it.help(format!("did you mean `{near}`?")),
+        None => it.help("declare it with `.decl`, `.static` or `.input`"),
+    }
+}
+
+pub(in super::super) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> It {
+    let it = It::new("E202", format!("there is no domain `{}`", name.text), name.span, "unknown");
+    let help = did_you_mean(near).unwrap_or("declare it with `.domain`".into());
+    it.help(help)
+}
+
+pub(in super::super) fn unknown_member(
+    name: &str,
+    domain: &str,
+    span: Span,
+    near: Option<&str>,
+    elsewhere: Option<&str>,
+    board: Option<&str>,
+    declared: Option<Span>,
+) -> It {
+    let it = It::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
+    let it = match declared {
+        Some(declared) => it.and(declared, format!("{domain} is declared here")),
+        None => it,
+    };
+    let it = match board {
+        Some(size) => it.note(format!("squares go from `'a1` to `'{size}`")),
+        None => it,
+    };
+    let it = match elsewhere {
+        Some(elsewhere) => it.note(format!("{elsewhere} has a member of that name")),
+        None => it,
+    };
+    with_help(it, near.map(|it| format!("did you mean `'{it}`?")))
+}
+
+pub(in super::super) fn entity_constant(name: &str, span: Span) -> It {
+    let message = format!("`'{name}` cannot be an entity: rules do not know entities by name");
+    It::new("E204", message, span, "an entity is needed").help("say which one by its facts")
+}
+
+pub(in super::super) fn arity(
+    name: Name<'_>,
+    wanted: usize,
+    found: usize,
+    span: Span,
+    relation: &Relation,
+) -> It {
+    let message = format!(
+        "`{}` has {}, but {} given",
+        name.text,
+        plural(wanted, "column"),
+        if found == 1 { "1 argument is".to_string() } else { format!("{found} arguments are") }
+    );
+    let columns: Vec<&str> = relation.columns.iter().map(|it| it.name.as_str()).collect();
+    It::new("E205", message, span, "wrong number of arguments")
+        .and(relation.span, "declared here")
+        .help(format!("write `{}({})`", name.text, columns.join(", ")))
+}
+
+pub(in super::super) fn type_clash(
+    name: &str,
+    new: &str,
+    span: Span,
+    old: &str,
+    old_span: Span,
+) -> It {
+    It::new("E206", format!("`{name}` is used as {old} and as {new}"), span, format!("{new} here"))
+        .and(old_span, format!("{old} here"))
+}
+
+pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> It {
+    let it = It::new("E207", format!("{wanted} is needed here, not {found}"), span, "wrong type");
+    match (wanted, found) {
+        ("Int", "a constant of a domain") => it.help("write a number, without an apostrophe"),
+        ("Text", _) => it.help("write a text in double quotes"),
+        (_, "a text") => it.help("a constant is written with an apostrophe: `'white`"),
+        _ => it,
+    }
+}
+
+pub(in super::super) fn compare_types(lhs: Span, left: &str, rhs: Span, right: &str) -> It {
+    It::new("E208", format!("{left} is compared with {right}"), lhs, left).and(rhs, right)
+}
+
+pub(in super::super) fn unknown_type(span: Span) -> It {
+    It::new("E209", "it is not known what is compared here", span, "no atom gives it a type")
+        .help("use the variable in an atom of the same rule")
+}
+
+pub(in super::super) fn ordered_texts(span: Span) -> It {
+    It::new("E210", "texts have no order", span, "compared by order").help("use `=` or `!=`")
+}
+
+pub(in super::super) fn wildcard_in_head(span: Span) -> It {
+    It::new("E211", "`_` cannot be concluded", span, "which value?")
+}
+
+pub(in super::super) fn wildcard_in_expression(span: Span) -> It {
+    It::new("E212", "`_` has no value", span, "only arguments of atoms may be `_`")
+}
+
+fn lone_variable(it: It) -> It {
+    it.note(
+        "`=` gives a value only to a variable that is a whole side of it, from a known other side",
+    )
+}
+
+fn member_help(member: Option<&str>) -> Option<String> {
+    member.map(|it| format!("did you mean the constant `'{it}`?"))
+}
+
+pub(in super::super) fn single_use(name: &str, span: Span, member: Option<&str>) -> It {
+    let it = It::new("E301", format!("`{name}` occurs once in this rule"), span, "only here");
+    it.help(member_help(member).unwrap_or("write `_` if any value will do".into()))
+}
+
+pub(in super::super) fn unbound_in_head(
+    name: &str,
+    span: Span,
+    member: Option<&str>,
+    operand: bool,
+) -> It {
+    let message = format!("no atom of the body says what `{name}` is");
+    let it = It::new("E302", message, span, "concluded, but not bound");
+    let it = if operand { lone_variable(it) } else { it };
+    it.help(
+        member_help(member)
+            .unwrap_or("use it in a positive atom of the body, outside aggregates".into()),
+    )
+}
+
+pub(in super::super) fn unbound(
+    name: &str,
+    span: Span,
+    member: Option<&str>,
+    reaction: bool,
+    operand: bool,
+) -> It {
+    let message = format!("`{name}` has no value where it is needed");
+    let it = It::new("E303", message, span, "not bound by any positive atom or `=`");
+    let it = if operand { lone_variable(it) } else { it };
+    let it =
+        if reaction { it.note("parameters of the action are bound from the start") } else { it };
+    it.help(member_help(member).unwrap_or(
+        "negated atoms, comparisons and aggregates only test values; bind it in a positive atom".into(),
+    ))
+}
+
+pub(in super::super) fn unbound_in_effect(name: &str, span: Span, member: Option<&str>) -> It {
+    let message = format!("nothing says what `{name}` is");
+    let it = It::new("E304", message, span, "used in an effect, but not bound");
+    it.help(member_help(member).unwrap_or("bind it in the event or after `when`".into()))
+}
+
+pub(in super::super) fn aggregate_inside(span: Span) -> It {
+    It::new("E401", "an aggregate must be one whole side of a comparison", span, "inside something")
+        .help("give its result a name first: `n = count { ... }`, then use `n`")
+}
+
+pub(in super::super) fn nested_aggregate(span: Span) -> It {
+    It::new("E402", "an aggregate inside an aggregate", span, "nested")
+        .help("make the inner one a relation of its own")
+}
+
+pub(in super::super) fn result_count(lhs: Span, left: usize, rhs: Span, right: usize) -> It {
+    let message = "the two sides do not have the same number of values";
+    It::new("E403", message, lhs, plural(left, "value")).and(rhs, plural(right, "value"))
+}
+
+pub(in super::super) fn tuple_without_fold(span: Span) -> It {
+    It::new("E404", "several values can only be compared with `min` or `max`", span, "no aggregate")
+        .help("compare them one by one")
+}
+
+pub(in super::super) fn ordered_results(span: Span) -> It {
+    It::new("E405", "several results can only be compared by `=`", span, "several values")
+        .help("name the results: `(a, b) = min { ... }`, then compare them")
+}

@@ -1,0 +1,185 @@
+//! `E1xx`: declarations that say too little, too much, or the same again.
+//!
+//! Deliberately absent: clauses.
+
+use super::super::ast::{InputKind, Name};
+use super::super::program::Span;
+use super::{It, did_you_mean, plural, with_help};
+use crate::facts::nearest;
+
+pub(in super::super) fn domain_twice(name: Name<'_>, old: Option<Span>) -> It {
+    let message = format!("the domain `{}` is declared twice", name.text);
+    let it = It::new("E101", message, name.span, "again here");
+    match old {
+        Some(old) => it
+            .and(old, "first here")
+            .help(format!("to add members write `.domain {} += {{ ... }}`", name.text)),
+        None => it.note(format!("`{}` is built in", name.text)),
+    }
+}
+
+pub(in super::super) fn second_of_shape(name: Name<'_>, old: &str, span: Option<Span>) -> It {
+    let message =
+        format!("`{}` is of a sort that a program has once, and `{old}` is it", name.text);
+    let it = It::new("E102", message, name.span, "second one")
+        .note("a program has one board (`grid`) and one set of entities (`entities`)");
+    match span {
+        Some(span) => it.and(span, "first one"),
+        None => it,
+    }
+}
+
+pub(in super::super) fn not_extensible(name: Name<'_>, old: Option<Span>) -> It {
+    let message = format!("`{}` cannot be extended", name.text);
+    let it = It::new("E103", message, name.span, "not a domain with listed members");
+    match old {
+        Some(old) => it.and(old, "declared here"),
+        None => it.note(format!("`{}` is built in", name.text)),
+    }
+}
+
+pub(in super::super) fn member_twice(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` is listed twice", name.text);
+    It::new("E104", message, name.span, "again here").and(old, "first here")
+}
+
+pub(in super::super) fn relation_twice(name: Name<'_>, old: Span, builtin: bool) -> It {
+    let message = format!("the relation `{}` is declared twice", name.text);
+    let it = It::new("E105", message, name.span, "again here");
+    if builtin {
+        it.and(old, "every board has it").help("choose another name")
+    } else {
+        it.and(old, "first here").help(
+            "rules for it may stand in several files if it is declared `open`; declare it once",
+        )
+    }
+}
+
+pub(in super::super) fn column_twice(name: Name<'_>, old: Span) -> It {
+    let message = format!("two columns are called `{}`", name.text);
+    It::new("E106", message, name.span, "again here").and(old, "first here")
+}
+
+pub(in super::super) fn key_without_columns(name: Name<'_>) -> It {
+    let message =
+        format!("`{}` has no columns, so none of them can depend on the others", name.text);
+    It::new("E107", message, name.span, "`key` needs a column").help("remove `key`")
+}
+
+pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: usize) -> It {
+    let (word, shape) = match kind {
+        InputKind::Key => ("key", "(Entity, Value)"),
+        InputKind::Flag => ("flag", "(Entity)"),
+        InputKind::Game => ("game", "(Value), or () for a truth value"),
+    };
+    let message = format!("an input with `{word}` has the columns {shape}");
+    It::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
+}
+
+pub(in super::super) fn input_without_entity(name: Name<'_>, found: &str, span: Span) -> It {
+    let message = format!("the first column of the input `{}` is not an entity", name.text);
+    It::new("E109", message, span, format!("this is {found}"))
+        .help("attributes belong to entities: use the domain declared with `entities`, or `game`")
+}
+
+pub(in super::super) fn attribute_clash(
+    name: Name<'_>,
+    (ty, old_ty): (&str, &str),
+    old: Span,
+) -> It {
+    let message = format!("the attribute `{}` is declared twice with different types", name.text);
+    It::new("E110", message, name.span, format!("{ty} here")).and(old, format!("{old_ty} here"))
+}
+
+pub(in super::super) fn default_clash(name: &str, span: Span, old: Span) -> It {
+    let message = format!("the attribute `{name}` has two defaults");
+    It::new("E111", message, span, "another one here").and(old, "first here")
+}
+
+pub(in super::super) fn reserved_attribute(name: Name<'_>) -> It {
+    let message = format!("the attribute `{}` belongs to the engine", name.text);
+    It::new("E112", message, name.span, "reserved")
+}
+
+pub(in super::super) fn default_type(span: Span, wanted: &str) -> It {
+    let it =
+        It::new("E113", format!("a default of type {wanted} cannot be this"), span, "wrong type");
+    match wanted {
+        "Int" => it.help("write a number"),
+        _ => it.help(format!("write the name of a member of {wanted}")),
+    }
+}
+
+pub(in super::super) fn text_outside_static(name: Name<'_>, span: Span) -> It {
+    let message = format!("`{}` has a text column, but only statics may have one", name.text);
+    It::new("E114", message, span, "a text").help("list a domain of names, or declare it `.static`")
+}
+
+pub(in super::super) fn no_sentence(name: Name<'_>) -> It {
+    let message = format!("`{}` has no sentence", name.text);
+    It::new("E115", message, name.span, "what does it mean?").help(
+        "end the declaration with a sentence in double quotes, `\"{piece} attacks {to}\"`: proofs \
+         and documents are written with it",
+    )
+}
+
+pub(in super::super) fn stray_brace(what: &str, span: Span) -> It {
+    let message = format!("a brace of the {what} has no partner");
+    It::new("E116", message, span, "alone")
+}
+
+pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str]) -> It {
+    let near = nearest(name, columns.iter().copied());
+    let it = It::new("E117", format!("there is no column `{name}`"), span, "unknown");
+    let known = match columns {
+        [] => "the relation has no columns".to_string(),
+        [only] => format!("the only column is `{only}`"),
+        _ => format!("columns are {}", columns.join(", ")),
+    };
+    with_help(it, did_you_mean(near).or(Some(known)))
+}
+
+pub(in super::super) fn tries_columns(
+    name: Name<'_>,
+    found: &str,
+    wanted: &str,
+    action: Span,
+    old: Span,
+) -> It {
+    let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
+    It::new("E118", message, name.span, "does not fit")
+        .and(old, "declared here")
+        .and(action, "the action")
+}
+
+pub(in super::super) fn template_parentheses(span: Span) -> It {
+    It::new("E119", "parentheses in the template do not match", span, "here")
+        .help("a piece is `{column}` or `{relation(column)}`")
+}
+
+pub(in super::super) fn template_arity(name: Name<'_>, columns: usize, old: Span) -> It {
+    let message =
+        format!("`{}` cannot be looked up: it has {}", name.text, plural(columns, "column"));
+    It::new("E120", message, name.span, "two are needed: key and value").and(old, "declared here")
+}
+
+pub(in super::super) fn template_type(
+    span: Span,
+    wanted: &str,
+    found: &str,
+    lookup: Name<'_>,
+    old: Span,
+) -> It {
+    let message = format!("`{}` is looked up by {wanted}, not by {found}", lookup.text);
+    It::new("E121", message, span, format!("this is {found}")).and(old, "declared here")
+}
+
+pub(in super::super) fn static_repetition(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` is static: it cannot tell positions apart", name.text);
+    It::new("E122", message, name.span, "static").and(old, "declared here")
+}
+
+pub(in super::super) fn repetition_twice(name: Name<'_>) -> It {
+    let message = format!("`{}` is already part of the repetition key", name.text);
+    It::new("E123", message, name.span, "again here")
+}

@@ -1,0 +1,43 @@
+//! The mistakes that rule text can contain: one constructor for each kind, with its stable code.
+//!
+//! `E0xx` syntax, `E1xx` declarations, `E2xx` names and types, `E3xx` variables, `E4xx` aggregates,
+//! `E5xx` the program as a whole, `E6xx` reactions, `L0xx` limits. Codes are never reused.
+//! Deliberately absent: finding the mistakes, and showing them.
+
+mod body;
+mod declaration;
+mod syntax;
+mod whole;
+
+pub(super) use body::*;
+pub(super) use declaration::*;
+pub(super) use syntax::*;
+pub(super) use whole::*;
+
+use super::diagnostic::Diagnostic;
+use super::limits::LimitError;
+use super::program::Span;
+
+type It = Diagnostic;
+
+fn did_you_mean(near: Option<&str>) -> Option<String> {
+    near.map(|it| format!("did you mean `{it}`?"))
+}
+
+fn with_help(diagnostic: It, help: Option<String>) -> It {
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+pub(super) fn limit(error: LimitError, span: Span) -> It {
+    It::new(error.code(), error.to_string(), span, "this is too much")
+}

@@ -1,0 +1,123 @@
+//! `E5xx` the program as a whole, `E6xx` reactions.
+//!
+//! Deliberately absent: mistakes within one clause.
+
+use super::super::ast::Name;
+use super::super::program::{Relation, Span};
+use super::{It, did_you_mean, plural};
+
+pub(in super::super) fn input_in_head(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` is an input: facts come from the game, not from rules", name.text);
+    It::new("E501", message, name.span, "concluded here")
+        .and(old, "declared here")
+        .help(format!("change it by a reaction: `on ... do set {}(...)`", name.text))
+}
+
+pub(in super::super) fn builtin_in_head(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` comes with the board and cannot be changed", name.text);
+    It::new("E502", message, name.span, "concluded here").and(old, "the board")
+}
+
+pub(in super::super) fn closed_relation(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` is not open to other files", name.text);
+    It::new("E503", message, name.span, "concluded in another file")
+        .and(old, "declared here")
+        .help("declare it `open`, or conclude an open relation instead")
+}
+
+pub(in super::super) fn static_depends(head: Name<'_>, name: Name<'_>, old: Span) -> It {
+    let message = format!(
+        "the static `{}` depends on `{}`, which changes during the game",
+        head.text, name.text
+    );
+    It::new("E504", message, name.span, "changes")
+        .and(old, "declared here")
+        .help(format!("declare `{}` with `.decl`", head.text))
+}
+
+pub(in super::super) fn no_clauses(name: Name<'_>) -> It {
+    let message = format!("no rule concludes `{}`", name.text);
+    It::new("E505", message, name.span, "always empty")
+        .help("add a rule, or declare it `open` if other files may add rules")
+}
+
+/// How a step of a cycle reads the next relation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Reads {
+    Plainly,
+    Negated,
+    Folded,
+}
+
+pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]) -> It {
+    let mut cycle = from.to_string();
+    for (name, reads, _) in steps {
+        cycle.push_str(match reads {
+            Reads::Plainly => " -> ",
+            Reads::Negated => " -> not ",
+            Reads::Folded => " -> all of ",
+        });
+        cycle.push_str(name);
+    }
+    let message = format!("`{from}` must be known before it can be computed: {cycle}");
+    let mut reader = from;
+    let mut places = steps.iter().map(|(name, reads, span)| {
+        let verb = match reads {
+            Reads::Plainly => "reads",
+            Reads::Negated => "needs the absence of",
+            Reads::Folded => "needs all of",
+        };
+        let text = format!("`{reader}` {verb} `{name}`");
+        reader = name;
+        (*span, text)
+    });
+    let (span, text) = places.next().unwrap_or_default();
+    let it =
+        places.fold(It::new("E506", message, span, text), |it, (span, text)| it.and(span, text));
+    it.note("what is negated, counted or folded must be computed first")
+}
+
+pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> It {
+    It::new("E601", format!("`{}` is not an action", name.text), name.span, "cannot be taken")
+        .and(old, "declared here")
+        .help("declare it with `.action`, or write `on any when ...`")
+}
+
+pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> It {
+    let message = format!("there is no action `{}`", name.text);
+    let help = did_you_mean(near).unwrap_or("declare it with `.action`".into());
+    It::new("E606", message, name.span, "unknown").help(help)
+}
+
+pub(in super::super) fn expression_in_event(span: Span) -> It {
+    It::new("E602", "an event has variables, constants and `_` only", span, "an expression")
+        .help("name the column, and compare it after `when`")
+}
+
+pub(in super::super) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` follows from rules: `{word}` cannot change it", name.text);
+    It::new("E603", message, name.span, "not an input")
+        .and(old, "declared here")
+        .help("change the input that it follows from")
+}
+
+pub(in super::super) fn effect_arity(
+    word: &str,
+    name: Name<'_>,
+    (wanted, found): (usize, usize),
+    span: Span,
+    relation: &Relation,
+) -> It {
+    let columns: Vec<&str> =
+        relation.columns.iter().take(wanted).map(|it| it.name.as_str()).collect();
+    let message =
+        format!("`{word} {}` takes {}, not {found}", name.text, plural(wanted, "argument"));
+    It::new("E604", message, span, "wrong number of arguments")
+        .and(relation.span, "declared here")
+        .help(format!("write `{word} {}({})`", name.text, columns.join(", ")))
+}
+
+pub(in super::super) fn no_entities(span: Span) -> It {
+    It::new("E605", "there is no domain of entities to remove from", span, "not an entity")
+        .help("declare one: `.domain Entity entities 64`")
+}

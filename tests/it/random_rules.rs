@@ -1,0 +1,457 @@
+//! Small random programs: datafrog, the bit evaluator and a naive fixpoint over the solver must
+//! derive the same rows, and every row must have a proof that nothing in it contradicts.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rulemate::derive::explain::{self, Ground, Premise, Proof};
+use rulemate::derive::{Backend, Rows, Tuple, World, solve};
+use rulemate::facts::{EntityId, Value};
+use rulemate::rules::{Program, RelId, Role, Rule, Source, Term, compile};
+
+use crate::fixture::world;
+
+/// A stream of choices from one seed, so that a failure is told by a number.
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % limit as u64) as usize
+    }
+
+    fn one_in(&mut self, odds: usize) -> bool {
+        self.below(odds) == 0
+    }
+
+    fn pick<'s>(&mut self, from: &[&'s str]) -> &'s str {
+        from[self.below(from.len())]
+    }
+}
+
+const DECLARED: &str = "
+.domain D { a, b, c, d, e }
+.domain E entities 16
+.input at(e: E, d: D) key attr at
+.input size(e: E, n: Int) key attr size
+.input mark(e: E) flag attr mark
+.input now(d: D) game attr now
+.input night() game attr night
+.static edge(from: D, to: D) open
+.static cost(from: D, n: Int) open
+";
+
+/// Relations by the type of their columns: `d` for D, `e` for E, `n` for numbers.
+const GIVEN: [(&str, &str); 7] = [
+    ("at", "ed"),
+    ("size", "en"),
+    ("mark", "e"),
+    ("now", "d"),
+    ("night", ""),
+    ("edge", "dd"),
+    ("cost", "dn"),
+];
+const SHAPES: [&str; 7] = ["d", "e", "dd", "ed", "en", "", "dn"];
+
+/// A program whose relation `pN` uses those before it in any way, and itself without negation.
+fn text(choices: &mut Choices) -> String {
+    let mut text = DECLARED.to_string();
+    for _ in 0..3 + choices.below(6) {
+        let (a, b) =
+            (choices.pick(&["a", "b", "c", "d"]), choices.pick(&["a", "b", "c", "d", "e"]));
+        let _ = writeln!(text, "edge('{a}, '{b}).");
+        let _ = writeln!(text, "cost('{b}, {}).", choices.below(4));
+    }
+    let mut known: Vec<(String, &str)> =
+        GIVEN.iter().map(|&(name, shape)| (name.to_string(), shape)).collect();
+    for number in 0..5 {
+        let shape = SHAPES[choices.below(SHAPES.len())];
+        let name = format!("p{number}");
+        let columns: Vec<String> = shape
+            .chars()
+            .enumerate()
+            .map(|(at, it)| match it {
+                'd' => format!("c{at}: D"),
+                'e' => format!("c{at}: E"),
+                _ => format!("c{at}: Int"),
+            })
+            .collect();
+        let _ = writeln!(text, ".decl {name}({}) open \"as it comes\"", columns.join(", "));
+        for _ in 0..1 + choices.below(3) {
+            rule(choices, &name, shape, &known, &mut text);
+        }
+        known.push((name, shape));
+    }
+    text
+}
+
+/// A rule in the making: variables are handed out by type, and those used once become `_`.
+struct Draft<'c> {
+    choices: &'c mut Choices,
+    /// Variables that positive atoms bind.
+    bound: Vec<(char, String)>,
+    body: Vec<String>,
+}
+
+fn variables(ty: char) -> &'static [&'static str] {
+    match ty {
+        'd' => &["x", "y", "z"],
+        'e' => &["u", "v", "w"],
+        _ => &["n", "m", "k"],
+    }
+}
+
+fn constant(choices: &mut Choices, ty: char) -> String {
+    match ty {
+        'd' => format!("'{}", choices.pick(&["a", "b", "c"])),
+        _ => choices.below(4).to_string(),
+    }
+}
+
+impl Draft<'_> {
+    fn bound(&mut self, ty: char) -> Option<String> {
+        let known: Vec<String> =
+            self.bound.iter().filter(|it| it.0 == ty).map(|it| it.1.clone()).collect();
+        (!known.is_empty()).then(|| known[self.choices.below(known.len())].clone())
+    }
+
+    /// A positive atom, which binds; `local` marks the variables of an aggregate.
+    fn positive(&mut self, name: &str, shape: &str, local: &str) -> String {
+        let mut args = Vec::new();
+        for ty in shape.chars() {
+            let kind = self.choices.below(8);
+            args.push(match (kind, self.bound(ty)) {
+                (0, _) if ty != 'e' => constant(self.choices, ty),
+                (1, _) => "_".into(),
+                (2, Some(known)) if ty == 'n' => format!("{known} + 1"),
+                (3 | 4, Some(known)) => known,
+                _ => {
+                    let var = format!("{}{local}", self.choices.pick(variables(ty)));
+                    if local.is_empty() {
+                        self.bound.push((ty, var.clone()));
+                    }
+                    var
+                }
+            });
+        }
+        format!("{name}({})", args.join(", "))
+    }
+
+    fn negative(&mut self, name: &str, shape: &str) -> String {
+        let mut args = Vec::new();
+        for ty in shape.chars() {
+            let wild = self.choices.one_in(3);
+            args.push(self.bound(ty).filter(|_| !wild).unwrap_or_else(|| "_".into()));
+        }
+        format!("!{name}({})", args.join(", "))
+    }
+
+    fn comparison(&mut self) -> Option<String> {
+        let op = self.choices.pick(&["=", "!=", "<", ">=", "<=", ">"]);
+        let arith = self.choices.pick(&["+", "-", "*", "/", "%"]);
+        match self.choices.below(3) {
+            0 => {
+                let op = self.choices.pick(&["=", "!="]);
+                Some(format!("{} {op} {}", self.bound('d')?, self.bound('d')?))
+            }
+            1 => Some(format!("{} {op} {} {arith} 2", self.bound('n')?, self.bound('n')?)),
+            _ => {
+                let text = format!("{} {arith} {}", self.bound('n')?, self.bound('n')?);
+                self.bound.push(('n', "s".into()));
+                Some(format!("s = {text}"))
+            }
+        }
+    }
+
+    fn aggregate(&mut self, known: &[(String, &str)]) -> Option<String> {
+        let mut inner = Vec::new();
+        for _ in 0..1 + self.choices.below(2) {
+            let (name, shape) = &known[self.choices.below(known.len())];
+            inner.push(self.positive(name, shape, "0"));
+        }
+        let inner = inner.join(", ");
+        let has = |var: &str| inner.contains(var);
+        let number = ["n0", "m0", "k0"].into_iter().find(|it| has(it));
+        let other = ["x0", "u0", "y0", "v0"].into_iter().find(|it| has(it));
+        let fold = match (self.choices.below(4), number, other) {
+            (0, Some(n), _) => format!("t = sum {{ {n} * 2 : {inner} }}"),
+            (1, Some(n), Some(x)) => format!("(t, _) = min {{ {n}, {x} : {inner} }}"),
+            (2, Some(n), _) => format!("t = max {{ {n} : {inner} }}"),
+            (_, Some(n), _) => format!("t = count {{ {inner}, {n} > 0 }}"),
+            (_, None, _) => format!("t = count {{ {inner} }}"),
+        };
+        if self.choices.one_in(2) {
+            return Some(fold.replacen("t =", &format!("{} <=", self.choices.below(3)), 1))
+                .filter(|it| !it.starts_with('('))
+                .or(Some(fold));
+        }
+        self.bound.push(('n', "t".into()));
+        Some(fold)
+    }
+}
+
+fn rule(
+    choices: &mut Choices,
+    name: &str,
+    shape: &str,
+    known: &[(String, &str)],
+    text: &mut String,
+) {
+    let mut draft = Draft { choices, bound: Vec::new(), body: Vec::new() };
+    for _ in 0..1 + draft.choices.below(3) {
+        let (other, of) = &known[draft.choices.below(known.len())];
+        let recursive = draft.choices.one_in(3) && !shape.contains('n');
+        let atom = match recursive {
+            true => draft.positive(name, shape, ""),
+            false => draft.positive(other, of, ""),
+        };
+        draft.body.push(atom);
+    }
+    for _ in 0..draft.choices.below(3) {
+        let (other, of) = &known[draft.choices.below(known.len())];
+        let literal = match draft.choices.below(3) {
+            0 => Some(draft.negative(other, of)),
+            1 => draft.comparison(),
+            _ => draft.aggregate(known),
+        };
+        let at = draft.choices.below(draft.body.len() + 1);
+        draft.body.extend(literal);
+        let last = draft.body.len() - 1;
+        draft.body.swap(at.min(last), last);
+    }
+    let mut args = Vec::new();
+    for ty in shape.chars() {
+        if ty == 'e' && draft.bound('e').is_none() {
+            draft.body.push("size(u, _)".into());
+            draft.bound.push(('e', "u".into()));
+        }
+        args.push(draft.bound(ty).unwrap_or_else(|| constant(draft.choices, ty)));
+    }
+    for made in ["s", "t"] {
+        let whole = format!("{} {}", args.join(" "), draft.body.join(" "));
+        if whole.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| *it == made).count() == 1
+        {
+            draft.body.push(format!("{made} != 3"));
+        }
+    }
+    let rule = format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", "));
+    let _ = writeln!(text, "{}", without_singles(&rule));
+}
+
+/// Writes `_` for variables that occur once.
+fn without_singles(rule: &str) -> String {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '\'';
+    let words = || rule.split(|it| !is_word(it));
+    let mut text = rule.to_string();
+    for ty in ['d', 'e', 'n'] {
+        for var in variables(ty).iter().flat_map(|it| [it.to_string(), format!("{it}0")]) {
+            if words().filter(|it| *it == var).count() == 1 {
+                for (before, after) in [("(", ","), ("(", ")"), (" ", ","), (" ", ")")] {
+                    let (old, new) = (format!("{before}{var}{after}"), format!("{before}_{after}"));
+                    text = text.replace(&old, &new);
+                }
+            }
+        }
+    }
+    text
+}
+
+/// The text without the rules that the checks refuse; most of what chance writes binds nothing.
+fn checked(text: &str) -> (Arc<Program>, String) {
+    let mut kept = String::new();
+    for line in text.lines() {
+        let tried = format!("{kept}{line}\n");
+        if !line.contains(":-") || compiled(&tried).is_some() {
+            kept = tried;
+        }
+    }
+    // What nothing uses may be a mistake, too: then there is nothing to compare.
+    let program = compiled(&kept).or_else(|| compiled(DECLARED));
+    (program.unwrap_or_else(|| panic!("the declarations alone compile")), kept)
+}
+
+fn compiled(text: &str) -> Option<Arc<Program>> {
+    compile(vec![Source { path: "random.dl".into(), text: text.into() }]).ok().map(Arc::new)
+}
+
+fn facts(choices: &mut Choices, world: &mut World) {
+    let schema = Arc::clone(&world.program().schema);
+    let write = |world: &mut World, entity: EntityId, attr: &str, value: Value| {
+        if let Some(attr) = schema.attribute_named(attr) {
+            world.insert(entity, attr, value).unwrap_or_else(|it| panic!("{it}"));
+        }
+    };
+    for _ in 0..5 {
+        let entity = world.create();
+        if !choices.one_in(5) {
+            write(world, entity, "at", Value::Member(choices.below(5) as u16));
+        }
+        write(world, entity, "size", Value::Int(choices.below(4) as i64));
+        write(world, entity, "mark", Value::Bool(choices.one_in(2)));
+    }
+    write(world, EntityId(0), "now", Value::Member(choices.below(5) as u16));
+    write(world, EntityId(0), "night", Value::Bool(choices.one_in(2)));
+}
+
+/// Rows in sets, for the naive fixpoint.
+struct Sets<'p> {
+    program: &'p Program,
+    rows: Vec<BTreeSet<Tuple>>,
+}
+
+impl Rows for Sets<'_> {
+    fn program(&self) -> &Program {
+        self.program
+    }
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
+        self.rows[usize::from(rel.0)].contains(tuple)
+    }
+
+    fn for_each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let fits = |row: &&Tuple| {
+            row.iter().zip(pattern).all(|(it, want)| want.is_none_or(|want| want == *it))
+        };
+        self.rows[usize::from(rel.0)].iter().filter(fits).try_for_each(|row| f(row))
+    }
+}
+
+/// Every stratum by trying all its rules until nothing is new.
+fn naive<'p>(program: &'p Program, world: &mut World) -> Sets<'p> {
+    let mut sets = Sets { program, rows: vec![BTreeSet::new(); program.relations.len()] };
+    for (at, relation) in program.relations.iter().enumerate() {
+        sets.rows[at] = match &relation.role {
+            Role::Input(_) => world.tuples(RelId(at as u16)).into_iter().collect(),
+            Role::Builtin(rows) => rows.iter().map(|it| Tuple::from_slice(it)).collect(),
+            Role::Static | Role::Derived => BTreeSet::new(),
+        };
+    }
+    for stratum in &program.strata {
+        loop {
+            let mut new = Vec::new();
+            for &rel in &stratum.relations {
+                for &rule in &program.relation(rel).rules {
+                    new.extend(heads(&sets, program.rule(rule)).into_iter().map(|it| (rel, it)));
+                }
+            }
+            let mut grown = false;
+            for (rel, row) in new {
+                grown |= sets.rows[usize::from(rel.0)].insert(row);
+            }
+            if !grown {
+                break;
+            }
+        }
+    }
+    sets
+}
+
+fn heads(rows: &dyn Rows, rule: &Rule) -> BTreeSet<Tuple> {
+    let mut found = BTreeSet::new();
+    let mut solutions = BTreeSet::new();
+    let mut bindings = vec![None; rule.vars.len()];
+    let _ = solve(rows, &rule.body, &mut bindings, &mut |solution| {
+        assert!(solutions.insert(solution.to_vec()), "a solution came twice");
+        let head = rule.args.iter().map(|it| match it {
+            Term::Var(var) => solution[usize::from(var.0)],
+            Term::Const(raw) => Some(*raw),
+            Term::Wild => None,
+        });
+        found.insert(head.collect::<Option<Tuple>>().expect("the head is bound"));
+        ControlFlow::Continue(())
+    });
+    assert!(bindings.iter().all(Option::is_none));
+    found
+}
+
+/// Nothing in a proof rests on itself, and its leaves are rows.
+fn check_proof<'t>(rows: &dyn Rows, proof: &'t Proof, above: &mut Vec<(&'t str, Vec<i64>)>) {
+    let tuple: Vec<i64> = proof.tuple.iter().map(|it| it.raw).collect();
+    let rel = rows.program().relation_named(&proof.relation).expect("a relation");
+    assert!(rows.contains(rel, &tuple));
+    let row = (proof.relation.as_str(), tuple);
+    assert!(!above.contains(&row), "{row:?} rests on itself");
+    above.push(row);
+    match &proof.ground {
+        Ground::Deeper => panic!("a proof that is cut off"),
+        Ground::Fact { .. } | Ground::Static => {}
+        Ground::Rule { premises, .. } => {
+            for premise in premises {
+                if let Premise::Holds(it) = premise {
+                    check_proof(rows, it, above);
+                }
+            }
+        }
+    }
+    above.pop();
+}
+
+fn agree(seed: u64) {
+    let (program, text) = checked(&text(&mut Choices(seed)));
+    let mut frog = world(&program, Backend::Frog);
+    facts(&mut Choices(seed ^ 1), &mut frog);
+    let mut bits = world(&program, Backend::Bits);
+    facts(&mut Choices(seed ^ 1), &mut bits);
+    let sets = naive(&program, &mut frog);
+    let materialised = frog.materialised();
+    for (at, relation) in program.relations.iter().enumerate() {
+        let rel = RelId(at as u16);
+        let all = vec![None; relation.columns.len()];
+        let rows = rulemate::derive::collect(&materialised, rel, &all);
+        let expected: Vec<Tuple> = sets.rows[at].iter().cloned().collect();
+        assert_eq!(rows, expected, "frog, seed {seed}, {} in\n{text}", relation.name);
+        assert_eq!(bits.tuples(rel), expected, "bits, seed {seed}, {} in\n{text}", relation.name);
+        for row in rows.iter().take(8) {
+            let proof = explain::why(&materialised, rel, row).expect("a row that holds");
+            check_proof(&materialised, &proof, &mut Vec::new());
+            assert_eq!(
+                explain::why_not(
+                    &materialised,
+                    rel,
+                    &row.iter().map(|&it| Some(it)).collect::<Vec<_>>()
+                ),
+                None
+            );
+        }
+        let absent = vec![Some(1); all.len()];
+        let holds = materialised.contains(rel, &vec![1; all.len()]);
+        assert_eq!(explain::why_not(&materialised, rel, &absent).is_none(), holds);
+    }
+}
+
+/// What it takes for the comparison to mean something.
+#[test]
+fn random_programs_are_not_trivial() {
+    let (mut rules, mut rows, mut recursive) = (0, 0, 0);
+    for seed in 0..50 {
+        let (program, _) = checked(&text(&mut Choices(seed)));
+        let mut frog = world(&program, Backend::Frog);
+        facts(&mut Choices(seed ^ 1), &mut frog);
+        rules += program.rules.iter().filter(|it| !it.body.is_empty()).count();
+        recursive += program.strata.iter().filter(|it| it.recursive).count();
+        let derived = |at: &usize| program.relations[*at].role == Role::Derived;
+        let ids = (0..program.relations.len()).filter(derived);
+        rows += ids.map(|at| frog.count(RelId(at as u16))).sum::<u64>();
+    }
+    assert!(rules > 150 && rows > 300 && recursive > 5, "{rules} {rows} {recursive}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    #[test]
+    fn evaluators_agree_on_random_programs(seed in any::<u64>()) {
+        agree(seed);
+    }
+}

@@ -1,0 +1,394 @@
+//! Checks on the source itself: the shape drawn in docs/architecture.md, the house rules that no
+//! lint knows, and the licences of what we depend on.
+//!
+//! Each test names every offender at once and says what to do about it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The layers from the bottom up, each with the layers it may import.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("facts", &[]),
+    ("rules", &["facts"]),
+    ("derive", &["facts", "rules"]),
+    ("moves", &["facts", "rules", "derive"]),
+    ("game", &["facts", "rules", "derive", "moves"]),
+    ("presets", &["facts", "rules", "moves", "game"]),
+    ("server", &["moves", "game", "presets"]),
+    ("protocols", &["moves", "game", "presets"]),
+    ("proof", &["facts", "rules"]),
+    ("testing", &["facts", "rules", "derive", "moves", "game", "presets"]),
+    (
+        "cli",
+        &["facts", "rules", "derive", "moves", "game", "presets", "server", "protocols", "proof"],
+    ),
+];
+
+/// The layers that must not know any game or preset by name.
+const NAMELESS: &[&str] = &["facts", "rules", "derive", "moves", "game", "proof"];
+
+/// Licences that may be linked. No copyleft.
+const LICENCES: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    // Copyleft by file: what we link is unmodified, so our own licence stands.
+    "MPL-2.0+",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Crates that must not come in by any road, with the reason.
+const BANNED: &[(&str, &str)] = &[
+    ("ansi_term", "unmaintained (RUSTSEC-2021-0139)"),
+    ("atty", "unmaintained, unaligned read (RUSTSEC-2021-0145)"),
+    ("im", "archived with open advisories; use imbl"),
+    ("pgn-reader", "GPL"),
+    ("shakmaty", "GPL"),
+    ("chessground", "GPL"),
+    ("serde_yaml", "archived"),
+    ("time-macros-impl", "unmaintained"),
+];
+
+#[test]
+fn layers_import_downward() {
+    let mut wrong = Vec::new();
+    for (layer, allowed) in LAYERS {
+        for path in files(&root().join("src").join(layer), "rs") {
+            for used in imports(&read(&path)) {
+                if used != *layer && !allowed.contains(&used.as_str()) {
+                    wrong.push(format!("{}: {layer} may not import {used}", shown(&path)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn every_layer_is_in_the_table() {
+    let known: BTreeSet<&str> = LAYERS.iter().map(|(name, _)| *name).collect();
+    let unknown: Vec<String> = folders(&root().join("src"))
+        .into_iter()
+        .filter(|it| !known.contains(it.as_str()))
+        .collect();
+    assert!(unknown.is_empty(), "give these layers a line in LAYERS: {unknown:?}");
+}
+
+/// The first path segment after every `crate::`, in `use` trees too.
+fn imports(text: &str) -> BTreeSet<String> {
+    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap()).collect();
+    let code = code.join(" ");
+    let mut res = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        if rest.starts_with('{') {
+            res.extend(heads_of_tree(rest));
+        } else {
+            res.insert(ident(rest));
+        }
+    }
+    res.remove("");
+    res
+}
+
+/// The first segments of the paths in a braced `use` tree.
+fn heads_of_tree(tree: &str) -> Vec<String> {
+    let mut depth = 0;
+    let mut res = Vec::new();
+    for (at, c) in tree.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => (),
+        }
+        if depth == 0 {
+            break;
+        }
+        if depth == 1 && (c == '{' || c == ',') {
+            res.push(ident(tree[at + 1..].trim_start()));
+        }
+    }
+    res
+}
+
+fn ident(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+#[test]
+fn imports_are_found_in_trees_and_over_lines() {
+    let text = "use crate::{\n  facts::{Session, Fact},\n  rules,\n};\nuse crate::game::Game; // crate::no";
+    let found: Vec<String> = imports(text).into_iter().collect();
+    assert_eq!(found, ["facts", "game", "rules"]);
+}
+
+#[test]
+fn every_rule_file_is_embedded() {
+    let dir = root().join("rules");
+    let on_disk: BTreeSet<String> =
+        files(&dir, "dl").iter().map(|path| shown(path).replace('\\', "/")).collect();
+    let embedded: BTreeSet<String> =
+        rulemate::rules::EMBEDDED.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(on_disk, embedded, "rules/ and the embedded list differ");
+}
+
+#[test]
+fn lower_layers_name_no_game_and_no_preset() {
+    let mut wrong = Vec::new();
+    for path in NAMELESS.iter().flat_map(|layer| files(&root().join("src").join(layer), "rs")) {
+        let text = read(&path).to_lowercase();
+        for name in names_of_games_and_presets() {
+            if words(&text).any(|it| it == name || it == name.replace('-', "_")) {
+                wrong.push(format!("{}: {name}", shown(&path)));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "say it in rules/ or in src/presets instead:\n{}\n",
+        wrong.join("\n")
+    );
+}
+
+/// The names that `rules/` gives to games and presets, `chess` itself aside.
+fn names_of_games_and_presets() -> BTreeSet<String> {
+    let mut res = BTreeSet::new();
+    for path in files(&root().join("rules"), "dl") {
+        for line in read(&path).lines() {
+            let mut parts = line.split_whitespace();
+            if parts.next() == Some(".meta") && matches!(parts.next(), Some("game" | "preset")) {
+                res.extend(line.split('"').nth(1).map(str::to_owned));
+            }
+        }
+    }
+    res.remove("chess");
+    res
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+}
+
+#[test]
+fn files_open_by_saying_what_they_are_for() {
+    let wrong: Vec<String> = rust_files()
+        .iter()
+        .filter(|path| !read(path).starts_with("//! "))
+        .map(|path| shown(path))
+        .collect();
+    assert!(wrong.is_empty(), "begin with `//!`: {wrong:#?}");
+    let wrong: Vec<String> = files(&root().join("rules"), "dl")
+        .iter()
+        .filter(|path| !read(path).starts_with("% "))
+        .map(|path| shown(path))
+        .collect();
+    assert!(wrong.is_empty(), "begin with `%`: {wrong:#?}");
+}
+
+#[test]
+fn files_stay_short() {
+    let wrong: Vec<String> = rust_files()
+        .iter()
+        .map(|path| (shown(path), read(path).lines().count()))
+        .filter(|(_, lines)| *lines > 800)
+        .map(|(path, lines)| format!("{path}: {lines} lines"))
+        .collect();
+    assert!(wrong.is_empty(), "over 800 lines, split by purpose: {wrong:#?}");
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    // Written in two halves, so that this file does not find itself.
+    let marks = [["FIX", "ME"], ["TO", "DO"], ["XX", "X"], ["to", "do!"], ["unimpl", "emented!"]];
+    let marks: Vec<String> =
+        marks.iter().map(|it| it.concat()).chain(["#[ign".to_owned() + "ore"]).collect();
+    let mut wrong = Vec::new();
+    for path in rust_files() {
+        for (at, line) in read(&path).lines().enumerate() {
+            if marks.iter().any(|mark| line.contains(mark.as_str())) {
+                wrong.push(format!("{}:{}: {}", shown(&path), at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn input_cannot_reach_a_panic_in_the_command_line() {
+    let calls = [".unwrap()", ".expect(", "panic!(", "unreachable!("];
+    let mut wrong = Vec::new();
+    for layer in ["cli", "server", "protocols"] {
+        for path in files(&root().join("src").join(layer), "rs") {
+            let text = read(&path);
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            for (at, line) in code.lines().enumerate() {
+                if calls.iter().any(|call| line.contains(call)) {
+                    wrong.push(format!("{}:{}: {}", shown(&path), at + 1, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn the_code_map_is_the_tree_on_disk() {
+    let mut on_disk: BTreeSet<String> = BTreeSet::new();
+    for (dir, ext) in [("src", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")] {
+        on_disk.extend(files(&root().join(dir), ext).iter().map(|path| shown(path)));
+    }
+    on_disk.extend(folders(&root().join("rules")).into_iter().map(|it| format!("rules/{it}/")));
+    let on_map = code_map();
+    let missing: Vec<_> = on_disk.difference(&on_map).collect();
+    let gone: Vec<_> = on_map.difference(&on_disk).collect();
+    assert!(
+        missing.is_empty() && gone.is_empty(),
+        "the code map in docs/architecture.md lacks {missing:#?} and has too much {gone:#?}"
+    );
+}
+
+/// The paths in the fenced block under `## Code map`: a folder's line ends in `/`, what lies in it
+/// is indented by two spaces more.
+fn code_map() -> BTreeSet<String> {
+    let text = read(&root().join("docs/architecture.md"));
+    let map = text.split("## Code map").nth(1).expect("a code map");
+    let block = map.split("```").nth(1).expect("a fenced block");
+    let mut folders: Vec<&str> = Vec::new();
+    let mut res = BTreeSet::new();
+    for line in block.lines().skip(1).filter(|it| !it.trim().is_empty()) {
+        let depth = (line.len() - line.trim_start().len()) / 2;
+        let name = line.split_whitespace().next().unwrap();
+        folders.truncate(depth);
+        let path = folders.concat() + name;
+        if name.ends_with('/') {
+            folders.push(name);
+            if path.starts_with("rules/") && path != "rules/" {
+                res.insert(path);
+            }
+        } else {
+            res.insert(path);
+        }
+    }
+    res
+}
+
+#[test]
+fn every_dependency_says_why_it_is_there() {
+    let text = read(&root().join("docs/architecture.md"));
+    let section = text.split("## Dependencies").nth(1).expect("a section on dependencies");
+    let missing: Vec<String> =
+        dependencies().into_iter().filter(|name| !section.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "docs/architecture.md, Dependencies, lacks {missing:?}");
+}
+
+/// The names in the dependency tables of Cargo.toml.
+fn dependencies() -> Vec<String> {
+    let mut inside = false;
+    let mut res = Vec::new();
+    for line in read(&root().join("Cargo.toml")).lines() {
+        if line.starts_with('[') {
+            inside = line.contains("dependencies]");
+        } else if inside && let Some((name, _)) = line.split_once('=') {
+            res.push(name.trim().to_owned());
+        }
+    }
+    res
+}
+
+#[test]
+fn licences_are_allowed_and_nothing_banned_comes_in() {
+    let packages = packages();
+    let mut wrong = Vec::new();
+    for package in &packages {
+        let name = package["name"].as_str().unwrap();
+        let licence = package["license"].as_str().unwrap_or("none stated");
+        if !allowed(licence) {
+            wrong.push(format!("{name}: licence {licence}"));
+        }
+        if let Some((_, why)) = BANNED.iter().find(|(it, _)| *it == name) {
+            wrong.push(format!("{name}: {why}"));
+        }
+    }
+    assert!(packages.len() > 20, "cargo metadata gave {} packages", packages.len());
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+/// Every package that is built on this machine, from `cargo metadata` without network.
+fn packages() -> Vec<serde_json::Value> {
+    let rustc = Command::new("rustc").arg("-vV").output().expect("rustc runs");
+    let version = String::from_utf8(rustc.stdout).unwrap();
+    let host = version.lines().find_map(|it| it.strip_prefix("host: ")).expect("a host line");
+    let out = Command::new(env!("CARGO"))
+        .args(["metadata", "--offline", "--locked", "--format-version", "1"])
+        .args(["--filter-platform", host])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    text["packages"].as_array().unwrap().clone()
+}
+
+/// Whether an SPDX expression can be met with allowed licences: one of each `OR`, all of each `AND`.
+fn allowed(expression: &str) -> bool {
+    let flat = expression.replace('/', " OR ").replace(['(', ')'], "");
+    flat.split(" AND ").all(|all| all.split(" OR ").any(|one| LICENCES.contains(&one.trim())))
+}
+
+#[test]
+fn licence_expressions_are_read() {
+    assert!(allowed("MIT OR Apache-2.0"));
+    assert!(allowed("(MIT OR GPL-3.0) AND Unicode-3.0"));
+    assert!(!allowed("GPL-3.0-or-later"));
+    assert!(!allowed("MIT AND GPL-3.0"));
+}
+
+fn rust_files() -> Vec<PathBuf> {
+    let dirs = ["src", "tests/it", "benches"];
+    dirs.iter().flat_map(|dir| files(&root().join(dir), "rs")).collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The path from the project's root, as messages show it.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+}
+
+/// The files with an extension under a folder, at any depth, sorted. None if there is no folder.
+fn files(dir: &Path, ext: &str) -> Vec<PathBuf> {
+    let mut res = Vec::new();
+    let Ok(entries) = fs::read_dir(dir) else { return res };
+    for path in entries.map(|it| it.unwrap().path()) {
+        if path.is_dir() {
+            res.extend(files(&path, ext));
+        } else if path.extension().is_some_and(|it| it == ext) {
+            res.push(path);
+        }
+    }
+    res.sort();
+    res
+}
+
+/// The names of the folders directly in a folder.
+fn folders(dir: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let paths = entries.map(|it| it.unwrap().path()).filter(|it| it.is_dir());
+    paths.filter_map(|it| Some(it.file_name()?.to_str()?.to_owned())).collect()
+}
