@@ -95,9 +95,11 @@ fn refusal(text: &str, fen: Option<&str>, uci: &str) -> String {
     let candidate = error.candidate().expect("a piece stands there").clone();
     let Err(PlayError::Illegal(refusal)) = game.play(&candidate) else { panic!("{uci} is legal") };
     assert_eq!(refusal.mv, candidate);
-    assert_eq!(refusal.row, candidate.args);
+    assert!(refusal.refutation.is_some());
     assert_eq!(refusal.text, uci);
-    refusal.reasons.join("; ")
+    // The places of rules move with every edit.
+    let reason = refusal.reasons.join("; ");
+    reason.split(" [rules/").next().unwrap_or_default().to_string()
 }
 
 #[test]
@@ -107,28 +109,26 @@ fn a_refusal_says_why() {
             "chess",
             Some("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1"),
             "e2c3",
-            "the piece on e2 going to c3 would leave a royal piece attacked",
+            "the white knight on e2 going to c3 would leave a royal piece attacked",
         ),
         ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
-        ("chess", None, "e2e5", "it is not so that the piece on e2 can go to e5, safety aside"),
-        ("chess", None, "e7e5", "it is not so that the piece on e7 belongs to the side to move"),
-        ("chess", Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"), "e2e4", "a piece stands on e3"),
+        ("chess", None, "e2e5", "not: e5 is in front of e3 for white"),
+        ("chess", None, "e7e5", "not: the black pawn on e7 belongs to white"),
         (
             "chess",
             Some("rn2k2r/8/8/8/8/8/8/RN2K2R w KQkq - 0 1"),
             "e1c1",
-            "a piece stands in the way of castling with the piece on a1",
+            "a piece stands in the way of castling with the white rook on a1",
         ),
         (
             "antichess",
             Some("8/8/8/3p4/4P3/8/P7/8 w - - 0 1"),
             "a2a3",
-            "a rule of the game forbids the piece on a2 to go to a3",
+            "a rule of the game forbids the white pawn on a2 to go to a3",
         ),
     ];
-    for (game, fen, uci, reason) in cases {
-        assert_eq!(refusal(game, fen, uci), reason, "{game} {fen:?} {uci}");
-    }
+    let found = cases.map(|(game, fen, uci, _)| refusal(game, fen, uci));
+    assert_eq!(found, cases.map(|it| it.3.to_string()));
 }
 
 #[test]
