@@ -1,32 +1,16 @@
 //! Where rule text comes from: the files of this package, or a folder.
 //!
-//! Deliberately absent: which files make up a game.
+//! Deliberately absent: which files make up a game, and their names: `rules/embedded.rs` lists them.
 
 use std::io;
 use std::path::Path;
 
 use super::program::Source;
 
-/// The rule files of this package, by path.
-pub const EMBEDDED: &[(&str, &str)] = &[
-    ("rules/core/attack.dl", include_str!("../../rules/core/attack.dl")),
-    ("rules/core/board.dl", include_str!("../../rules/core/board.dl")),
-    ("rules/core/castling.dl", include_str!("../../rules/core/castling.dl")),
-    ("rules/core/effects.dl", include_str!("../../rules/core/effects.dl")),
-    ("rules/core/moves.dl", include_str!("../../rules/core/moves.dl")),
-    ("rules/core/pieces.dl", include_str!("../../rules/core/pieces.dl")),
-    ("rules/core/results.dl", include_str!("../../rules/core/results.dl")),
-    ("rules/games/antichess.dl", include_str!("../../rules/games/antichess.dl")),
-    ("rules/games/chess.dl", include_str!("../../rules/games/chess.dl")),
-    ("rules/games/chess960.dl", include_str!("../../rules/games/chess960.dl")),
-    ("rules/games/coregal.dl", include_str!("../../rules/games/coregal.dl")),
-    ("rules/games/giveaway.dl", include_str!("../../rules/games/giveaway.dl")),
-    ("rules/games/knightmate-classic.dl", include_str!("../../rules/games/knightmate-classic.dl")),
-    ("rules/games/knightmate.dl", include_str!("../../rules/games/knightmate.dl")),
-    ("rules/presets/coregal.dl", include_str!("../../rules/presets/coregal.dl")),
-    ("rules/presets/knightmate-rules.dl", include_str!("../../rules/presets/knightmate-rules.dl")),
-    ("rules/presets/suicide-chess.dl", include_str!("../../rules/presets/suicide-chess.dl")),
-];
+#[path = "../../rules/embedded.rs"]
+mod embedded;
+
+pub use embedded::EMBEDDED;
 
 /// The embedded files of these paths, in the order asked for; unknown paths are left out.
 pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {

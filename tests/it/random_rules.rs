@@ -9,7 +9,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rulemate::derive::explain::{self, Ground, Premise, Proof};
 use rulemate::derive::{Backend, Rows, Tuple, World, solve};
-use rulemate::facts::{EntityId, Value};
+use rulemate::facts::{AttrId, EntityId, Value};
 use rulemate::rules::{Program, RelId, Role, Rule, Source, Term, compile};
 
 use crate::fixture::world;
@@ -447,11 +447,72 @@ fn random_programs_are_not_trivial() {
     assert!(rules > 150 && rows > 300 && recursive > 5, "{rules} {rows} {recursive}");
 }
 
+/// Random writes, marks and rollbacks: the incremental evaluator stays in step with the referee.
+fn stay_in_step(seed: u64) {
+    let (program, text) = checked(&text(&mut Choices(seed)));
+    let mut worlds = [world(&program, Backend::Bits), world(&program, Backend::Frog)];
+    worlds.iter_mut().for_each(|it| facts(&mut Choices(seed ^ 1), it));
+    let attrs: Vec<AttrId> = ["at", "size", "mark", "now", "night"]
+        .iter()
+        .filter_map(|it| program.schema.attribute_named(it))
+        .collect();
+    let mut choices = Choices(seed ^ 2);
+    let mut marks = Vec::new();
+    for step in 0..12 {
+        match choices.below(10) {
+            0 | 1 => marks.push(worlds.each_mut().map(World::mark)),
+            2 | 3 if !marks.is_empty() => {
+                marks.truncate(choices.below(marks.len()) + 1);
+                for (world, mark) in worlds.iter_mut().zip(marks.pop().into_iter().flatten()) {
+                    world.rollback(mark);
+                }
+            }
+            4 => {
+                marks.clear();
+                worlds.iter_mut().for_each(World::commit);
+            }
+            5 => {
+                let entity = EntityId(1 + choices.below(6) as u32);
+                worlds.iter_mut().for_each(|it| it.remove(entity));
+            }
+            _ => {
+                let attr = attrs[choices.below(attrs.len())];
+                let limit = match program.schema.attribute(attr).name.as_str() {
+                    "mark" | "night" => 2,
+                    _ => 5,
+                };
+                let entity = EntityId(if attrs.iter().position(|it| *it == attr) > Some(2) {
+                    0
+                } else {
+                    1 + choices.below(7) as u32
+                });
+                let value = (!choices.one_in(4)).then(|| choices.below(limit) as i64);
+                worlds.iter_mut().for_each(|it| {
+                    it.set_raw(entity, attr, value);
+                });
+            }
+        }
+        // Not after every write, and not every relation: evaluators may be lazy.
+        for (at, relation) in program.relations.iter().enumerate() {
+            let rel = RelId(at as u16);
+            if step == 11 || choices.one_in(2) {
+                let [bits, frog] = worlds.each_mut().map(|it| it.tuples(rel));
+                assert_eq!(bits, frog, "seed {seed}, step {step}, {} in\n{text}", relation.name);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
     #[test]
     fn evaluators_agree_on_random_programs(seed in any::<u64>()) {
         agree(seed);
+    }
+
+    #[test]
+    fn evaluators_stay_in_step_on_random_programs(seed in any::<u64>()) {
+        stay_in_step(seed);
     }
 }

@@ -35,7 +35,9 @@ impl Table {
         for fact in metas(&program, "fact") {
             table.state(&fact);
         }
-        table.load(&metas(&program, "start")[0]);
+        // Shuffled games leave the back ranks open; the orthodox one is as good as any here.
+        let start = metas(&program, "start")[0].replace("{rank}", "rnbqkbnr");
+        table.load(&start.replace("{RANK}", "RNBQKBNR"));
         table
     }
 

@@ -24,12 +24,15 @@ pub(super) enum Space {
 }
 
 /// The address of one row (or one function value): base plus registers times strides.
+///
+/// Unused keys have stride 0, so that two keys need no test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Address {
+    pub(super) base: u32,
     pub(super) space: Space,
+    /// How many of the keys are in use.
     pub(super) n: u8,
     pub(super) regs: [Reg; 4],
-    pub(super) base: u32,
     pub(super) strides: [u32; 4],
 }
 
@@ -42,6 +45,8 @@ pub(super) struct RowTerm {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowSource {
+    /// The commonest address by far: one key, rows side by side.
+    Next { space: Space, base: u32, key: Reg },
     At(Address),
     /// The row with just the register's value.
     Only(Reg),
@@ -89,6 +94,18 @@ pub(super) enum Op {
     Loop {
         reg: Reg,
         rows: Rows,
+    },
+    /// A loop whose body is one `EmitRow` by the loop's register: for each member of the AND, the
+    /// row of the head at `base` plus the member grows by `fixed` AND `moving`. `fixed` does not
+    /// depend on the register.
+    LoopEmit {
+        reg: Reg,
+        rows: Rows,
+        space: Space,
+        base: u32,
+        support: u32,
+        fixed: Rows,
+        moving: Rows,
     },
     /// The register becomes the function's value; ends if there is none.
     Fetch {

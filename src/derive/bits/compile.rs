@@ -18,9 +18,9 @@ use crate::rules::{
 };
 
 use super::super::rows::Tuple;
-use super::code::{EffectCode, Op, Reg, RowSource, RowTerm, Rows, Space, StoreId};
+use super::code::{Address, EffectCode, Op, Reg, RowSource, RowTerm, Rows, Space, StoreId};
 use super::general::{self, Variant};
-use super::layout::{Sparse, Statics, Store, size};
+use super::layout::{Layout, Sparse, Statics, Store, size};
 use super::planner::{Code, Goal, Lit, PlanError, Planner, lit};
 use super::word::Word;
 
@@ -96,7 +96,7 @@ pub(super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
 }
 
 pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, PlanError> {
-    let shared = Arc::clone(&program);
+    let shared = super::inline::inlined(&program);
     let mut compiler = Compiler {
         program: &shared,
         planner: Planner::<W>::new(&shared),
@@ -116,7 +116,9 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
     let reactions = compiler.plan_reactions()?;
     let needs = compiler.needs();
     let Compiler { planner, modes, deltas, maintained, general, .. } = compiler;
-    let layout = planner.layout;
+    let mut layout = planner.layout;
+    let mut code = planner.code;
+    shift_frames(&mut code, &mut layout);
     let reactions = attach_needs(&program, reactions, &needs);
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
@@ -128,7 +130,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         .map(|it| layout.indexes.get(&RelId(it as u16)).copied())
         .collect();
     Ok(Compiled {
-        code: planner.code,
+        code,
         statics: layout.statics,
         known: layout.known,
         stores: layout.stores,
@@ -854,6 +856,49 @@ impl<'p, W: Word> Compiler<'p, W> {
             .into_iter()
             .map(|all| order.iter().copied().filter(|it| all.contains(it)).collect())
             .collect()
+    }
+}
+
+/// Frames come after the kept rows, whose number is known only now.
+fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
+    let by = layout.kept_rows;
+    let shift = |address: &mut Address| {
+        if address.space == Space::Frame {
+            address.base += by;
+        }
+    };
+    for op in &mut code.ops {
+        match op {
+            Op::TestBit { row, .. } | Op::Fix { row, .. } | Op::Chase { row, .. } => shift(row),
+            Op::LoopEmit { space: Space::Frame, base, support, .. } => {
+                *base += by;
+                *support += by;
+            }
+            Op::EmitRow { row, support, .. } | Op::EmitBit { row, support, .. } => {
+                shift(row);
+                if let Some(support) = support
+                    && support.space == Space::Frame
+                {
+                    support.base += by;
+                }
+            }
+            _ => {}
+        }
+    }
+    for term in &mut code.rows {
+        match &mut term.row {
+            RowSource::At(address) => shift(address),
+            RowSource::Next { space: Space::Frame, base, .. } => *base += by,
+            _ => {}
+        }
+    }
+    for store in &mut layout.stores {
+        if let Store::Dense(dense) = store
+            && dense.space == Space::Frame
+        {
+            dense.base += by;
+            dense.support = dense.support.map(|it| it + by);
+        }
     }
 }
 

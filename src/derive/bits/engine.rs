@@ -140,15 +140,15 @@ impl<W: Word> Engine<W> {
                 self.s.funs[fun as usize + entity as usize] = new.unwrap_or(NONE);
                 if let Some(inverse) = inverse {
                     if let Some(old) = old {
-                        let row = &mut self.s.kept[inverse as usize + old as usize];
+                        let row = &mut self.s.rows[inverse as usize + old as usize];
                         *row = row.and_not(who);
                     }
                     if let Some(new) = new {
-                        let row = &mut self.s.kept[inverse as usize + new as usize];
+                        let row = &mut self.s.rows[inverse as usize + new as usize];
                         *row = row.or(who);
                     }
                 }
-                let row = &mut self.s.kept[present as usize];
+                let row = &mut self.s.rows[present as usize];
                 *row = if new.is_some() { row.or(who) } else { row.and_not(who) };
             }
             Store::Game { fun } => {
@@ -161,7 +161,7 @@ impl<W: Word> Engine<W> {
                 if dense.sizes.is_empty() && entity != 0 {
                     return;
                 }
-                let row = &mut self.s.kept[dense.base as usize];
+                let row = &mut self.s.rows[dense.base as usize];
                 let one = W::one(member as usize);
                 *row = if new == Some(1) { row.or(one) } else { row.and_not(one) };
             }
@@ -227,13 +227,13 @@ impl<W: Word> Engine<W> {
         let stride = dense.strides[0] as usize;
         let start = dense.base as usize + block * stride;
         self.scratch.clear();
-        self.scratch.extend_from_slice(&self.s.kept[start..start + stride]);
-        self.s.kept[start..start + stride].fill(W::default());
+        self.scratch.extend_from_slice(&self.s.rows[start..start + stride]);
+        self.s.rows[start..start + stride].fill(W::default());
         let one = W::one(block);
         let support = dense.support.map(|it| it as usize);
-        let had = support.map(|it| self.s.kept[it]);
+        let had = support.map(|it| self.s.rows[it]);
         if let Some(at) = support {
-            self.s.kept[at] = self.s.kept[at].and_not(one);
+            self.s.rows[at] = self.s.rows[at].and_not(one);
         }
         for (reg, pc) in rules.iter().chain(fixes) {
             self.s.regs[usize::from(*reg)] = block as i64;
@@ -242,13 +242,13 @@ impl<W: Word> Engine<W> {
         let mut changed = false;
         for at in 0..stride {
             let old = self.scratch[at];
-            if old != self.s.kept[start + at] {
+            if old != self.s.rows[start + at] {
                 self.journal.push(((start + at) as u32, old));
                 changed = true;
             }
         }
         if let (Some(at), Some(had)) = (support, had)
-            && self.s.kept[at] != had
+            && self.s.rows[at] != had
         {
             self.journal.push((at as u32, had));
         }
@@ -270,13 +270,13 @@ impl<W: Word> Engine<W> {
         if let Some(index) = c.indexes[usize::from(rel.0)] {
             let all = |rows: &[W]| rows.iter().fold(W::default(), |all, it| all.or(*it));
             let old = all(&self.scratch);
-            let new = all(&self.s.kept[start..start + stride]);
+            let new = all(&self.s.rows[start..start + stride]);
             let mut differ = old.xor(new);
             while let Some(value) = differ.pop() {
                 let at = index as usize + value;
-                let row = self.s.kept[at];
+                let row = self.s.rows[at];
                 self.journal.push((at as u32, row));
-                self.s.kept[at] = row.xor(W::one(block));
+                self.s.rows[at] = row.xor(W::one(block));
             }
         }
         let mut by_tuple = false;
@@ -304,12 +304,12 @@ impl<W: Word> Engine<W> {
         start: usize,
         stride: usize,
     ) {
-        let new: Vec<W> = self.s.kept[start..start + stride].to_vec();
+        let new: Vec<W> = self.s.rows[start..start + stride].to_vec();
         let old: Vec<W> = self.scratch.clone();
-        self.s.kept[start..start + stride].copy_from_slice(&old);
+        self.s.rows[start..start + stride].copy_from_slice(&old);
         for (gone, rows, other) in [(true, &old, &new), (false, &new, &old)] {
             if !gone {
-                self.s.kept[start..start + stride].copy_from_slice(&new);
+                self.s.rows[start..start + stride].copy_from_slice(&new);
             }
             for at in 0..stride {
                 let mut members = rows[at].and_not(other[at]);
@@ -337,7 +337,7 @@ impl<W: Word> Engine<W> {
             self.s.exec(c, *pc as usize)
         });
         let (row, last) = row_of(dense, tuple);
-        let old = self.s.kept[row];
+        let old = self.s.rows[row];
         if old.has(last) == holds {
             return;
         }
@@ -345,7 +345,7 @@ impl<W: Word> Engine<W> {
             spread(c, &mut self.s, rel, tuple);
         }
         self.journal.push((row as u32, old));
-        self.s.kept[row] = old.xor(W::one(last));
+        self.s.rows[row] = old.xor(W::one(last));
         if let Some(support) = dense.support {
             self.update_support(dense, support as usize, tuple[0] as usize);
         }
@@ -360,22 +360,22 @@ impl<W: Word> Engine<W> {
     fn update_support(&mut self, dense: &Dense, support: usize, first: usize) {
         let stride = dense.strides[0] as usize;
         let start = dense.base as usize + first * stride;
-        let any = self.s.kept[start..start + stride].iter().any(|it| !it.is_empty());
+        let any = self.s.rows[start..start + stride].iter().any(|it| !it.is_empty());
         self.keep_bit(support, first, any);
     }
 
     fn update_index(&mut self, dense: &Dense, index: usize, first: usize, last: usize) {
         let stride = dense.strides.first().map_or(1, |it| *it as usize);
         let start = dense.base as usize + first * stride;
-        let any = self.s.kept[start..start + stride].iter().any(|it| it.has(last));
+        let any = self.s.rows[start..start + stride].iter().any(|it| it.has(last));
         self.keep_bit(index + last, first, any);
     }
 
     fn keep_bit(&mut self, at: usize, bit: usize, on: bool) {
-        let old = self.s.kept[at];
+        let old = self.s.rows[at];
         if old.has(bit) != on {
             self.journal.push((at as u32, old));
-            self.s.kept[at] = old.xor(W::one(bit));
+            self.s.rows[at] = old.xor(W::one(bit));
         }
     }
 
@@ -429,10 +429,10 @@ impl<W: Word> Engine<W> {
                 for tuple in &tuples {
                     let (row, last) = row_of(dense, tuple);
                     let at = self.s.frame + row;
-                    self.s.frames[at] = self.s.frames[at].or(W::one(last));
+                    self.s.rows[at] = self.s.rows[at].or(W::one(last));
                     if let Some(support) = dense.support {
                         let at = self.s.frame + support as usize;
-                        self.s.frames[at] = self.s.frames[at].or(W::one(tuple[0] as usize));
+                        self.s.rows[at] = self.s.rows[at].or(W::one(tuple[0] as usize));
                     }
                 }
             }
@@ -446,23 +446,21 @@ impl<W: Word> Engine<W> {
         let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
         let base = self.s.frame + dense.base as usize;
         let Some(support) = dense.support else {
-            self.s.frames[base] = W::default();
+            self.s.rows[base] = W::default();
             return;
         };
         let at = self.s.frame + support as usize;
-        let mut used = std::mem::take(&mut self.s.frames[at]);
+        let mut used = std::mem::take(&mut self.s.rows[at]);
         let stride = dense.strides[0] as usize;
         while let Some(first) = used.pop() {
             let start = base + first * stride;
-            self.s.frames[start..start + stride].fill(W::default());
+            self.s.rows[start..start + stride].fill(W::default());
         }
     }
 
     fn row(&self, dense: &Dense, at: usize) -> W {
-        match dense.space {
-            Space::Frame => self.s.frames[self.s.frame + at],
-            _ => self.s.kept[at],
-        }
+        let frame = if dense.space == Space::Frame { self.s.frame } else { 0 };
+        self.s.rows[frame + at]
     }
 
     fn dense_tuples(
@@ -604,7 +602,8 @@ impl<W: Word> Evaluator for Engine<W> {
         if self.derived.len() == self.depth {
             let flags = self.derived[0].len();
             self.derived.push(vec![0; flags]);
-            self.s.frames.resize((self.depth + 1) * self.c.frame_rows, W::default());
+            let rows = self.c.kept_rows + (self.depth + 1) * self.c.frame_rows;
+            self.s.rows.resize(rows, W::default());
         } else {
             self.derived[self.depth].fill(0);
         }
@@ -614,7 +613,7 @@ impl<W: Word> Evaluator for Engine<W> {
     fn rollback(&mut self, mark: EngineMark) {
         while self.journal.len() > mark.journal {
             let Some((at, old)) = self.journal.pop() else { break };
-            self.s.kept[at as usize] = old;
+            self.s.rows[at as usize] = old;
         }
         if self.pending {
             for &rel in &self.c.maintained {
@@ -642,7 +641,7 @@ impl<W: Word> Evaluator for Engine<W> {
             self.s.frame = 0;
             self.derived[0].fill(0);
             self.derived.truncate(1);
-            self.s.frames.truncate(self.c.frame_rows);
+            self.s.rows.truncate(self.c.kept_rows + self.c.frame_rows);
         }
     }
 
@@ -743,7 +742,7 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 
     fn heap_bytes(&self) -> usize {
-        let rows = self.s.kept.capacity() + self.s.frames.capacity() + self.scratch.capacity();
+        let rows = self.s.rows.capacity() + self.scratch.capacity();
         let lists: usize = self
             .s
             .lists

@@ -7,6 +7,7 @@
 mod word;
 mod code;
 mod layout;
+mod inline;
 mod planner;
 mod compile;
 mod run;

@@ -23,12 +23,12 @@ pub(in crate::derive) enum Output {
 /// The rows of one session and the machine's registers.
 #[derive(Debug, Clone)]
 pub(super) struct State<W> {
-    /// Inputs and maintained relations.
-    pub(super) kept: Vec<W>,
+    /// Inputs and maintained relations, then the frames of relations derived on demand: one frame
+    /// per mark.
+    pub(super) rows: Vec<W>,
     /// Values of input functions.
     pub(super) funs: Vec<i64>,
-    /// Relations derived on demand: one frame per mark.
-    pub(super) frames: Vec<W>,
+    /// Where the current frame's rows begin, counted from the first frame's.
     pub(super) frame: usize,
     pub(super) lists: Vec<Sparse>,
     pub(super) fresh: Vec<Vec<Tuple>>,
@@ -49,9 +49,8 @@ impl<W: Word> State<W> {
             regs[usize::from(reg)] = value;
         }
         Self {
-            kept: vec![W::default(); compiled.kept_rows],
+            rows: vec![W::default(); compiled.kept_rows + compiled.frame_rows],
             funs: vec![NONE; compiled.kept_funs],
-            frames: vec![W::default(); compiled.frame_rows],
             frame: 0,
             lists: vec![Sparse::default(); compiled.orders.len()],
             fresh: vec![Vec::new(); compiled.orders.len()],
@@ -71,17 +70,13 @@ impl<W: Word> State<W> {
 
     #[inline(always)]
     fn offset(&self, address: &Address) -> usize {
-        let mut at = address.base as usize;
         let by = |it: usize| self.reg(address.regs[it]) as usize * address.strides[it] as usize;
-        match address.n {
-            0 => {}
-            1 => at += by(0),
-            2 => at += by(0) + by(1),
-            n => {
-                for it in 0..usize::from(n) {
-                    at += by(it);
-                }
-            }
+        let mut at = address.base as usize + by(0) + by(1);
+        if address.n > 2 {
+            at += by(2) + by(3);
+        }
+        if address.space == Space::Frame {
+            at += self.frame;
         }
         at
     }
@@ -89,47 +84,42 @@ impl<W: Word> State<W> {
     #[inline(always)]
     fn load(&self, c: &Compiled<W>, address: &Address) -> W {
         let at = self.offset(address);
-        match address.space {
-            Space::Static => c.statics.rows[at],
-            Space::Kept => self.kept[at],
-            Space::Frame => self.frames[self.frame + at],
-        }
+        let rows = if address.space == Space::Static { &c.statics.rows } else { &self.rows };
+        rows[at]
     }
 
     #[inline(always)]
     fn slot(&mut self, space: Space, at: usize) -> &mut W {
-        match space {
-            Space::Frame => &mut self.frames[self.frame + at],
-            Space::Kept | Space::Static => &mut self.kept[at],
-        }
+        let frame = if space == Space::Frame { self.frame } else { 0 };
+        &mut self.rows[at + frame]
     }
 
     #[inline(always)]
     fn fun(&self, c: &Compiled<W>, address: &Address) -> i64 {
         let at = self.offset(address);
-        match address.space {
-            Space::Static => c.statics.funs[at],
-            _ => self.funs[at],
-        }
+        let funs = if address.space == Space::Static { &c.statics.funs } else { &self.funs };
+        funs[at]
     }
 
     #[inline(always)]
     fn and(&self, c: &Compiled<W>, rows: Rows) -> W {
         let terms = &c.code.rows[rows.start as usize..(rows.start + rows.len) as usize];
-        let mut all = W::default();
-        for (at, term) in terms.iter().enumerate() {
+        let mut all = W::splat(true);
+        for term in terms {
             let row = match &term.row {
+                RowSource::Next { space, base, key } => {
+                    let at = *base as usize + self.reg(*key) as usize;
+                    match space {
+                        Space::Static => c.statics.rows[at],
+                        Space::Kept => self.rows[at],
+                        Space::Frame => self.rows[at + self.frame],
+                    }
+                }
                 RowSource::At(address) => self.load(c, address),
                 RowSource::Only(reg) => W::one(self.reg(*reg) as usize),
                 RowSource::All(n) => W::first(usize::from(*n)),
             };
-            all = if at == 0 {
-                row
-            } else if term.negated {
-                all.and_not(row)
-            } else {
-                all.and(row)
-            };
+            all = all.and(row.xor(W::splat(term.negated)));
         }
         all
     }
@@ -141,6 +131,7 @@ impl<W: Word> State<W> {
         }
     }
 
+    #[inline(never)]
     fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
         c.code.regs[list.start as usize..(list.start + list.len) as usize]
             .iter()
@@ -149,19 +140,14 @@ impl<W: Word> State<W> {
     }
 
     #[inline(always)]
-    fn grow(&mut self, c: &Compiled<W>, row: &Address, support: &Option<Support>, by: W) {
-        if by.is_empty() {
-            return;
-        }
+    fn grow(&mut self, row: &Address, support: &Option<Support>, by: W) {
         let at = self.offset(row);
-        let slot = self.slot(row.space, at);
-        *slot = slot.or(by);
+        self.rows[at] = self.rows[at].or(by);
         if let Some(support) = support {
             let first = W::one(self.reg(support.first) as usize);
             let slot = self.slot(support.space, support.base as usize);
             *slot = slot.or(first);
         }
-        let _ = c;
     }
 
     fn list<'a>(&'a self, c: &'a Compiled<W>, store: u32) -> &'a Sparse {
@@ -173,9 +159,14 @@ impl<W: Word> State<W> {
     }
 
     /// Runs from an instruction on. True when a `Found` stopped it.
-    pub(super) fn exec(&mut self, c: &Compiled<W>, mut pc: usize) -> bool {
+    #[inline]
+    pub(super) fn exec(&mut self, c: &Compiled<W>, pc: usize) -> bool {
+        if self.counts.is_some() { self.run::<true>(c, pc) } else { self.run::<false>(c, pc) }
+    }
+
+    fn run<const COUNT: bool>(&mut self, c: &Compiled<W>, mut pc: usize) -> bool {
         loop {
-            if let Some(counts) = &mut self.counts {
+            if COUNT && let Some(counts) = &mut self.counts {
                 counts[c.code.owner[pc] as usize] += 1;
             }
             match &c.code.ops[pc] {
@@ -194,32 +185,64 @@ impl<W: Word> State<W> {
                 }
                 Op::Loop { reg, rows } => {
                     let mut members = self.and(c, *rows);
-                    if let Op::EmitRow { row, support, rows } = &c.code.ops[pc + 1]
-                        && self.counts.is_none()
-                    {
-                        while let Some(member) = members.pop() {
-                            self.regs[usize::from(*reg)] = member as i64;
-                            let by = self.and(c, *rows);
-                            self.grow(c, row, support, by);
+                    // The commonest body needs no call.
+                    match &c.code.ops[pc + 1] {
+                        Op::TestBit { row, bit, negated } if !COUNT => {
+                            while let Some(member) = members.pop() {
+                                self.regs[usize::from(*reg)] = member as i64;
+                                let bit = self.reg(*bit) as usize;
+                                if self.load(c, row).has(bit) != *negated
+                                    && self.run::<COUNT>(c, pc + 2)
+                                {
+                                    return true;
+                                }
+                            }
                         }
+                        _ => {
+                            while let Some(member) = members.pop() {
+                                self.regs[usize::from(*reg)] = member as i64;
+                                if self.run::<COUNT>(c, pc + 1) {
+                                    return true;
+                                }
+                            }
+                        }
+                    }
+                    return false;
+                }
+                Op::LoopEmit { reg, rows, space, base, support, fixed, moving } => {
+                    let mut members = self.and(c, *rows);
+                    if members.is_empty() {
                         return false;
                     }
+                    let fixed = self.and(c, *fixed);
+                    let frame = if *space == Space::Frame { self.frame } else { 0 };
+                    let start = *base as usize + frame;
+                    let mut used = W::default();
                     while let Some(member) = members.pop() {
+                        if COUNT && let Some(counts) = &mut self.counts {
+                            counts[c.code.owner[pc] as usize] += 1;
+                        }
                         self.regs[usize::from(*reg)] = member as i64;
-                        if self.exec(c, pc + 1) {
-                            return true;
+                        let by = fixed.and(self.and(c, *moving));
+                        if !by.is_empty() {
+                            self.rows[start + member] = self.rows[start + member].or(by);
+                            used = used.or(W::one(member));
                         }
                     }
+                    let slot = &mut self.rows[*support as usize + frame];
+                    *slot = slot.or(used);
                     return false;
                 }
                 Op::EmitRow { row, support, rows } => {
                     let by = self.and(c, *rows);
-                    self.grow(c, row, support, by);
+                    if !by.is_empty() {
+                        self.grow(row, support, by);
+                    }
                     return false;
                 }
                 Op::EmitBit { row, support, bit } => {
                     let by = W::one(self.reg(*bit) as usize);
-                    self.grow(c, row, support, by);
+                    self.grow(row, support, by);
                     return false;
                 }
                 Op::TestFun { fun, value, negated } => {
@@ -259,11 +282,9 @@ impl<W: Word> State<W> {
                     self.chase(c, row, *reg, *tests, fun);
                     return false;
                 }
-                Op::Fix { row, reg, end } => {
-                    self.fix(c, row, *reg, pc + 1);
-                    pc = *end as usize;
+                Op::Fix { row, reg, .. } => {
                     // Nothing follows a fixpoint but the end of its loops.
-                    let _ = pc;
+                    self.fix(c, row, *reg, pc + 1);
                     return false;
                 }
                 Op::TestSub { end, negated } => {
@@ -284,27 +305,21 @@ impl<W: Word> State<W> {
                     return self.scan(c, *store, *order, *bound, *free, pc + 1);
                 }
                 Op::TestScan { store, order, bound, negated } => {
-                    let prefix = self.values(c, *bound);
-                    let hit = !self.list(c, *store).range(*order as usize, &prefix).is_empty();
-                    if hit == *negated {
+                    if self.scan_hits(c, *store, *order, *bound) == *negated {
                         return false;
                     }
                 }
                 Op::EmitTuple { store, values } => {
-                    let tuple = self.values(c, *values);
-                    self.fresh[*store as usize].push(tuple);
+                    self.emit_tuple(c, *store, *values);
                     return false;
                 }
                 Op::Collect { key, values } => {
-                    let mut found: Vec<i64> = self.values(c, *key).to_vec();
-                    found.extend(self.values(c, *values));
-                    self.collected.push(found);
+                    self.collect(c, *key, *values);
                     return false;
                 }
                 Op::Found => return true,
                 Op::Suspect { relation, values } => {
-                    let tuple = self.values(c, *values);
-                    self.suspects[usize::from(*relation)].push(tuple);
+                    self.suspect(c, *relation, *values);
                     return false;
                 }
                 Op::Dirty { relation, block } => {
@@ -322,11 +337,37 @@ impl<W: Word> State<W> {
         }
     }
 
+    #[inline(never)]
+    fn scan_hits(&self, c: &Compiled<W>, store: u32, order: u32, bound: RegList) -> bool {
+        let prefix = self.values(c, bound);
+        !self.list(c, store).range(order as usize, &prefix).is_empty()
+    }
+
+    #[inline(never)]
+    fn emit_tuple(&mut self, c: &Compiled<W>, store: u32, values: RegList) {
+        let tuple = self.values(c, values);
+        self.fresh[store as usize].push(tuple);
+    }
+
+    #[inline(never)]
+    fn collect(&mut self, c: &Compiled<W>, key: RegList, values: RegList) {
+        let mut found: Vec<i64> = self.values(c, key).to_vec();
+        found.extend(self.values(c, values));
+        self.collected.push(found);
+    }
+
+    #[inline(never)]
+    fn suspect(&mut self, c: &Compiled<W>, relation: u16, values: RegList) {
+        let tuple = self.values(c, values);
+        self.suspects[usize::from(relation)].push(tuple);
+    }
+
     /// Follows a function from each member of the row while the tests hold.
+    #[inline(never)]
     fn chase(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, tests: Rows, fun: &Address) {
         let passable = self.and(c, tests);
         let at = self.offset(row);
-        let mut known = *self.slot(row.space, at);
+        let mut known = self.rows[at];
         let mut rest = known;
         while let Some(member) = rest.pop() {
             let mut from = member;
@@ -340,15 +381,16 @@ impl<W: Word> State<W> {
                 known = known.or(W::one(from));
             }
         }
-        *self.slot(row.space, at) = known;
+        self.rows[at] = known;
     }
 
     /// Runs the body for each member of the row, those that it adds included.
+    #[inline(never)]
     fn fix(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, body: usize) {
         let at = self.offset(row);
         let mut done = W::default();
         loop {
-            let mut rest = self.slot(row.space, at).and_not(done);
+            let mut rest = self.rows[at].and_not(done);
             let Some(member) = rest.pop() else { return };
             done = done.or(W::one(member));
             self.regs[usize::from(reg)] = member as i64;
@@ -356,6 +398,7 @@ impl<W: Word> State<W> {
         }
     }
 
+    #[inline(never)]
     fn scan(
         &mut self,
         c: &Compiled<W>,
@@ -380,6 +423,7 @@ impl<W: Word> State<W> {
         false
     }
 
+    #[inline(never)]
     fn fold(&mut self, c: &Compiled<W>, fold: Fold, body: usize, results: RegList) -> bool {
         let outer = std::mem::take(&mut self.collected);
         self.exec(c, body);
@@ -404,6 +448,7 @@ impl<W: Word> State<W> {
         true
     }
 
+    #[inline(never)]
     fn react(&mut self, c: &Compiled<W>, reaction: u32) {
         use super::code::EffectCode;
         for effect in &c.code.effects[reaction as usize] {

@@ -10,6 +10,8 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     fn or(self, other: Self) -> Self;
     fn and_not(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
+    /// All ones or all zeros.
+    fn splat(ones: bool) -> Self;
     fn is_empty(self) -> bool;
     fn count(self) -> u32;
     fn has(self, member: usize) -> bool;
@@ -37,6 +39,10 @@ impl Word for u64 {
     #[inline(always)]
     fn xor(self, other: Self) -> Self {
         self ^ other
+    }
+    #[inline(always)]
+    fn splat(ones: bool) -> Self {
+        u64::from(ones).wrapping_neg()
     }
     #[inline(always)]
     fn is_empty(self) -> bool {
@@ -103,6 +109,10 @@ impl<const N: usize> Word for Wide<N> {
     #[inline(always)]
     fn xor(self, other: Self) -> Self {
         self.zip(other, |a, b| a ^ b)
+    }
+    #[inline(always)]
+    fn splat(ones: bool) -> Self {
+        Self([u64::splat(ones); N])
     }
     #[inline(always)]
     fn is_empty(self) -> bool {

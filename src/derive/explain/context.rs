@@ -9,7 +9,8 @@ use super::data::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{
-    Aggregate, Compare, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type, Var,
+    Aggregate, Compare, Expr, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type,
+    Var,
 };
 
 /// One search. See the module's head.
@@ -23,6 +24,8 @@ pub(super) struct Context<'r> {
     pub(super) path: Vec<(RelId, Vec<Option<i64>>)>,
     /// Goals of refutations that may still be taken apart.
     pub(super) goals: usize,
+    /// Rows that may still be proved by a rule.
+    pub(super) proofs: usize,
 }
 
 impl<'r> Context<'r> {
@@ -34,6 +37,7 @@ impl<'r> Context<'r> {
             chosen: HashMap::new(),
             path: Vec::new(),
             goals: limits.goals,
+            proofs: limits.rows,
         }
     }
 
@@ -95,10 +99,24 @@ impl<'r> Context<'r> {
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    pub(super) fn comparison(&self, compare: &Compare, bindings: &[Option<i64>]) -> Comparison {
-        let lhs = solve::value(&compare.lhs, bindings);
-        let rhs = solve::value(&compare.rhs, bindings);
-        Comparison { text: self.text(compare.span), lhs, op: symbol(compare.op).into(), rhs }
+    pub(super) fn comparison(
+        &self,
+        rule: &Rule,
+        compare: &Compare,
+        bindings: &[Option<i64>],
+    ) -> Comparison {
+        let lone = |expr: &Expr| match expr {
+            Expr::Var(var) => rule.vars.get(usize::from(var.0)).map(|it| it.ty),
+            Expr::Const(_) | Expr::Binary(..) => None,
+        };
+        let ty = lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int);
+        let side = |it| solve::value(it, bindings).map(|raw| self.datum(ty, raw));
+        Comparison {
+            text: self.text(compare.span),
+            lhs: side(&compare.lhs),
+            op: symbol(compare.op).into(),
+            rhs: side(&compare.rhs),
+        }
     }
 
     pub(super) fn tally(&self, rule: &Rule, aggregate: &Aggregate, bindings: &Bindings) -> Tally {

@@ -76,9 +76,9 @@ pub enum Premise {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     pub text: String,
-    pub lhs: Option<i64>,
+    pub lhs: Option<Datum>,
     pub op: String,
-    pub rhs: Option<i64>,
+    pub rhs: Option<Datum>,
 }
 
 /// An aggregate: its distinct members and what they come to.
@@ -101,9 +101,11 @@ pub struct Refutation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lack {
-    /// No such fact, or no such row among the statics. Where the last column is a function of the
-    /// others: the value that is there instead.
-    Given { instead: Option<Datum> },
+    /// No such fact. Where the last column is a function of the others: the value that is there
+    /// instead.
+    Fact { instead: Option<Datum> },
+    /// No such row in any position; with the value that is there instead.
+    Static { instead: Option<Datum> },
     /// How far each rule of the relation gets.
     Rules(Vec<Attempt>),
     /// The goal is being refuted already: nothing but itself could support it.
@@ -117,7 +119,7 @@ pub enum Lack {
 pub struct Attempt {
     pub rule: Quote,
     pub bindings: Vec<Binding>,
-    /// How many literals of the body were satisfied.
+    /// How many literals of the body do not fail with these bindings, wherever they come in it.
     pub matched: usize,
     pub total: usize,
     pub blocked: Blocked,

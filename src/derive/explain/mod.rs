@@ -28,11 +28,15 @@ pub struct Limits {
     pub refutation: usize,
     /// Goals of a refutation that are taken apart, over all.
     pub goals: usize,
+    /// Rows that are proved by a rule, over all. A row that supports many others is proved for each.
+    pub rows: usize,
+    /// Partial matches of one rule that are looked at before the furthest so far is taken.
+    pub matches: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { proof: 256, refutation: 6, goals: 64 }
+        Self { proof: 256, refutation: 6, goals: 64, rows: 4096, matches: 4096 }
     }
 }
 

@@ -54,29 +54,65 @@ impl Refutation {
         }
     }
 
-    /// The reason that the most promising rule gives, if it has one.
+    /// What stands in the way, as deep as the most promising rules go; of goals that are missing,
+    /// the last one that says everything.
     pub fn reason(&self, view: View<'_>) -> Option<String> {
         let attempt = self.best()?;
+        let place = &attempt.rule.place;
         Some(match &attempt.blocked {
             Blocked::Head => return None,
             Blocked::Present(proof) => proof.summary(view),
-            Blocked::Compare(it) => format!("not {} [{}]", comparison(it), attempt.rule.place),
-            Blocked::Aggregate(it) => format!("not {} [{}]", tally(it), attempt.rule.place),
-            Blocked::Missing(lacking) => match lacking.reason(view) {
-                Some(reason) => reason,
-                None => format!("not: {} [{}]", view.goal(&lacking.goal), attempt.rule.place),
-            },
+            Blocked::Compare(it) => format!("not {} [{place}]", comparison(it)),
+            Blocked::Aggregate(it) => format!("not {} [{place}]", tally(it)),
+            Blocked::Missing(it) if it.stands_against() || it.has_named_part() => {
+                it.reason(view)?
+            }
+            Blocked::Missing(it) => format!("not: {} [{place}]", view.goal(&it.goal)),
         })
     }
 
-    /// The attempt that lacks the smallest part of its body.
+    /// The most promising rules come to something that stands against the goal.
+    fn stands_against(&self) -> bool {
+        self.best().is_some_and(Attempt::stands_against)
+    }
+
+    /// The most promising rule lacks a goal without open places.
+    fn has_named_part(&self) -> bool {
+        self.best().is_some_and(|it| match &it.blocked {
+            Blocked::Missing(it) => {
+                matches!(it.lack, Lack::Rules(_)) && it.goal.args.iter().all(Option::is_some)
+            }
+            _ => false,
+        })
+    }
+
+    /// The attempt with the fewest literals that fail; of equals the most promising kind.
     fn best(&self) -> Option<&Attempt> {
         let Lack::Rules(attempts) = &self.lack else { return None };
         let tried = attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
-        tried.min_by(|a, b| {
-            let share = |it: &Attempt, other: &Attempt| (it.total - it.matched) * other.total;
-            share(a, b).cmp(&share(b, a))
-        })
+        tried.min_by_key(|it| (it.total - it.matched, it.standing()))
+    }
+}
+
+impl Attempt {
+    /// Lower is more telling: first a goal that is missing because something stands against it. A
+    /// negated literal that fails outright is often but the mark of another rule's case, and what
+    /// no position has is no news.
+    fn standing(&self) -> u8 {
+        match &self.blocked {
+            Blocked::Missing(it) if it.stands_against() => 0,
+            Blocked::Missing(Refutation { lack: Lack::Static { .. }, .. }) => 3,
+            Blocked::Missing(_) => 1,
+            _ => 2,
+        }
+    }
+
+    fn stands_against(&self) -> bool {
+        match &self.blocked {
+            Blocked::Head => false,
+            Blocked::Present(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => true,
+            Blocked::Missing(it) => it.stands_against(),
+        }
     }
 }
 
@@ -135,8 +171,8 @@ fn source(ground: &Ground) -> String {
 }
 
 fn comparison(it: &Comparison) -> String {
-    let side = |raw: Option<i64>| raw.map_or("no value".into(), |raw| raw.to_string());
-    format!("{} ({} {} {})", it.text, side(it.lhs), it.op, side(it.rhs))
+    let side = |it: &Option<Datum>| it.as_ref().map_or("no value".into(), |it| it.name.clone());
+    format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
 }
 
 /// An aggregate with what it comes to and its first members.
@@ -192,8 +228,9 @@ impl Page<'_> {
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         let denial = format!("not: {}", self.view.goal(&refutation.goal));
         match &refutation.lack {
-            Lack::Given { instead: None } => self.line(depth, &format!("{denial} [no such fact]")),
-            Lack::Given { instead: Some(it) } => {
+            Lack::Fact { instead: None } => self.line(depth, &format!("{denial} [no such fact]")),
+            Lack::Static { instead: None } => self.line(depth, &format!("{denial} [never]")),
+            Lack::Fact { instead: Some(it) } | Lack::Static { instead: Some(it) } => {
                 self.line(depth, &format!("{denial} [but {}]", it.name));
             }
             Lack::Circular => self.line(depth, &format!("{denial} [asked above]")),

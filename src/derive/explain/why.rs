@@ -63,7 +63,7 @@ impl Context<'_> {
         let ground = match &self.program.relation(rel).role {
             Role::Input(input) => fact(self, *input, tuple),
             Role::Static | Role::Builtin(_) => Ground::Static,
-            Role::Derived if depth == 0 => Ground::Deeper,
+            Role::Derived if depth == 0 || self.proofs == 0 => Ground::Deeper,
             Role::Derived => return self.by_rule(rel, tuple, depth),
         };
         let relation = self.program.relation(rel).name.clone();
@@ -71,6 +71,7 @@ impl Context<'_> {
     }
 
     fn by_rule(&mut self, rel: RelId, tuple: &[i64], depth: usize) -> Proof {
+        self.proofs = self.proofs.saturating_sub(1);
         let ground = match self.derivation(rel, tuple) {
             None => Ground::Deeper,
             Some((rule, bindings)) => {
@@ -117,7 +118,7 @@ impl Context<'_> {
         depth: usize,
     ) -> Premise {
         match literal {
-            Literal::Compare(it) => Premise::Compare(self.comparison(it, bindings)),
+            Literal::Compare(it) => Premise::Compare(self.comparison(rule, it, bindings)),
             Literal::Aggregate(it) => Premise::Aggregate(self.tally(rule, it, bindings)),
             Literal::Atom(atom) => {
                 let pattern = solve::pattern(atom, bindings);

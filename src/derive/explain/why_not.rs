@@ -1,8 +1,8 @@
 //! Refutations: how far each rule of a relation gets toward a goal that no row matches.
 //!
-//! For each rule the body is searched as the solver does it, but with whatever is fully bound taken
-//! in text order, which is how rules are meant to be read; the first match that satisfies the most
-//! literals is kept.
+//! For each rule the body is searched as the solver does it, but with negated literals last; the
+//! first match that satisfies the most literals is kept. So a rule all of whose positive literals
+//! hold is said to fail by what stands against it.
 
 use std::ops::ControlFlow;
 
@@ -11,11 +11,17 @@ use super::data::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Literal, RelId, Role, Rule};
 
-/// The partial match that got furthest so far.
-struct Furthest {
+/// A partial match, and the literal at which it ends.
+struct Failure {
     matched: usize,
     literal: usize,
     bindings: Bindings,
+}
+
+/// The failure that came furthest so far, and how many more partial matches may be tried.
+struct Search {
+    furthest: Option<Failure>,
+    matches: usize,
 }
 
 impl Context<'_> {
@@ -27,9 +33,8 @@ impl Context<'_> {
         depth: usize,
     ) -> Refutation {
         let lack = match self.program.relation(rel).role {
-            Role::Input(_) | Role::Static | Role::Builtin(_) => {
-                Lack::Given { instead: self.instead(rel, pattern) }
-            }
+            Role::Input(_) => Lack::Fact { instead: self.instead(rel, pattern) },
+            Role::Static | Role::Builtin(_) => Lack::Static { instead: self.instead(rel, pattern) },
             Role::Derived if self.is_open(rel, pattern) => Lack::Circular,
             Role::Derived if depth == 0 || self.goals == 0 => Lack::Deeper,
             Role::Derived => {
@@ -87,21 +92,24 @@ impl Context<'_> {
                 blocked: Blocked::Head,
             };
         };
-        let mut furthest = None;
+        let mut search = Search { furthest: None, matches: self.limits.matches };
         let rest: Vec<u16> = (0..total as u16).collect();
-        self.reach(&rule.body, &rest, &mut bindings.clone(), &mut furthest);
-        let (matched, blocked, bindings) = match furthest {
-            Some(it) => (it.matched, self.blocked(rule, &it, depth), it.bindings),
+        self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);
+        let (matched, blocked, bindings) = match search.furthest {
+            Some(it) => {
+                let matched = self.satisfied(&rule.body, &it.bindings);
+                (matched, self.blocked(rule, &it, depth), it.bindings)
+            }
             None => (0, Blocked::Head, bindings),
         };
         let bindings = self.bindings(&rule.vars, &bindings);
         Attempt { rule: self.quote(rule), bindings, matched, total, blocked }
     }
 
-    fn blocked(&mut self, rule: &Rule, furthest: &Furthest, depth: usize) -> Blocked {
-        let bindings = &furthest.bindings;
-        match &rule.body[furthest.literal] {
-            Literal::Compare(it) => Blocked::Compare(self.comparison(it, bindings)),
+    fn blocked(&mut self, rule: &Rule, failure: &Failure, depth: usize) -> Blocked {
+        let bindings = &failure.bindings;
+        match &rule.body[failure.literal] {
+            Literal::Compare(it) => Blocked::Compare(self.comparison(rule, it, bindings)),
             Literal::Aggregate(it) => Blocked::Aggregate(self.tally(rule, it, bindings)),
             Literal::Atom(atom) => {
                 let pattern = solve::pattern(atom, bindings);
@@ -115,43 +123,67 @@ impl Context<'_> {
         }
     }
 
+    /// How many literals do not fail, wherever they come, with the variables that are bound: those
+    /// that hold, have rows, or cannot be judged.
+    fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
+        let fits = |at: &usize| {
+            let literal = &body[*at];
+            let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
+            if !is_positive && !solve::is_test(body, *at, bindings) {
+                return true;
+            }
+            let found = &mut |_: &mut Bindings| ControlFlow::Break(());
+            solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
+        };
+        (0..body.len()).filter(fits).count()
+    }
+
     /// A refutation of one level does not prove what stands against it.
     fn proof_depth(&self, depth: usize) -> usize {
         if depth == 0 { 0 } else { self.limits.proof }
     }
 
     /// Searches the body on from a partial match and keeps the furthest failure.
-    fn reach(
-        &self,
-        body: &[Literal],
-        rest: &[u16],
-        bindings: &mut Bindings,
-        furthest: &mut Option<Furthest>,
-    ) {
+    fn reach(&self, body: &[Literal], rest: &[u16], bindings: &mut Bindings, search: &mut Search) {
+        search.matches = search.matches.saturating_sub(1);
         let Some(at) = self.next(body, rest, bindings) else { return };
         let literal = usize::from(rest[at]);
         let later = [&rest[..at], &rest[at + 1..]].concat();
         let mut any = false;
         let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |bindings| {
             any = true;
-            self.reach(body, &later, bindings, furthest);
-            ControlFlow::Continue(())
+            self.reach(body, &later, bindings, search);
+            match search.matches {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
         });
         let matched = body.len() - rest.len();
-        if !any && furthest.as_ref().is_none_or(|it| it.matched < matched) {
-            *furthest = Some(Furthest { matched, literal, bindings: bindings.clone() });
+        if !any && search.furthest.as_ref().is_none_or(|it| it.matched < matched) {
+            let bindings = bindings.clone();
+            search.furthest = Some(Failure { matched, literal, bindings });
         }
     }
 
-    /// The literal to try next: the first in text order that needs no new variable; or else what
-    /// the solver would take, unless another cannot be satisfied in any case.
+    /// The literal to try next: a positive one that needs no new variable, in text order; or else
+    /// what the solver would take, unless another cannot be satisfied in any case. What is negated
+    /// or counted comes last: that everything else holds tells most.
     fn next(&self, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
-        let test = rest.iter().position(|&it| solve::is_test(body, usize::from(it), bindings));
-        if test.is_some() {
-            return test;
+        let is_test = |it: u16| solve::is_test(body, usize::from(it), bindings);
+        let is_late = |it: u16| match &body[usize::from(it)] {
+            Literal::Atom(atom) => atom.negated,
+            Literal::Aggregate(_) => is_test(it),
+            Literal::Compare(_) => false,
+        };
+        let soon: Vec<u16> = rest.iter().copied().filter(|&it| !is_late(it)).collect();
+        let chosen = soon.iter().position(|&it| is_test(it)).or_else(|| {
+            let (at, many) = solve::pick(self.program, body, &soon, bindings)?;
+            let hopeless = many.then(|| solve::hopeless(self.rows, body, &soon, bindings));
+            Some(hopeless.flatten().unwrap_or(at))
+        });
+        match chosen {
+            Some(at) => rest.iter().position(|it| *it == soon[at]),
+            None => rest.iter().position(|&it| is_test(it)),
         }
-        let (at, many) = solve::pick(self.program, body, rest, bindings)?;
-        let hopeless = many.then(|| solve::hopeless(self.rows, body, rest, bindings)).flatten();
-        hopeless.or(Some(at))
     }
 }

@@ -2,7 +2,7 @@
 //! turns have several half-moves.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
-//! piece, eleven queens, pawns on the last rank are all fine. What cannot be a fact is dropped with
+//! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
 //! a [`Warning`]: a castling right with no rook or no castling piece on the home rank, an en passant
 //! square that no piece has just passed. The side that is not to move may stand in check; that is a
 //! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed.

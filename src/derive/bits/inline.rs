@@ -1,0 +1,82 @@
+//! Inlining: a relation that only narrows another one need not be stored to be used.
+//!
+//! A relation with one rule, whose body is atoms over the head's own variables, is replaced by that
+//! body wherever it is asked for positively: `legal(p, t) :- goes(p, t), !unsafe(p, t).` costs its
+//! readers one more row in an AND instead of a table. It can still be read by itself. The datafrog
+//! evaluator knows nothing of this.
+
+use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, Term, Var, VarId};
+
+/// The program with such relations replaced in the bodies of rules.
+pub(super) fn inlined(program: &Program) -> Program {
+    let mut result = program.clone();
+    // Lower strata first, so that an inlined body has been served itself.
+    for stratum in &program.strata {
+        for &rel in &stratum.relations {
+            for &id in &program.relation(rel).rules {
+                let rule = substituted(&result, result.rule(id));
+                result.rules[usize::from(id.0)] = rule;
+            }
+        }
+    }
+    result
+}
+
+fn substituted(program: &Program, rule: &Rule) -> Rule {
+    let mut rule = rule.clone();
+    let body = std::mem::take(&mut rule.body);
+    for literal in body {
+        match &literal {
+            Literal::Atom(atom) if !atom.negated && atom.rel != rule.head => {
+                match narrowing(program, atom.rel) {
+                    Some(inner) => replace(program, &mut rule, atom, inner),
+                    None => rule.body.push(literal),
+                }
+            }
+            _ => rule.body.push(literal),
+        }
+    }
+    rule
+}
+
+/// The relation's only rule, if its body is atoms over the head's variables.
+fn narrowing(program: &Program, rel: RelId) -> Option<&Rule> {
+    let relation = program.relation(rel);
+    let [only] = relation.rules.as_slice() else { return None };
+    let rule = program.rule(*only);
+    let mut heads: Vec<Term> = rule.args.clone();
+    heads.sort_by_key(|it| if let Term::Var(var) = it { var.0 } else { u16::MAX });
+    heads.dedup();
+    let plain = |literal: &Literal| match literal {
+        Literal::Atom(atom) => {
+            atom.rel != rel && atom.args.iter().all(|it| rule.args.contains(it))
+        }
+        _ => false,
+    };
+    (relation.role == Role::Derived
+        && rule.args.len() >= 2
+        && heads.len() == rule.args.len()
+        && rule.args.iter().all(|it| matches!(it, Term::Var(_)))
+        && rule.body.len() >= 2
+        && rule.body.iter().all(plain))
+    .then_some(rule)
+}
+
+fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
+    let mut args = atom.args.clone();
+    for (at, arg) in args.iter_mut().enumerate() {
+        if *arg == Term::Wild {
+            let ty = program.relation(atom.rel).columns[at].ty;
+            rule.vars.push(Var { name: format!("_inlined{}", rule.vars.len()), ty });
+            *arg = Term::Var(VarId((rule.vars.len() - 1) as u16));
+        }
+    }
+    for literal in &inner.body {
+        let Literal::Atom(part) = literal else { continue };
+        let given = |term: &Term| {
+            inner.args.iter().position(|it| it == term).map_or(*term, |at| args[at])
+        };
+        let args = part.args.iter().map(given).collect();
+        rule.body.push(Literal::Atom(Atom { args, ..part.clone() }));
+    }
+}
