@@ -226,9 +226,11 @@ impl Game {
     /// States how often the position on the board has stood, this time included.
     fn count_occurrences(&mut self, key: u64) {
         let Some(occurrences) = self.terms.moves.occurrences else { return };
-        let earlier = self.history.iter().map(|it| it.key).chain([self.start_key]);
-        let count = 1 + earlier.filter(|&it| it == key).count();
-        self.world.set_raw(GAME, occurrences.attr, Some(count as i64));
+        let earlier = self.history.iter().filter(|it| it.key == key).count() as i64;
+        // A game that goes on from a save may start from a position that has stood before.
+        let at_start = self.start.get_raw(GAME, occurrences.attr).unwrap_or(1);
+        let count = 1 + earlier + if self.start_key == key { at_start } else { 0 };
+        self.world.set_raw(GAME, occurrences.attr, Some(count));
     }
 
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
