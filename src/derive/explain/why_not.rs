@@ -126,20 +126,11 @@ impl Context<'_> {
     /// How many literals do not fail, wherever they come, with the variables that are bound: those
     /// that hold, have rows, or cannot be judged.
     fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
-<<<<<<< HEAD
-        let holds = |at: &usize| {
-            solve::is_test(body, *at, bindings) && {
-                let literal = &body[*at];
-                let found = &mut |_: &mut Bindings| ControlFlow::Break(());
-                solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found)
-                    .is_break()
-=======
         let fits = |at: &usize| {
             let literal = &body[*at];
             let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
             if !is_positive && !solve::is_test(body, *at, bindings) {
                 return true;
->>>>>>> main
             }
             let found = &mut |_: &mut Bindings| ControlFlow::Break(());
             solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
