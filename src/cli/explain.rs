@@ -14,7 +14,7 @@ use super::output::{Out, trouble};
 use super::setup;
 use crate::derive::World;
 use crate::derive::explain::{Proof, Refutation, View, why, why_not};
-use crate::game::Game;
+use crate::game::{Game, PlayError};
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{Contract, Move, is_over};
 use crate::rules::RelId;
@@ -101,7 +101,7 @@ pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer
 }
 
 /// Why the row of a move's action does not hold.
-pub(crate) fn refute_move(world: &mut World, mv: &Move) -> Option<Refutation> {
+fn refute_move(world: &mut World, mv: &Move) -> Option<Refutation> {
     let rel = world.program().action(mv.action).rel;
     let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
     why_not(&world.materialised(), rel, &pattern)
@@ -132,12 +132,21 @@ fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proo
     rows.iter().filter_map(|row| why(&all, rel, row)).collect()
 }
 
+/// Plays the move that a text means. A move that can be named but is not legal is refused with its
+/// refutation.
+pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
+    let played = game.play_text(text).map(|_| ());
+    if let Err(PlayError::Text(error)) = &played
+        && let Some(candidate) = error.candidate()
+        && let Err(refusal) = game.play(candidate)
+    {
+        return Err(refusal);
+    }
+    played
+}
+
 /// Reads a move as UCI, and if it has not that form, as SAN.
-pub(crate) fn read_move(
-    world: &mut World,
-    contract: &Contract,
-    text: &str,
-) -> Result<Move, MoveError> {
+fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
         Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
             parse_san(world, contract, text)
@@ -160,7 +169,7 @@ pub(crate) fn tree(game: &mut Game, finding: &Finding) -> String {
 }
 
 /// The reason that a refutation comes down to, in a line.
-pub(crate) fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
+fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
     let names = |ty, raw| names::name(world, contract, ty, raw);
     let view = View { program: world.program(), names: &names, negations: false };
     refutation.reason(view).unwrap_or_else(|| refutation.summary(view))

@@ -672,8 +672,11 @@ impl<'p, W: Word> Planner<'p, W> {
     /// loop's member.
     fn fuse(&mut self) {
         let at = self.code.ops.len();
-        let [.., Op::Loop { reg, rows }, Op::EmitRow { row, support: Some(support), rows: emitted }] =
-            self.code.ops[..at]
+        let [
+            ..,
+            Op::Loop { reg, rows },
+            Op::EmitRow { row, support: Some(support), rows: emitted },
+        ] = self.code.ops[..at]
         else {
             return;
         };
