@@ -244,7 +244,9 @@ fn input_cannot_reach_a_panic_in_the_command_line() {
 #[test]
 fn the_code_map_is_the_tree_on_disk() {
     let mut on_disk: BTreeSet<String> = BTreeSet::new();
-    for (dir, ext) in [("src", "rs"), ("rules", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")] {
+    for (dir, ext) in
+        [("src", "rs"), ("rules", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")]
+    {
         on_disk.extend(files(&root().join(dir), ext).iter().map(|path| shown(path)));
     }
     on_disk.extend(folders(&root().join("rules")).into_iter().map(|it| format!("rules/{it}/")));
@@ -289,6 +291,19 @@ fn every_dependency_says_why_it_is_there() {
     let missing: Vec<String> =
         dependencies().into_iter().filter(|name| !section.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "docs/architecture.md, Dependencies, lacks {missing:?}");
+}
+
+#[test]
+fn the_readme_names_every_command_and_no_other() {
+    let readme = read(&root().join("README.md"));
+    let grammar = rulemate::cli::grammar();
+    let commands: BTreeSet<&str> = grammar.get_subcommands().map(|it| it.get_name()).collect();
+    let mut named = BTreeSet::new();
+    for part in readme.split("`rulemate ").skip(1).chain(readme.split("$ rulemate ").skip(1)) {
+        named.insert(part.split([' ', '`', '\n']).next().unwrap());
+    }
+    named.remove("COMMAND");
+    assert_eq!(named, commands, "README.md names other commands than there are");
 }
 
 /// The names in the dependency tables of Cargo.toml.
