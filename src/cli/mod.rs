@@ -5,7 +5,7 @@
 //! rules of any game.
 
 mod args;
-mod bench;
+pub mod bench;
 mod board;
 mod check;
 mod explain;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Measures CPU time of a process, this one or a child.
 #[derive(Debug, Clone)]
-pub(crate) struct Meter {
+pub struct Meter {
     process: String,
     began: Instant,
     cpu: Option<Duration>,
@@ -16,12 +16,12 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Starts measuring this process.
-    pub(crate) fn own() -> Self {
+    pub fn own() -> Self {
         Self::of("self".to_owned())
     }
 
     /// Starts measuring a running child.
-    pub(crate) fn child(id: u32) -> Self {
+    pub fn child(id: u32) -> Self {
         Self::of(id.to_string())
     }
 
@@ -31,7 +31,7 @@ impl Meter {
     }
 
     /// CPU time since the start, or wall time where CPU time cannot be read.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         match (self.cpu, cpu_time(&self.process)) {
             (Some(before), Some(now)) => now.saturating_sub(before),
             _ => self.began.elapsed(),

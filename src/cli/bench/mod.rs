@@ -15,7 +15,8 @@ use super::Verdict;
 use super::args::BenchArgs;
 use super::output::{Ink, Out, progress};
 use super::setup::Library;
-use peer::Peer;
+pub use meter::Meter;
+pub use peer::{Answer as PeerAnswer, Peer};
 
 /// The peer, by its command.
 const PEER: &str = "fairy-stockfish";

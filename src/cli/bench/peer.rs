@@ -12,24 +12,25 @@ use anyhow::{Context, bail};
 use super::meter::Meter;
 
 /// A running engine that speaks UCI.
-pub(crate) struct Peer {
+#[derive(Debug)]
+pub struct Peer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     /// What the engine calls itself.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 /// What a peer answered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer {
-    pub(crate) nodes: u64,
-    pub(crate) time: Duration,
+pub struct Answer {
+    pub nodes: u64,
+    pub time: Duration,
 }
 
 impl Peer {
     /// Starts an engine by its command, if it is installed (Debian puts engines in `/usr/games`).
-    pub(crate) fn start(command: &str) -> Option<Self> {
+    pub fn start(command: &str) -> Option<Self> {
         let debian = PathBuf::from("/usr/games").join(command);
         let program = if debian.exists() { debian } else { PathBuf::from(command) };
         let spawned = Command::new(program)
@@ -59,7 +60,7 @@ impl Peer {
     }
 
     /// Counts a tree. `variant` is the engine's own name for the game.
-    pub(crate) fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Answer> {
+    pub fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Answer> {
         self.say(&format!("setoption name UCI_Variant value {variant}"))?;
         self.say(&format!("position fen {fen}"))?;
         self.say("isready")?;

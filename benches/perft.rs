@@ -1,0 +1,81 @@
+//! Counting trees, beside a peer engine where it is installed. Every count is asserted, and the
+//! ratio of the two is printed under each group: ratios travel between machines, seconds do not.
+
+#![allow(clippy::print_stderr, reason = "the ratio is what one runs this for")]
+
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use rulemate::cli::bench::{Meter, Peer};
+use rulemate::game::Game;
+use rulemate::moves::perft;
+use rulemate::presets::Catalogue;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+const LOSING: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
+
+/// Game, position, its FEN, depth, nodes.
+const TREES: [(&str, &str, &str, u32, u64); 3] = [
+    ("chess", "start", START, 4, 197_281),
+    ("chess", "kiwipete", KIWIPETE, 3, 97_862),
+    ("antichess", "start", LOSING, 4, 153_299),
+];
+
+/// Time and the number of rounds that it is for.
+#[derive(Default)]
+struct Spent(Duration, u32);
+
+impl Spent {
+    fn add(&mut self, time: Duration) -> Duration {
+        self.0 += time;
+        self.1 += 1;
+        time
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.as_secs_f64() / f64::from(self.1.max(1))
+    }
+}
+
+fn trees(criterion: &mut Criterion) {
+    let catalogue = Catalogue::embedded().expect("the rules of this package");
+    let mut peer = Peer::start("fairy-stockfish");
+    for (name, position, fen, depth, nodes) in TREES {
+        let rules = catalogue.load::<&str>(name, &[]).expect("a game of this package");
+        let mut game = rules.start(Some(fen)).expect("a position of the game");
+        let mut group = criterion.benchmark_group(format!("{name}, {position}, depth {depth}"));
+        group.sample_size(10);
+        let (mut own, mut theirs) = (Spent::default(), Spent::default());
+        group.bench_function("rulemate", |bencher| {
+            bencher.iter_custom(|rounds| {
+                (0..rounds).map(|_| own.add(count(&mut game, depth, nodes))).sum()
+            });
+        });
+        if let Some(peer) = &mut peer {
+            group.bench_function("fairy-stockfish", |bencher| {
+                bencher.iter_custom(|rounds| {
+                    (0..rounds).map(|_| theirs.add(ask(peer, name, fen, depth, nodes))).sum()
+                });
+            });
+            eprintln!("rulemate is {:.2} times as fast\n", theirs.mean() / own.mean());
+        }
+        group.finish();
+    }
+}
+
+fn count(game: &mut Game, depth: u32, nodes: u64) -> Duration {
+    let contract = game.contract().clone();
+    let meter = Meter::own();
+    assert_eq!(perft(game.world_mut(), &contract, depth), nodes);
+    meter.elapsed()
+}
+
+fn ask(peer: &mut Peer, variant: &str, fen: &str, depth: u32, nodes: u64) -> Duration {
+    let answer = peer.perft(variant, fen, depth).expect("the peer answers");
+    assert_eq!(answer.nodes, nodes);
+    answer.time
+}
+
+criterion_group!(benches, trees);
+criterion_main!(benches);
