@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn swapped_letters_are_one_edit() {
-        assert_eq!(edits("attcaks", "attacks"), 2);
+        assert_eq!(edits("attcaks", "attacks"), 1);
         assert_eq!(edits("atatcks", "attacks"), 1);
         assert_eq!(nearest("raod", ["toll", "road"]), Some("road"));
     }

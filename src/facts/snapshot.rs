@@ -20,7 +20,8 @@ pub struct Snapshot {
     schema: Arc<Schema>,
     texts: Arc<Vec<Arc<str>>>,
     narrow: OrdMap<Key, i32>,
-    wide: OrdMap<Key, i64>,
+    /// Values that need more than 32 bits; `None` for no such value.
+    wide: Option<Arc<OrdMap<Key, i64>>>,
     hash: u64,
     own_bytes: u32,
 }
@@ -52,7 +53,7 @@ impl Snapshot {
             schema: Arc::clone(session.schema()),
             texts: Arc::clone(session.texts()),
             narrow: OrdMap::new(),
-            wide: OrdMap::new(),
+            wide: None,
             hash: session.hash(),
             own_bytes: 0,
         };
@@ -96,13 +97,16 @@ impl Snapshot {
         }
         match raw.filter(|_| narrow.is_none()) {
             Some(value) => {
-                self.wide.insert(key, value);
+                Arc::make_mut(self.wide.get_or_insert_default()).insert(key, value);
             }
-            None if self.wide.is_empty() => (),
-            None => {
-                self.wide.remove(&key);
-            }
+            None => self.clear_wide(key),
         }
+    }
+
+    fn clear_wide(&mut self, key: Key) {
+        let Some(wide) = self.wide.as_mut().filter(|it| it.contains_key(&key)) else { return };
+        Arc::make_mut(wide).remove(&key);
+        self.wide = self.wide.take().filter(|it| !it.is_empty());
     }
 
     pub fn schema(&self) -> &Arc<Schema> {
@@ -115,12 +119,13 @@ impl Snapshot {
 
     pub fn get_raw(&self, entity: EntityId, attr: AttrId) -> Option<i64> {
         let key = Key::new(entity, attr);
-        self.narrow.get(&key).map(|&it| i64::from(it)).or_else(|| self.wide.get(&key).copied())
+        let wide = || self.wide.as_ref()?.get(&key).copied();
+        self.narrow.get(&key).map(|&it| i64::from(it)).or_else(wide)
     }
 
     /// The number of facts.
     pub fn len(&self) -> usize {
-        self.narrow.len() + self.wide.len()
+        self.narrow.len() + self.wide.as_ref().map_or(0, |it| it.len())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -142,7 +147,8 @@ impl Snapshot {
     /// Every fact in canonical order, in raw values.
     pub fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
         let mut narrow = self.narrow.iter().map(|(&key, &raw)| (key, i64::from(raw))).peekable();
-        let mut wide = self.wide.iter().map(|(&key, &raw)| (key, raw)).peekable();
+        let wide = self.wide.iter().flat_map(|it| it.iter());
+        let mut wide = wide.map(|(&key, &raw)| (key, raw)).peekable();
         std::iter::from_fn(move || {
             let from_wide = match (narrow.peek(), wide.peek()) {
                 (Some((a, _)), Some((b, _))) => b < a,
@@ -159,7 +165,10 @@ impl Snapshot {
     /// order. Costs what differs.
     pub fn diff(&self, other: &Self) -> Vec<Change> {
         let mut keys: Vec<Key> = changed_keys(&self.narrow, &other.narrow);
-        keys.extend(changed_keys(&self.wide, &other.wide));
+        if self.wide.is_some() || other.wide.is_some() {
+            let (old, new) = (self.wide.clone(), other.wide.clone());
+            keys.extend(changed_keys(&old.unwrap_or_default(), &new.unwrap_or_default()));
+        }
         keys.sort_unstable();
         keys.dedup();
         let change = |key: Key| {

@@ -5,13 +5,14 @@
 
 mod key;
 mod memory;
+mod names;
 mod play;
-mod reasons;
 mod record;
 mod refusal;
 mod terms;
 
 pub use memory::Memory;
+pub use names::value_name;
 pub use play::Game;
 pub use record::{GameResult, Record};
 pub use refusal::{EndError, IllegalMove, PlayError};

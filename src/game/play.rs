@@ -9,7 +9,8 @@ use std::sync::Arc;
 use crate::derive::World;
 use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
 use crate::moves::notation::{
-    FenError, Setup, Warning, listing, parse_uci, read_fen, to_uci, write_fen,
+    FenError, MoveFault, Setup, Warning, listing, parse_san, parse_uci, read_fen, to_san, to_uci,
+    write_fen,
 };
 use crate::moves::{Contract, Move, is_legal, legal_moves};
 use crate::rules::Program;
@@ -141,13 +142,24 @@ impl Game {
         }
     }
 
-    /// The legal move that a text means.
+    /// The legal move that a text means, in UCI or SAN.
     ///
     /// # Errors
     /// The game is over, or the text means no legal move, or several.
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
         self.refuse_if_over()?;
-        Ok(parse_uci(&mut self.world, &self.terms.moves, text)?)
+        let (world, contract) = (&mut self.world, &self.terms.moves);
+        let uci = match parse_uci(world, contract, text) {
+            Ok(mv) => return Ok(mv),
+            Err(error) => error,
+        };
+        let san = match parse_san(world, contract, text) {
+            Ok(mv) => return Ok(mv),
+            Err(error) => error,
+        };
+        // The error of the form that the text has.
+        let is_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
+        Err(if is_uci { uci } else { san }.into())
     }
 
     /// Plays the move that a text means.
@@ -173,7 +185,8 @@ impl Game {
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }
-        let record = self.transact(mv, uci);
+        let san = to_san(&mut self.world, &self.terms.moves, mv);
+        let record = self.transact(mv, uci, san);
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");
@@ -190,7 +203,7 @@ impl Game {
     }
 
     /// Takes the action and commits. The move is known to be legal.
-    fn transact(&mut self, mv: &Move, uci: String) -> Record {
+    fn transact(&mut self, mv: &Move, uci: String, san: String) -> Record {
         let side = self.side();
         let since = self.world.facts().mark();
         self.world.fire(mv.action, &mv.args);
@@ -201,8 +214,8 @@ impl Game {
         self.world.commit();
         Record {
             mv: mv.clone(),
-            san: uci.clone().into(),
             uci: uci.into(),
+            san: san.into(),
             side: side.unwrap_or_default(),
             turn_goes_on: side == self.side(),
             key,
@@ -213,9 +226,11 @@ impl Game {
     /// States how often the position on the board has stood, this time included.
     fn count_occurrences(&mut self, key: u64) {
         let Some(occurrences) = self.terms.moves.occurrences else { return };
-        let earlier = self.history.iter().map(|it| it.key).chain([self.start_key]);
-        let count = 1 + earlier.filter(|&it| it == key).count();
-        self.world.set_raw(GAME, occurrences.attr, Some(count as i64));
+        let earlier = self.history.iter().filter(|it| it.key == key).count() as i64;
+        // A game that goes on from a save may start from a position that has stood before.
+        let at_start = self.start.get_raw(GAME, occurrences.attr).unwrap_or(1);
+        let count = 1 + earlier + if self.start_key == key { at_start } else { 0 };
+        self.world.set_raw(GAME, occurrences.attr, Some(count));
     }
 
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).

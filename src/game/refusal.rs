@@ -1,14 +1,12 @@
-//! Why something was refused: every reason, and what to ask for a proof.
-//!
-//! The full refutation is made on demand from the row that [`IllegalMove`] names, by whoever
-//! explains.
+//! Why something was refused: the reason in a line, and the refutation that it is taken from.
 
-use crate::derive::{Rows, Tuple, World};
+use crate::derive::World;
+use crate::derive::explain::{Refutation, View, why, why_not};
 use crate::moves::notation::MoveError;
-use crate::moves::{Contract, Move, is_pseudo};
-use crate::rules::RelId;
+use crate::moves::{Contract, Move};
+use crate::rules::{RelId, Type};
 
-use super::reasons::{reasons, sentence};
+use super::names::value_name;
 use super::record::GameResult;
 
 /// Why a move was not played. Nothing has changed.
@@ -27,11 +25,12 @@ pub enum PlayError {
 #[error("{text} is not legal: {}", reasons.join("; "))]
 pub struct IllegalMove {
     pub mv: Move,
+    /// The move in UCI.
     pub text: String,
     pub reasons: Vec<String>,
-    /// The row that does not hold: the question for an explanation.
-    pub rel: RelId,
-    pub row: Tuple,
+    /// How far each rule for the move gets; `None` if the rules allow it and it was refused for
+    /// what it would lead to.
+    pub refutation: Option<Refutation>,
 }
 
 /// Why a game was not ended as asked. Nothing has changed.
@@ -57,21 +56,38 @@ fn offers(offered: &[String]) -> String {
 impl IllegalMove {
     /// Looks for what a move lacks.
     pub(super) fn new(world: &mut World, contract: &Contract, mv: &Move, text: String) -> Self {
-        let program = world.program().clone();
-        let action = program.action(mv.action);
-        let tried = is_pseudo(world, mv);
-        let rel = match action.tries {
-            Some(tries) if !tried => tries,
-            _ => action.rel,
+        let rel = world.program().action(mv.action).rel;
+        let row: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
+        let refutation = why_not(&world.materialised(), rel, &row);
+        let reason = match &refutation {
+            Some(it) => reason(world, contract, it),
+            None => afterwards(world, contract, mv),
         };
-        let mover = contract.mover(world.facts()).unwrap_or_default();
-        let rows = world.materialised();
-        let reasons = if tried && rows.contains(action.rel, &mv.args) {
-            // The rules allow it: it was refused for what it would lead to.
-            vec![format!("after it {}", sentence(&rows, contract, contract.exposed, &[mover]))]
-        } else {
-            reasons(&rows, contract, rel, &mv.args)
-        };
-        Self { mv: mv.clone(), text, reasons, rel, row: mv.args.clone() }
+        Self { mv: mv.clone(), text, reasons: vec![reason], refutation }
     }
+}
+
+fn reason(world: &World, contract: &Contract, refutation: &Refutation) -> String {
+    let program = world.program();
+    let names = |ty: Type, raw: i64| value_name(program, world.facts(), contract, ty, raw);
+    let view = View { program, names: &names, negations: false };
+    refutation.reason(view).unwrap_or_else(|| refutation.summary(view))
+}
+
+/// What would be so after the move, and must not be.
+fn afterwards(world: &mut World, contract: &Contract, mv: &Move) -> String {
+    let mover = contract.mover(world.facts()).unwrap_or_default();
+    let mark = world.mark();
+    world.fire(mv.action, &mv.args);
+    let proof = prove(world, contract, contract.exposed, mover);
+    world.rollback(mark);
+    format!("after it {proof}")
+}
+
+fn prove(world: &mut World, contract: &Contract, rel: RelId, mover: i64) -> String {
+    let proof = why(&world.materialised(), rel, &[mover]);
+    let program = world.program();
+    let names = |ty: Type, raw: i64| value_name(program, world.facts(), contract, ty, raw);
+    let view = View { program, names: &names, negations: false };
+    proof.map(|it| it.summary(view)).unwrap_or_else(|| program.tuple_name(rel, &[mover]))
 }

@@ -4,7 +4,7 @@
 //! of every program. Only the files that a game needs are compiled, and only when it is asked for.
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `use` (an activation), `fact`
-//! (`attribute=value` of the game), `number` and `place` (start positions by number). Keys of
+//! (`attribute=value` of the game), `number`, `pattern` and `place` (start positions by number). Keys of
 //! presets: `preset`, `name`, `description`. Other keys are left for others.
 
 use std::sync::Arc;
@@ -32,7 +32,6 @@ pub struct GameEntry {
     /// Facts of the game, as `(attribute, value)`.
     pub facts: Vec<(String, String)>,
     pub numbered: Option<Numbered>,
-    template: String,
     source: usize,
 }
 
@@ -196,7 +195,7 @@ impl Catalogue {
         let program = Arc::new(self.compile(game, own.iter().chain(&extra))?);
         let activations = activations(&program, &own, &extra)?;
         let start = match &game.numbered {
-            Some(it) => it.fill(&game.template, number.unwrap_or(it.default))?,
+            Some(it) => it.start(number.unwrap_or(it.default))?,
             None => game.start.clone(),
         };
         let facts = game_facts(&program, game)?;
@@ -385,12 +384,13 @@ impl<'a> Metadata<'a> {
 
     fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
         let start = self.one("start")?.ok_or_else(|| self.fault(game, "the game has no start"))?;
-        let template = start.value.clone();
         let numbered = self.numbered()?;
-        let start = match &numbered {
-            Some(it) => it.fill(&template, it.default).map_err(|it| self.fault(start, it))?,
-            None => template.clone(),
-        };
+        if let Some(it) = &numbered {
+            let first = it.start(it.default).map_err(|it| self.fault(start, it))?;
+            if first != start.value {
+                return Err(self.fault(start, format!("number {} is {first}", it.default)));
+            }
+        }
         let mut facts = Vec::new();
         for meta in self.all("fact") {
             let (name, value) = meta
@@ -403,11 +403,10 @@ impl<'a> Metadata<'a> {
             name: game.value.clone(),
             title: self.one("title")?.unwrap_or(game).value.clone(),
             aliases: self.texts("alias"),
-            start,
+            start: start.value.clone(),
             uses: self.texts("use"),
             facts,
             numbered,
-            template,
             source: at,
         })
     }
@@ -415,7 +414,7 @@ impl<'a> Metadata<'a> {
     fn numbered(&self) -> Result<Option<Numbered>, CatalogueError> {
         let Some(number) = self.one("number")? else { return Ok(None) };
         let places: Vec<&str> = self.all("place").map(|it| it.value.as_str()).collect();
-        let numbered = Numbered::parse(&number.value, &places);
+        let numbered = Numbered::parse(&number.value, &self.text("pattern")?, &places);
         numbered.map(Some).map_err(|it| self.fault(number, it))
     }
 }

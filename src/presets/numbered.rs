@@ -1,10 +1,10 @@
 //! Start positions by number, for games with a shuffled back rank.
 //!
-//! `.meta number "position=518"` names the option and its default; each `.meta place "LETTERS at
-//! CHOICE ..."` puts pieces on the rank and takes one digit of the number, the first line the
+//! `.meta number "position=518"` names the option and its default, `.meta pattern` is the position
+//! with `{rank}` and `{RANK}` for the rank in lower and in upper case. Each `.meta place "LETTERS
+//! at CHOICE ..."` puts pieces on the rank and takes one digit of the number, the first line the
 //! lowest. A choice has a place for each letter: a letter is a file, a digit counts the files that
-//! are still free, from the left. `{rank}` in the start position is the rank in lower case,
-//! `{RANK}` in upper case. Deliberately absent: what the letters mean.
+//! are still free, from the left. Deliberately absent: what the letters mean.
 
 /// The start positions of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,7 @@ pub struct Numbered {
     /// The option that carries the number.
     pub option: String,
     pub default: u32,
+    pattern: String,
     steps: Vec<Step>,
 }
 
@@ -46,14 +47,12 @@ impl Numbered {
     ///
     /// # Errors
     /// The first line of another form.
-    pub(super) fn parse(number: &str, places: &[&str]) -> Result<Self, PlaceError> {
+    pub(super) fn parse(number: &str, pattern: &str, places: &[&str]) -> Result<Self, PlaceError> {
         let fault = || PlaceError::Number { text: number.into() };
         let (option, default) = number.split_once('=').ok_or_else(fault)?;
         let default = default.parse().map_err(|_| fault())?;
         let steps = places.iter().map(|it| Step::parse(it)).collect::<Result<_, _>>()?;
-        let numbered = Self { option: option.into(), default, steps };
-        numbered.rank(default)?;
-        Ok(numbered)
+        Ok(Self { option: option.into(), default, pattern: pattern.into(), steps })
     }
 
     /// How many start positions there are.
@@ -80,11 +79,14 @@ impl Numbered {
         rank.into_iter().collect::<Option<_>>().ok_or(PlaceError::Clash { number })
     }
 
-    /// A start position with the rank put in.
-    pub(super) fn fill(&self, template: &str, number: u32) -> Result<String, PlaceError> {
+    /// The start position with that number, as FEN.
+    ///
+    /// # Errors
+    /// As [`Numbered::rank`].
+    pub fn start(&self, number: u32) -> Result<String, PlaceError> {
         let rank = self.rank(number)?;
         let upper = rank.to_uppercase();
-        Ok(template.replace("{rank}", &rank).replace("{RANK}", &upper))
+        Ok(self.pattern.replace("{rank}", &rank).replace("{RANK}", &upper))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Games: how they end, what a refused move changes (nothing), what takeback restores (all).
 
-use rulemate::facts::Snapshot;
+use rulemate::derive::Backend;
+use rulemate::facts::{Document, Snapshot};
 use rulemate::game::{EndError, Game, PlayError};
 use rulemate::moves::Move;
 use rulemate::presets::Catalogue;
+use rulemate::rules::Source;
 
 fn start(text: &str, fen: Option<&str>) -> Game {
     let mut words = text.split_whitespace();
@@ -93,9 +95,11 @@ fn refusal(text: &str, fen: Option<&str>, uci: &str) -> String {
     let candidate = error.candidate().expect("a piece stands there").clone();
     let Err(PlayError::Illegal(refusal)) = game.play(&candidate) else { panic!("{uci} is legal") };
     assert_eq!(refusal.mv, candidate);
-    assert_eq!(refusal.row, candidate.args);
+    assert!(refusal.refutation.is_some());
     assert_eq!(refusal.text, uci);
-    refusal.reasons.join("; ")
+    // The places of rules move with every edit.
+    let reason = refusal.reasons.join("; ");
+    reason.split(" [rules/").next().unwrap_or_default().to_string()
 }
 
 #[test]
@@ -105,28 +109,27 @@ fn a_refusal_says_why() {
             "chess",
             Some("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1"),
             "e2c3",
-            "the piece on e2 going to c3 would leave a royal piece attacked",
+            "the white knight on e2 going to c3 would leave a royal piece attacked",
         ),
         ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
-        ("chess", None, "e2e5", "it is not so that the piece on e2 can go to e5, safety aside"),
-        ("chess", None, "e7e5", "it is not so that the piece on e7 belongs to the side to move"),
+        ("chess", None, "e2e5", "not: the white pawn on e2 can go to e5, safety aside"),
         ("chess", Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"), "e2e4", "a piece stands on e3"),
+        ("chess", None, "e7e5", "not: the black pawn on e7 belongs to the side to move"),
         (
             "chess",
             Some("rn2k2r/8/8/8/8/8/8/RN2K2R w KQkq - 0 1"),
             "e1c1",
-            "a piece stands in the way of castling with the piece on a1",
+            "a piece stands in the way of castling with the white rook on a1",
         ),
         (
             "antichess",
             Some("8/8/8/3p4/4P3/8/P7/8 w - - 0 1"),
             "a2a3",
-            "a rule of the game forbids the piece on a2 to go to a3",
+            "a rule of the game forbids the white pawn on a2 to go to a3",
         ),
     ];
-    for (game, fen, uci, reason) in cases {
-        assert_eq!(refusal(game, fen, uci), reason, "{game} {fen:?} {uci}");
-    }
+    let found = cases.map(|(game, fen, uci, _)| refusal(game, fen, uci));
+    assert_eq!(found, cases.map(|it| it.3.to_string()));
 }
 
 #[test]
@@ -174,9 +177,9 @@ impl Random {
 #[test]
 fn records_tell_what_was_played() {
     let mut game = start("chess", None);
-    play_line(&mut game, "e2e4 e7e5 g1f3");
-    let texts: Vec<&str> = game.history().iter().map(|it| &*it.uci).collect();
-    assert_eq!(texts, ["e2e4", "e7e5", "g1f3"]);
+    play_line(&mut game, "e2e4 e5 Nf3");
+    let texts: Vec<(&str, &str)> = game.history().iter().map(|it| (&*it.uci, &*it.san)).collect();
+    assert_eq!(texts, [("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
     let sides: Vec<i64> = game.history().iter().map(|it| it.side).collect();
     assert_eq!(sides, [0, 1, 0]);
     assert!(game.history().iter().all(|it| !it.turn_goes_on));
@@ -225,4 +228,107 @@ fn a_draw_is_claimed_only_when_there_is_one() {
     );
     game.claim_draw(None).expect("threefold");
     assert_eq!(ended(&game), "draw by threefold repetition");
+}
+
+/// A preset of this test: White has two actions a turn. The reactions stand after those of the
+/// core, so the turn that they set is the one that stands.
+const TWICE: &str = r#"
+.meta preset "twice"
+.domain Preset += { twice }
+.input half_moves(count: Int) game attr half_moves = 0 "{count} actions of this turn are behind"
+on any when half_moves(0), turn(c), active('twice, c) do set turn(c), set half_moves(1).
+on any when half_moves(1) do set half_moves(0).
+"#;
+
+#[test]
+fn a_turn_may_have_several_actions() {
+    let mut catalogue = Catalogue::embedded().expect("our own metadata");
+    let source = Source { path: "twice.dl".into(), text: TWICE.into() };
+    catalogue.add(source).expect("well formed");
+    let ruleset = catalogue.load("chess", &["twice:white"]).expect("loads");
+    let mut game = ruleset.start(None).expect("starts");
+    play_line(&mut game, "e2e4 d2d4 e7e5 d4e5");
+    let turns: Vec<(i64, bool)> =
+        game.history().iter().map(|it| (it.side, it.turn_goes_on)).collect();
+    assert_eq!(turns, [(0, true), (0, false), (1, false), (0, true)]);
+    assert!(game.fen().ends_with("hm=1"), "{}", game.fen());
+    game.takeback();
+    game.takeback();
+    assert_eq!(game.side(), Some(1));
+}
+
+#[test]
+fn both_evaluators_play_the_same_game() {
+    let catalogue = Catalogue::embedded().expect("our own metadata");
+    for (seed, entry) in (100..).zip(catalogue.games()) {
+        let ruleset = catalogue.load(&entry.name, &[] as &[&str]).expect(&entry.name);
+        let mut fast = ruleset.start_on(Backend::Bits, None).expect(&entry.name);
+        let mut slow = ruleset.start_on(Backend::Frog, None).expect(&entry.name);
+        let mut random = Random(seed);
+        for _ in 0..10 {
+            assert_eq!(state(&mut fast), state(&mut slow), "{}", entry.name);
+            let moves = fast.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            let mv = &moves[random.below(moves.len())];
+            let (fast, slow) = (fast.play(mv).expect("legal"), slow.play(mv).expect("legal"));
+            assert_eq!((fast.key, &fast.san), (slow.key, &slow.san));
+        }
+    }
+}
+
+/// Saves may state anything that the schema allows: two pieces on a square, a right to castle with
+/// nobody, no side to move. Such games need make no sense, but they load, and both evaluators see
+/// the same moves.
+#[test]
+fn any_facts_can_be_resumed() {
+    let catalogue = Catalogue::embedded().expect("our own metadata");
+    let ruleset = catalogue.load("giveaway", &[] as &[&str]).expect("loads");
+    let document =
+        Document::parse(&ruleset.start(None).expect("starts").to_json()).expect("a save");
+    let mut random = Random(7);
+    let mut resumed = 0;
+    for _ in 0..60 {
+        let mut broken = document.clone();
+        for _ in 0..random.below(12) {
+            let at = 1 + random.below(broken.facts.len() - 1);
+            let attribute = broken.facts[at].attribute.clone();
+            let values: Vec<_> = document.values_of(&attribute).cloned().collect();
+            match random.below(3) {
+                0 => drop(broken.facts.remove(at)),
+                1 => broken.facts[at].entity = random.below(40) as u32,
+                _ => broken.facts[at].value = values[random.below(values.len())].clone(),
+            }
+        }
+        let fast = ruleset.resume(&broken, Backend::Bits);
+        let slow = ruleset.resume(&broken, Backend::Frog);
+        match (fast, slow) {
+            (Ok(mut fast), Ok(mut slow)) => {
+                resumed += 1;
+                assert_eq!(fast.legal_moves(), slow.legal_moves(), "{}", fast.to_json());
+                assert_eq!(ended(&fast), ended(&slow));
+                if let Some(mv) = fast.legal_moves().first() {
+                    fast.play(mv).expect("legal");
+                    slow.play(mv).expect("legal");
+                    assert_eq!(fast.hash(), slow.hash());
+                }
+            }
+            (fast, slow) => assert_eq!(fast.err(), slow.err()),
+        }
+    }
+    assert!(resumed > 20, "{resumed}");
+}
+
+#[test]
+fn a_long_game_fits_its_budget() {
+    let mut game = start("chess", None);
+    let mut random = Random(3);
+    while game.history().len() < 100 {
+        let moves = game.legal_moves();
+        game.play(&moves[random.below(moves.len())]).expect("a legal move");
+    }
+    let memory = game.memory();
+    assert!(memory.total() <= 256 * 1024, "{memory:?}");
+    assert!(memory.history <= 96 * 1024, "{memory:?}");
 }

@@ -162,8 +162,12 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:1: another file has the name CHESS already",
         ),
         (
-            ".meta game \"x\"\n.meta start \"{rank}\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
-            "t.dl:3: number 0 puts two pieces on one file, or one beside the board",
+            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
+            "t.dl:2: number 0 puts two pieces on one file, or one beside the board",
+        ),
+        (
+            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 21\"",
+            "t.dl:2: number 0 is ba",
         ),
     ];
     for (text, message) in cases {

@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("derive", &["facts", "rules"]),
     ("moves", &["facts", "rules", "derive"]),
     ("game", &["facts", "rules", "derive", "moves"]),
-    ("presets", &["facts", "rules", "moves", "game"]),
+    ("presets", &["facts", "rules", "derive", "moves", "game"]),
     ("server", &["moves", "game", "presets"]),
     ("protocols", &["moves", "game", "presets"]),
     ("proof", &["facts", "rules"]),

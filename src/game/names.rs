@@ -1,0 +1,34 @@
+//! What things are called in reasons and proofs: a piece by its side, kind and square.
+
+use crate::facts::{AttrId, DomainId, EntityId, Session};
+use crate::moves::Contract;
+use crate::rules::{Program, Type};
+
+/// What a raw value is called: a piece on the board `the white knight on b1`, everything else by
+/// its own name.
+pub fn value_name(
+    program: &Program,
+    facts: &Session,
+    contract: &Contract,
+    ty: Type,
+    raw: i64,
+) -> String {
+    let entities = program.relation(contract.at.rel).columns.first().map(|it| it.ty);
+    let piece = match entities == Some(ty) {
+        true => piece_name(program, facts, contract, raw),
+        false => None,
+    };
+    piece.unwrap_or_else(|| program.value_name(ty, raw))
+}
+
+fn piece_name(program: &Program, facts: &Session, contract: &Contract, raw: i64) -> Option<String> {
+    let entity = EntityId(u32::try_from(raw).ok()?);
+    let word = |attr: AttrId, domain: DomainId| {
+        let raw = facts.get_raw(entity, attr)?;
+        Some(program.value_name(Type::Domain(domain), raw))
+    };
+    let square = word(contract.at.attr, contract.board.domain)?;
+    let kind = word(contract.kind.attr, contract.kinds)?;
+    let side = word(contract.color.attr, contract.sides)?;
+    Some(format!("the {side} {kind} on {square}"))
+}
