@@ -2,6 +2,8 @@
 //!
 //! The exit code is the answer: findings mean that what was asked for is not so.
 
+use std::io::Write;
+
 use serde::Serialize;
 
 use super::Verdict;
@@ -12,7 +14,7 @@ use super::output::{Out, trouble};
 use super::setup;
 use crate::derive::World;
 use crate::derive::explain::{Proof, Refutation, View, why, why_not};
-use crate::game::Game;
+use crate::game::{Game, PlayError};
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{Contract, Move, is_over};
 use crate::rules::RelId;
@@ -52,53 +54,54 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         out.json(&answer)?;
     } else {
         out.line(&answer.summary)?;
-        out.line(tree(&mut game, &answer.finding).trim_end())?;
+        write!(out, "{}", tree(&mut game, &answer.finding))?;
     }
     Ok(Verdict::of(answer.holds != expected))
+}
+
+impl Answer {
+    fn yes(question: &str, verdict: &str, proofs: Vec<Proof>) -> Self {
+        let summary = format!("{question} {verdict}");
+        let finding = Finding::Proved(proofs);
+        Self { question: question.to_owned(), holds: true, summary, finding }
+    }
+
+    fn no(question: &str, verdict: &str, finding: Finding) -> Self {
+        let summary = format!("{question} {verdict}");
+        Self { question: question.to_owned(), holds: false, summary, finding }
+    }
 }
 
 /// Proves that a move is legal, or refutes it.
 pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
     let contract = game.contract().clone();
     let world = game.world_mut();
-    let answer =
-        |holds, summary, finding| Answer { question: text.to_owned(), holds, summary, finding };
-    let over = contract.over;
     if is_over(world, &contract) {
-        let proofs = prove_all(world, over, &[None, None]);
-        return Ok(answer(
-            false,
-            format!("{text} is not legal: the game is over"),
-            Finding::Proved(proofs),
-        ));
+        let proofs = prove_all(world, contract.over, &[None, None]);
+        return Ok(Answer::no(text, "is not legal: the game is over", Finding::Proved(proofs)));
     }
     match read_move(world, &contract, text) {
         Ok(mv) => {
             let rel = world.program().action(mv.action).rel;
             let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-            let proofs = prove_all(world, rel, &pattern);
-            Ok(answer(true, format!("{text} is legal"), Finding::Proved(proofs)))
+            Ok(Answer::yes(text, "is legal", prove_all(world, rel, &pattern)))
         }
-        Err(error) => match (&error.reason, error.candidate().cloned()) {
-            (MoveFault::Malformed { .. }, _) => {
-                Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
-            }
-            (_, Some(mv)) => {
-                let refutation = refute_move(world, &mv);
-                let reason = refutation.as_ref().map(|it| summary(world, &contract, it));
-                let reason = reason.unwrap_or_else(|| error.reason.to_string());
-                let finding = Finding::Refuted(refutation.into_iter().collect());
-                Ok(answer(false, format!("{text} is not legal: {reason}"), finding))
-            }
-            (reason, None) => {
-                Ok(answer(false, format!("{text} is not legal: {reason}"), Finding::Unfounded))
-            }
-        },
+        Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
+            Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
+        }
+        Err(error) => {
+            let refutation = error.candidate().and_then(|it| refute_move(world, it));
+            let (reason, finding) = match refutation {
+                Some(it) => (summary(world, &contract, &it), Finding::Refuted(vec![it])),
+                None => (error.reason.to_string(), Finding::Unfounded),
+            };
+            Ok(Answer::no(text, &format!("is not legal: {reason}"), finding))
+        }
     }
 }
 
 /// Why the row of a move's action does not hold.
-pub(crate) fn refute_move(world: &mut World, mv: &Move) -> Option<Refutation> {
+fn refute_move(world: &mut World, mv: &Move) -> Option<Refutation> {
     let rel = world.program().action(mv.action).rel;
     let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
     why_not(&world.materialised(), rel, &pattern)
@@ -111,15 +114,16 @@ fn explain_fact(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
     let Asked { rel, patterns } = fact::read(world, &contract, text)?;
     let proofs: Vec<Proof> =
         patterns.iter().flat_map(|pattern| prove_all(world, rel, pattern)).collect();
-    let (holds, finding) = if proofs.is_empty() {
-        let rows = world.materialised();
-        let refutations = patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
-        (false, Finding::Refuted(refutations))
-    } else {
-        (true, Finding::Proved(proofs))
-    };
-    let verb = if holds { "holds" } else { "does not hold" };
-    Ok(Answer { question: text.to_owned(), holds, summary: format!("{text} {verb}"), finding })
+    if !proofs.is_empty() {
+        return Ok(Answer::yes(text, "holds", proofs));
+    }
+    if patterns.is_empty() {
+        let verdict = "does not hold: nothing stands there";
+        return Ok(Answer::no(text, verdict, Finding::Unfounded));
+    }
+    let rows = world.materialised();
+    let refutations = patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
+    Ok(Answer::no(text, "does not hold", Finding::Refuted(refutations)))
 }
 
 fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proof> {
@@ -128,12 +132,21 @@ fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proo
     rows.iter().filter_map(|row| why(&all, rel, row)).collect()
 }
 
+/// Plays the move that a text means. A move that can be named but is not legal is refused with its
+/// refutation.
+pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
+    let played = game.play_text(text).map(|_| ());
+    if let Err(PlayError::Text(error)) = &played
+        && let Some(candidate) = error.candidate()
+        && let Err(refusal) = game.play(candidate)
+    {
+        return Err(refusal);
+    }
+    played
+}
+
 /// Reads a move as UCI, and if it has not that form, as SAN.
-pub(crate) fn read_move(
-    world: &mut World,
-    contract: &Contract,
-    text: &str,
-) -> Result<Move, MoveError> {
+fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
         Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
             parse_san(world, contract, text)
@@ -156,7 +169,7 @@ pub(crate) fn tree(game: &mut Game, finding: &Finding) -> String {
 }
 
 /// The reason that a refutation comes down to, in a line.
-pub(crate) fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
+fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
     let names = |ty, raw| names::name(world, contract, ty, raw);
     let view = View { program: world.program(), names: &names, negations: false };
     refutation.reason(view).unwrap_or_else(|| refutation.summary(view))

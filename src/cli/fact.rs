@@ -9,7 +9,8 @@ use crate::facts::nearest;
 use crate::moves::Contract;
 use crate::rules::{Column, Program, RelId, Type};
 
-/// A question about a relation: patterns of rows (`None` is anything), any of which may hold.
+/// A question about a relation: patterns of rows (`None` is anything), any of which may hold. There
+/// is none if a square was given for a piece and nothing stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) rel: RelId,
@@ -87,10 +88,6 @@ fn values(
         && let Some(square) = world.program().schema.domain(contract.board.domain).member(arg)
     {
         let rows = world.matching(contract.at.rel, &[None, Some(square)]);
-        if rows.is_empty() {
-            let fix = "name a square with a piece, an entity (#3) or _ for any";
-            return Err(trouble(format!("nothing stands on {arg}"), fix));
-        }
         return Ok(rows.iter().map(|row| row.first().copied()).collect());
     }
     match value(world.program(), column.ty, arg) {

@@ -5,6 +5,7 @@
 //! rules of any game.
 
 mod args;
+mod bench;
 mod board;
 mod check;
 mod explain;
@@ -80,7 +81,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Explain(args) => explain::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
-        Command::Bench(_) => Ok(Verdict::Fine),
+        Command::Bench(args) => bench::run(args, out),
     }
 }
 

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::MovesArgs;
+use super::args::{MovesArgs, PositionArgs};
 use super::output::Out;
 use super::setup;
 use crate::moves::Move;
@@ -14,6 +14,7 @@ use crate::moves::notation::{listing, to_san};
 #[derive(Debug, Serialize)]
 struct Answer {
     game: String,
+    presets: Vec<String>,
     fen: String,
     moves: Vec<Entry>,
 }
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         Entry { uci, san: to_san(world, &contract, &mv), action }
     };
     let moves = moves.into_iter().map(entry).collect();
-    out.json(&Answer { game: args.position.game.clone(), fen: game.fen(), moves })?;
+    let PositionArgs { game: name, presets, .. } = args.position.clone();
+    out.json(&Answer { game: name, presets, fen: game.fen(), moves })?;
     Ok(Verdict::Fine)
 }

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::PerftArgs;
+use super::args::{PerftArgs, PositionArgs};
 use super::output::{Out, progress};
 use super::setup;
 use crate::game::Game;
@@ -15,6 +15,7 @@ use crate::moves::perft;
 #[derive(Debug, Serialize)]
 struct Answer {
     game: String,
+    presets: Vec<String>,
     fen: String,
     depth: u32,
     nodes: u64,
@@ -36,9 +37,10 @@ pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         _ => branches.iter().map(|it| it.nodes).sum(),
     };
     if args.json {
-        let (name, fen) = (args.position.game.clone(), game.fen());
+        let PositionArgs { game: name, presets, .. } = args.position.clone();
         let divide = args.divide.then_some(branches);
-        out.json(&Answer { game: name, fen, depth: args.depth, nodes, divide })?;
+        let (fen, depth) = (game.fen(), args.depth);
+        out.json(&Answer { game: name, presets, fen, depth, nodes, divide })?;
         return Ok(Verdict::Fine);
     }
     if args.divide {

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use super::Verdict;
 use super::args::{PlayArgs, PositionArgs, RandomSide};
 use super::board::{self, Symbols};
-use super::explain::{explain_move, read_move, tree};
+use super::explain::{explain_move, play_text, tree};
 use super::names;
 use super::output::{Ink, Out};
 use super::setup;
@@ -115,31 +115,18 @@ impl Session<'_> {
             let line = format!("the game is over: {result} (undo takes the last move back)");
             return Ok(self.out.line(line)?);
         }
-        let contract = self.game.contract().clone();
-        let played = match read_move(self.game.world_mut(), &contract, text) {
-            Ok(mv) => {
-                let number = names::numbered(&self.game, "");
-                self.game
-                    .play(&mv)
-                    .map(|it| format!("{number}{} ({})", it.san, it.uci))
-                    .map_err(|why| why.to_string())
-            }
-            Err(why) => Err(why.to_string()),
-        };
-        match played {
-            Ok(line) => {
-                self.out.line(line)?;
-                self.show_board()?;
-                self.answer()
-            }
-            Err(why) => {
-                let line = self.out.ink(Ink::Bad, why);
-                self.out.line(line)?;
-                Ok(self
-                    .out
-                    .line("(`why MOVE` proves it, `moves` lists what is legal, `help` the rest)")?)
-            }
+        let number = names::numbered(&self.game, "");
+        if let Err(why) = play_text(&mut self.game, text) {
+            let line = self.out.ink(Ink::Bad, why);
+            self.out.line(line)?;
+            let hint = "(`why MOVE` gives the proof, `moves` lists what is legal, `help` the rest)";
+            return Ok(self.out.line(hint)?);
         }
+        if let Some(record) = self.game.history().last() {
+            self.out.line(format_args!("{number}{} ({})", record.san, record.uci))?;
+        }
+        self.show_board()?;
+        self.answer()
     }
 
     /// Lets the random mover play as long as it is its turn.
@@ -189,8 +176,7 @@ impl Session<'_> {
         match explain_move(&mut self.game, text) {
             Ok(answer) => {
                 self.out.line(&answer.summary)?;
-                let tree = tree(&mut self.game, &answer.finding);
-                Ok(self.out.line(tree.trim_end())?)
+                Ok(write!(self.out, "{}", tree(&mut self.game, &answer.finding))?)
             }
             Err(why) => Ok(self.out.line(why)?),
         }

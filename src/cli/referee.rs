@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::RefereeArgs;
-use super::explain::{Finding, read_move, refute_move, summary, tree};
+use super::explain::{Finding, play_text, tree};
 use super::names;
 use super::output::{Ink, Out, progress, read_bytes, report};
 use super::setup::{self, Library};
@@ -138,36 +138,18 @@ fn judge(
 fn replay(game: &mut Game, pgn: &PgnGame) -> Ruling {
     for mv in &pgn.moves {
         let at = names::numbered(game, &mv.text);
-        if let Err(refusal) = play(game, &mv.text) {
-            return refused(game, mv, at, &refusal);
+        if let Err(refusal) = play_text(game, &mv.text) {
+            return refused(game, mv, at, refusal);
         }
     }
     conclude(game, pgn)
 }
 
-fn play(game: &mut Game, text: &str) -> Result<(), PlayError> {
-    if let Some(result) = game.result() {
-        return Err(PlayError::Over { result: result.clone() });
-    }
-    let contract = game.contract().clone();
-    let mv = read_move(game.world_mut(), &contract, text)?;
-    game.play(&mv)?;
-    Ok(())
-}
-
-fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: &PlayError) -> Ruling {
-    let contract = game.contract().clone();
-    let world = game.world_mut();
-    let candidate = match refusal {
-        PlayError::Text(error) => error.candidate(),
-        PlayError::Illegal(error) => Some(&error.mv),
-        PlayError::Over { .. } => None,
-    };
-    let refutation = candidate.and_then(|it| refute_move(world, it));
-    let reason = match (&refutation, refusal) {
-        (Some(it), _) => summary(world, &contract, it),
-        (None, PlayError::Text(MoveError { reason, .. })) => reason.to_string(),
-        (None, other) => other.to_string(),
+fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Ruling {
+    let (reason, refutation) = match refusal {
+        PlayError::Illegal(it) => (it.reasons.join("; "), it.refutation),
+        PlayError::Text(MoveError { reason, .. }) => (reason.to_string(), None),
+        over @ PlayError::Over { .. } => (over.to_string(), None),
     };
     let finding = refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]));
     let tree = tree(game, &finding);
@@ -216,7 +198,7 @@ fn unfinished(stated: &str, claims: &[String]) -> String {
         }
         _ => "by resignation, time or adjudication".to_owned(),
     };
-    format!("{stated} {how}: the position is not over")
+    format!("{how}: the position is not over")
 }
 
 fn score(result: &GameResult) -> PgnResult {

@@ -46,3 +46,261 @@ fn check(code: i32, args: &[&str]) -> String {
     assert_eq!(ran.code, code, "{args:?}\n{}{}", ran.out, ran.err);
     ran.out
 }
+
+/// A file with this text, for one test.
+pub(crate) fn scratch(name: &str, text: &str) -> String {
+    let path = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(&path, text).expect("the folder for scratch files can be written");
+    path
+}
+
+const MATED: &str = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
+
+#[test]
+fn moves_are_sorted_one_a_line() {
+    let out = check(0, &["moves", "--game", "chess"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), lines[0], lines[19]), (20, "a2a3", "h2h4"));
+    assert!(lines.is_sorted());
+    assert_eq!(check(0, &["moves", "--fen", MATED]), "");
+}
+
+#[test]
+fn moves_go_by_game_preset_and_position() {
+    // White's queen is royal: she may not go where black's rook would take her.
+    let fen = "3rk3/8/8/8/8/8/8/Q3K3 w - - 0 1";
+    let orthodox = check(0, &["moves", "--fen", fen]);
+    let white = check(0, &["moves", "--preset", "coregal:white", "--fen", fen]);
+    let black = check(0, &["moves", "--preset", "coregal:black", "--fen", fen]);
+    assert!(orthodox.contains("a1d1") && black.contains("a1d1"), "{orthodox}{black}");
+    assert!(!white.contains("a1d1"), "{white}");
+    let numbered = check(0, &["moves", "--game", "chess960:position=0", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&numbered).expect("JSON");
+    assert!(answer["fen"].as_str().expect("a text").starts_with("bbqnnrkr/"), "{answer}");
+    assert_eq!(answer["moves"][0]["uci"], "a2a3");
+    assert_eq!(answer["moves"][0]["san"], "a3");
+}
+
+#[test]
+fn draws_by_counter_and_material_do_not_end_the_list() {
+    let bare = check(0, &["moves", "--fen", "7k/8/8/8/8/8/8/K7 w - - 0 1"]);
+    assert_eq!(bare, "a1a2\na1b1\na1b2\n");
+    let late = check(0, &["moves", "--fen", "7k/8/8/8/8/8/8/K6R w - - 150 100"]);
+    assert!(late.lines().count() > 3, "{late}");
+}
+
+#[test]
+fn perft_ends_in_the_number_of_nodes() {
+    assert_eq!(check(0, &["perft", "--depth", "3"]), "nodes 8902\n");
+    assert_eq!(check(0, &["perft", "--depth", "0"]), "nodes 1\n");
+    let divided = check(0, &["perft", "--game", "antichess", "--depth", "2", "--divide"]);
+    assert_eq!(divided.lines().count(), 21);
+    assert!(divided.ends_with("nodes 400\n"), "{divided}");
+    let json = check(0, &["perft", "--depth", "2", "--divide", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(answer["nodes"], 400);
+    assert_eq!(answer["divide"][0]["uci"], "a2a3");
+}
+
+#[test]
+fn explanations_answer_with_the_exit_code() {
+    let proof = check(0, &["explain", "e2e4"]);
+    assert!(
+        proof.starts_with("e2e4 is legal\nthe white pawn on e2 moves to e4 [rules/core/moves.dl:")
+    );
+    assert!(check(0, &["explain", "Nf3"]).starts_with("Nf3 is legal"));
+    assert!(check(1, &["explain", "e1e2"]).starts_with("e1e2 is not legal: "));
+    assert!(check(0, &["explain", "--why-not", "e1e2"]).starts_with("e1e2 is not legal: "));
+    assert!(check(1, &["explain", "--why-not", "e2e4"]).starts_with("e2e4 is legal"));
+    assert!(check(0, &["explain", "--fact", "attacks(b1, c3)"]).contains("reaches c3 at once"));
+    assert!(check(1, &["explain", "--fact", "attacks(b1,c4)"]).contains("does not hold"));
+    assert!(check(1, &["explain", "--fact", "attacks(e5,c4)"]).contains("nothing stands there"));
+    assert!(check(0, &["explain", "--fact", "at(_, a1)"]).contains("[fact]"));
+    assert!(check(1, &["explain", "a3", "--fen", MATED]).contains("black_wins by checkmate"));
+    assert_eq!(rulemate(&["explain", "e2e4e6"]).code, 2);
+    assert_eq!(rulemate(&["explain"]).code, 2);
+}
+
+#[test]
+fn explanations_are_data_too() {
+    let json = check(0, &["explain", "--json", "e2e4"]);
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(answer["holds"], true);
+    let proof = &answer["finding"]["proved"][0];
+    assert_eq!(proof["relation"], "move");
+    let place = proof["ground"]["rule"]["rule"]["place"].as_str().expect("a place");
+    assert!(place.starts_with("rules/core/moves.dl:"), "{place}");
+}
+
+#[test]
+fn rule_files_are_checked_with_what_they_build_on() {
+    let out = check(0, &["check", "rules/core/attack.dl", "rules/presets/coregal.dl"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+    let wrong = scratch(
+        "wrong.dl",
+        "% wrong\nroyal_kind(c, 'kong) :- opponent(c, _).\nno_such(x) :- at(x, _).\n",
+    );
+    let out = check(1, &["check", &wrong]);
+    assert!(out.contains("kong") && out.contains("no_such") && out.contains("wrong.dl:2"), "{out}");
+    let json = check(1, &["check", "--json", &wrong]);
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(answer["diagnostics"].as_array().map(Vec::len), Some(2));
+    assert_eq!(rulemate(&["check", "no-such.dl"]).code, 2);
+}
+
+#[test]
+fn a_game_is_played_from_typed_lines() {
+    let lines = "e4\ne7e5\nKe3\nwhy Bb5\nundo\nfen\nd5\nclaim\nmoves\nresign\nNf3\nquit\n";
+    let ran = rulemate_reading(&["play", "chess", "--ascii"], lines);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in [
+        "1. e4 (e2e4)",
+        "1... e5 (e7e5)",
+        "Ke3",
+        "Bb5 is legal",
+        "took back e5",
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq",
+        "there is no draw to claim",
+        "black wins by resignation",
+        "the game is over: black wins by resignation",
+    ] {
+        assert!(ran.out.contains(part), "{part}\n{}", ran.out);
+    }
+    assert!(ran.out.contains(" 4  . . . . P . . ."), "{}", ran.out);
+}
+
+#[test]
+fn the_random_mover_follows_its_seed() {
+    let game =
+        || rulemate_reading(&["play", "antichess", "--random", "both", "--seed", "7"], "").out;
+    let first = game();
+    assert!(first.contains("by the random mover") && first.contains(" wins by "), "{first}");
+    assert_eq!(first, game());
+}
+
+#[test]
+fn lists_name_what_there_is() {
+    let out = check(0, &["games"]);
+    for name in ["chess ", "chess960", "knightmate ", "knightmate-classic", "coregal", "antichess"]
+    {
+        assert!(out.contains(name), "{name}\n{out}");
+    }
+    let games: serde_json::Value =
+        serde_json::from_str(&check(0, &["games", "--json"])).expect("JSON");
+    assert!(games.as_array().is_some_and(|it| it.len() >= 7), "{games}");
+    assert!(check(0, &["presets"]).contains("coregal "));
+}
+
+#[test]
+fn errors_name_cause_and_fix() {
+    let check = |args: &[&str], parts: &[&str]| {
+        let ran = rulemate(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        for part in parts {
+            assert!(ran.err.contains(part), "{args:?}\n{}", ran.err);
+        }
+    };
+    check(&["moves", "--game", "ches"], &["did you mean chess?", "help: the games are "]);
+    check(&["moves", "--preset", "coregl"], &["did you mean coregal?", "help: "]);
+    check(&["moves", "--preset", "coregal:green"], &["green", "white, black or both"]);
+    check(&["moves", "--fen", "xx"], &["help: a position of this game looks like rnbq"]);
+    check(&["explain", "--fact", "attackz(b1,c3)"], &["did you mean `attacks`?"]);
+    check(&["explain", "--fact", "attacks(b1)"], &["2 columns, not 1", "attacks(piece, to)"]);
+    check(&["explain", "--fact", "attacks(b1,z9)"], &["`z9` is no value", "a1, b1"]);
+    check(&["perft"], &["--depth"]);
+    check(&["moves", "--depth", "3"], &["--depth", "Usage"]);
+}
+
+#[test]
+fn help_has_examples() {
+    let help = check(0, &["--help"]);
+    for command in rulemate::cli::grammar().get_subcommands() {
+        let name = command.get_name();
+        assert!(help.contains(&format!("  {name} ")), "{name}\n{help}");
+        let own = check(0, &[name, "--help"]);
+        assert!(own.contains("Examples:\n"), "{own}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+        .args(["moves", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("the binary ends");
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+#[test]
+fn output_that_is_no_terminal_has_no_colour() {
+    for args in [&["games"][..], &["referee", "tests/data/referee/illegal.pgn"][..]] {
+        let ran = rulemate(args);
+        assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'), "{}", ran.out);
+    }
+}
+
+/// Every `$` line of the README's `console` blocks is run; what follows it is what it prints.
+/// A line `...` stands for any lines, and line numbers of rule files may differ.
+#[test]
+fn the_readme_shows_what_happens() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
+    let readme = readme.expect("a README");
+    let mut ran = 0;
+    for block in readme.split("```console\n").skip(1) {
+        let block = block.split("```").next().expect("a block ends");
+        for step in block.split("$ ").filter(|it| !it.is_empty()) {
+            let (command, expected) = step.split_once('\n').expect("a command is a line");
+            let found = shell(command);
+            let (found, expected) = (without_lines(&found), without_lines(expected));
+            assert!(fits(&found, &expected), "$ {command}\nprints\n{found}\nnot\n{expected}");
+            ran += 1;
+        }
+    }
+    assert!(ran >= 5, "the tour has {ran} commands");
+}
+
+/// What a shell prints for a command line, with the binary in its path.
+fn shell(command: &str) -> String {
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_rulemate"));
+    let folder = binary.parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("a shell");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The text without the line numbers of rule files, which move with every edit.
+fn without_lines(text: &str) -> String {
+    let mut parts = text.split(".dl:");
+    let mut res = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        res.push_str(".dl:N");
+        res.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    res
+}
+
+/// Whether a text is as expected, `...` lines standing for anything.
+fn fits(found: &str, expected: &str) -> bool {
+    let mut rest = found.trim_end();
+    let mut parts = expected.trim_end().split("...\n").map(|it| it.trim_end_matches("..."));
+    let first = parts.next().unwrap_or_default();
+    let Some(after) = rest.strip_prefix(first) else { return false };
+    rest = after;
+    let mut last = first;
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+        last = part;
+    }
+    rest.is_empty() || last.is_empty() || expected.trim_end().ends_with("\n...")
+}

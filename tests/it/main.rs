@@ -11,6 +11,8 @@ mod notation;
 mod perft;
 mod presets;
 mod random_rules;
+mod referee;
 mod rules;
 mod setup;
 mod tidy;
+mod verify;

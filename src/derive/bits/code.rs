@@ -46,7 +46,11 @@ pub(super) struct RowTerm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowSource {
     /// The commonest address by far: one key, rows side by side.
-    Next { space: Space, base: u32, key: Reg },
+    Next {
+        space: Space,
+        base: u32,
+        key: Reg,
+    },
     At(Address),
     /// The row with just the register's value.
     Only(Reg),

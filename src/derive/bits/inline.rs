@@ -48,9 +48,7 @@ fn narrowing(program: &Program, rel: RelId) -> Option<&Rule> {
     heads.sort_by_key(|it| if let Term::Var(var) = it { var.0 } else { u16::MAX });
     heads.dedup();
     let plain = |literal: &Literal| match literal {
-        Literal::Atom(atom) => {
-            atom.rel != rel && atom.args.iter().all(|it| rule.args.contains(it))
-        }
+        Literal::Atom(atom) => atom.rel != rel && atom.args.iter().all(|it| rule.args.contains(it)),
         _ => false,
     };
     (relation.role == Role::Derived
@@ -73,9 +71,8 @@ fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
     }
     for literal in &inner.body {
         let Literal::Atom(part) = literal else { continue };
-        let given = |term: &Term| {
-            inner.args.iter().position(|it| it == term).map_or(*term, |at| args[at])
-        };
+        let given =
+            |term: &Term| inner.args.iter().position(|it| it == term).map_or(*term, |at| args[at]);
         let args = part.args.iter().map(given).collect();
         rule.body.push(Literal::Atom(Atom { args, ..part.clone() }));
     }

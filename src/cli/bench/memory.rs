@@ -1,0 +1,80 @@
+//! What one live game holds in memory: by its own account, and by the growth of the process over
+//! many games.
+
+use std::hint::black_box;
+
+use serde::Serialize;
+
+use super::meter;
+use crate::cli::output::Out;
+use crate::cli::setup::{self, Library};
+use crate::game::Game;
+
+/// Half-moves that every game has behind it.
+const PLIES: usize = 80;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) games: usize,
+    pub(crate) plies: usize,
+    /// Bytes of a game by its own account: facts, derived rows, history.
+    pub(crate) facts: usize,
+    pub(crate) derived: usize,
+    pub(crate) history: usize,
+    /// Bytes that the process grew by for each game, where the system tells.
+    pub(crate) resident: Option<u64>,
+}
+
+pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Row> {
+    let games = if quick { 50 } else { 500 };
+    let rules = library.load("chess", &[])?;
+    let game = || -> anyhow::Result<Game> {
+        let mut game = setup::start(&rules, None)?;
+        shuffle(&mut game)?;
+        Ok(game)
+    };
+    // The first game pays for what all share.
+    let first = game()?;
+    let before = meter::resident_bytes();
+    let all = (0..games).map(|_| game()).collect::<anyhow::Result<Vec<Game>>>()?;
+    let after = meter::resident_bytes();
+    let grown = before.zip(after).map(|(before, after)| after.saturating_sub(before));
+    black_box(&all);
+    let memory = first.memory();
+    Ok(Row {
+        games,
+        plies: first.history().len(),
+        facts: memory.facts,
+        derived: memory.derived,
+        history: memory.history,
+        resident: grown.map(|it| it / games as u64),
+    })
+}
+
+/// Plays the same moves in every game, spread over the list; a game that ends early is left as it is.
+fn shuffle(game: &mut Game) -> anyhow::Result<()> {
+    for ply in 0..PLIES {
+        let moves = game.listing();
+        let Some((_, mv)) = moves.get(ply * 7 % moves.len().max(1)) else { return Ok(()) };
+        game.play(mv)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
+    let kilo = |bytes: usize| bytes as f64 / 1024.0;
+    let Row { games, plies, facts, derived, history, resident } = row;
+    out.line(format_args!(
+        "after {plies} half-moves: facts {:.1}, derived rows {:.1}, history {:.1}",
+        kilo(*facts),
+        kilo(*derived),
+        kilo(*history)
+    ))?;
+    if let Some(resident) = resident {
+        out.line(format_args!(
+            "growth of the process over {games} games: {:.1} a game",
+            *resident as f64 / 1024.0
+        ))?;
+    }
+    Ok(())
+}

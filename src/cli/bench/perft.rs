@@ -1,0 +1,154 @@
+//! How fast trees are counted, beside a peer in the same run.
+//!
+//! Every count is asserted, so a figure cannot come from a wrong answer.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use serde::Serialize;
+
+use super::meter::Meter;
+use super::peer::Peer;
+use crate::cli::setup::{self, Library};
+use crate::game::Game;
+use crate::moves::perft;
+
+/// A tree to count: the depth for a short run, the depth for a full one, each with its nodes.
+struct Tree {
+    game: &'static str,
+    position: &'static str,
+    fen: &'static str,
+    quick: (u32, u64),
+    full: (u32, u64),
+    /// What the peer calls the game and the position, if it knows it.
+    peer: Option<(&'static str, &'static str)>,
+}
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+const TREES: &[Tree] = &[
+    Tree {
+        game: "chess",
+        position: "start",
+        fen: START,
+        quick: (4, 197_281),
+        full: (6, 119_060_324),
+        peer: Some(("chess", START)),
+    },
+    Tree {
+        game: "chess",
+        position: "kiwipete",
+        fen: KIWIPETE,
+        quick: (3, 97_862),
+        full: (5, 193_690_690),
+        peer: Some(("chess", KIWIPETE)),
+    },
+    Tree {
+        game: "knightmate",
+        position: "start",
+        fen: "rkbqnbkr/pppppppp/8/8/8/8/PPPPPPPP/RKBQNBKR w KQkq - 0 1",
+        quick: (4, 139_774),
+        full: (5, 3_249_033),
+        // There the royal knight has the letter k and the king that is not royal the letter m.
+        peer: Some(("knightmate", "rmbqkbmr/pppppppp/8/8/8/8/PPPPPPPP/RMBQKBMR w KQkq - 0 1")),
+    },
+    Tree {
+        game: "antichess",
+        position: "start",
+        fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1",
+        quick: (4, 153_299),
+        full: (5, 2_732_672),
+        peer: Some(("antichess", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1")),
+    },
+    Tree {
+        game: "coregal",
+        position: "start",
+        fen: START,
+        quick: (4, 195_896),
+        full: (5, 4_756_867),
+        peer: None,
+    },
+];
+
+/// A line of the table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) game: &'static str,
+    pub(crate) position: &'static str,
+    pub(crate) depth: u32,
+    pub(crate) nodes: u64,
+    /// Million nodes a second.
+    pub(crate) speed: f64,
+    pub(crate) peer_speed: Option<f64>,
+}
+
+impl Row {
+    /// How many times as fast as the peer.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        self.peer_speed.map(|it| self.speed / it)
+    }
+}
+
+/// Counts every tree, and lets the peer count it too; of several rounds the fastest stands.
+pub(crate) fn run(
+    library: &mut Library,
+    peer: &mut Option<Peer>,
+    quick: bool,
+    mut done: impl FnMut(),
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for tree in TREES {
+        rows.push(measure(library, peer, tree, quick)?);
+        done();
+    }
+    Ok(rows)
+}
+
+/// The number of trees.
+pub(crate) fn count() -> u64 {
+    TREES.len() as u64
+}
+
+fn measure(
+    library: &mut Library,
+    peer: &mut Option<Peer>,
+    tree: &Tree,
+    quick: bool,
+) -> anyhow::Result<Row> {
+    let (depth, nodes) = if quick { tree.quick } else { tree.full };
+    let rounds = if quick { 3 } else { 2 };
+    let rules = library.load(tree.game, &[])?;
+    let mut game = setup::start(&rules, Some(tree.fen))?;
+    let (mut own, mut theirs) = (Duration::MAX, Duration::MAX);
+    for _ in 0..rounds {
+        own = own.min(timed(&mut game, depth, nodes)?);
+        if let (Some(peer), Some((variant, fen))) = (&mut *peer, tree.peer) {
+            let answer = peer.perft(variant, fen, depth)?;
+            let what = format!("{} of {} at depth {depth}", peer.name, tree.game);
+            ensure!(answer.nodes == nodes, "{what}: {} nodes, not {nodes}", answer.nodes);
+            theirs = theirs.min(answer.time);
+        }
+    }
+    Ok(Row {
+        game: tree.game,
+        position: tree.position,
+        depth,
+        nodes,
+        speed: speed(nodes, own),
+        peer_speed: (theirs < Duration::MAX).then(|| speed(nodes, theirs)),
+    })
+}
+
+fn timed(game: &mut Game, depth: u32, nodes: u64) -> anyhow::Result<Duration> {
+    let contract = game.contract().clone();
+    let meter = Meter::own();
+    let found = perft(game.world_mut(), &contract, depth);
+    let time = meter.elapsed();
+    ensure!(found == nodes, "{found} nodes at depth {depth}, not {nodes}");
+    Ok(time)
+}
+
+fn speed(nodes: u64, time: Duration) -> f64 {
+    nodes as f64 / time.as_secs_f64().max(1e-9) / 1e6
+}

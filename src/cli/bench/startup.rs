@@ -1,0 +1,38 @@
+//! How long a person waits for `rulemate moves`: start the process, compile the rules, derive, print.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, ensure};
+use serde::Serialize;
+
+use crate::cli::output::Out;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) runs: usize,
+    /// Milliseconds of wall time.
+    pub(crate) fastest: f64,
+    pub(crate) median: f64,
+}
+
+pub(crate) fn run(quick: bool) -> anyhow::Result<Row> {
+    let runs = if quick { 5 } else { 31 };
+    let own = std::env::current_exe().context("the path of this program")?;
+    let mut times = Vec::new();
+    for _ in 0..runs {
+        let began = Instant::now();
+        let ran = Command::new(&own).arg("moves").stdin(Stdio::null()).output()?;
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+        let lines = ran.stdout.iter().filter(|&&it| it == b'\n').count();
+        ensure!(ran.status.success() && lines == 20, "`moves` gave {lines} lines, not 20");
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(Row { runs, fastest: times[0], median: times[runs / 2] })
+}
+
+pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
+    let Row { runs, fastest, median } = row;
+    Ok(out
+        .line(format_args!("wall time of {runs} runs: median {median:.1}, fastest {fastest:.1}"))?)
+}

@@ -1,0 +1,103 @@
+//! `rulemate referee`: real games, games with one illegal move, results that do not fit.
+
+use crate::cli::rulemate;
+
+/// The lines that do not explain but judge.
+fn verdicts(out: &str) -> Vec<&str> {
+    out.lines().filter(|it| !it.starts_with(' ')).collect()
+}
+
+#[test]
+fn real_games_are_all_legal() {
+    let files = [
+        ("antichess-programfox", vec!["1-0", "1/2-1/2"]),
+        ("cutechess-fischerrandom", vec!["0-1", "1-0", "0-1", "1-0"]),
+        ("kasparov-deep-blue-1997", vec!["1-0", "1-0", "1/2-1/2", "1/2-1/2", "1/2-1/2", "1-0"]),
+        ("molinari-bordais-1979", vec!["0-1"]),
+    ];
+    let path = |name: &str| format!("tests/data/games/{name}.pgn");
+    let paths: Vec<String> = files.iter().map(|it| path(it.0)).collect();
+    let mut args = vec!["referee"];
+    args.extend(paths.iter().map(String::as_str));
+    let ran = rulemate(&args);
+    let mut expected = Vec::new();
+    for (name, results) in &files {
+        for (at, result) in results.iter().enumerate() {
+            expected.push(format!("{}#{} ok {result}", path(name), at + 1));
+        }
+    }
+    assert_eq!(verdicts(&ran.out), expected, "{}", ran.err);
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn an_illegal_move_is_refused_with_its_refutation() {
+    let ran = rulemate(&["referee", "tests/data/referee/illegal.pgn"]);
+    assert_eq!(ran.code, 1);
+    let lines = verdicts(&ran.out);
+    let file = "tests/data/referee/illegal.pgn";
+    let begins = [
+        "#1 refused at move 5. Nd6: ",
+        "#2 refused at move 4. Be3: ",
+        "#3 refused at move 3. a3: the game is over: black wins by checkmate",
+        "#4 refused at move 4. Nb5: ambiguous, it may mean ",
+    ];
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(&format!("{file}{begin}")), "{line}");
+    }
+    assert_eq!(lines.len(), begins.len());
+    // The proof goes down to rules by file and line, and names what is in the way.
+    assert!(lines[0].contains("the white knight on c3"), "{}", lines[0]);
+    assert!(ran.out.contains("[rules/core/attack.dl:"), "{}", ran.out);
+}
+
+#[test]
+fn a_refusal_is_data_too() {
+    let ran = rulemate(&["referee", "--json", "tests/data/referee/illegal.pgn"]);
+    let first: serde_json::Value =
+        serde_json::from_str(ran.out.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(first["status"], "refused");
+    assert_eq!(first["at"], "5. Nd6");
+    assert_eq!((&first["line"], &first["number"]), (&4.into(), &1.into()));
+    assert_eq!(first["finding"]["refuted"][0]["goal"]["relation"], "move");
+}
+
+#[test]
+fn results_are_held_against_the_board() {
+    let ran = rulemate(&["referee", "tests/data/referee/results.pgn"]);
+    let file = "tests/data/referee/results.pgn";
+    let expected = format!(
+        "{file}#1 ok 0-1\n  the file says 1-0, the board says 0-1 by checkmate\n\
+         {file}#2 ok 1/2-1/2\n  by agreement: the position is not over; the Result tag says 1-0, the last word 1/2-1/2\n\
+         {file}#3 ok 0-1\n  the file gives no result, the board says 0-1 by checkmate\n\
+         {file}#4 ok 1/2-1/2\n  by claim (threefold repetition) or agreement: the position is not over\n\
+         {file}#5 ok *\n  unfinished: the position is not over\n"
+    );
+    assert_eq!(ran.out, expected);
+    assert_eq!(ran.code, 1, "a contradicted result is a finding");
+}
+
+#[test]
+fn the_game_option_overrides_the_variant() {
+    let ran =
+        rulemate(&["referee", "--game", "chess", "tests/data/games/antichess-programfox.pgn"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("#1 refused at move "), "{}", ran.out);
+}
+
+#[test]
+fn what_cannot_be_read_does_not_stop_the_rest() {
+    let good = "tests/data/games/molinari-bordais-1979.pgn";
+    let ran = rulemate(&["referee", "no-such.pgn", good]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no-such.pgn") && ran.err.contains("help:"), "{}", ran.err);
+    assert_eq!(verdicts(&ran.out), [format!("{good}#1 ok 0-1")]);
+}
+
+#[test]
+fn games_of_unknown_variants_are_named() {
+    let path = crate::cli::scratch("unknown.pgn", "[Variant \"Tiddlywinks\"]\n\n1. e4 *\n");
+    let ran = rulemate(&["referee", &path]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("#1 refused: there is no game Tiddlywinks"), "{}", ran.out);
+}

@@ -1,0 +1,83 @@
+//! `rulemate verify`: the public vectors pass, wrong rows are found, malformed files are named.
+
+use crate::cli::{rulemate, scratch};
+
+/// Runs short rows of a public set, and expects all of them to pass.
+#[test]
+fn public_vectors_pass() {
+    let sets = [
+        ("antichess", 40),
+        ("chess", 70),
+        ("chess960", 68),
+        ("giveaway", 40),
+        ("preset-coregal", 40),
+        ("preset-knightmate", 40),
+        ("preset-knightmate-classic", 40),
+    ];
+    for (set, perfts) in sets {
+        let path = format!("tests/data/vectors/presets/{set}.public.json");
+        let ran = rulemate(&["verify", "--max-nodes", "20000", &path]);
+        let line = ran.out.trim();
+        let numbers: Vec<usize> =
+            line.split(|c: char| !c.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect();
+        let [.., passed, failed, skipped] = numbers[..] else { panic!("{line}{}", ran.err) };
+        assert_eq!(failed, 0, "{}", ran.out);
+        assert_eq!(passed + skipped, perfts + 100, "{line}");
+        assert!(passed > 110, "{line}");
+        assert_eq!(line, format!("{path}: {passed} passed, 0 failed, {skipped} skipped"));
+        assert_eq!(ran.code, 0);
+    }
+}
+
+#[test]
+fn perft_lists_need_a_game() {
+    let path = "tests/data/perft/giveaway.perft";
+    let ran = rulemate(&["verify", path]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--game"), "{}", ran.err);
+    let ran = rulemate(&["verify", "--game", "antichess", path]);
+    assert_eq!(ran.out, format!("{path}: 23 passed, 0 failed, 0 skipped\n"));
+}
+
+#[test]
+fn wrong_rows_are_shown_with_what_was_found() {
+    let path = scratch(
+        "wrong.json",
+        r#"{"kind": "preset-vectors", "variant": "chess",
+            "perft": [{"fen": "8/8/8/8/8/4k3/8/4K2R w K - 0 1", "depth": 1, "nodes": 12},
+                      {"fen": "8/8/8/8/8/4k3/8/4K2R w K - 0 1", "depth": 1, "nodes": 14}],
+            "legal_moves": [{"fen": "7k/8/8/8/8/8/8/K7 w - - 0 1", "moves": ["a1a2", "a1a3"]}]}"#,
+    );
+    let ran = rulemate(&["verify", "--jobs", "2", &path]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("missing: a1a3\n  extra: a1b1 a1b2\n"), "{}", ran.out);
+    assert!(ran.out.contains("failed 8/8/8/8/8/4k3/8/4K2R w K - 0 1\n  depth 1: expected 1"));
+    assert!(ran.out.ends_with("wrong.json: 1 passed, 2 failed, 0 skipped\n"), "{}", ran.out);
+    let ran = rulemate(&["verify", "--json", &path]);
+    let tally: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(tally["failures"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn malformed_files_are_named_with_line_and_reason() {
+    let check = |name: &str, text: &str, parts: &[&str]| {
+        let ran = rulemate(&["verify", "--game", "chess", &scratch(name, text)]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{name}");
+        for part in parts {
+            assert!(ran.err.contains(part), "{name}: {}", ran.err);
+        }
+    };
+    check("cut.json", "{\"kind\": \"preset-vectors\",\n \"variant\"", &["cut.json:2: ", "EOF"]);
+    check("poem.json", "{\n\"kind\": \"poem\"}", &["poem.json:2: ", "unknown kind `poem`"]);
+    check("typo.perft", "epd 8/8 w - -\npreft 1 2\n", &["typo.perft:2: ", "preft"]);
+    check("game.json", r#"{"kind": "preset-vectors", "variant": "chezz"}"#, &["chezz", "help:"]);
+    check("what.txt", "", &["not a vector file"]);
+}
+
+#[test]
+fn positions_that_cannot_be_set_up_fail() {
+    let path = scratch("setup.perft", "epd nonsense w - -\nperft 1 2\n");
+    let ran = rulemate(&["verify", "--game", "chess", &path]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("failed nonsense w - -\n  "), "{}", ran.out);
+}
