@@ -244,7 +244,9 @@ fn input_cannot_reach_a_panic_in_the_command_line() {
 #[test]
 fn the_code_map_is_the_tree_on_disk() {
     let mut on_disk: BTreeSet<String> = BTreeSet::new();
-    for (dir, ext) in [("src", "rs"), ("rules", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")] {
+    for (dir, ext) in
+        [("src", "rs"), ("rules", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")]
+    {
         on_disk.extend(files(&root().join(dir), ext).iter().map(|path| shown(path)));
     }
     on_disk.extend(folders(&root().join("rules")).into_iter().map(|it| format!("rules/{it}/")));

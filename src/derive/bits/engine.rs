@@ -128,7 +128,9 @@ impl<W: Word> Evaluator for Engine<W> {
     ) -> ControlFlow<()> {
         let list = match &self.c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
-            Store::Key { .. } | Store::Game { .. } => return self.live.function_tuples(&self.c, rel, pattern, f),
+            Store::Key { .. } | Store::Game { .. } => {
+                return self.live.function_tuples(&self.c, rel, pattern, f);
+            }
             Store::Static => self.c.known[usize::from(rel.0)].as_deref().unwrap_or(&[]),
             Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],

@@ -95,7 +95,14 @@ impl<W: Word> Live<W> {
     // --- inputs ---------------------------------------------------------------------------------
 
     /// Writes one input's value into its store.
-    pub(super) fn write_input(&mut self, c: &Compiled<W>, rel: RelId, entity: i64, old: Option<i64>, new: Option<i64>) {
+    pub(super) fn write_input(
+        &mut self,
+        c: &Compiled<W>,
+        rel: RelId,
+        entity: i64,
+        old: Option<i64>,
+        new: Option<i64>,
+    ) {
         match c.stores[usize::from(rel.0)] {
             Store::Key { fun, present, inverse, entities } => {
                 if entity >= i64::from(entities) {
@@ -116,10 +123,8 @@ impl<W: Word> Live<W> {
                 let row = &mut self.s.rows[present as usize];
                 *row = if new.is_some() { row.or(who) } else { row.and_not(who) };
             }
-            Store::Game { fun } => {
-                if entity == 0 {
-                    self.s.funs[fun as usize] = new.unwrap_or(NONE);
-                }
+            Store::Game { fun } if entity == 0 => {
+                self.s.funs[fun as usize] = new.unwrap_or(NONE);
             }
             Store::Dense(ref dense) => {
                 let member = if dense.sizes.is_empty() { 0 } else { entity };
@@ -588,7 +593,10 @@ impl<W: Word> Live<W> {
         let mut n = 0;
         while let Some(first) = firsts.pop() {
             let start = frame + dense.base as usize + first * stride;
-            n += self.s.rows[start..start + stride].iter().map(|it| u64::from(it.count())).sum::<u64>();
+            n += self.s.rows[start..start + stride]
+                .iter()
+                .map(|it| u64::from(it.count()))
+                .sum::<u64>();
         }
         n
     }
@@ -649,4 +657,3 @@ pub(super) fn row_of(dense: &Dense, tuple: &[i64]) -> (usize, usize) {
         keys.iter().zip(&dense.strides).map(|(&key, &by)| key as usize * by as usize).sum();
     (dense.base as usize + at, *last as usize)
 }
-

@@ -194,7 +194,7 @@ impl<'p, W: Word> Planner<'p, W> {
             if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
                 let lit = rest.remove(at);
                 turns *= self.emit_ready(&lit, &rest)?;
-            } else if let Some((used, rows)) = self.existential(&rest)? {
+            } else if let Some((used, rows)) = self.existential(&rest) {
                 let rows = self.row_list(rows);
                 self.emit(Op::TestAny { rows, negated: false });
                 remove_all(&mut rest, &used);
@@ -627,10 +627,7 @@ impl<'p, W: Word> Planner<'p, W> {
     // --- ends and loops -------------------------------------------------------------------------
 
     /// A variable that nobody wants and all whose literals are rows: one test of their AND.
-    fn existential(
-        &mut self,
-        rest: &[Lit<'p>],
-    ) -> Result<Option<(Vec<usize>, Vec<RowTerm>)>, PlanError> {
+    fn existential(&mut self, rest: &[Lit<'p>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {
                 continue;
@@ -638,10 +635,10 @@ impl<'p, W: Word> Planner<'p, W> {
             let used: Vec<usize> =
                 (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
             if let Some(rows) = self.rows_towards(var, rest, &used) {
-                return Ok(Some((used, rows)));
+                return Some((used, rows));
             }
         }
-        Ok(None)
+        None
     }
 
     /// Ends the plan with an AND into the head's row, if all that is left are rows towards the
@@ -741,11 +738,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Opens the loop with the fewest expected turns and takes out the literals that it settles.
-    fn open_loop(
-        &mut self,
-        rest: &mut Vec<Lit<'p>>,
-        goal: &Goal<'_>,
-    ) -> Result<f64, PlanError> {
+    fn open_loop(&mut self, rest: &mut Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
         for var in self.unbound_vars(rest) {
             if let Some((turns, used, rows)) = self.loop_over(var, rest)
@@ -848,10 +841,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         if !rows.iter().any(|it| !it.negated) {
             // Looping over a superset costs its turns and settles nothing positive.
-            let (expected, row) = weak.unwrap_or((
-                all,
-                RowTerm { negated: false, row: RowSource::All(members as u16) },
-            ));
+            let (expected, row) = weak
+                .unwrap_or((all, RowTerm { negated: false, row: RowSource::All(members as u16) }));
             rows.insert(0, row);
             turns = turns.min(expected);
         } else if !supports.is_empty() {
@@ -864,11 +855,7 @@ impl<'p, W: Word> Planner<'p, W> {
 
     /// The positive atom with the fewest expected tuples among those that can be walked whole.
     /// To walk one that has the head's last column gives the whole row up.
-    fn cheapest_atom(
-        &mut self,
-        rest: &[Lit<'p>],
-        vector: Option<VarId>,
-    ) -> Option<(f64, usize)> {
+    fn cheapest_atom(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for (at, lit) in rest.iter().enumerate() {
             let Lit::Atom { atom, store } = lit else { continue };
