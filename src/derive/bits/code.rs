@@ -99,15 +99,15 @@ pub(super) enum Op {
         reg: Reg,
         rows: Rows,
     },
-    /// A loop whose body is one `EmitRow` by the loop's register: for each member of the AND, the
-    /// row of the head at `base` plus the member grows by `fixed` AND `moving`. `fixed` does not
-    /// depend on the register.
+    /// A loop whose body is one `EmitRow`: for each member of the AND, the row of the head at
+    /// `row` plus the member times `stride` grows by `fixed` AND `moving`. Neither `row` nor
+    /// `fixed` depends on the register. A support with `first` equal to `reg` is of the members.
     LoopEmit {
         reg: Reg,
         rows: Rows,
-        space: Space,
-        base: u32,
-        support: u32,
+        row: Address,
+        stride: u32,
+        support: Option<Support>,
         fixed: Rows,
         moving: Rows,
     },

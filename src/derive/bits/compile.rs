@@ -85,6 +85,8 @@ pub(super) struct Compiled<W> {
     pub(super) estimates: Vec<f64>,
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     pub(super) list_is_static: Vec<bool>,
+    /// Relations kept as lists: a bit each.
+    pub(super) list_relations: Vec<u64>,
     pub(super) kept_rows: usize,
     pub(super) kept_funs: usize,
     pub(super) frame_rows: usize,
@@ -129,6 +131,12 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
     let indexes = (0..program.relations.len())
         .map(|it| layout.indexes.get(&RelId(it as u16)).copied())
         .collect();
+    let mut list_relations = vec![0; program.relations.len().div_ceil(64)];
+    for (at, store) in layout.stores.iter().enumerate() {
+        if matches!(store, Store::Sparse(_)) {
+            list_relations[at / 64] |= 1u64 << (at % 64);
+        }
+    }
     Ok(Compiled {
         code,
         statics: layout.statics,
@@ -145,6 +153,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         estimates: planner.estimates,
         orders: layout.orders,
         list_is_static: layout.sparse_static,
+        list_relations,
         kept_rows: layout.kept_rows as usize,
         kept_funs: layout.kept_funs as usize,
         frame_rows: layout.frame_rows as usize,
@@ -870,11 +879,9 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
     for op in &mut code.ops {
         match op {
             Op::TestBit { row, .. } | Op::Fix { row, .. } | Op::Chase { row, .. } => shift(row),
-            Op::LoopEmit { space: Space::Frame, base, support, .. } => {
-                *base += by;
-                *support += by;
-            }
-            Op::EmitRow { row, support, .. } | Op::EmitBit { row, support, .. } => {
+            Op::EmitRow { row, support, .. }
+            | Op::EmitBit { row, support, .. }
+            | Op::LoopEmit { row, support, .. } => {
                 shift(row);
                 if let Some(support) = support
                     && support.space == Space::Frame
@@ -960,6 +967,7 @@ impl<W: Word> Compiled<W> {
             estimates: Vec::new(),
             orders: Vec::new(),
             list_is_static: Vec::new(),
+            list_relations: Vec::new(),
             kept_rows: 0,
             kept_funs: 0,
             frame_rows: 0,

@@ -1,29 +1,18 @@
-//! Keeps the rows of one session true to its facts.
+//! The bit evaluator of one session, behind one interface for all row widths.
 //!
-//! Inputs follow every write at once. Maintained relations note what a write may have changed and
-//! catch up at the next read; everything they overwrite is journaled. Relations derived on demand
-//! live in frames, one per mark, so that a rollback finds the older ones untouched.
+//! Deliberately absent: how rows are kept true (`live.rs`).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::facts::Change;
-use crate::rules::{ActionId, Input, RelId, Role};
+use crate::rules::{ActionId, RelId};
 
-use super::super::rows::Tuple;
-use super::code::Space;
-use super::compile::{Compiled, DeltaKind, Mode, refill};
-use super::general;
-use super::layout::{Dense, NONE, Store};
-use super::run::{Output, State};
+use super::compile::Compiled;
+use super::layout::Store;
+use super::live::{EngineMark, Live, row_of};
+use super::run::Output;
 use super::word::Word;
-
-/// Where the engine was when a mark was set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::derive) struct EngineMark {
-    journal: usize,
-    depth: usize,
-}
 
 /// The bit evaluator behind one width of rows.
 pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
@@ -57,637 +46,75 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Evaluator>;
 }
 
+/// A compiled program with the rows of one session.
 #[derive(Debug, Clone)]
 pub(super) struct Engine<W> {
     c: Arc<Compiled<W>>,
-    s: State<W>,
-    journal: Vec<(u32, W)>,
-    depth: usize,
-    /// Which relations of the frame are derived, by depth: a bit each.
-    derived: Vec<Vec<u64>>,
-    pending: bool,
-    scratch: Vec<W>,
+    live: Live<W>,
 }
 
 impl<W: Word> Engine<W> {
     pub(super) fn new(c: Arc<Compiled<W>>) -> Self {
-        let s = State::new(&c);
-        let flags = c.program.relations.len().div_ceil(64);
-        let mut engine = Self {
-            s,
-            journal: Vec::new(),
-            depth: 0,
-            derived: vec![vec![0; flags]],
-            pending: false,
-            scratch: Vec::new(),
-            c,
-        };
-        engine.suspect_everything();
-        engine
+        let live = Live::new(&c);
+        Self { c, live }
     }
-
-    /// Before the first fact, a maintained relation may already have tuples.
-    fn suspect_everything(&mut self) {
-        let c = Arc::clone(&self.c);
-        for &rel in &c.maintained {
-            let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
-            match &c.modes[usize::from(rel.0)] {
-                Mode::Block { .. } => {
-                    self.s.dirty[usize::from(rel.0)] = W::first(dense.sizes[0] as usize);
-                }
-                Mode::Tuple { .. } => {
-                    let mut all = vec![Tuple::new()];
-                    for &size in &dense.sizes {
-                        all = all
-                            .iter()
-                            .flat_map(|it| {
-                                (0..i64::from(size)).map(move |value| {
-                                    let mut longer = it.clone();
-                                    longer.push(value);
-                                    longer
-                                })
-                            })
-                            .collect();
-                    }
-                    self.s.suspects[usize::from(rel.0)] = all;
-                }
-                _ => {}
-            }
-        }
-        self.pending = true;
-    }
-
-    #[inline]
-    fn flag(&self, rel: RelId) -> bool {
-        self.derived[self.depth][usize::from(rel.0) / 64] >> (rel.0 % 64) & 1 == 1
-    }
-
-    #[inline]
-    fn set_flag(&mut self, rel: RelId) {
-        self.derived[self.depth][usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
-    }
-
-    // --- inputs ---------------------------------------------------------------------------------
-
-    /// Writes one input's value into its store.
-    fn write_input(&mut self, rel: RelId, entity: i64, old: Option<i64>, new: Option<i64>) {
-        match self.c.stores[usize::from(rel.0)] {
-            Store::Key { fun, present, inverse, entities } => {
-                if entity >= i64::from(entities) {
-                    return;
-                }
-                let who = W::one(entity as usize);
-                self.s.funs[fun as usize + entity as usize] = new.unwrap_or(NONE);
-                if let Some(inverse) = inverse {
-                    if let Some(old) = old {
-                        let row = &mut self.s.rows[inverse as usize + old as usize];
-                        *row = row.and_not(who);
-                    }
-                    if let Some(new) = new {
-                        let row = &mut self.s.rows[inverse as usize + new as usize];
-                        *row = row.or(who);
-                    }
-                }
-                let row = &mut self.s.rows[present as usize];
-                *row = if new.is_some() { row.or(who) } else { row.and_not(who) };
-            }
-            Store::Game { fun } => {
-                if entity == 0 {
-                    self.s.funs[fun as usize] = new.unwrap_or(NONE);
-                }
-            }
-            Store::Dense(ref dense) => {
-                let member = if dense.sizes.is_empty() { 0 } else { entity };
-                if dense.sizes.is_empty() && entity != 0 {
-                    return;
-                }
-                let row = &mut self.s.rows[dense.base as usize];
-                let one = W::one(member as usize);
-                *row = if new == Some(1) { row.or(one) } else { row.and_not(one) };
-            }
-            _ => {}
-        }
-    }
-
-    fn input_tuple(&self, rel: RelId, entity: i64, value: i64) -> Option<Tuple> {
-        let Role::Input(input) = self.c.program.relation(rel).role else { return None };
-        match input {
-            Input::Key(_) => Some([entity, value].into_iter().collect()),
-            Input::Game(_) => (entity == 0).then(|| [value].into_iter().collect()),
-            Input::Flag(_) => (value == 1).then(|| [entity].into_iter().collect()),
-            Input::GameFlag(_) => (entity == 0 && value == 1).then(Tuple::new),
-        }
-    }
-
-    /// Tells the readers of a relation that a tuple comes or goes.
-    fn spread(&mut self, rel: RelId, tuple: &[i64]) {
-        let c = Arc::clone(&self.c);
-        spread(&c, &mut self.s, rel, tuple);
-    }
-
-    // --- maintained relations -------------------------------------------------------------------
-
-    /// Brings every maintained relation up to date.
-    fn catch_up(&mut self) {
-        if !self.pending {
-            return;
-        }
-        self.pending = false;
-        let c = Arc::clone(&self.c);
-        for &rel in &c.maintained {
-            match &c.modes[usize::from(rel.0)] {
-                Mode::Block { rules, fixes } => {
-                    let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
-                    while let Some(block) = blocks.pop() {
-                        self.derive_block(&c, rel, block, rules, fixes);
-                    }
-                }
-                Mode::Tuple { checks } => {
-                    let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
-                    for tuple in &suspects {
-                        self.check_tuple(&c, rel, tuple, checks);
-                    }
-                    suspects.clear();
-                    self.s.suspects[usize::from(rel.0)] = suspects;
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn derive_block(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        rules: &[(u8, u32)],
-        fixes: &[(u8, u32)],
-    ) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let stride = dense.strides[0] as usize;
-        let start = dense.base as usize + block * stride;
-        self.scratch.clear();
-        self.scratch.extend_from_slice(&self.s.rows[start..start + stride]);
-        self.s.rows[start..start + stride].fill(W::default());
-        let one = W::one(block);
-        let support = dense.support.map(|it| it as usize);
-        let had = support.map(|it| self.s.rows[it]);
-        if let Some(at) = support {
-            self.s.rows[at] = self.s.rows[at].and_not(one);
-        }
-        for (reg, pc) in rules.iter().chain(fixes) {
-            self.s.regs[usize::from(*reg)] = block as i64;
-            self.s.exec(c, *pc as usize);
-        }
-        let mut changed = false;
-        for at in 0..stride {
-            let old = self.scratch[at];
-            if old != self.s.rows[start + at] {
-                self.journal.push(((start + at) as u32, old));
-                changed = true;
-            }
-        }
-        if let (Some(at), Some(had)) = (support, had)
-            && self.s.rows[at] != had
-        {
-            self.journal.push((at as u32, had));
-        }
-        if changed {
-            self.block_changed(c, rel, block, dense, start, stride);
-        }
-    }
-
-    /// Updates the index of a changed block and tells its readers.
-    fn block_changed(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        dense: &Dense,
-        start: usize,
-        stride: usize,
-    ) {
-        if let Some(index) = c.indexes[usize::from(rel.0)] {
-            let all = |rows: &[W]| rows.iter().fold(W::default(), |all, it| all.or(*it));
-            let old = all(&self.scratch);
-            let new = all(&self.s.rows[start..start + stride]);
-            let mut differ = old.xor(new);
-            while let Some(value) = differ.pop() {
-                let at = index as usize + value;
-                let row = self.s.rows[at];
-                self.journal.push((at as u32, row));
-                self.s.rows[at] = row.xor(W::one(block));
-            }
-        }
-        let mut by_tuple = false;
-        for delta in &c.deltas[usize::from(rel.0)] {
-            match delta.what {
-                DeltaKind::Block(0) => {
-                    let slot = &mut self.s.dirty[usize::from(delta.consumer.0)];
-                    *slot = slot.or(W::one(block));
-                }
-                _ => by_tuple = true,
-            }
-        }
-        if by_tuple {
-            self.spread_block(c, rel, block, dense, start, stride);
-        }
-    }
-
-    /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
-    fn spread_block(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        dense: &Dense,
-        start: usize,
-        stride: usize,
-    ) {
-        let new: Vec<W> = self.s.rows[start..start + stride].to_vec();
-        let old: Vec<W> = self.scratch.clone();
-        self.s.rows[start..start + stride].copy_from_slice(&old);
-        for (gone, rows, other) in [(true, &old, &new), (false, &new, &old)] {
-            if !gone {
-                self.s.rows[start..start + stride].copy_from_slice(&new);
-            }
-            for at in 0..stride {
-                let mut members = rows[at].and_not(other[at]);
-                while let Some(member) = members.pop() {
-                    let mut tuple = keys_of(dense, block * stride + at);
-                    tuple.push(member as i64);
-                    spread(c, &mut self.s, rel, &tuple);
-                }
-            }
-        }
-    }
-
-    fn check_tuple(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        tuple: &Tuple,
-        checks: &[(Vec<u8>, u32)],
-    ) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let holds = checks.iter().any(|(regs, pc)| {
-            for (reg, value) in regs.iter().zip(tuple) {
-                self.s.regs[usize::from(*reg)] = *value;
-            }
-            self.s.exec(c, *pc as usize)
-        });
-        let (row, last) = row_of(dense, tuple);
-        let old = self.s.rows[row];
-        if old.has(last) == holds {
-            return;
-        }
-        if !holds {
-            spread(c, &mut self.s, rel, tuple);
-        }
-        self.journal.push((row as u32, old));
-        self.s.rows[row] = old.xor(W::one(last));
-        if let Some(support) = dense.support {
-            self.update_support(dense, support as usize, tuple[0] as usize);
-        }
-        if let Some(index) = c.indexes[usize::from(rel.0)] {
-            self.update_index(dense, index as usize, tuple[0] as usize, last);
-        }
-        if holds {
-            spread(c, &mut self.s, rel, tuple);
-        }
-    }
-
-    fn update_support(&mut self, dense: &Dense, support: usize, first: usize) {
-        let stride = dense.strides[0] as usize;
-        let start = dense.base as usize + first * stride;
-        let any = self.s.rows[start..start + stride].iter().any(|it| !it.is_empty());
-        self.keep_bit(support, first, any);
-    }
-
-    fn update_index(&mut self, dense: &Dense, index: usize, first: usize, last: usize) {
-        let stride = dense.strides.first().map_or(1, |it| *it as usize);
-        let start = dense.base as usize + first * stride;
-        let any = self.s.rows[start..start + stride].iter().any(|it| it.has(last));
-        self.keep_bit(index + last, first, any);
-    }
-
-    fn keep_bit(&mut self, at: usize, bit: usize, on: bool) {
-        let old = self.s.rows[at];
-        if old.has(bit) != on {
-            self.journal.push((at as u32, old));
-            self.s.rows[at] = old.xor(W::one(bit));
-        }
-    }
-
-    // --- on demand ------------------------------------------------------------------------------
-
-    /// Makes a relation readable.
-    fn make_ready(&mut self, rel: RelId) {
-        self.catch_up();
-        if self.c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
-            return;
-        }
-        let c = Arc::clone(&self.c);
-        for &need in &c.needs[usize::from(rel.0)] {
-            if !self.flag(need) {
-                self.derive(&c, need);
-            }
-        }
-    }
-
-    fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
-        match &c.modes[usize::from(rel.0)] {
-            Mode::Scratch { rules } => {
-                self.clear(c, rel);
-                for &pc in rules {
-                    self.s.exec(c, pc as usize);
-                }
-                if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
-                    let new = std::mem::take(&mut self.s.fresh[store as usize]);
-                    refill(c, store, &mut self.s.lists[store as usize], new);
-                }
-                self.set_flag(rel);
-            }
-            Mode::General { stratum } => {
-                let fixpoint = &c.general[*stratum];
-                general::run(c, &mut self.s, fixpoint);
-                for member in &fixpoint.relations {
-                    self.clear(c, member.rel);
-                    self.take_list(c, member.rel, member.full);
-                    self.set_flag(member.rel);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Moves the result of a fixpoint into the relation's own store.
-    fn take_list(&mut self, c: &Compiled<W>, rel: RelId, list: u32) {
-        let tuples = self.s.lists[list as usize].tuples.clone();
-        match &c.stores[usize::from(rel.0)] {
-            Store::Dense(dense) => {
-                for tuple in &tuples {
-                    let (row, last) = row_of(dense, tuple);
-                    let at = self.s.frame + row;
-                    self.s.rows[at] = self.s.rows[at].or(W::one(last));
-                    if let Some(support) = dense.support {
-                        let at = self.s.frame + support as usize;
-                        self.s.rows[at] = self.s.rows[at].or(W::one(tuple[0] as usize));
-                    }
-                }
-            }
-            Store::Sparse(store) => refill(c, *store, &mut self.s.lists[*store as usize], tuples),
-            _ => {}
-        }
-    }
-
-    /// Empties a relation's rows in the current frame: only those that its support names.
-    fn clear(&mut self, c: &Compiled<W>, rel: RelId) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let base = self.s.frame + dense.base as usize;
-        let Some(support) = dense.support else {
-            self.s.rows[base] = W::default();
-            return;
-        };
-        let at = self.s.frame + support as usize;
-        let mut used = std::mem::take(&mut self.s.rows[at]);
-        let stride = dense.strides[0] as usize;
-        while let Some(first) = used.pop() {
-            let start = base + first * stride;
-            self.s.rows[start..start + stride].fill(W::default());
-        }
-    }
-
-    fn row(&self, dense: &Dense, at: usize) -> W {
-        let frame = if dense.space == Space::Frame { self.s.frame } else { 0 };
-        self.s.rows[frame + at]
-    }
-
-    fn dense_tuples(
-        &self,
-        dense: &Dense,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let Some((last, keys)) = pattern.split_last() else {
-            return if self.row(dense, dense.base as usize).has(0) {
-                f(&[])
-            } else {
-                ControlFlow::Continue(())
-            };
-        };
-        let firsts = dense.support.map(|it| self.row(dense, it as usize));
-        for at in 0..dense.rows as usize {
-            let tuple = keys_of(dense, at);
-            if firsts.is_some_and(|it| !it.has(tuple[0] as usize))
-                || !keys.iter().zip(&tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-            {
-                continue;
-            }
-            let mut members = self.row(dense, dense.base as usize + at);
-            while let Some(member) = members.pop() {
-                if last.is_none_or(|it| it == member as i64) {
-                    let mut tuple = tuple.clone();
-                    tuple.push(member as i64);
-                    f(&tuple)?;
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn function_tuples(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let fits = |tuple: &[i64]| {
-            pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-        };
-        match self.c.stores[usize::from(rel.0)] {
-            Store::Key { fun, entities, .. } => {
-                for entity in 0..i64::from(entities) {
-                    let value = self.s.funs[fun as usize + entity as usize];
-                    if value != NONE && fits(&[entity, value]) {
-                        f(&[entity, value])?;
-                    }
-                }
-            }
-            Store::Game { fun } => {
-                let value = self.s.funs[fun as usize];
-                if value != NONE && fits(&[value]) {
-                    f(&[value])?;
-                }
-            }
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Tells the readers of a relation that a tuple comes or goes.
-fn spread<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
-    for delta in &c.deltas[usize::from(rel.0)] {
-        match &delta.what {
-            DeltaKind::Block(col) => {
-                let slot = &mut s.dirty[usize::from(delta.consumer.0)];
-                *slot = slot.or(W::one(tuple[*col] as usize));
-            }
-            DeltaKind::Run { regs, pc } => {
-                for (reg, value) in regs.iter().zip(tuple) {
-                    s.regs[usize::from(*reg)] = *value;
-                }
-                s.exec(c, *pc as usize);
-            }
-        }
-    }
-}
-
-/// The key values of a row by its number.
-fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
-    dense
-        .strides
-        .iter()
-        .map(|&stride| {
-            let key = at / stride as usize;
-            at %= stride as usize;
-            key as i64
-        })
-        .collect()
-}
-
-/// The row's index and the bit of a tuple.
-fn row_of(dense: &Dense, tuple: &[i64]) -> (usize, usize) {
-    let Some((last, keys)) = tuple.split_last() else { return (dense.base as usize, 0) };
-    let at: usize =
-        keys.iter().zip(&dense.strides).map(|(&key, &by)| key as usize * by as usize).sum();
-    (dense.base as usize + at, *last as usize)
 }
 
 impl<W: Word> Evaluator for Engine<W> {
     fn change(&mut self, change: Change) {
-        let c = Arc::clone(&self.c);
-        let entity = i64::from(change.entity.0);
-        self.derived[self.depth].fill(0);
-        for &rel in &c.inputs[usize::from(change.attr.0)] {
-            let watched = !c.deltas[usize::from(rel.0)].is_empty();
-            if watched
-                && let Some(old) = change.old.and_then(|it| self.input_tuple(rel, entity, it))
-            {
-                self.spread(rel, &old);
-            }
-            self.write_input(rel, entity, change.old, change.new);
-            if watched
-                && let Some(new) = change.new.and_then(|it| self.input_tuple(rel, entity, it))
-            {
-                self.spread(rel, &new);
-            }
-            self.pending |= watched;
-        }
+        self.live.change(&self.c, change);
     }
 
     fn undo(&mut self, change: Change) {
-        let c = Arc::clone(&self.c);
-        for &rel in &c.inputs[usize::from(change.attr.0)] {
-            self.write_input(rel, i64::from(change.entity.0), change.new, change.old);
+        for &rel in &self.c.inputs[usize::from(change.attr.0)] {
+            let entity = i64::from(change.entity.0);
+            self.live.write_input(&self.c, rel, entity, change.new, change.old);
         }
     }
 
     fn mark(&mut self) -> EngineMark {
-        self.catch_up();
-        let mark = EngineMark { journal: self.journal.len(), depth: self.depth };
-        self.depth += 1;
-        self.s.frame = self.depth * self.c.frame_rows;
-        if self.derived.len() == self.depth {
-            let flags = self.derived[0].len();
-            self.derived.push(vec![0; flags]);
-            let rows = self.c.kept_rows + (self.depth + 1) * self.c.frame_rows;
-            self.s.rows.resize(rows, W::default());
-        } else {
-            self.derived[self.depth].fill(0);
-        }
-        mark
+        self.live.mark(&self.c)
     }
 
     fn rollback(&mut self, mark: EngineMark) {
-        while self.journal.len() > mark.journal {
-            let Some((at, old)) = self.journal.pop() else { break };
-            self.s.rows[at as usize] = old;
-        }
-        if self.pending {
-            for &rel in &self.c.maintained {
-                self.s.dirty[usize::from(rel.0)] = W::default();
-                self.s.suspects[usize::from(rel.0)].clear();
-            }
-            self.pending = false;
-        }
-        self.depth = mark.depth;
-        self.s.frame = self.depth * self.c.frame_rows;
-        // Lists have no frames: those derived before the mark were overwritten.
-        for stratum in &self.c.program.strata {
-            for &rel in &stratum.relations {
-                if matches!(self.c.stores[usize::from(rel.0)], Store::Sparse(_)) {
-                    self.derived[self.depth][usize::from(rel.0) / 64] &= !(1 << (rel.0 % 64));
-                }
-            }
-        }
+        self.live.rollback(&self.c, mark);
     }
 
     fn commit(&mut self) {
-        self.journal.clear();
-        if self.depth > 0 {
-            self.depth = 0;
-            self.s.frame = 0;
-            self.derived[0].fill(0);
-            self.derived.truncate(1);
-            self.s.rows.truncate(self.c.kept_rows + self.c.frame_rows);
-        }
+        self.live.commit(&self.c);
     }
 
     fn ensure(&mut self, rel: RelId) {
-        self.make_ready(rel);
+        self.live.make_ready(&self.c, rel);
     }
 
     fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             let (row, last) = row_of(dense, tuple);
-            return self.row(dense, row).has(last);
+            return self.live.row(dense, row).has(last);
         }
         let pattern: Vec<Option<i64>> = tuple.iter().map(|it| Some(*it)).collect();
         self.for_each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     fn count(&mut self, rel: RelId) -> u64 {
-        self.make_ready(rel);
-        let c = Arc::clone(&self.c);
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else {
-            let mut n = 0;
-            let all = vec![None; c.program.relation(rel).columns.len()];
-            let _ = self.for_each(rel, &all, &mut |_| {
-                n += 1;
-                ControlFlow::Continue(())
-            });
-            return n;
-        };
-        let Some(support) = dense.support else {
-            return u64::from(self.row(dense, dense.base as usize).count());
-        };
-        let mut firsts = self.row(dense, support as usize);
-        let stride = dense.strides[0] as usize;
-        let mut n = 0;
-        while let Some(first) = firsts.pop() {
-            for at in first * stride..(first + 1) * stride {
-                n += u64::from(self.row(dense, dense.base as usize + at).count());
-            }
+        self.live.make_ready(&self.c, rel);
+        if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+            return self.live.count(dense);
         }
+        let mut n = 0;
+        let all = vec![None; self.c.program.relation(rel).columns.len()];
+        let _ = self.for_each(rel, &all, &mut |_| {
+            n += 1;
+            ControlFlow::Continue(())
+        });
         n
     }
 
     fn any(&mut self, rel: RelId) -> bool {
-        self.make_ready(rel);
+        self.live.make_ready(&self.c, rel);
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
-            return !self.row(dense, dense.support.unwrap_or(dense.base) as usize).is_empty();
+            return !self.live.row(dense, dense.support.unwrap_or(dense.base) as usize).is_empty();
         }
         let all = vec![None; self.c.program.relation(rel).columns.len()];
         self.for_each(rel, &all, &mut |_| ControlFlow::Break(())).is_break()
@@ -700,10 +127,12 @@ impl<W: Word> Evaluator for Engine<W> {
         f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let list = match &self.c.stores[usize::from(rel.0)] {
-            Store::Dense(dense) => return self.dense_tuples(dense, pattern, f),
-            Store::Key { .. } | Store::Game { .. } => return self.function_tuples(rel, pattern, f),
+            Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
+            Store::Key { .. } | Store::Game { .. } => {
+                return self.live.function_tuples(&self.c, rel, pattern, f);
+            }
             Store::Static => self.c.known[usize::from(rel.0)].as_deref().unwrap_or(&[]),
-            Store::Sparse(store) => &self.s.lists[*store as usize].tuples,
+            Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],
         };
         for tuple in list {
@@ -715,47 +144,20 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 
     fn react(&mut self, action: ActionId, args: &[i64], outputs: &mut Vec<Output>) {
-        self.catch_up();
-        let c = Arc::clone(&self.c);
-        self.s.outputs.clear();
-        for reaction in &c.reactions[usize::from(action.0)] {
-            for &need in &reaction.needs {
-                if !self.flag(need) {
-                    self.derive(&c, need);
-                }
-            }
-            for (reg, value) in reaction.params.iter().zip(args) {
-                self.s.regs[usize::from(*reg)] = *value;
-            }
-            self.s.exec(&c, reaction.pc as usize);
-        }
-        outputs.append(&mut self.s.outputs);
+        self.live.react(&self.c, action, args, outputs);
     }
 
     fn set_counting(&mut self, on: bool) {
         let owners = self.c.program.rules.len() + self.c.program.reactions.len();
-        self.s.counts = on.then(|| vec![0; owners]);
+        self.live.s.counts = on.then(|| vec![0; owners]);
     }
 
     fn counts(&self) -> Vec<u64> {
-        self.s.counts.clone().unwrap_or_default()
+        self.live.s.counts.clone().unwrap_or_default()
     }
 
     fn heap_bytes(&self) -> usize {
-        let rows = self.s.rows.capacity() + self.scratch.capacity();
-        let lists: usize = self
-            .s
-            .lists
-            .iter()
-            .map(|it| (it.tuples.len() + it.sorted.iter().map(Vec::len).sum::<usize>()) * 48)
-            .sum();
-        rows * size_of::<W>()
-            + self.s.funs.capacity() * 8
-            + self.journal.capacity() * size_of::<(u32, W)>()
-            + self.s.suspects.iter().map(|it| it.capacity() * size_of::<Tuple>()).sum::<usize>()
-            + self.s.regs.len() * 8
-            + self.derived.iter().map(|it| it.len() * 8).sum::<usize>()
-            + lists
+        self.live.heap_bytes()
     }
 
     fn dump(&self) -> String {
@@ -767,7 +169,6 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 
     fn forget(&mut self) {
-        self.suspect_everything();
-        self.derived[self.depth].fill(0);
+        self.live.forget(&self.c);
     }
 }

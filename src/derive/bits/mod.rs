@@ -1,7 +1,7 @@
 //! The bit evaluator: relations as bit rows, joins as ANDs, kept true from change to change.
 //!
-//! `compile` turns a program into plans (`planner`) over stores (`layout`); `engine` keeps the rows
-//! of one session up to date by running them (`run`). `general` is the slow road for what does not
+//! `compile` turns a program into plans (`planner`) over stores (`layout`); `live` keeps the rows
+//! of one session up to date by running them (`run`); `engine` is the way in. `general` is the slow road for what does not
 //! fit rows. It knows nothing of chess.
 
 mod word;
@@ -12,6 +12,7 @@ mod planner;
 mod compile;
 mod run;
 mod general;
+mod live;
 mod engine;
 mod dump;
 
@@ -20,7 +21,8 @@ use std::sync::Arc;
 use crate::rules::Program;
 
 use compile::Compiled;
-pub(super) use engine::{EngineMark, Evaluator};
+pub(super) use engine::Evaluator;
+pub(super) use live::EngineMark;
 pub use planner::PlanError;
 pub(super) use run::Output;
 

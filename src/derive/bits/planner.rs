@@ -194,7 +194,7 @@ impl<'p, W: Word> Planner<'p, W> {
             if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
                 let lit = rest.remove(at);
                 turns *= self.emit_ready(&lit, &rest)?;
-            } else if let Some((used, rows)) = self.existential(&rest)? {
+            } else if let Some((used, rows)) = self.existential(&rest) {
                 let rows = self.row_list(rows);
                 self.emit(Op::TestAny { rows, negated: false });
                 remove_all(&mut rest, &used);
@@ -205,7 +205,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 self.finish(goal)?;
                 return Ok(turns);
             } else {
-                turns *= self.open_loop(&mut rest)?;
+                turns *= self.open_loop(&mut rest, goal)?;
             }
         }
     }
@@ -627,10 +627,7 @@ impl<'p, W: Word> Planner<'p, W> {
     // --- ends and loops -------------------------------------------------------------------------
 
     /// A variable that nobody wants and all whose literals are rows: one test of their AND.
-    fn existential(
-        &mut self,
-        rest: &[Lit<'p>],
-    ) -> Result<Option<(Vec<usize>, Vec<RowTerm>)>, PlanError> {
+    fn existential(&mut self, rest: &[Lit<'p>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {
                 continue;
@@ -638,10 +635,10 @@ impl<'p, W: Word> Planner<'p, W> {
             let used: Vec<usize> =
                 (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
             if let Some(rows) = self.rows_towards(var, rest, &used) {
-                return Ok(Some((used, rows)));
+                return Some((used, rows));
             }
         }
-        Ok(None)
+        None
     }
 
     /// Ends the plan with an AND into the head's row, if all that is left are rows towards the
@@ -668,20 +665,21 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(Some(expected))
     }
 
-    /// Makes one instruction of a loop and the `EmitRow` after it, where the head's row is the
-    /// loop's member.
+    /// Makes one instruction of a loop and the `EmitRow` after it.
     fn fuse(&mut self) {
         let at = self.code.ops.len();
-        let [
-            ..,
-            Op::Loop { reg, rows },
-            Op::EmitRow { row, support: Some(support), rows: emitted },
-        ] = self.code.ops[..at]
+        let [.., Op::Loop { reg, rows }, Op::EmitRow { row, support, rows: emitted }] =
+            self.code.ops[..at]
         else {
             return;
         };
-        if row.n != 1 || row.strides[0] != 1 || row.regs[0] != reg || support.first != reg {
-            return;
+        let mut head = row;
+        let mut stride = 0;
+        for key in 0..usize::from(row.n) {
+            if row.regs[key] == reg {
+                stride += row.strides[key];
+                head.strides[key] = 0;
+            }
         }
         let all = emitted.start as usize..(emitted.start + emitted.len) as usize;
         let (moving, fixed): (Vec<RowTerm>, Vec<RowTerm>) =
@@ -690,15 +688,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let moving = self.row_list(moving);
         self.code.ops.truncate(at - 2);
         self.code.owner.truncate(at - 2);
-        self.emit(Op::LoopEmit {
-            reg,
-            rows,
-            space: row.space,
-            base: row.base,
-            support: support.base,
-            fixed,
-            moving,
-        });
+        self.emit(Op::LoopEmit { reg, rows, row: head, stride, support, fixed, moving });
     }
 
     fn finish(&mut self, goal: &Goal<'_>) -> Result<(), PlanError> {
@@ -748,7 +738,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Opens the loop with the fewest expected turns and takes out the literals that it settles.
-    fn open_loop(&mut self, rest: &mut Vec<Lit<'p>>) -> Result<f64, PlanError> {
+    fn open_loop(&mut self, rest: &mut Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
         for var in self.unbound_vars(rest) {
             if let Some((turns, used, rows)) = self.loop_over(var, rest)
@@ -757,7 +747,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 best = Some((turns, var, used, rows));
             }
         }
-        if let Some((turns, at)) = self.cheapest_atom(rest)
+        if let Some((turns, at)) = self.cheapest_atom(rest, vector_of(goal))
             && best.as_ref().is_none_or(|(known, ..)| turns < *known)
         {
             let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("only atoms") };
@@ -815,7 +805,8 @@ impl<'p, W: Word> Planner<'p, W> {
         rest: &[Lit<'p>],
     ) -> Option<(f64, Vec<usize>, Vec<RowTerm>)> {
         let members = size(self.program, self.vars.types[usize::from(var.0)])?;
-        let (mut used, mut rows, mut turns) = (Vec::new(), Vec::new(), members as f64 * 2.0);
+        let all = members as f64 * 8.0;
+        let (mut used, mut rows, mut turns) = (Vec::new(), Vec::new(), all);
         let mut weak: Option<(f64, RowTerm)> = None;
         let mut supports = Vec::new();
         for at in 0..rest.len() {
@@ -837,7 +828,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 // A superset settles nothing; the support of a relation is the better kind.
                 let support =
                     matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
-                let factor = if support { 1.2 } else { 4.0 };
+                let factor = if support { 1.2 } else { 8.0 };
                 let term = RowTerm { negated: false, row };
                 if support {
                     supports.push(term);
@@ -850,10 +841,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         if !rows.iter().any(|it| !it.negated) {
             // Looping over a superset costs its turns and settles nothing positive.
-            let (expected, row) = weak.unwrap_or((
-                members as f64 * 2.0,
-                RowTerm { negated: false, row: RowSource::All(members as u16) },
-            ));
+            let (expected, row) = weak
+                .unwrap_or((all, RowTerm { negated: false, row: RowSource::All(members as u16) }));
             rows.insert(0, row);
             turns = turns.min(expected);
         } else if !supports.is_empty() {
@@ -865,7 +854,8 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// The positive atom with the fewest expected tuples among those that can be walked whole.
-    fn cheapest_atom(&mut self, rest: &[Lit<'p>]) -> Option<(f64, usize)> {
+    /// To walk one that has the head's last column gives the whole row up.
+    fn cheapest_atom(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for (at, lit) in rest.iter().enumerate() {
             let Lit::Atom { atom, store } = lit else { continue };
@@ -876,7 +866,8 @@ impl<'p, W: Word> Planner<'p, W> {
             let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count() as i32;
             let is_dense = matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
             let turns = if is_dense && store.is_none() {
-                total / 6f64.powi(ready) + 0.3
+                let whole = vector.is_some_and(|it| atom.args.contains(&Term::Var(it)));
+                total / 6f64.powi(ready) * if whole { 6.0 } else { 1.0 } + 0.3
             } else if self.list_of(atom.rel, *store).is_none() {
                 continue;
             } else {

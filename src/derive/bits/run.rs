@@ -209,14 +209,13 @@ impl<W: Word> State<W> {
                     }
                     return false;
                 }
-                Op::LoopEmit { reg, rows, space, base, support, fixed, moving } => {
+                Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
                     let mut members = self.and(c, *rows);
                     if members.is_empty() {
                         return false;
                     }
                     let fixed = self.and(c, *fixed);
-                    let frame = if *space == Space::Frame { self.frame } else { 0 };
-                    let start = *base as usize + frame;
+                    let start = self.offset(row);
                     let mut used = W::default();
                     while let Some(member) = members.pop() {
                         if COUNT && let Some(counts) = &mut self.counts {
@@ -225,12 +224,20 @@ impl<W: Word> State<W> {
                         self.regs[usize::from(*reg)] = member as i64;
                         let by = fixed.and(self.and(c, *moving));
                         if !by.is_empty() {
-                            self.rows[start + member] = self.rows[start + member].or(by);
+                            let at = start + member * *stride as usize;
+                            self.rows[at] = self.rows[at].or(by);
                             used = used.or(W::one(member));
                         }
                     }
-                    let slot = &mut self.rows[*support as usize + frame];
-                    *slot = slot.or(used);
+                    if let Some(support) = support
+                        && !used.is_empty()
+                    {
+                        if support.first != *reg {
+                            used = W::one(self.reg(support.first) as usize);
+                        }
+                        let slot = self.slot(support.space, support.base as usize);
+                        *slot = slot.or(used);
+                    }
                     return false;
                 }
                 Op::EmitRow { row, support, rows } => {
@@ -365,9 +372,12 @@ impl<W: Word> State<W> {
     /// Follows a function from each member of the row while the tests hold.
     #[inline(never)]
     fn chase(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, tests: Rows, fun: &Address) {
-        let passable = self.and(c, tests);
         let at = self.offset(row);
         let mut known = self.rows[at];
+        if known.is_empty() {
+            return;
+        }
+        let passable = self.and(c, tests);
         let mut rest = known;
         while let Some(member) = rest.pop() {
             let mut from = member;
