@@ -21,7 +21,7 @@ use super::super::rows::Tuple;
 use super::code::{Address, EffectCode, Op, Reg, RowSource, RowTerm, Rows, Space, StoreId};
 use super::general::{self, Variant};
 use super::layout::{Layout, Sparse, Statics, Store, size};
-use super::planner::{Code, Goal, Lit, PlanError, Planner, lit};
+use super::planner::{Code, Goal, Lit, PlanError, Planner, depends_on, lit};
 use super::word::Word;
 
 /// How the rows of a relation come to be.
@@ -588,8 +588,26 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
         }
         let Some((_, fun)) = step else { return };
+        let mut chase = (fix, row, reg, 1, 0);
+        if let Some(before) = fix.checked_sub(1)
+            && let Op::Loop { reg: middle, rows: Rows { start, len: 1 } } =
+                self.planner.code.ops[before]
+            && let RowSource::All(size) = self.planner.code.rows[start as usize].row
+            && self.planner.code.owner[before] == self.planner.owner
+            && !tests.iter().any(|it| depends_on(it, middle))
+        {
+            let mut first = row;
+            let mut stride = 0;
+            for key in (0..usize::from(row.n)).filter(|it| row.regs[*it] == middle) {
+                stride += std::mem::take(&mut first.strides[key]);
+            }
+            chase = (fix - 1, first, middle, size, stride);
+        }
+        let (at, row, middle, size, stride) = chase;
         let tests = self.push_rows(&tests);
-        self.planner.code.ops[fix] = Op::Chase { row, reg, tests, fun };
+        self.planner.code.ops[at] = Op::Chase { row, middle, size, stride, reg, tests, fun };
+        self.planner.code.ops.truncate(at + 1);
+        self.planner.code.owner.truncate(at + 1);
     }
 
     fn push_rows(&mut self, rows: &[RowTerm]) -> Rows {

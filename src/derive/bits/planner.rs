@@ -1107,7 +1107,7 @@ fn shorten(term: RowTerm) -> RowTerm {
 }
 
 /// Whether a row changes with the register.
-fn depends_on(term: &RowTerm, reg: Reg) -> bool {
+pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
     match term.row {
         RowSource::Next { key, .. } | RowSource::Only(key) => key == reg,
         RowSource::At(address) => address.regs[..usize::from(address.n)].contains(&reg),

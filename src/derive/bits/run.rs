@@ -285,8 +285,16 @@ impl<W: Word> State<W> {
                 Op::Count { reg, rows } => {
                     self.regs[usize::from(*reg)] = i64::from(self.and(c, *rows).count());
                 }
-                Op::Chase { row, reg, tests, fun } => {
-                    self.chase(c, row, *reg, *tests, fun);
+                Op::Chase { row, middle, size, stride, reg, tests, fun } => {
+                    let passable = self.and(c, *tests);
+                    let mut at = self.offset(row);
+                    for value in 0..i64::from(*size) {
+                        if !self.rows[at].is_empty() {
+                            self.regs[usize::from(*middle)] = value;
+                            self.chase(c, at, passable, *reg, fun);
+                        }
+                        at += *stride as usize;
+                    }
                     return false;
                 }
                 Op::Fix { row, reg, .. } => {
@@ -371,19 +379,21 @@ impl<W: Word> State<W> {
 
     /// Follows a function from each member of the row while the tests hold.
     #[inline(never)]
-    fn chase(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, tests: Rows, fun: &Address) {
-        let at = self.offset(row);
+    fn chase(&mut self, c: &Compiled<W>, at: usize, passable: W, reg: Reg, fun: &Address) {
+        // The function's value for member 0, and how far apart the members' values are.
+        self.regs[usize::from(reg)] = 0;
+        let first = self.offset(fun);
+        let stride: usize = (0..usize::from(fun.n))
+            .filter(|&it| fun.regs[it] == reg)
+            .map(|it| fun.strides[it] as usize)
+            .sum();
+        let funs = if fun.space == Space::Static { &c.statics.funs } else { &self.funs };
         let mut known = self.rows[at];
-        if known.is_empty() {
-            return;
-        }
-        let passable = self.and(c, tests);
         let mut rest = known;
         while let Some(member) = rest.pop() {
             let mut from = member;
             while passable.has(from) {
-                self.regs[usize::from(reg)] = from as i64;
-                let to = self.fun(c, fun);
+                let to = funs[first + from * stride];
                 if to == NONE || known.has(to as usize) {
                     break;
                 }
