@@ -3,7 +3,7 @@
 //! Deliberately absent: when to run what (`maintain.rs`) and how instructions came about.
 
 use super::code::{
-    Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, Rows, Space, Support,
+    Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
 };
 use super::compile::Compiled;
 use super::layout::{NONE, Sparse};
@@ -215,8 +215,24 @@ impl<W: Word> State<W> {
                         return false;
                     }
                     let fixed = self.and(c, *fixed);
+                    if fixed.is_empty() {
+                        return false;
+                    }
                     let start = self.offset(row);
                     let mut used = W::default();
+                    let side_by_side = if COUNT { None } else { self.neighbours(c, *moving, *reg) };
+                    if let Some([first, second]) = side_by_side {
+                        // The commonest case by far: rows of the member, one after the other.
+                        while let Some(member) = members.pop() {
+                            let by = self.rows[first.0 + member].xor(first.1);
+                            let by = fixed.and(by).and(self.rows[second.0 + member].xor(second.1));
+                            if !by.is_empty() {
+                                let at = start + member * *stride as usize;
+                                self.rows[at] = self.rows[at].or(by);
+                                used = used.or(W::one(member));
+                            }
+                        }
+                    }
                     while let Some(member) = members.pop() {
                         if COUNT && let Some(counts) = &mut self.counts {
                             counts[c.code.owner[pc] as usize] += 1;
@@ -375,6 +391,26 @@ impl<W: Word> State<W> {
     fn suspect(&mut self, c: &Compiled<W>, relation: u16, values: RegList) {
         let tuple = self.values(c, values);
         self.suspects[usize::from(relation)].push(tuple);
+    }
+
+    /// Where the rows begin that lie side by side by the register, and what flips them; one row is
+    /// given twice. `None` if there are more, or others.
+    #[inline(always)]
+    fn neighbours(&self, c: &Compiled<W>, rows: Rows, reg: Reg) -> Option<[(usize, W); 2]> {
+        let one = |term: &RowTerm| match term.row {
+            RowSource::Next { space: Space::Kept, base, key } if key == reg => {
+                Some((base as usize, W::splat(term.negated)))
+            }
+            RowSource::Next { space: Space::Frame, base, key } if key == reg => {
+                Some((base as usize + self.frame, W::splat(term.negated)))
+            }
+            _ => None,
+        };
+        match &c.code.rows[rows.start as usize..(rows.start + rows.len) as usize] {
+            [only] => one(only).map(|it| [it, it]),
+            [first, second] => Some([one(first)?, one(second)?]),
+            _ => None,
+        }
     }
 
     /// Follows a function from each member of the row while the tests hold.
