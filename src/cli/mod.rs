@@ -1,7 +1,7 @@
 //! The terminal: one binary, a command a file, exit codes that scripts can trust.
 //!
 //! [`run`] is all that `main` calls. Every command is a function from its arguments and an output
-//! to a [`Verdict`]; this file alone maps verdicts and errors to exit codes. Nothing here knows the
+//! to a `Verdict`; this file alone maps verdicts and errors to exit codes. Nothing here knows the
 //! rules of any game.
 
 mod args;
