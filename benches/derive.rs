@@ -1,49 +1,123 @@
-//! One move and its undo: incremental beside from scratch beside the slow evaluator. All three must
-//! count the same legal moves.
+//! What the evaluator costs in its parts: rows after one move and its undo against rows from
+//! scratch, a proof, and the way from rule text to a plan. The answers are asserted.
+//!
+//! Deliberately absent: whole trees (`perft.rs`).
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use rulemate::derive::{Backend, World};
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rulemate::derive::explain::{why, why_not};
+use rulemate::derive::{Plan, World};
 use rulemate::game::Game;
-use rulemate::moves::{Contract, Move, legal_moves};
-use rulemate::presets::Catalogue;
+use rulemate::moves::notation::listing;
+use rulemate::moves::{Contract, Move, is_over};
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::rules::{Program, compile, embedded_folder, embedded_sources};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+/// Its legal moves, and those of the positions one move later.
+const MOVES: u64 = 48;
+const REPLIES: u64 = 2039;
 
-/// The legal moves after each of kiwipete's 48 moves, and 48 times those of kiwipete itself.
-const MOBILITY: usize = 2_039 + 48 * 48;
+fn chess() -> Ruleset {
+    let catalogue = Catalogue::embedded().expect("the embedded rules");
+    catalogue.load::<&str>("chess", &[]).expect("an embedded game")
+}
 
-fn moves_and_undos(criterion: &mut Criterion) {
-    let catalogue = Catalogue::embedded().expect("the rules of this package");
-    let rules = catalogue.load::<&str>("chess", &[]).expect("a game of this package");
-    let mut group = criterion.benchmark_group("kiwipete, 48 moves and undos");
-    group.sample_size(10);
-    let start = |backend| rules.start_on(backend, Some(KIWIPETE)).expect("a position of chess");
-    let mut game = start(Backend::Bits);
-    group.bench_function("incremental", |it| it.iter(|| round(&mut game, |_| ())));
-    group.bench_function("from scratch", |it| it.iter(|| round(&mut game, World::forget_rows)));
-    let mut slow = start(Backend::Frog);
-    group.bench_function("datafrog", |it| it.iter(|| round(&mut slow, |_| ())));
+fn kiwipete() -> Game {
+    chess().start(Some(KIWIPETE)).expect("a position")
+}
+
+fn mobility(world: &mut World, contract: &Contract) -> u64 {
+    if is_over(world, contract) {
+        return 0;
+    }
+    let program = Arc::clone(world.program());
+    program.actions.iter().map(|it| world.count(it.rel)).sum()
+}
+
+/// Takes every move, counts the replies, takes it back, counts again.
+fn there_and_back(
+    world: &mut World,
+    contract: &Contract,
+    moves: &[(String, Move)],
+    before: impl Fn(&mut World),
+) -> (u64, u64) {
+    let (mut replies, mut again) = (0, 0);
+    for (_, mv) in moves {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args);
+        before(world);
+        replies += mobility(world, contract);
+        world.rollback(mark);
+        before(world);
+        again += mobility(world, contract);
+    }
+    (replies, again)
+}
+
+fn rows(criterion: &mut Criterion) {
+    let mut game = kiwipete();
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let moves = listing(world, &contract);
+    let expected = (REPLIES, MOVES * MOVES);
+    let mut group = criterion.benchmark_group("rows");
+    // Two positions a move.
+    group.throughput(Throughput::Elements(2 * MOVES));
+    group.bench_function("incremental", |bench| {
+        bench.iter(|| assert_eq!(there_and_back(world, &contract, &moves, |_| ()), expected));
+    });
+    group.bench_function("from-scratch", |bench| {
+        bench.iter(|| {
+            let found = there_and_back(world, &contract, &moves, World::forget_rows);
+            assert_eq!(found, expected);
+        });
+    });
     group.finish();
 }
 
-/// Every move and its undo, with the legal moves asked for after each.
-fn round(game: &mut Game, before: impl Fn(&mut World)) {
-    let contract = game.contract().clone();
+fn explanations(criterion: &mut Criterion) {
+    let mut game = kiwipete();
+    let castling = game.find_move("e1g1").expect("a legal move");
+    let mut group = criterion.benchmark_group("explain");
     let world = game.world_mut();
-    let moves = legal_moves(world, &contract);
-    let sum: usize = moves.iter().map(|mv| step(world, &contract, mv, &before)).sum();
-    assert_eq!(sum, MOBILITY);
+    let rel = world.program().action(castling.action).rel;
+    let pattern: Vec<Option<i64>> = castling.args.iter().copied().map(Some).collect();
+    group.bench_function("a-legal-move", |bench| {
+        bench.iter(|| {
+            let proof = why(&world.materialised(), rel, &castling.args);
+            assert!(black_box(proof).is_some());
+        });
+    });
+    world.fire(castling.action, &castling.args);
+    group.bench_function("an-illegal-move", |bench| {
+        bench.iter(|| {
+            let refutation = why_not(&world.materialised(), rel, &pattern);
+            assert!(black_box(refutation).is_some());
+        });
+    });
+    group.finish();
 }
 
-fn step(world: &mut World, contract: &Contract, mv: &Move, before: &impl Fn(&mut World)) -> usize {
-    let mark = world.mark();
-    world.fire(mv.action, &mv.args);
-    before(world);
-    let after = legal_moves(world, contract).len();
-    world.rollback(mark);
-    before(world);
-    after + legal_moves(world, contract).len()
+fn program() -> Program {
+    let mut sources = embedded_folder("rules/core");
+    sources.extend(embedded_sources(&["rules/games/chess.dl"]));
+    compile(sources).expect("the embedded rules")
 }
 
-criterion_group!(benches, moves_and_undos);
+fn loading(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("load");
+    group.bench_function("rule-text-to-program", |bench| {
+        bench.iter(|| assert!(!black_box(program()).rules.is_empty()));
+    });
+    let program = Arc::new(program());
+    group.bench_function("program-to-plan", |bench| {
+        bench.iter(|| assert!(black_box(Plan::compile(Arc::clone(&program))).is_ok()));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, rows, explanations, loading);
 criterion_main!(benches);

@@ -18,7 +18,7 @@ const LOSING: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
 /// Game, position, its FEN, depth, nodes.
 const TREES: [(&str, &str, &str, u32, u64); 3] = [
     ("chess", "start", START, 4, 197_281),
-    ("chess", "kiwipete", KIWIPETE, 3, 97_862),
+    ("chess", "kiwipete", KIWIPETE, 4, 4_085_603),
     ("antichess", "start", LOSING, 4, 153_299),
 ];
 

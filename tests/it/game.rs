@@ -112,7 +112,7 @@ fn a_refusal_says_why() {
             "the white knight on e2 going to c3 would leave a royal piece attacked",
         ),
         ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
-        ("chess", None, "e2e5", "not: the white pawn on e2 can go to e5, safety aside"),
+        ("chess", None, "e2e5", "not: e5 is the next square ahead of the white pawn on e2"),
         ("chess", Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"), "e2e4", "a piece stands on e3"),
         ("chess", None, "e7e5", "not: the black pawn on e7 belongs to the side to move"),
         (

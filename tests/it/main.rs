@@ -1,11 +1,14 @@
 //! The one integration test binary; a module an area.
 
+mod agreement;
+mod budgets;
 mod cli;
 mod explain;
 mod facts;
 mod fixture;
 mod frog;
 mod game;
+mod legality;
 mod moves;
 mod notation;
 mod perft;

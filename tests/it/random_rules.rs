@@ -15,10 +15,10 @@ use rulemate::rules::{Program, RelId, Role, Rule, Source, Term, compile};
 use crate::fixture::world;
 
 /// A stream of choices from one seed, so that a failure is told by a number.
-struct Choices(u64);
+pub(crate) struct Choices(pub(crate) u64);
 
 impl Choices {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -26,7 +26,7 @@ impl Choices {
         ((z ^ (z >> 31)) % limit as u64) as usize
     }
 
-    fn one_in(&mut self, odds: usize) -> bool {
+    pub(crate) fn one_in(&mut self, odds: usize) -> bool {
         self.below(odds) == 0
     }
 

@@ -193,9 +193,13 @@ pub(super) enum Op {
         reg: Reg,
         end: u32,
     },
-    /// The same where the body is: some tests of the member, then one step of a function.
+    /// The same where the body is some tests of the member, then one step of a function; for each
+    /// of `size` rows, `stride` apart, with `middle` counting them.
     Chase {
         row: Address,
+        middle: Reg,
+        size: u16,
+        stride: u32,
         reg: Reg,
         tests: Rows,
         fun: Address,

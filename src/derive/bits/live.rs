@@ -17,6 +17,9 @@ use super::layout::{Dense, NONE, Store};
 use super::run::{Output, State};
 use super::word::Word;
 
+/// How much room for tuples to be checked a session keeps for the next change.
+const MAX_IDLE_SUSPECTS: usize = 16;
+
 /// Where the engine was when a mark was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::derive) struct EngineMark {
@@ -171,6 +174,7 @@ impl<W: Word> Live<W> {
                         self.check_tuple(c, rel, tuple, checks);
                     }
                     suspects.clear();
+                    suspects.shrink_to(MAX_IDLE_SUSPECTS);
                     self.s.suspects[usize::from(rel.0)] = suspects;
                 }
                 _ => {}

@@ -3,7 +3,7 @@
 //! Deliberately absent: when to run what (`maintain.rs`) and how instructions came about.
 
 use super::code::{
-    Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, Rows, Space, Support,
+    Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
 };
 use super::compile::Compiled;
 use super::layout::{NONE, Sparse};
@@ -215,8 +215,24 @@ impl<W: Word> State<W> {
                         return false;
                     }
                     let fixed = self.and(c, *fixed);
+                    if fixed.is_empty() {
+                        return false;
+                    }
                     let start = self.offset(row);
                     let mut used = W::default();
+                    let side_by_side = if COUNT { None } else { self.neighbours(c, *moving, *reg) };
+                    if let Some([first, second]) = side_by_side {
+                        // The commonest case by far: rows of the member, one after the other.
+                        while let Some(member) = members.pop() {
+                            let by = self.rows[first.0 + member].xor(first.1);
+                            let by = fixed.and(by).and(self.rows[second.0 + member].xor(second.1));
+                            if !by.is_empty() {
+                                let at = start + member * *stride as usize;
+                                self.rows[at] = self.rows[at].or(by);
+                                used = used.or(W::one(member));
+                            }
+                        }
+                    }
                     while let Some(member) = members.pop() {
                         if COUNT && let Some(counts) = &mut self.counts {
                             counts[c.code.owner[pc] as usize] += 1;
@@ -285,8 +301,16 @@ impl<W: Word> State<W> {
                 Op::Count { reg, rows } => {
                     self.regs[usize::from(*reg)] = i64::from(self.and(c, *rows).count());
                 }
-                Op::Chase { row, reg, tests, fun } => {
-                    self.chase(c, row, *reg, *tests, fun);
+                Op::Chase { row, middle, size, stride, reg, tests, fun } => {
+                    let passable = self.and(c, *tests);
+                    let mut at = self.offset(row);
+                    for value in 0..i64::from(*size) {
+                        if !self.rows[at].is_empty() {
+                            self.regs[usize::from(*middle)] = value;
+                            self.chase(c, at, passable, *reg, fun);
+                        }
+                        at += *stride as usize;
+                    }
                     return false;
                 }
                 Op::Fix { row, reg, .. } => {
@@ -369,21 +393,43 @@ impl<W: Word> State<W> {
         self.suspects[usize::from(relation)].push(tuple);
     }
 
+    /// Where the rows begin that lie side by side by the register, and what flips them; one row is
+    /// given twice. `None` if there are more, or others.
+    #[inline(always)]
+    fn neighbours(&self, c: &Compiled<W>, rows: Rows, reg: Reg) -> Option<[(usize, W); 2]> {
+        let one = |term: &RowTerm| match term.row {
+            RowSource::Next { space: Space::Kept, base, key } if key == reg => {
+                Some((base as usize, W::splat(term.negated)))
+            }
+            RowSource::Next { space: Space::Frame, base, key } if key == reg => {
+                Some((base as usize + self.frame, W::splat(term.negated)))
+            }
+            _ => None,
+        };
+        match &c.code.rows[rows.start as usize..(rows.start + rows.len) as usize] {
+            [only] => one(only).map(|it| [it, it]),
+            [first, second] => Some([one(first)?, one(second)?]),
+            _ => None,
+        }
+    }
+
     /// Follows a function from each member of the row while the tests hold.
     #[inline(never)]
-    fn chase(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, tests: Rows, fun: &Address) {
-        let at = self.offset(row);
+    fn chase(&mut self, c: &Compiled<W>, at: usize, passable: W, reg: Reg, fun: &Address) {
+        // The function's value for member 0, and how far apart the members' values are.
+        self.regs[usize::from(reg)] = 0;
+        let first = self.offset(fun);
+        let stride: usize = (0..usize::from(fun.n))
+            .filter(|&it| fun.regs[it] == reg)
+            .map(|it| fun.strides[it] as usize)
+            .sum();
+        let funs = if fun.space == Space::Static { &c.statics.funs } else { &self.funs };
         let mut known = self.rows[at];
-        if known.is_empty() {
-            return;
-        }
-        let passable = self.and(c, tests);
         let mut rest = known;
         while let Some(member) = rest.pop() {
             let mut from = member;
             while passable.has(from) {
-                self.regs[usize::from(reg)] = from as i64;
-                let to = self.fun(c, fun);
+                let to = funs[first + from * stride];
                 if to == NONE || known.has(to as usize) {
                     break;
                 }

@@ -86,6 +86,15 @@ impl Refutation {
         })
     }
 
+    /// What is missing comes down to a static: no position could have it.
+    fn is_timeless(&self) -> bool {
+        matches!(self.lack, Lack::Static { .. })
+            || self.best().is_some_and(|it| match &it.blocked {
+                Blocked::Missing(it) => it.is_timeless(),
+                _ => false,
+            })
+    }
+
     /// The attempt with the fewest literals that fail; of equals the most promising kind.
     fn best(&self) -> Option<&Attempt> {
         let Lack::Rules(attempts) = &self.lack else { return None };
@@ -101,7 +110,7 @@ impl Attempt {
     fn standing(&self) -> u8 {
         match &self.blocked {
             Blocked::Missing(it) if it.stands_against() => 0,
-            Blocked::Missing(Refutation { lack: Lack::Static { .. }, .. }) => 3,
+            Blocked::Missing(it) if it.is_timeless() => 3,
             Blocked::Missing(_) => 1,
             _ => 2,
         }

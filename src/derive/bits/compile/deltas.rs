@@ -1,0 +1,105 @@
+//! What a change of one relation means for a maintained one.
+
+use crate::rules::{Atom, Literal, RelId, Term};
+
+use super::super::planner::{Goal, Lit, PlanError, lit};
+use super::super::word::Word;
+use super::{Compiler, Delta, DeltaKind, LiveRule, reads};
+
+impl<'p, W: Word> Compiler<'p, W> {
+    pub(super) fn plan_deltas(&mut self) -> Result<(), PlanError> {
+        self.planner.may_index = true;
+        for consumer in self.maintained.clone() {
+            for live in self.live[usize::from(consumer.0)].clone() {
+                for at in 0..live.body.len() {
+                    if let Literal::Atom(atom) = live.body[at]
+                        && !self.known(atom.rel)
+                    {
+                        self.plan_delta(consumer, &live, at, atom)?;
+                    }
+                }
+            }
+        }
+        self.planner.may_index = false;
+        Ok(())
+    }
+
+    pub(super) fn plan_delta(
+        &mut self,
+        consumer: RelId,
+        live: &LiveRule<'p>,
+        at: usize,
+        atom: &'p Atom,
+    ) -> Result<(), PlanError> {
+        let block = self.is_block(consumer).then(|| live.rule.args[0]);
+        if atom.rel == consumer {
+            return Ok(()); // a change within a block stays in it
+        }
+        if let Some(block) = block
+            && let Some(col) = atom.args.iter().position(|it| *it == block)
+        {
+            let what = DeltaKind::Block(col);
+            self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
+            return Ok(());
+        }
+        self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+        let pc = self.planner.code.ops.len() as u32;
+        let regs = self.bind_tuple(&atom.args, atom.rel)?;
+        let goal = match block {
+            Some(block) => Goal::Dirty { relation: consumer, block },
+            None => Goal::Suspect { relation: consumer, args: &live.rule.args },
+        };
+        let body = self.delta_body(consumer, live, at, block);
+        self.plan(body, &goal, live.rule.id)?;
+        let what = DeltaKind::Run { regs, pc };
+        self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
+        Ok(())
+    }
+
+    /// What is left to find the tuples that a change may concern; a superset will do, so whatever
+    /// only narrows it is left out.
+    pub(super) fn delta_body(
+        &self,
+        consumer: RelId,
+        live: &LiveRule<'p>,
+        at: usize,
+        block: Option<Term>,
+    ) -> Vec<Lit<'p>> {
+        let bound = |term: &Term| match term {
+            Term::Var(var) => self.planner.is_bound(*var),
+            Term::Const(_) => true,
+            Term::Wild => false,
+        };
+        let heads: Vec<Term> = block.map_or_else(|| live.rule.args.clone(), |it| vec![it]);
+        if heads.iter().all(bound) {
+            return Vec::new();
+        }
+        let positive = |it: &usize| {
+            *it != at && matches!(live.body[*it], Literal::Atom(atom) if !atom.negated)
+        };
+        // One literal that joins the change to the block is enough, if a row answers it.
+        if let Some(block) = block {
+            for it in (0..live.body.len()).filter(positive) {
+                let Literal::Atom(atom) = live.body[it] else { continue };
+                let joined = atom.args.first() == Some(&block)
+                    && atom.args.last().is_some_and(bound)
+                    && (atom.rel == consumer || self.maintained.contains(&atom.rel));
+                if joined && atom.args.len() >= 2 {
+                    let mut atom = atom.clone();
+                    let last = atom.args.len() - 1;
+                    for arg in &mut atom.args[1..last] {
+                        *arg = Term::Wild;
+                    }
+                    return vec![Lit::Atom { atom, store: None }];
+                }
+            }
+        }
+        (0..live.body.len())
+            .filter(|it| {
+                positive(it) && !reads(live.body[*it], consumer)
+                    || matches!(live.body[*it], Literal::Compare(_))
+            })
+            .map(|it| lit(live.body[it]))
+            .collect()
+    }
+}

@@ -1,0 +1,429 @@
+//! From a checked program to plans: what is empty, what is known at load, what is maintained, what
+//! is derived on demand.
+//!
+//! * A relation without clauses is empty; literals on it fall away before planning.
+//! * A relation that depends on statics alone is computed here, once.
+//! * A relation that an action needs, and that does not depend on a fact of the game itself that
+//!   reactions change (the side to move, a counter), is maintained: by block if its first column is an entity, else by
+//!   tuple.
+//! * Everything else is derived on demand, from scratch.
+
+mod deltas;
+mod modes;
+mod reactions;
+mod settle;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::rules::{Effect, Event, Input, Literal, Program, RelId, Role, Rule, Term, Type};
+
+use super::super::rows::Tuple;
+use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
+use super::general::{self};
+use super::layout::{Layout, Sparse, Statics, Store, size};
+use super::planner::{Code, PlanError, Planner};
+use super::word::Word;
+
+/// How the rows of a relation come to be.
+#[derive(Debug, Clone)]
+pub(super) enum Mode {
+    /// An input, a static, or empty: nothing to do.
+    Given,
+    /// Cleared and derived when asked for.
+    Scratch { rules: Vec<u32> },
+    /// Derived with its whole stratum by the semi-naive fixpoint of `general.rs`.
+    General { stratum: usize },
+    /// Kept: a block (all rows of one value of the first column) is derived again when it may have
+    /// changed.
+    Block { rules: Vec<(Reg, u32)>, fixes: Vec<(Reg, u32)> },
+    /// Kept: a tuple is checked again when it may have changed.
+    Tuple { checks: Vec<(Vec<Reg>, u32)> },
+}
+
+/// What a changed tuple of one relation means for another, maintained one.
+#[derive(Debug, Clone)]
+pub(super) struct Delta {
+    pub(super) consumer: RelId,
+    pub(super) what: DeltaKind,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum DeltaKind {
+    /// The consumer's block is the value of this column.
+    Block(usize),
+    /// Run the plan with the tuple in these registers.
+    Run { regs: Vec<Reg>, pc: u32 },
+}
+
+/// A reaction's plan: the registers of its parameters, and the relations it reads on demand.
+#[derive(Debug, Clone)]
+pub(super) struct ReactionPlan {
+    pub(super) params: Vec<Reg>,
+    pub(super) pc: u32,
+    pub(super) needs: Vec<RelId>,
+}
+
+/// A program compiled for rows of one width.
+#[derive(Debug)]
+pub(super) struct Compiled<W> {
+    pub(super) program: Arc<Program>,
+    pub(super) code: Code,
+    pub(super) statics: Statics<W>,
+    pub(super) known: Vec<Option<Vec<Tuple>>>,
+    pub(super) stores: Vec<Store>,
+    pub(super) modes: Vec<Mode>,
+    pub(super) deltas: Vec<Vec<Delta>>,
+    /// Maintained relations, each after those that it reads.
+    pub(super) maintained: Vec<RelId>,
+    /// For each relation, what must be derived on demand before it is read, itself included.
+    pub(super) needs: Vec<Vec<RelId>>,
+    pub(super) inputs: Vec<Vec<RelId>>,
+    pub(super) reactions: Vec<Vec<ReactionPlan>>,
+    pub(super) general: Vec<general::Fixpoint>,
+    pub(super) indexes: Vec<Option<u32>>,
+    /// What the planner expected, by relation.
+    pub(super) estimates: Vec<f64>,
+    pub(super) orders: Vec<Vec<Vec<u8>>>,
+    pub(super) list_is_static: Vec<bool>,
+    /// Relations kept as lists: a bit each.
+    pub(super) list_relations: Vec<u64>,
+    pub(super) kept_rows: usize,
+    pub(super) kept_funs: usize,
+    pub(super) frame_rows: usize,
+}
+
+/// Operation counts of reactions follow those of rules.
+pub(super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
+    (program.rules.len() + reaction) as u32
+}
+
+pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, PlanError> {
+    let shared = super::inline::inlined(&program);
+    let mut compiler = Compiler {
+        program: &shared,
+        planner: Planner::<W>::new(&shared),
+        modes: vec![Mode::Given; shared.relations.len()],
+        live: vec![Vec::new(); shared.relations.len()],
+        volatile: vec![false; shared.relations.len()],
+        hot: BTreeSet::new(),
+        deltas: vec![Vec::new(); shared.relations.len()],
+        maintained: Vec::new(),
+        general: Vec::new(),
+    };
+    compiler.inputs();
+    compiler.prune_and_settle()?;
+    compiler.place();
+    compiler.plan_relations()?;
+    compiler.plan_deltas()?;
+    let reactions = compiler.plan_reactions()?;
+    let needs = compiler.needs();
+    let Compiler { planner, modes, deltas, maintained, general, .. } = compiler;
+    let mut layout = planner.layout;
+    let mut code = planner.code;
+    shift_frames(&mut code, &mut layout);
+    let reactions = attach_needs(&program, reactions, &needs);
+    let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
+    for (at, relation) in program.relations.iter().enumerate() {
+        if let Role::Input(input) = &relation.role {
+            inputs[usize::from(input.attr().0)].push(RelId(at as u16));
+        }
+    }
+    let indexes = (0..program.relations.len())
+        .map(|it| layout.indexes.get(&RelId(it as u16)).copied())
+        .collect();
+    let mut list_relations = vec![0; program.relations.len().div_ceil(64)];
+    for (at, store) in layout.stores.iter().enumerate() {
+        if matches!(store, Store::Sparse(_)) {
+            list_relations[at / 64] |= 1u64 << (at % 64);
+        }
+    }
+    Ok(Compiled {
+        code,
+        statics: layout.statics,
+        known: layout.known,
+        stores: layout.stores,
+        modes,
+        deltas,
+        maintained,
+        needs,
+        inputs,
+        reactions,
+        general,
+        indexes,
+        estimates: planner.estimates,
+        orders: layout.orders,
+        list_is_static: layout.sparse_static,
+        list_relations,
+        kept_rows: layout.kept_rows as usize,
+        kept_funs: layout.kept_funs as usize,
+        frame_rows: layout.frame_rows as usize,
+        program,
+    })
+}
+
+struct Compiler<'p, W> {
+    program: &'p Program,
+    planner: Planner<'p, W>,
+    modes: Vec<Mode>,
+    /// For each relation, the rules that can fire, with the literals that can fail.
+    live: Vec<Vec<LiveRule<'p>>>,
+    /// Depends on a fact of the game, an aggregate, or something that is not maintained.
+    volatile: Vec<bool>,
+    hot: BTreeSet<RelId>,
+    deltas: Vec<Vec<Delta>>,
+    maintained: Vec<RelId>,
+    general: Vec<general::Fixpoint>,
+}
+
+#[derive(Debug, Clone)]
+struct LiveRule<'p> {
+    rule: &'p Rule,
+    body: Vec<&'p Literal>,
+}
+
+impl LiveRule<'_> {
+    fn types(&self) -> Vec<Type> {
+        self.rule.vars.iter().map(|it| it.ty).collect()
+    }
+}
+
+impl<'p, W: Word> Compiler<'p, W> {
+    fn inputs(&mut self) {
+        for (at, relation) in self.program.relations.iter().enumerate() {
+            if let Role::Input(input) = relation.role {
+                let rel = RelId(at as u16);
+                self.planner.layout.place_input(self.program, rel, input);
+                let of_game = matches!(input, Input::Game(_) | Input::GameFlag(_));
+                self.volatile[at] = of_game && self.is_written(rel);
+                self.planner.estimates[at] = match input {
+                    Input::Key(_) => match size(self.program, relation.columns[1].ty) {
+                        Some(values) if values < 4 => 32.0,
+                        _ => 30.0,
+                    },
+                    Input::Flag(_) => 3.0,
+                    Input::Game(_) | Input::GameFlag(_) => 1.0,
+                };
+            }
+        }
+    }
+
+    /// Whether some reaction changes the input: what none does is as good as constant.
+    fn is_written(&self, input: RelId) -> bool {
+        self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
+            Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
+            Effect::Remove { .. } => false,
+        })
+    }
+
+    /// For each relation, what must be derived on demand before it is read, in order.
+    pub(super) fn needs(&self) -> Vec<Vec<RelId>> {
+        let order: Vec<RelId> =
+            self.program.strata.iter().flat_map(|it| it.relations.iter().copied()).collect();
+        let mut needs: Vec<BTreeSet<RelId>> = vec![BTreeSet::new(); self.program.relations.len()];
+        for stratum in &self.program.strata {
+            let mut all = BTreeSet::new();
+            for &rel in &stratum.relations {
+                if matches!(
+                    self.modes[usize::from(rel.0)],
+                    Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }
+                ) {
+                    continue;
+                }
+                all.insert(rel);
+                for live in &self.live[usize::from(rel.0)] {
+                    for read in relations_of(&live.body) {
+                        all.extend(needs[usize::from(read.0)].iter().copied());
+                    }
+                }
+            }
+            for &rel in &stratum.relations {
+                needs[usize::from(rel.0)] = all.clone();
+            }
+        }
+        needs
+            .into_iter()
+            .map(|all| order.iter().copied().filter(|it| all.contains(it)).collect())
+            .collect()
+    }
+}
+
+/// Frames come after the kept rows, whose number is known only now.
+fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
+    let by = layout.kept_rows;
+    let shift = |address: &mut Address| {
+        if address.space == Space::Frame {
+            address.base += by;
+        }
+    };
+    for op in &mut code.ops {
+        match op {
+            Op::TestBit { row, .. } | Op::Fix { row, .. } | Op::Chase { row, .. } => shift(row),
+            Op::EmitRow { row, support, .. }
+            | Op::EmitBit { row, support, .. }
+            | Op::LoopEmit { row, support, .. } => {
+                shift(row);
+                if let Some(support) = support
+                    && support.space == Space::Frame
+                {
+                    support.base += by;
+                }
+            }
+            _ => {}
+        }
+    }
+    for term in &mut code.rows {
+        match &mut term.row {
+            RowSource::At(address) => shift(address),
+            RowSource::Next { space: Space::Frame, base, .. } => *base += by,
+            _ => {}
+        }
+    }
+    for store in &mut layout.stores {
+        if let Store::Dense(dense) = store
+            && dense.space == Space::Frame
+        {
+            dense.base += by;
+            dense.support = dense.support.map(|it| it + by);
+        }
+    }
+}
+
+/// Reactions by action, with what they read on demand.
+fn attach_needs(
+    program: &Program,
+    plans: Vec<(usize, ReactionPlan)>,
+    needs: &[Vec<RelId>],
+) -> Vec<Vec<ReactionPlan>> {
+    let mut by_action = vec![Vec::new(); program.actions.len()];
+    for (at, mut plan) in plans {
+        let mut all = Vec::new();
+        for rel in &plan.needs {
+            for need in &needs[usize::from(rel.0)] {
+                if !all.contains(need) {
+                    all.push(*need);
+                }
+            }
+        }
+        plan.needs = all;
+        match program.reactions[at].event {
+            Event::Action(id) => by_action[usize::from(id.0)].push(plan),
+            Event::Any => by_action.iter_mut().for_each(|it| it.push(plan.clone())),
+        }
+    }
+    by_action
+}
+
+impl<W: Word> Compiled<W> {
+    /// Nothing compiled yet: for running the plans of statics.
+    pub(super) fn bare(program: &Program) -> Self {
+        let empty = Program {
+            sources: Vec::new(),
+            schema: Arc::clone(&program.schema),
+            relations: Vec::new(),
+            rules: Vec::new(),
+            strata: Vec::new(),
+            actions: Vec::new(),
+            reactions: Vec::new(),
+            repetition: Vec::new(),
+            meta: Vec::new(),
+            texts: Vec::new(),
+            relation_names: Default::default(),
+        };
+        Self {
+            program: Arc::new(empty),
+            code: Code::default(),
+            statics: Statics::default(),
+            known: Vec::new(),
+            stores: Vec::new(),
+            modes: Vec::new(),
+            deltas: Vec::new(),
+            maintained: Vec::new(),
+            needs: Vec::new(),
+            inputs: Vec::new(),
+            reactions: Vec::new(),
+            general: Vec::new(),
+            indexes: Vec::new(),
+            estimates: Vec::new(),
+            orders: Vec::new(),
+            list_is_static: Vec::new(),
+            list_relations: Vec::new(),
+            kept_rows: 0,
+            kept_funs: 0,
+            frame_rows: 0,
+        }
+    }
+
+    /// Whether some plan reads the list.
+    pub(super) fn reads_list(&self, store: StoreId) -> bool {
+        self.code.ops.iter().any(|op| {
+            matches!(op, Op::Scan { store: it, .. } | Op::TestScan { store: it, .. } if *it == store)
+        })
+    }
+}
+
+fn input_of(program: &Program, rel: RelId) -> Input {
+    match program.relation(rel).role {
+        Role::Input(input) => input,
+        _ => unreachable!("the checker lets effects change inputs only"),
+    }
+}
+
+fn ground_fact(live: &LiveRule<'_>) -> Option<Tuple> {
+    if !live.body.is_empty() {
+        return None;
+    }
+    live.rule
+        .args
+        .iter()
+        .map(|it| if let Term::Const(value) = it { Some(*value) } else { None })
+        .collect()
+}
+
+fn reads(literal: &Literal, rel: RelId) -> bool {
+    matches!(literal, Literal::Atom(atom) if atom.rel == rel)
+}
+
+fn uses(address: &super::code::Address, reg: Reg) -> bool {
+    address.regs[..usize::from(address.n)].contains(&reg)
+}
+
+/// One recursive atom, positive, that differs from the head in its last column only.
+fn is_row_local(rel: RelId, live: &LiveRule<'_>) -> bool {
+    let mut recursive = live.body.iter().filter_map(|it| match it {
+        Literal::Atom(atom) if atom.rel == rel => Some(atom),
+        _ => None,
+    });
+    let Some(atom) = recursive.next() else { return true };
+    let keys = atom.args.len() - 1;
+    recursive.next().is_none()
+        && !atom.negated
+        && atom.args[..keys] == live.rule.args[..keys]
+        && matches!(atom.args[keys], Term::Var(var) if !live.rule.args.contains(&Term::Var(var))
+            && !atom.args[..keys].contains(&Term::Var(var)))
+}
+
+fn relations_of(body: &[&Literal]) -> Vec<RelId> {
+    let mut found = Vec::new();
+    for literal in body {
+        match literal {
+            Literal::Atom(atom) => found.push(atom.rel),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(aggregate) => {
+                let inner: Vec<&Literal> = aggregate.body.iter().collect();
+                found.extend(relations_of(&inner));
+            }
+        }
+    }
+    found
+}
+
+/// Lists are refilled by this: the orders of each.
+pub(super) fn refill<W>(
+    compiled: &Compiled<W>,
+    store: StoreId,
+    list: &mut Sparse,
+    tuples: Vec<Tuple>,
+) {
+    list.fill(tuples, &compiled.orders[store as usize]);
+}

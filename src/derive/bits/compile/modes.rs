@@ -1,0 +1,325 @@
+//! Which relations are maintained, and the plans of every mode.
+
+use std::collections::BTreeSet;
+
+use crate::facts::Shape;
+use crate::rules::{Atom, Literal, RelId, RuleId, Term, Type, VarId};
+
+use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
+use super::super::layout::{Store, size};
+use super::super::planner::{Goal, Lit, PlanError, depends_on, lit};
+use super::super::word::Word;
+use super::{Compiler, LiveRule, Mode, is_row_local, reads, relations_of, uses};
+
+impl<'p, W: Word> Compiler<'p, W> {
+    pub(super) fn plan(
+        &mut self,
+        body: Vec<Lit<'p>>,
+        goal: &Goal<'_>,
+        rule: RuleId,
+    ) -> Result<f64, PlanError> {
+        self.planner.plan(body, goal).map_err(|mut error| {
+            error.place = self.program.place(self.program.rule(rule).span);
+            error
+        })
+    }
+
+    /// Chooses a mode and a store for every relation that is not known.
+    pub(super) fn place(&mut self) {
+        self.hot = self.reached_from_actions();
+        for stratum in &self.program.strata {
+            for &rel in &stratum.relations {
+                if self.known(rel) {
+                    continue;
+                }
+                let maintained = self.can_be_maintained(rel, stratum.relations.len() > 1);
+                self.volatile[usize::from(rel.0)] = !maintained;
+                let space = if maintained { Space::Kept } else { Space::Frame };
+                self.planner.layout.place_derived(self.program, rel, space);
+                if maintained {
+                    self.maintained.push(rel);
+                }
+            }
+        }
+    }
+
+    pub(super) fn reached_from_actions(&self) -> BTreeSet<RelId> {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<RelId> = self.program.actions.iter().map(|it| it.rel).collect();
+        while let Some(rel) = open.pop() {
+            if reached.insert(rel) {
+                for live in &self.live[usize::from(rel.0)] {
+                    open.extend(relations_of(&live.body));
+                }
+            }
+        }
+        reached
+    }
+
+    pub(super) fn can_be_maintained(&self, rel: RelId, mutual: bool) -> bool {
+        let relation = self.program.relation(rel);
+        let finite = relation.columns.iter().all(|it| size(self.program, it.ty).is_some());
+        let rules = &self.live[usize::from(rel.0)];
+        let recursive = rules.iter().any(|it| relations_of(&it.body).contains(&rel));
+        let rows = relation.columns.split_last().map_or(1, |(_, keys)| {
+            keys.iter().filter_map(|it| size(self.program, it.ty)).product()
+        });
+        self.hot.contains(&rel)
+            && !mutual
+            && finite
+            && rows <= 1 << 12
+            && !relation.columns.is_empty()
+            && rules.iter().all(|it| {
+                it.body.iter().all(|literal| !matches!(literal, Literal::Aggregate(_)))
+                    && relations_of(&it.body)
+                        .iter()
+                        .all(|read| *read == rel || !self.volatile[usize::from(read.0)])
+            })
+            && (!recursive || self.is_block(rel) && rules.iter().all(|it| is_row_local(rel, it)))
+    }
+
+    /// Whether a maintained relation is kept by block.
+    pub(super) fn is_block(&self, rel: RelId) -> bool {
+        let columns = &self.program.relation(rel).columns;
+        let entities = columns.first().is_some_and(|it| match it.ty {
+            Type::Domain(id) => {
+                matches!(self.program.schema.domain(id).shape, Shape::Entities { .. })
+            }
+            _ => false,
+        });
+        columns.len() >= 2
+            && entities
+            && self.live[usize::from(rel.0)]
+                .iter()
+                .all(|it| matches!(it.rule.args[0], Term::Var(_)))
+    }
+
+    pub(super) fn plan_relations(&mut self) -> Result<(), PlanError> {
+        for at in 0..self.program.strata.len() {
+            let relations = &self.program.strata[at].relations;
+            if relations.iter().all(|it| self.known(*it)) {
+                continue;
+            }
+            let rel = relations[0];
+            let recursive = relations.iter().any(|rel| {
+                self.live[usize::from(rel.0)]
+                    .iter()
+                    .any(|it| relations_of(&it.body).iter().any(|read| relations.contains(read)))
+            });
+            if self.maintained.contains(&rel) {
+                if self.is_block(rel) {
+                    self.plan_block(rel)?;
+                } else {
+                    self.plan_tuple(rel)?;
+                }
+            } else if recursive {
+                let fixpoint = self.plan_fixpoint(relations)?;
+                for &rel in relations {
+                    self.planner.estimates[usize::from(rel.0)] = 64.0;
+                    self.modes[usize::from(rel.0)] = Mode::General { stratum: self.general.len() };
+                }
+                self.general.push(fixpoint);
+            } else {
+                self.plan_scratch(rel)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn plan_scratch(&mut self, rel: RelId) -> Result<(), PlanError> {
+        let mut rules = Vec::new();
+        let mut expected = 0.0;
+        for live in self.live[usize::from(rel.0)].clone() {
+            self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            rules.push(self.planner.code.ops.len() as u32);
+            let goal = self.head(rel, &live.rule.args);
+            expected +=
+                self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
+        }
+        self.planner.estimates[usize::from(rel.0)] = expected;
+        self.modes[usize::from(rel.0)] = Mode::Scratch { rules };
+        Ok(())
+    }
+
+    pub(super) fn head<'a>(&self, rel: RelId, args: &'a [Term]) -> Goal<'a> {
+        match &self.planner.layout.stores[usize::from(rel.0)] {
+            Store::Dense(dense) => Goal::Rows { dense: dense.clone(), args },
+            Store::Sparse(store) => Goal::Tuple { store: *store, args },
+            other => unreachable!("a derived relation is stored as {other:?}"),
+        }
+    }
+
+    pub(super) fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
+        let (mut rules, mut fixes, mut expected) = (Vec::new(), Vec::new(), 0.0);
+        for live in self.live[usize::from(rel.0)].clone() {
+            let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };
+            self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            self.planner.bind(block);
+            let pc = self.planner.code.ops.len() as u32;
+            if relations_of(&live.body).contains(&rel) {
+                self.plan_fix(rel, &live)?;
+                fixes.push((block.0 as Reg, pc));
+            } else {
+                let goal = self.head(rel, &live.rule.args);
+                let body = live.body.iter().map(|it| lit(it)).collect();
+                expected += 24.0 * self.plan(body, &goal, live.rule.id)?;
+                rules.push((block.0 as Reg, pc));
+            }
+        }
+        self.planner.estimates[usize::from(rel.0)] = expected.min(300.0);
+        self.modes[usize::from(rel.0)] = Mode::Block { rules, fixes };
+        Ok(())
+    }
+
+    /// A recursive rule that stays within one row: loops over the middle columns, then the row's
+    /// fixpoint.
+    pub(super) fn plan_fix(&mut self, rel: RelId, live: &LiveRule<'p>) -> Result<(), PlanError> {
+        let Store::Dense(dense) = self.planner.layout.stores[usize::from(rel.0)].clone() else {
+            unreachable!("maintained relations are dense")
+        };
+        let args = &live.rule.args;
+        let (_, keys) = args.split_last().unwrap_or((&Term::Wild, &[]));
+        for (at, key) in keys.iter().enumerate().skip(1) {
+            if let Term::Var(var) = *key
+                && !self.planner.is_bound(var)
+            {
+                let row = RowTerm { negated: false, row: RowSource::All(dense.sizes[at] as u16) };
+                let rows = self.push_rows(&[row]);
+                self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
+                self.planner.bind(var);
+            }
+        }
+        let at = live.body.iter().position(|it| reads(it, rel)).unwrap_or(0);
+        let Literal::Atom(Atom { args: from, .. }) = live.body[at] else {
+            unreachable!("checked by is_row_local")
+        };
+        let Some(Term::Var(from)) = from.last().copied() else {
+            unreachable!("checked by is_row_local")
+        };
+        self.planner.bind(from);
+        let row = self.planner.address(&dense, keys)?;
+        let fix = self.planner.emit(Op::Fix { row, reg: from.0 as Reg, end: 0 });
+        let body =
+            (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
+        let goal = Goal::Rows { dense, args };
+        self.planner.fetch_first = true;
+        let planned = self.plan(body, &goal, live.rule.id);
+        self.planner.fetch_first = false;
+        planned?;
+        let end = self.planner.code.ops.len() as u32;
+        self.planner.code.ops[fix] = Op::Fix { row, reg: from.0 as Reg, end };
+        self.shorten_to_chase(fix, from);
+        Ok(())
+    }
+
+    /// Some tests of the member and one step of a function need no interpreter.
+    pub(super) fn shorten_to_chase(&mut self, fix: usize, from: VarId) {
+        let Op::Fix { row, reg, end } = self.planner.code.ops[fix] else { return };
+        let mut tests = vec![RowTerm { negated: false, row: RowSource::All(W::WIDTH as u16) }];
+        let mut step = None;
+        for at in fix + 1..end as usize {
+            match self.planner.code.ops[at] {
+                Op::TestBit { row, bit, negated }
+                    if bit == from.0 as Reg && step.is_none() && !uses(&row, bit) =>
+                {
+                    tests.push(RowTerm { negated, row: RowSource::At(row) });
+                }
+                Op::Fetch { reg, fun } if step.is_none() => step = Some((reg, fun)),
+                Op::EmitBit { row: head, bit, .. }
+                    if at + 1 == end as usize
+                        && head == row
+                        && step.is_some_and(|(reg, _)| reg == bit) => {}
+                _ => return,
+            }
+        }
+        let Some((_, fun)) = step else { return };
+        let mut chase = (fix, row, reg, 1, 0);
+        if let Some(before) = fix.checked_sub(1)
+            && let Op::Loop { reg: middle, rows: Rows { start, len: 1 } } =
+                self.planner.code.ops[before]
+            && let RowSource::All(size) = self.planner.code.rows[start as usize].row
+            && self.planner.code.owner[before] == self.planner.owner
+            && !tests.iter().any(|it| depends_on(it, middle))
+        {
+            let mut first = row;
+            let mut stride = 0;
+            for key in (0..usize::from(row.n)).filter(|it| row.regs[*it] == middle) {
+                stride += std::mem::take(&mut first.strides[key]);
+            }
+            chase = (fix - 1, first, middle, size, stride);
+        }
+        let (at, row, middle, size, stride) = chase;
+        let tests = self.push_rows(&tests);
+        self.planner.code.ops[at] = Op::Chase { row, middle, size, stride, reg, tests, fun };
+        self.planner.code.ops.truncate(at + 1);
+        self.planner.code.owner.truncate(at + 1);
+    }
+
+    pub(super) fn push_rows(&mut self, rows: &[RowTerm]) -> Rows {
+        let start = self.planner.code.rows.len() as u32;
+        self.planner.code.rows.extend_from_slice(rows);
+        Rows { start, len: rows.len() as u32 }
+    }
+
+    pub(super) fn plan_tuple(&mut self, rel: RelId) -> Result<(), PlanError> {
+        let mut checks = Vec::new();
+        let mut expected = 0.0;
+        for live in self.live[usize::from(rel.0)].clone() {
+            self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            let pc = self.planner.code.ops.len() as u32;
+            let regs = self.bind_tuple(&live.rule.args, rel)?;
+            let body = live.body.iter().map(|it| lit(it)).collect();
+            self.plan(body, &Goal::Found, live.rule.id)?;
+            checks.push((regs, pc));
+            expected += self.guess(&live);
+        }
+        self.planner.estimates[usize::from(rel.0)] = expected;
+        self.modes[usize::from(rel.0)] = Mode::Tuple { checks };
+        Ok(())
+    }
+
+    /// The smallest positive relation of the body bounds what the rule concludes, roughly.
+    pub(super) fn guess(&self, live: &LiveRule<'p>) -> f64 {
+        let smallest = live
+            .body
+            .iter()
+            .filter_map(|it| match it {
+                Literal::Atom(atom) if !atom.negated => {
+                    let total = self.planner.estimates[usize::from(atom.rel.0)];
+                    let fixed = atom.args.iter().any(|it| matches!(it, Term::Const(_)));
+                    Some(if fixed { total / 4.0 } else { total })
+                }
+                _ => None,
+            })
+            .fold(f64::MAX, f64::min);
+        if smallest == f64::MAX { 1.0 } else { smallest }
+    }
+
+    /// Gives the values of a tuple registers: variables take theirs, constants and repeated
+    /// variables are compared.
+    pub(super) fn bind_tuple(&mut self, args: &[Term], rel: RelId) -> Result<Vec<Reg>, PlanError> {
+        let mut regs = Vec::new();
+        let mut same = Vec::new();
+        for (at, &arg) in args.iter().enumerate() {
+            match arg {
+                Term::Var(var) if !self.planner.is_bound(var) => {
+                    self.planner.bind(var);
+                    regs.push(var.0 as Reg);
+                }
+                other => {
+                    let ty = self.program.relation(rel).columns[at].ty;
+                    let var = self.planner.fresh(ty)?;
+                    self.planner.bind(var);
+                    regs.push(var.0 as Reg);
+                    if other != Term::Wild {
+                        same.push((var.0 as Reg, self.planner.reg(other)?));
+                    }
+                }
+            }
+        }
+        for (lhs, rhs) in same {
+            self.planner.emit(Op::Compare { op: crate::rules::Op::Eq, lhs, rhs });
+        }
+        Ok(regs)
+    }
+}

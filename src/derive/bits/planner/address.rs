@@ -1,0 +1,156 @@
+//! Addresses of rows and values, and the pools that instructions point into.
+
+use std::collections::BTreeSet;
+
+use crate::rules::{Atom, Compare, Expr, RelId, Term, VarId};
+
+use super::super::code::{
+    Address, ExprId, ExprNode, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
+};
+use super::super::layout::{Dense, Store};
+use super::super::word::Word;
+use super::{Lit, PlanError, Planner, expr_vars, plain, shorten};
+
+impl<'p, W: Word> Planner<'p, W> {
+    pub(in super::super) fn is_fun(&mut self, rel: RelId) -> bool {
+        match self.layout.stores[usize::from(rel.0)] {
+            Store::Key { .. } | Store::Game { .. } => true,
+            Store::Static => {
+                self.program.relation(rel).functional
+                    && self.layout.static_fun(self.program, rel).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    pub(in super::super) fn fun_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
+        match self.layout.stores[usize::from(atom.rel.0)] {
+            Store::Key { fun, .. } => Ok(self
+                .one_key(Space::Kept, fun, atom.args[0])
+                .unwrap_or_else(|| plain(Space::Kept, fun))),
+            Store::Game { fun } => Ok(plain(Space::Kept, fun)),
+            _ => {
+                let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
+                    unreachable!("checked by is_fun")
+                };
+                self.address(&dense, &atom.args[..atom.args.len() - 1])
+            }
+        }
+    }
+
+    pub(in super::super) fn one_key(
+        &mut self,
+        space: Space,
+        base: u32,
+        key: Term,
+    ) -> Option<Address> {
+        let dense =
+            Dense { space, base, strides: vec![1], sizes: Vec::new(), rows: 0, support: None };
+        self.address(&dense, &[key]).ok()
+    }
+
+    pub(in super::super) fn address(
+        &self,
+        dense: &Dense,
+        keys: &[Term],
+    ) -> Result<Address, PlanError> {
+        let mut address = plain(dense.space, dense.base);
+        for (&key, &stride) in keys.iter().zip(&dense.strides) {
+            match key {
+                Term::Const(value) => address.base += value as u32 * stride,
+                Term::Var(var) => {
+                    let at = usize::from(address.n);
+                    if at == address.regs.len() {
+                        return Err(PlanError {
+                            place: format!("rule {}", self.owner),
+                            what: "a relation with more than four variable key columns".into(),
+                        });
+                    }
+                    address.regs[at] = var.0 as Reg;
+                    address.strides[at] = stride;
+                    address.n += 1;
+                }
+                Term::Wild => unreachable!("wildcards have no address"),
+            }
+        }
+        Ok(address)
+    }
+
+    pub(in super::super) fn support(
+        &mut self,
+        dense: &Dense,
+        keys: &[Term],
+    ) -> Result<Option<Support>, PlanError> {
+        let (Some(base), Some(&first)) = (dense.support, keys.first()) else { return Ok(None) };
+        Ok(Some(Support { space: dense.space, base, first: self.reg(first)? }))
+    }
+
+    pub(in super::super) fn reg(&mut self, term: Term) -> Result<Reg, PlanError> {
+        match term {
+            Term::Var(var) => Ok(var.0 as Reg),
+            Term::Const(value) => self.constant(value),
+            Term::Wild => unreachable!("wildcards have no register"),
+        }
+    }
+
+    pub(in super::super) fn reg_list_of(&mut self, terms: &[Term]) -> Result<RegList, PlanError> {
+        let regs: Result<Vec<Reg>, PlanError> = terms.iter().map(|&it| self.reg(it)).collect();
+        Ok(self.reg_list(&regs?))
+    }
+
+    pub(in super::super) fn reg_list(&mut self, regs: &[Reg]) -> RegList {
+        let start = self.code.regs.len() as u32;
+        self.code.regs.extend_from_slice(regs);
+        RegList { start, len: regs.len() as u32 }
+    }
+
+    /// Puts rows into the pool, a positive one first.
+    pub(in super::super) fn row_list(&mut self, mut rows: Vec<RowTerm>) -> Rows {
+        rows.sort_by_key(|it| (it.negated, matches!(it.row, RowSource::All(_))));
+        let start = self.code.rows.len() as u32;
+        let len = rows.len() as u32;
+        self.code.rows.extend(rows.into_iter().map(shorten));
+        Rows { start, len }
+    }
+
+    pub(in super::super) fn expr(&mut self, expr: &Expr) -> Result<ExprId, PlanError> {
+        let node = match expr {
+            Expr::Var(var) => ExprNode::Reg(var.0 as Reg),
+            Expr::Const(value) => ExprNode::Reg(self.constant(*value)?),
+            Expr::Binary(op, lhs, rhs) => {
+                let lhs = self.expr(lhs)?;
+                let rhs = self.expr(rhs)?;
+                ExprNode::Binary(*op, lhs, rhs)
+            }
+        };
+        self.code.exprs.push(node);
+        Ok(ExprId((self.code.exprs.len() - 1) as u32))
+    }
+
+    pub(in super::super) fn unbound_of(&self, compare: &Compare) -> Vec<VarId> {
+        let mut vars = BTreeSet::new();
+        expr_vars(&compare.lhs, &mut vars);
+        expr_vars(&compare.rhs, &mut vars);
+        vars.into_iter().filter(|it| !self.is_bound(*it)).collect()
+    }
+
+    /// Unbound variables of positive atoms, in text order.
+    pub(in super::super) fn unbound_vars(&self, rest: &[Lit<'p>]) -> Vec<VarId> {
+        let mut vars = Vec::new();
+        for lit in rest {
+            if let Lit::Atom { atom, .. } = lit
+                && !atom.negated
+            {
+                for &term in &atom.args {
+                    if let Term::Var(var) = term
+                        && !self.is_bound(var)
+                        && !vars.contains(&var)
+                    {
+                        vars.push(var);
+                    }
+                }
+            }
+        }
+        vars
+    }
+}

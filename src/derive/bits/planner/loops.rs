@@ -1,0 +1,233 @@
+//! Loops: which one costs the fewest turns, by estimate.
+
+use crate::rules::{Atom, RelId, Term, VarId};
+
+use super::super::code::{Op, Reg, RowSource, RowTerm, StoreId};
+use super::super::layout::{Dense, Store, size};
+use super::super::word::Word;
+use super::{Goal, Lit, PlanError, Planner, plain, remove_all, vars_of, vector_of};
+
+impl<'p, W: Word> Planner<'p, W> {
+    /// Opens the loop with the fewest expected turns and takes out the literals that it settles.
+    pub(super) fn open_loop(
+        &mut self,
+        rest: &mut Vec<Lit<'p>>,
+        goal: &Goal<'_>,
+    ) -> Result<f64, PlanError> {
+        let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
+        for var in self.unbound_vars(rest) {
+            if let Some((turns, used, rows)) = self.loop_over(var, rest)
+                && best.as_ref().is_none_or(|(known, ..)| turns < *known)
+            {
+                best = Some((turns, var, used, rows));
+            }
+        }
+        if let Some((turns, at)) = self.cheapest_atom(rest, vector_of(goal))
+            && best.as_ref().is_none_or(|(known, ..)| turns < *known)
+        {
+            let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("only atoms") };
+            match self.layout.stores[usize::from(atom.rel.0)].clone() {
+                Store::Dense(dense) if store.is_none() => self.emit_dense_scan(&atom, &dense)?,
+                _ => self.emit_scan(&atom, store)?,
+            }
+            return Ok(turns);
+        }
+        let Some((turns, var, used, rows)) = best else {
+            return Err(PlanError {
+                place: format!("rule {}", self.owner),
+                what: "no order of evaluation binds all its variables".into(),
+            });
+        };
+        let rows = self.row_list(rows);
+        self.emit(Op::Loop { reg: var.0 as Reg, rows });
+        self.bind(var);
+        remove_all(rest, &used);
+        Ok(turns)
+    }
+
+    /// Loops over all tuples of a dense relation that agree with what has a value.
+    pub(super) fn emit_dense_scan(&mut self, atom: &Atom, dense: &Dense) -> Result<(), PlanError> {
+        let last = atom.args.len() - 1;
+        let last_is_ready = self.is_ready(atom.args[last]);
+        for (at, &arg) in atom.args.iter().enumerate() {
+            let Term::Var(var) = arg else { continue };
+            if self.is_bound(var) {
+                continue;
+            }
+            let row = if at == last {
+                RowSource::At(self.address(dense, &atom.args[..last])?)
+            } else if let (0, Some(support)) = (at, dense.support) {
+                RowSource::At(plain(dense.space, support))
+            } else {
+                RowSource::All(dense.sizes[at] as u16)
+            };
+            let rows = self.row_list(vec![RowTerm { negated: false, row }]);
+            self.emit(Op::Loop { reg: var.0 as Reg, rows });
+            self.bind(var);
+        }
+        if last_is_ready {
+            let bit = self.reg(atom.args[last])?;
+            let row = self.address(dense, &atom.args[..last])?;
+            self.emit(Op::TestBit { row, bit, negated: false });
+        }
+        Ok(())
+    }
+
+    /// The loop over one variable: expected turns, literals settled, rows.
+    pub(super) fn loop_over(
+        &mut self,
+        var: VarId,
+        rest: &[Lit<'p>],
+    ) -> Option<(f64, Vec<usize>, Vec<RowTerm>)> {
+        let members = size(self.program, self.vars.types[usize::from(var.0)])?;
+        let all = members as f64 * 8.0;
+        let (mut used, mut rows, mut turns) = (Vec::new(), Vec::new(), all);
+        let mut weak: Option<(f64, RowTerm)> = None;
+        let mut supports = Vec::new();
+        for at in 0..rest.len() {
+            if !vars_of(&rest[at]).contains(&var) {
+                continue;
+            }
+            let mut others = rest.to_vec();
+            let lit = others.remove(at);
+            if let Some(row) = self.row_term(var, &lit, &others) {
+                turns =
+                    if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, &lit)) };
+                used.push(at);
+                rows.push(row);
+            } else if let Lit::Atom { atom, store } = &lit
+                && !atom.negated
+                && let Some(col) = atom.args.iter().position(|it| *it == Term::Var(var))
+                && let Some(row) = self.row_of(atom, *store, col, &others, false)
+            {
+                // A superset settles nothing; the support of a relation is the better kind.
+                let support =
+                    matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
+                let factor = if support { 1.2 } else { 8.0 };
+                let term = RowTerm { negated: false, row };
+                if support {
+                    supports.push(term);
+                }
+                let expected = self.expected_of(var, &lit).max(1.0) * factor;
+                if weak.as_ref().is_none_or(|(known, _)| expected < *known) {
+                    weak = Some((expected, term));
+                }
+            }
+        }
+        if !rows.iter().any(|it| !it.negated) {
+            // Looping over a superset costs its turns and settles nothing positive.
+            let (expected, row) = weak
+                .unwrap_or((all, RowTerm { negated: false, row: RowSource::All(members as u16) }));
+            rows.insert(0, row);
+            turns = turns.min(expected);
+        } else if !supports.is_empty() {
+            // Settles nothing more, but spares turns.
+            turns *= 0.6;
+            rows.extend(supports);
+        }
+        Some((turns.max(0.5), used, rows))
+    }
+
+    /// The positive atom with the fewest expected tuples among those that can be walked whole.
+    /// To walk one that has the head's last column gives the whole row up.
+    pub(super) fn cheapest_atom(
+        &mut self,
+        rest: &[Lit<'p>],
+        vector: Option<VarId>,
+    ) -> Option<(f64, usize)> {
+        let mut best: Option<(f64, usize)> = None;
+        for (at, lit) in rest.iter().enumerate() {
+            let Lit::Atom { atom, store } = lit else { continue };
+            if atom.negated || atom.args.is_empty() {
+                continue;
+            }
+            let total = self.estimates[usize::from(atom.rel.0)];
+            let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count() as i32;
+            let is_dense = matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
+            let turns = if is_dense && store.is_none() {
+                let whole = vector.is_some_and(|it| atom.args.contains(&Term::Var(it)));
+                total / 6f64.powi(ready) * if whole { 6.0 } else { 1.0 } + 0.3
+            } else if self.list_of(atom.rel, *store).is_none() {
+                continue;
+            } else {
+                let total = if store.is_some() { 4.0 } else { total };
+                total / 6f64.powi(ready) + 0.6
+            };
+            if best.is_none_or(|(known, _)| turns < known) {
+                best = Some((turns, at));
+            }
+        }
+        best
+    }
+
+    pub(super) fn emit_scan(
+        &mut self,
+        atom: &Atom,
+        store: Option<StoreId>,
+    ) -> Result<(), PlanError> {
+        let Some(list) = self.list_of(atom.rel, store) else {
+            unreachable!("checked by the caller")
+        };
+        let ready: Vec<usize> =
+            (0..atom.args.len()).filter(|&it| self.is_ready(atom.args[it])).collect();
+        let order = self.list_order(list, &ready, atom.args.len());
+        let bound = self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
+        let mut free = Vec::new();
+        for at in (0..atom.args.len()).filter(|it| !ready.contains(it)) {
+            let Term::Var(var) = atom.args[at] else { unreachable!("normalised") };
+            self.bind(var);
+            free.push(var.0 as Reg);
+        }
+        let free = self.reg_list(&free);
+        self.emit(Op::Scan { store: list, order, bound, free });
+        Ok(())
+    }
+
+    pub(super) fn list_of(&mut self, rel: RelId, store: Option<StoreId>) -> Option<StoreId> {
+        if store.is_some() {
+            return store;
+        }
+        match self.layout.stores[usize::from(rel.0)] {
+            Store::Sparse(id) => Some(id),
+            Store::Static => Some(self.layout.static_list(self.program, rel)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn list_order(&mut self, list: StoreId, ready: &[usize], arity: usize) -> u32 {
+        let mut order: Vec<u8> = ready.iter().map(|&it| it as u8).collect();
+        order.extend((0..arity).filter(|it| !ready.contains(it)).map(|it| it as u8));
+        self.layout.order(list, order)
+    }
+
+    pub(super) fn expected_row(&self, var: VarId, lits: &[Lit<'p>]) -> f64 {
+        lits.iter().map(|it| self.expected_of(var, it)).fold(f64::MAX, f64::min).min(64.0)
+    }
+
+    /// Expected members of a literal's row towards the variable.
+    pub(super) fn expected_of(&self, var: VarId, lit: &Lit<'p>) -> f64 {
+        let Lit::Atom { atom, .. } = lit else { return f64::MAX };
+        if atom.negated {
+            return f64::MAX;
+        }
+        let total = self.estimates[usize::from(atom.rel.0)];
+        let columns = &self.program.relation(atom.rel).columns;
+        let mut members =
+            size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
+        let mut groups = 1.0;
+        for (column, &term) in columns.iter().zip(&atom.args) {
+            let size = size(self.program, column.ty).unwrap_or(8) as f64;
+            if term == Term::Var(var) {
+                continue;
+            }
+            if !self.is_ready(term) {
+                groups *= size.min(3.0); // projected away: several tuples to a member
+            } else {
+                // Of a large domain not every member is in use.
+                groups *= size.min(32.0);
+            }
+        }
+        members = members.min((total / groups).max(total.min(1.0) * 0.3));
+        members.max(0.3)
+    }
+}

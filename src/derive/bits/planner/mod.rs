@@ -1,0 +1,462 @@
+//! Join planning: the body of a rule becomes a list of instructions.
+//!
+//! Greedy, one literal at a time: tests that are ready, then function values, then the loop with the
+//! fewest expected turns; ties go to the text's order. The last column of the head is not looped
+//! over where the rest of the body can be read as rows: it is the AND of those rows. All choices
+//! rest on estimates that are exact for statics and guessed for the rest, so plans can be printed
+//! (`dump.rs`) and operation counts are asserted in tests.
+
+mod address;
+mod loops;
+mod ready;
+mod rows;
+
+use std::collections::BTreeSet;
+
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Literal, Op as Comparison, Program, RelId, Term, Type, VarId,
+};
+
+use super::code::{
+    Address, EffectCode, ExprNode, Op, REGS, Reg, RowSource, RowTerm, Space, StoreId,
+};
+use super::layout::{Dense, Layout};
+use super::word::Word;
+
+/// Everything compiled so far: instructions and the pools they point into.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Code {
+    pub(super) ops: Vec<Op>,
+    pub(super) rows: Vec<RowTerm>,
+    pub(super) regs: Vec<Reg>,
+    pub(super) exprs: Vec<ExprNode>,
+    pub(super) effects: Vec<Vec<EffectCode>>,
+    /// Constants and the registers that hold them, from the top down.
+    pub(super) constants: Vec<(i64, Reg)>,
+    /// For each instruction, the rule or reaction it belongs to (for counts and dumps).
+    pub(super) owner: Vec<u32>,
+}
+
+/// What a plan does with each solution.
+#[derive(Debug, Clone)]
+pub(super) enum Goal<'a> {
+    /// The tuple belongs to the dense relation.
+    Rows {
+        dense: Dense,
+        args: &'a [Term],
+    },
+    /// The tuple belongs to the list.
+    Tuple {
+        store: StoreId,
+        args: &'a [Term],
+    },
+    /// One solution is enough.
+    Found,
+    /// The tuple is to be checked again.
+    Suspect {
+        relation: RelId,
+        args: &'a [Term],
+    },
+    /// The block is to be derived again.
+    Dirty {
+        relation: RelId,
+        block: Term,
+    },
+    React {
+        reaction: u32,
+        needs: Vec<VarId>,
+    },
+    Collect {
+        key: Vec<VarId>,
+        values: &'a [Expr],
+    },
+}
+
+/// A literal on its way into a plan. An atom may read another store than its relation's.
+#[derive(Debug, Clone)]
+pub(super) enum Lit<'a> {
+    Atom {
+        atom: Atom,
+        store: Option<StoreId>,
+    },
+    Compare(&'a Compare),
+    /// `var op var` that the planner itself added.
+    Same(VarId, VarId),
+    Aggregate(&'a Aggregate),
+}
+
+/// Plans bodies for one program.
+pub(super) struct Planner<'p, W> {
+    pub(super) program: &'p Program,
+    pub(super) layout: Layout<W>,
+    pub(super) code: Code,
+    /// Expected number of tuples by relation.
+    pub(super) estimates: Vec<f64>,
+    /// Indexes from last to first column may be asked for (plans that run when facts change).
+    pub(super) may_index: bool,
+    pub(super) owner: u32,
+    /// Prefer one function value to a row with one member, also for the head's last column.
+    pub(super) fetch_first: bool,
+    vars: VarTable,
+    /// Variables that the goal of the plan at hand reads.
+    wanted: BTreeSet<VarId>,
+}
+
+/// The variables of the rule at hand and which of them have values.
+#[derive(Debug, Default)]
+struct VarTable {
+    types: Vec<Type>,
+    bound: Vec<bool>,
+}
+
+/// Too many variables or constants for the registers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct PlanError {
+    pub place: String,
+    pub what: String,
+}
+
+/// The cost rank of a function's value among the literals that open no loop.
+const FETCH: u32 = 3;
+
+/// Variables of one rule, wildcards included.
+const MAX_VARS: usize = 160;
+
+impl<'p, W: Word> Planner<'p, W> {
+    pub(super) fn new(program: &'p Program) -> Self {
+        Self {
+            program,
+            layout: Layout::new(program),
+            code: Code::default(),
+            estimates: vec![0.0; program.relations.len()],
+            may_index: false,
+            owner: 0,
+            fetch_first: false,
+            vars: VarTable::default(),
+            wanted: BTreeSet::new(),
+        }
+    }
+
+    /// Starts a rule: its variables are registers from 0 up.
+    pub(super) fn begin(&mut self, types: &[Type], owner: u32) {
+        self.vars = VarTable { types: types.to_vec(), bound: vec![false; types.len()] };
+        self.owner = owner;
+    }
+
+    pub(super) fn bind(&mut self, var: VarId) {
+        self.vars.bound[usize::from(var.0)] = true;
+    }
+
+    /// A new variable, for a wildcard or a value that a plan needs.
+    pub(super) fn fresh(&mut self, ty: Type) -> Result<VarId, PlanError> {
+        if self.vars.types.len() >= MAX_VARS {
+            return Err(PlanError {
+                place: format!("rule {}", self.owner),
+                what: format!("more than {MAX_VARS} variables and wildcards"),
+            });
+        }
+        self.vars.types.push(ty);
+        self.vars.bound.push(false);
+        Ok(VarId((self.vars.types.len() - 1) as u16))
+    }
+
+    pub(super) fn emit(&mut self, op: Op) -> usize {
+        self.code.ops.push(op);
+        self.code.owner.push(self.owner);
+        self.code.ops.len() - 1
+    }
+
+    pub(super) fn constant(&mut self, value: i64) -> Result<Reg, PlanError> {
+        if let Some(&(_, reg)) = self.code.constants.iter().find(|(it, _)| *it == value) {
+            return Ok(reg);
+        }
+        let reg = REGS - 1 - self.code.constants.len();
+        if reg < MAX_VARS {
+            return Err(PlanError {
+                place: "the program".into(),
+                what: format!("more than {} different constants", REGS - MAX_VARS),
+            });
+        }
+        self.code.constants.push((value, reg as Reg));
+        Ok(reg as Reg)
+    }
+
+    /// Plans a body and returns the expected number of solutions.
+    pub(super) fn plan(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
+        let outer = std::mem::replace(&mut self.wanted, wanted(goal));
+        let planned = self.plan_steps(body, goal);
+        self.wanted = outer;
+        planned
+    }
+
+    fn plan_steps(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
+        let mut rest = self.normalise(body)?;
+        let mut turns = 1.0;
+        loop {
+            if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
+                let lit = rest.remove(at);
+                turns *= self.emit_ready(&lit, &rest)?;
+            } else if let Some((used, rows)) = self.existential(&rest) {
+                let rows = self.row_list(rows);
+                self.emit(Op::TestAny { rows, negated: false });
+                remove_all(&mut rest, &used);
+                turns *= 0.5;
+            } else if let Some(expected) = self.vector_finish(&rest, goal)? {
+                return Ok(turns * expected);
+            } else if rest.is_empty() {
+                self.finish(goal)?;
+                return Ok(turns);
+            } else {
+                turns *= self.open_loop(&mut rest, goal)?;
+            }
+        }
+    }
+
+    /// Gives every wildcard of a positive atom, and every second occurrence of a variable within an
+    /// atom, a variable of its own.
+    fn normalise(&mut self, body: Vec<Lit<'p>>) -> Result<Vec<Lit<'p>>, PlanError> {
+        let mut result = Vec::new();
+        for lit in body {
+            let Lit::Atom { mut atom, store } = lit else {
+                result.push(lit);
+                continue;
+            };
+            let mut seen = BTreeSet::new();
+            for at in 0..atom.args.len() {
+                let ty = self.program.relation(atom.rel).columns[at].ty;
+                match atom.args[at] {
+                    Term::Wild if !atom.negated => atom.args[at] = Term::Var(self.fresh(ty)?),
+                    Term::Var(var) if !atom.negated && !seen.insert(var) => {
+                        let twin = self.fresh(ty)?;
+                        atom.args[at] = Term::Var(twin);
+                        result.push(Lit::Same(var, twin));
+                    }
+                    _ => {}
+                }
+            }
+            result.push(Lit::Atom { atom, store });
+        }
+        Ok(result)
+    }
+
+    pub(super) fn is_bound(&self, var: VarId) -> bool {
+        self.vars.bound[usize::from(var.0)]
+    }
+
+    fn is_ready(&self, term: Term) -> bool {
+        match term {
+            Term::Var(var) => self.is_bound(var),
+            Term::Const(_) => true,
+            Term::Wild => false,
+        }
+    }
+
+    /// A value that nothing else of the rule asks for.
+    fn is_private(&self, term: Term, others: &[Lit<'p>]) -> bool {
+        match term {
+            Term::Wild => true,
+            Term::Const(_) => false,
+            Term::Var(var) => {
+                !self.is_bound(var)
+                    && !self.wanted.contains(&var)
+                    && others.iter().all(|it| !vars_of(it).contains(&var))
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self, goal: &Goal<'_>) -> Result<(), PlanError> {
+        match goal {
+            Goal::Rows { dense, args } => {
+                let (bit, keys) = match args.split_last() {
+                    Some((last, keys)) => (self.reg(*last)?, keys),
+                    None => (self.constant(0)?, *args),
+                };
+                let row = self.address(dense, keys)?;
+                let support = self.support(dense, keys)?;
+                self.emit(Op::EmitBit { row, support, bit });
+            }
+            Goal::Tuple { store, args } => {
+                let values = self.reg_list_of(args)?;
+                self.emit(Op::EmitTuple { store: *store, values });
+            }
+            Goal::Found => {
+                self.emit(Op::Found);
+            }
+            Goal::Suspect { relation, args } => {
+                let values = self.reg_list_of(args)?;
+                self.emit(Op::Suspect { relation: relation.0, values });
+            }
+            Goal::Dirty { relation, block } => {
+                let block = self.reg(*block)?;
+                self.emit(Op::Dirty { relation: relation.0, block });
+            }
+            Goal::React { reaction, .. } => {
+                self.emit(Op::React { reaction: *reaction });
+            }
+            Goal::Collect { key, values } => {
+                let key: Vec<Reg> = key.iter().map(|it| it.0 as Reg).collect();
+                let key = self.reg_list(&key);
+                let mut regs = Vec::new();
+                for value in *values {
+                    let expr = self.expr(value)?;
+                    let var = self.fresh(Type::Int)?;
+                    self.emit(Op::Let { reg: var.0 as Reg, expr });
+                    regs.push(var.0 as Reg);
+                }
+                let values = self.reg_list(&regs);
+                self.emit(Op::Collect { key, values });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A literal of the program as the planner takes it.
+pub(super) fn lit(literal: &Literal) -> Lit<'_> {
+    match literal {
+        Literal::Atom(atom) => Lit::Atom { atom: atom.clone(), store: None },
+        Literal::Compare(compare) => Lit::Compare(compare),
+        Literal::Aggregate(aggregate) => Lit::Aggregate(aggregate),
+    }
+}
+
+fn plain(space: Space, base: u32) -> Address {
+    Address { space, n: 0, regs: [0; 4], base, strides: [0; 4] }
+}
+
+/// Gives an address with one key and stride 1 its short form.
+fn shorten(term: RowTerm) -> RowTerm {
+    match term.row {
+        RowSource::At(address) if address.n == 1 && address.strides[0] == 1 => {
+            let Address { space, base, regs, .. } = address;
+            RowTerm { row: RowSource::Next { space, base, key: regs[0] }, ..term }
+        }
+        _ => term,
+    }
+}
+
+/// Whether a row changes with the register.
+pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
+    match term.row {
+        RowSource::Next { key, .. } | RowSource::Only(key) => key == reg,
+        RowSource::At(address) => address.regs[..usize::from(address.n)].contains(&reg),
+        RowSource::All(_) => false,
+    }
+}
+
+fn remove_all(rest: &mut Vec<Lit<'_>>, used: &[usize]) {
+    let mut at = 0;
+    rest.retain(|_| {
+        at += 1;
+        !used.contains(&(at - 1))
+    });
+}
+
+/// The variable that the goal could take as a whole row.
+fn vector_of(goal: &Goal<'_>) -> Option<VarId> {
+    match goal {
+        Goal::Rows { args, .. } => match args.split_last() {
+            Some((Term::Var(var), keys)) if !keys.contains(&Term::Var(*var)) => Some(*var),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
+    let mut vars = BTreeSet::new();
+    match goal {
+        Goal::Rows { args, .. } | Goal::Tuple { args, .. } | Goal::Suspect { args, .. } => {
+            vars.extend(
+                args.iter()
+                    .filter_map(|it| if let Term::Var(var) = it { Some(*var) } else { None }),
+            );
+        }
+        Goal::Found => {}
+        Goal::Dirty { block, .. } => {
+            if let Term::Var(var) = block {
+                vars.insert(*var);
+            }
+        }
+        Goal::React { needs, .. } => vars.extend(needs.iter().copied()),
+        Goal::Collect { key, values } => {
+            vars.extend(key.iter().copied());
+            for value in *values {
+                expr_vars(value, &mut vars);
+            }
+        }
+    }
+    vars
+}
+
+/// The side of `var = side` that gives the variable its value.
+fn bound_side(compare: &Compare, var: VarId) -> Option<&Expr> {
+    if compare.op != Comparison::Eq {
+        return None;
+    }
+    match (&compare.lhs, &compare.rhs) {
+        (Expr::Var(it), side) | (side, Expr::Var(it)) if *it == var => {
+            let mut vars = BTreeSet::new();
+            expr_vars(side, &mut vars);
+            (!vars.contains(&var)).then_some(side)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn expr_vars(expr: &Expr, vars: &mut BTreeSet<VarId>) {
+    match expr {
+        Expr::Var(var) => {
+            vars.insert(*var);
+        }
+        Expr::Const(_) => {}
+        Expr::Binary(_, lhs, rhs) => {
+            expr_vars(lhs, vars);
+            expr_vars(rhs, vars);
+        }
+    }
+}
+
+/// The named variables of a literal, those of an aggregate that are not its own included.
+fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
+    let mut vars = BTreeSet::new();
+    match lit {
+        Lit::Same(a, b) => vars.extend([*a, *b]),
+        Lit::Atom { atom, .. } => atom_vars(atom, &mut vars),
+        Lit::Compare(compare) => {
+            expr_vars(&compare.lhs, &mut vars);
+            expr_vars(&compare.rhs, &mut vars);
+        }
+        Lit::Aggregate(aggregate) => {
+            vars = outer_vars(aggregate);
+            for term in &aggregate.results {
+                if let Term::Var(var) = term {
+                    vars.insert(*var);
+                }
+            }
+        }
+    }
+    vars
+}
+
+fn atom_vars(atom: &Atom, vars: &mut BTreeSet<VarId>) {
+    for term in &atom.args {
+        if let Term::Var(var) = term {
+            vars.insert(*var);
+        }
+    }
+}
+
+/// The variables that group an aggregate: those of its body that are not local.
+pub(super) fn outer_vars(aggregate: &Aggregate) -> BTreeSet<VarId> {
+    let mut vars = BTreeSet::new();
+    for literal in &aggregate.body {
+        vars.extend(vars_of(&lit(literal)));
+    }
+    for expr in &aggregate.exprs {
+        expr_vars(expr, &mut vars);
+    }
+    vars.retain(|it| !aggregate.locals.contains(it));
+    vars
+}

@@ -1,0 +1,278 @@
+//! Literals that open no loop: tests, values of functions, aggregates.
+
+use std::collections::BTreeSet;
+
+use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Op as Comparison, Term, Type, VarId};
+
+use super::super::code::{ExprNode, Op, Reg, RowTerm, StoreId};
+use super::super::layout::Store;
+use super::super::word::Word;
+use super::{FETCH, Goal, Lit, PlanError, Planner, bound_side, lit, outer_vars, vars_of};
+
+impl<'p, W: Word> Planner<'p, W> {
+    pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
+        // Values of the head's last column stay rows if all that is said of them are rows.
+        let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
+            let used: Vec<usize> =
+                (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
+            self.rows_towards(var, rest, &used).is_some()
+        });
+        let mut best = None;
+        for at in 0..rest.len() {
+            let mut others = rest.to_vec();
+            let lit = others.remove(at);
+            if let Some(cost) = self.readiness(&lit, &others)
+                && !(cost == FETCH && vector.is_some_and(|it| vars_of(&lit).contains(&it)))
+                && best.is_none_or(|(known, _)| cost < known)
+            {
+                best = Some((cost, at));
+            }
+        }
+        best.map(|(_, at)| at)
+    }
+
+    /// How dear a literal is that can be settled now; `None` if it cannot.
+    pub(super) fn readiness(&mut self, lit: &Lit<'p>, others: &[Lit<'p>]) -> Option<u32> {
+        match lit {
+            Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(0),
+            Lit::Compare(compare) => match self.unbound_of(compare).as_slice() {
+                [] => Some(0),
+                [var] if bound_side(compare, *var).is_some() => Some(0),
+                _ => None,
+            },
+            Lit::Aggregate(aggregate) => {
+                outer_vars(aggregate).iter().all(|it| self.is_bound(*it)).then_some(6)
+            }
+            Lit::Atom { atom, store } => {
+                let open: Vec<usize> =
+                    (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
+                let private = open.iter().all(|&it| self.is_private(atom.args[it], others));
+                if open.is_empty() {
+                    Some(1)
+                } else if atom.negated {
+                    private.then_some(2)
+                } else if private && self.row_of(atom, *store, open[0], others, true).is_some() {
+                    Some(2)
+                } else if self.is_fetch(atom, *store, &open) {
+                    Some(FETCH)
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
+        let relation = self.program.relation(atom.rel);
+        store.is_none()
+            && open.len() == 1
+            && open[0] + 1 == atom.args.len()
+            && relation.functional
+            && match self.layout.stores[usize::from(atom.rel.0)] {
+                Store::Key { .. } | Store::Game { .. } => true,
+                Store::Static => self.layout.static_fun(self.program, atom.rel).is_some(),
+                Store::Nowhere | Store::Dense(_) | Store::Sparse(_) => false,
+            }
+    }
+
+    /// Emits a literal that [`Self::readiness`] accepted; returns the expected factor of solutions.
+    pub(super) fn emit_ready(
+        &mut self,
+        lit: &Lit<'p>,
+        others: &[Lit<'p>],
+    ) -> Result<f64, PlanError> {
+        match lit {
+            Lit::Same(a, b) => {
+                if self.is_bound(*a) && self.is_bound(*b) {
+                    let (lhs, rhs) = (a.0 as Reg, b.0 as Reg);
+                    self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
+                    return Ok(0.3);
+                }
+                let (from, to) = if self.is_bound(*a) { (a, b) } else { (b, a) };
+                let expr = self.expr(&Expr::Var(*from))?;
+                self.emit(Op::Let { reg: to.0 as Reg, expr });
+                self.bind(*to);
+                Ok(1.0)
+            }
+            Lit::Compare(compare) => self.emit_compare(compare),
+            Lit::Aggregate(aggregate) => self.emit_aggregate(aggregate),
+            Lit::Atom { atom, store } => self.emit_test(atom, *store, others),
+        }
+    }
+
+    pub(super) fn emit_compare(&mut self, compare: &Compare) -> Result<f64, PlanError> {
+        if let [var] = self.unbound_of(compare).as_slice()
+            && let Some(side) = bound_side(compare, *var)
+        {
+            let expr = self.expr(side)?;
+            self.emit(Op::Let { reg: var.0 as Reg, expr });
+            self.bind(*var);
+            return Ok(1.0);
+        }
+        let lhs = self.expr(&compare.lhs)?;
+        let rhs = self.expr(&compare.rhs)?;
+        match (self.code.exprs[lhs.0 as usize], self.code.exprs[rhs.0 as usize]) {
+            (ExprNode::Reg(lhs), ExprNode::Reg(rhs)) => {
+                self.emit(Op::Compare { op: compare.op, lhs, rhs })
+            }
+            _ => self.emit(Op::CompareExpr { op: compare.op, lhs, rhs }),
+        };
+        Ok(if compare.op == Comparison::Ne { 0.9 } else { 0.4 })
+    }
+
+    pub(super) fn emit_test(
+        &mut self,
+        atom: &Atom,
+        store: Option<StoreId>,
+        others: &[Lit<'p>],
+    ) -> Result<f64, PlanError> {
+        let negated = atom.negated;
+        let open: Vec<usize> =
+            (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
+        if !negated
+            && self.is_fetch(atom, store, &open)
+            && !self.is_private(atom.args[open[0]], others)
+        {
+            let fun = self.fun_address(atom)?;
+            let Term::Var(var) = atom.args[open[0]] else {
+                unreachable!("only variables are open")
+            };
+            self.emit(Op::Fetch { reg: var.0 as Reg, fun });
+            self.bind(var);
+            return Ok(1.0);
+        }
+        let chance = if negated { 0.7 } else { 0.3 };
+        if open.is_empty() && store.is_none() {
+            if self.is_fun(atom.rel) {
+                let fun = self.fun_address(atom)?;
+                let value = self.reg(atom.args[atom.args.len() - 1])?;
+                self.emit(Op::TestFun { fun, value, negated });
+                return Ok(chance);
+            }
+            if atom.args.is_empty() {
+                return self.emit_proposition(atom).map(|()| chance);
+            }
+            let last = atom.args.len() - 1;
+            let bit = self.reg(atom.args[last])?;
+            let dense = match &self.layout.stores[usize::from(atom.rel.0)] {
+                Store::Dense(dense) => Some(dense.clone()),
+                Store::Static => {
+                    let mask = (1 << last) - 1;
+                    self.layout.static_rows(self.program, atom.rel, last, mask)
+                }
+                _ => None,
+            };
+            if let Some(dense) = dense {
+                let row = self.address(&dense, &atom.args[..last])?;
+                self.emit(Op::TestBit { row, bit, negated });
+                return Ok(chance);
+            }
+        }
+        if let Some(&first) = open.first() {
+            if self.is_fetch(atom, store, &open) {
+                let fun = self.fun_address(atom)?;
+                self.emit(Op::TestHas { fun, negated });
+                return Ok(chance);
+            }
+            if let Some(row) = self.row_of(atom, store, first, others, true) {
+                let rows = self.row_list(vec![RowTerm { negated: false, row }]);
+                self.emit(Op::TestAny { rows, negated });
+                return Ok(chance);
+            }
+        }
+        if let Some(list) = self.list_of(atom.rel, store) {
+            let ready: Vec<usize> = (0..atom.args.len()).filter(|it| !open.contains(it)).collect();
+            let order = self.list_order(list, &ready, atom.args.len());
+            let bound =
+                self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
+            self.emit(Op::TestScan { store: list, order, bound, negated });
+            return Ok(chance);
+        }
+        // A projection that no table answers: look for one solution.
+        let at = self.emit(Op::TestSub { end: 0, negated });
+        let saved = self.vars.bound.clone();
+        let positive = Lit::Atom { atom: Atom { negated: false, ..atom.clone() }, store };
+        self.plan(vec![positive], &Goal::Found)?;
+        self.vars.bound.truncate(saved.len());
+        self.vars.types.truncate(saved.len());
+        self.vars.bound = saved;
+        let end = self.code.ops.len() as u32;
+        self.code.ops[at] = Op::TestSub { end, negated };
+        Ok(chance)
+    }
+
+    pub(super) fn emit_proposition(&mut self, atom: &Atom) -> Result<(), PlanError> {
+        let negated = atom.negated;
+        if let Store::Dense(dense) = self.layout.stores[usize::from(atom.rel.0)].clone() {
+            let row = self.address(&dense, &[])?;
+            let bit = self.constant(0)?;
+            self.emit(Op::TestBit { row, bit, negated });
+        } else {
+            // Known at load: empty or true; `prune` has left only the literals that can fail.
+            let holds = !self.layout.known_tuples(atom.rel).is_empty();
+            if holds == negated {
+                let (lhs, rhs) = (self.constant(0)?, self.constant(1)?);
+                self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn emit_aggregate(&mut self, aggregate: &'p Aggregate) -> Result<f64, PlanError> {
+        let mut results = Vec::new();
+        let mut tests = Vec::new();
+        for &term in &aggregate.results {
+            match term {
+                Term::Var(var) if !self.is_bound(var) => {
+                    self.bind(var);
+                    results.push(var.0 as Reg);
+                }
+                other => {
+                    let var = self.fresh(Type::Int)?;
+                    self.bind(var);
+                    results.push(var.0 as Reg);
+                    tests.push((var.0 as Reg, self.reg(other)?));
+                }
+            }
+        }
+        // The results have no value while the body is solved.
+        let body: Vec<Lit<'p>> = aggregate.body.iter().map(lit).collect();
+        if !self.emit_count(aggregate, &body, &results)? {
+            let results = self.reg_list(&results);
+            let at = self.emit(Op::Fold { fold: aggregate.fold, end: 0, results });
+            let goal = Goal::Collect { key: aggregate.locals.clone(), values: &aggregate.exprs };
+            let saved = self.vars.bound.clone();
+            self.plan(body, &goal)?;
+            self.vars.bound.truncate(saved.len());
+            self.vars.types.truncate(saved.len());
+            self.vars.bound = saved;
+            let end = self.code.ops.len() as u32;
+            self.code.ops[at] = Op::Fold { fold: aggregate.fold, end, results };
+        }
+        for &(lhs, rhs) in &tests {
+            self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
+        }
+        Ok(if tests.is_empty() { 1.0 } else { 0.3 })
+    }
+
+    /// Counts by one AND where the body is rows towards its only local variable.
+    pub(super) fn emit_count(
+        &mut self,
+        aggregate: &Aggregate,
+        body: &[Lit<'p>],
+        results: &[Reg],
+    ) -> Result<bool, PlanError> {
+        let (Fold::Count, [local]) = (aggregate.fold, aggregate.locals.as_slice()) else {
+            return Ok(false);
+        };
+        let outer = std::mem::replace(&mut self.wanted, BTreeSet::from([*local]));
+        let body = self.normalise(body.to_vec())?;
+        let all: Vec<usize> = (0..body.len()).collect();
+        let rows = self.rows_towards(*local, &body, &all);
+        self.wanted = outer;
+        let Some(rows) = rows else { return Ok(false) };
+        let rows = self.row_list(rows);
+        self.emit(Op::Count { reg: results[0], rows });
+        Ok(true)
+    }
+}

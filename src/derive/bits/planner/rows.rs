@@ -1,0 +1,176 @@
+//! Literals as rows: towards one variable, everything else in them having a value.
+
+use crate::rules::{Atom, Expr, Op as Comparison, Term, VarId};
+
+use super::super::code::{Op, Reg, RowSource, RowTerm, Space, StoreId};
+use super::super::layout::Store;
+use super::super::word::Word;
+use super::{Goal, Lit, PlanError, Planner, depends_on, plain, vars_of};
+
+impl<'p, W: Word> Planner<'p, W> {
+    /// The literals of the body with these numbers as rows towards one variable, if each can be
+    /// read so.
+    pub(super) fn rows_towards(
+        &mut self,
+        var: VarId,
+        body: &[Lit<'p>],
+        used: &[usize],
+    ) -> Option<Vec<RowTerm>> {
+        let mut rows = Vec::new();
+        for &at in used {
+            let mut others = body.to_vec();
+            let lit = others.remove(at);
+            rows.push(self.row_term(var, &lit, &others)?);
+        }
+        rows.iter().any(|it| !it.negated).then_some(rows)
+    }
+
+    /// A literal as a row towards the variable, everything else in it having a value.
+    pub(super) fn row_term(
+        &mut self,
+        var: VarId,
+        lit: &Lit<'p>,
+        others: &[Lit<'p>],
+    ) -> Option<RowTerm> {
+        match lit {
+            Lit::Atom { atom, store } => {
+                let col = atom.args.iter().position(|it| *it == Term::Var(var))?;
+                let row = self.row_of(atom, *store, col, others, true)?;
+                Some(RowTerm { negated: atom.negated, row })
+            }
+            Lit::Compare(compare) if compare.op == Comparison::Ne => {
+                let other = match (&compare.lhs, &compare.rhs) {
+                    (Expr::Var(it), other) | (other, Expr::Var(it)) if *it == var => other,
+                    _ => return None,
+                };
+                let reg = match other {
+                    Expr::Var(it) if self.is_bound(*it) => it.0 as Reg,
+                    Expr::Const(value) => self.constant(*value).ok()?,
+                    _ => return None,
+                };
+                Some(RowTerm { negated: true, row: RowSource::Only(reg) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The row of an atom towards one of its columns. Other columns have values, or (when `exact`
+    /// is asked for) are private to the atom; without `exact` they may be anything, and the row is
+    /// then a superset.
+    pub(super) fn row_of(
+        &mut self,
+        atom: &Atom,
+        store: Option<StoreId>,
+        col: usize,
+        others: &[Lit<'p>],
+        exact: bool,
+    ) -> Option<RowSource> {
+        if store.is_some() || self.is_ready(atom.args[col]) {
+            return None;
+        }
+        let mut ready = Vec::new();
+        for at in (0..atom.args.len()).filter(|&it| it != col) {
+            if self.is_ready(atom.args[at]) {
+                ready.push(at);
+            } else if exact && !self.is_private(atom.args[at], others) {
+                return None;
+            }
+        }
+        let last = atom.args.len() - 1;
+        match self.layout.stores[usize::from(atom.rel.0)].clone() {
+            Store::Static => {
+                let mask = ready.iter().fold(0, |all, it| all | 1 << it);
+                let dense = self.layout.static_rows(self.program, atom.rel, col, mask)?;
+                let keys: Vec<Term> = ready.iter().map(|&it| atom.args[it]).collect();
+                self.address(&dense, &keys).ok().map(RowSource::At)
+            }
+            Store::Dense(dense) => {
+                if col == last && ready.len() == last {
+                    return self.address(&dense, &atom.args[..last]).ok().map(RowSource::At);
+                }
+                if col == 0 && ready.is_empty() {
+                    let base = dense.support?;
+                    return Some(RowSource::At(plain(dense.space, base)));
+                }
+                let usable = dense.space == Space::Kept && self.may_index && col == 0;
+                if usable && ready.contains(&last) && (!exact || ready.len() == 1) {
+                    let base = self.layout.index(self.program, atom.rel)?;
+                    return self.one_key(Space::Kept, base, atom.args[last]).map(RowSource::At);
+                }
+                None
+            }
+            Store::Key { present, inverse, .. } if col == 0 => {
+                if ready.is_empty() {
+                    return Some(RowSource::At(plain(Space::Kept, present)));
+                }
+                self.one_key(Space::Kept, inverse?, atom.args[1]).map(RowSource::At)
+            }
+            _ => None,
+        }
+    }
+
+    /// A variable that nobody wants and all whose literals are rows: one test of their AND.
+    pub(super) fn existential(&mut self, rest: &[Lit<'p>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
+        for var in self.unbound_vars(rest) {
+            if self.wanted.contains(&var) {
+                continue;
+            }
+            let used: Vec<usize> =
+                (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
+            if let Some(rows) = self.rows_towards(var, rest, &used) {
+                return Some((used, rows));
+            }
+        }
+        None
+    }
+
+    /// Ends the plan with an AND into the head's row, if all that is left are rows towards the
+    /// head's last column.
+    pub(super) fn vector_finish(
+        &mut self,
+        rest: &[Lit<'p>],
+        goal: &Goal<'_>,
+    ) -> Result<Option<f64>, PlanError> {
+        let Goal::Rows { dense, args } = goal else { return Ok(None) };
+        let Some((Term::Var(last), keys)) = args.split_last() else { return Ok(None) };
+        let ready = keys.iter().all(|it| self.is_ready(*it));
+        if self.is_bound(*last) || !ready || rest.is_empty() {
+            return Ok(None);
+        }
+        let all: Vec<usize> = (0..rest.len()).collect();
+        let Some(rows) = self.rows_towards(*last, rest, &all) else { return Ok(None) };
+        let expected = self.expected_row(*last, rest);
+        let rows = self.row_list(rows);
+        let row = self.address(dense, keys)?;
+        let support = self.support(dense, keys)?;
+        self.emit(Op::EmitRow { row, support, rows });
+        self.fuse();
+        Ok(Some(expected))
+    }
+
+    /// Makes one instruction of a loop and the `EmitRow` after it.
+    pub(super) fn fuse(&mut self) {
+        let at = self.code.ops.len();
+        let [.., Op::Loop { reg, rows }, Op::EmitRow { row, support, rows: emitted }] =
+            self.code.ops[..at]
+        else {
+            return;
+        };
+        let mut head = row;
+        let mut stride = 0;
+        for key in 0..usize::from(row.n) {
+            if row.regs[key] == reg {
+                stride += row.strides[key];
+                head.strides[key] = 0;
+            }
+        }
+        let all = emitted.start as usize..(emitted.start + emitted.len) as usize;
+        let (moving, fixed): (Vec<RowTerm>, Vec<RowTerm>) =
+            self.code.rows[all].iter().partition(|it| depends_on(it, reg));
+        let fixed = self.row_list(fixed);
+        let moving = self.row_list(moving);
+        self.code.ops.truncate(at - 2);
+        self.code.owner.truncate(at - 2);
+        self.emit(Op::LoopEmit { reg, rows, row: head, stride, support, fixed, moving });
+    }
+}

@@ -1,0 +1,487 @@
+//! The incremental evaluator against the referee: after every ply of random games, with moves tried
+//! and taken back in between, every relation must have the rows that datafrog derives from scratch.
+//!
+//! `RULEMATE_FULL=1` plays more. A failure names the seed; games and moves follow from it alone.
+//! Deliberately absent: whether the rows are the right ones (`perft`, `verify`).
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rulemate::derive::{Backend, Frog, Plan, Rows, Statics, Tuple, World, WorldMark};
+use rulemate::facts::{EntityId, GAME, Shape};
+use rulemate::moves::notation::{CastlingStyle, write_fen};
+use rulemate::moves::{Contract, Move, legal_moves, pseudo_moves};
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
+
+use crate::random_rules::Choices;
+
+/// Plies of each game.
+fn plies(small: u32) -> u32 {
+    if std::env::var_os("RULEMATE_FULL").is_some() { small * 20 } else { small }
+}
+
+/// Reads worlds by every way that there is, and compares with the referee.
+struct Referee {
+    program: Arc<Program>,
+    statics: Arc<Statics>,
+    /// The relations that can change.
+    live: Vec<RelId>,
+}
+
+impl Referee {
+    fn of(program: &Arc<Program>) -> Self {
+        let statics = Frog::statics(program).unwrap_or_else(|it| panic!("{it:?}"));
+        let changes =
+            |rel: &RelId| matches!(program.relation(*rel).role, Role::Input(_) | Role::Derived);
+        let live = relations(program).filter(changes).collect();
+        Self { program: Arc::clone(program), statics, live }
+    }
+
+    /// The rows that follow from the facts of a world.
+    fn rows(&self, world: &World) -> Frog {
+        Frog::derive_with(&self.statics, world.facts())
+    }
+
+    /// The first difference, in words. What the evaluator is asked for, and in which order, is left
+    /// to chance, since it may be lazy; in the end every relation has been compared.
+    fn difference(
+        &self,
+        world: &mut World,
+        expected: &Frog,
+        choices: &mut Choices,
+    ) -> Option<String> {
+        let first = choices.below(self.live.len());
+        let (early, late) = self.live.split_at(first);
+        late.iter().chain(early).find_map(|&rel| {
+            let found = world.tuples(rel);
+            let rows = expected.rows(rel);
+            (found != rows).then(|| self.describe(rel, &found, rows))
+        })
+    }
+
+    /// The first difference of what counting, asking and matching say. Reads some relations only.
+    fn other_difference(
+        &self,
+        world: &mut World,
+        expected: &Frog,
+        choices: &mut Choices,
+    ) -> Option<String> {
+        for _ in 0..self.live.len() / 4 {
+            let rel = self.live[choices.below(self.live.len())];
+            let name = &self.program.relation(rel).name;
+            let rows = expected.rows(rel);
+            let (any, count) = match choices.one_in(2) {
+                true => (world.any(rel), world.count(rel)),
+                false => (!rows.is_empty(), world.count(rel)),
+            };
+            if any == rows.is_empty() || count != rows.len() as u64 {
+                return Some(format!("{name}: any {any}, count {count}, rows {}", rows.len()));
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            let row = &rows[choices.below(rows.len())];
+            let near: Tuple = row.iter().map(|it| it - i64::from(*it > 0)).collect();
+            if !world.contains(rel, row)
+                || world.contains(rel, &near) != expected.contains(rel, &near)
+            {
+                return Some(format!("{name}: contains {row:?} or {near:?}"));
+            }
+            let pattern: Vec<Option<i64>> =
+                row.iter().map(|it| choices.one_in(2).then_some(*it)).collect();
+            let mut matching: Vec<Tuple> = Vec::new();
+            let _ = expected.for_each(rel, &pattern, &mut |it| {
+                matching.push(it.iter().copied().collect());
+                ControlFlow::Continue(())
+            });
+            if world.matching(rel, &pattern) != matching {
+                return Some(format!("{name}: rows that match {pattern:?}"));
+            }
+        }
+        None
+    }
+
+    fn describe(&self, rel: RelId, found: &[Tuple], expected: &[Tuple]) -> String {
+        let only = |these: &[Tuple], those: &[Tuple]| {
+            let rows = these.iter().filter(|it| !those.contains(it)).take(8);
+            let names: Vec<String> = rows.map(|it| self.program.tuple_name(rel, it)).collect();
+            names.join(" ")
+        };
+        let (missing, extra) = (only(expected, found), only(found, expected));
+        format!("{}: missing {{{missing}}}, extra {{{extra}}}", self.program.relation(rel).name)
+    }
+}
+
+fn relations(program: &Program) -> impl Iterator<Item = RelId> + use<> {
+    (0..program.relations.len() as u16).map(RelId)
+}
+
+/// The relations that never change agree, too.
+fn statics_agree(world: &mut World, referee: &Referee) {
+    let expected = referee.rows(world);
+    for rel in relations(&referee.program) {
+        let (found, rows) = (world.tuples(rel), expected.rows(rel));
+        assert!(found == rows, "{}", referee.describe(rel, &found, rows));
+    }
+}
+
+/// Random games of one kind, one after the other.
+struct Walk {
+    game: String,
+    seed: u64,
+    choices: Choices,
+    referee: Referee,
+    contract: Contract,
+    start: World,
+    world: World,
+    /// The states of this game that can be returned to.
+    marks: Vec<WorldMark>,
+    ply: u32,
+    compared: u32,
+}
+
+impl Walk {
+    fn new(game: &str, seed: u64, start: World, contract: Contract) -> Self {
+        let referee = Referee::of(start.program());
+        let world = start.clone();
+        let (game, choices) = (game.to_owned(), Choices(seed));
+        let mut walk = Self {
+            game,
+            seed,
+            choices,
+            referee,
+            contract,
+            start,
+            world,
+            marks: Vec::new(),
+            ply: 0,
+            compared: 0,
+        };
+        statics_agree(&mut walk.world, &walk.referee);
+        walk
+    }
+
+    fn run(&mut self, plies: u32) {
+        while self.ply < plies {
+            self.step();
+            self.ply += 1;
+        }
+    }
+
+    /// Tries moves, plays one, and compares.
+    fn step(&mut self) {
+        for _ in 0..2 {
+            self.try_one();
+        }
+        let moves = legal_moves(&mut self.world, &self.contract);
+        if moves.is_empty() || self.choices.one_in(200) {
+            self.world = self.start.clone();
+            self.marks.clear();
+            return;
+        }
+        match self.choices.below(24) {
+            0..12 => {
+                self.world.commit();
+                self.marks.clear();
+            }
+            12..20 => self.marks.push(self.world.mark()),
+            20 if !self.marks.is_empty() => return self.take_back(),
+            21 => self.count_on(),
+            22 => self.world.forget_rows(),
+            _ => {}
+        }
+        let mv = &moves[self.choices.below(moves.len())];
+        self.world.fire(mv.action, &mv.args);
+        self.compare("a move");
+        if self.choices.one_in(8) {
+            self.compare_from_scratch();
+        }
+    }
+
+    /// Takes one or two moves, looks at all, some or none of the rows, and takes them back.
+    fn try_one(&mut self) {
+        let mark = self.world.mark();
+        let Some(mv) = self.any_move() else { return };
+        self.world.fire(mv.action, &mv.args);
+        let deeper = self.choices.one_in(4).then(|| self.any_move()).flatten();
+        if let Some(mv) = deeper {
+            let inner = self.world.mark();
+            self.world.fire(mv.action, &mv.args);
+            if self.choices.one_in(2) {
+                self.compare("a second move tried");
+            }
+            self.world.rollback(inner);
+        }
+        match self.choices.below(4) {
+            0 => self.compare("a move tried"),
+            1 => self.compare_other("a move tried"),
+            _ => {}
+        }
+        self.world.rollback(mark);
+        if self.choices.one_in(4) {
+            self.compare("a move taken back");
+        }
+    }
+
+    /// Mostly a legal move, else one that may leave a royal piece attacked.
+    fn any_move(&mut self) -> Option<Move> {
+        let moves = match self.choices.one_in(4) {
+            true => pseudo_moves(&mut self.world),
+            false => legal_moves(&mut self.world, &self.contract),
+        };
+        (!moves.is_empty()).then(|| moves[self.choices.below(moves.len())].clone())
+    }
+
+    fn take_back(&mut self) {
+        let at = self.choices.below(self.marks.len());
+        self.world.rollback(self.marks[at]);
+        self.marks.truncate(at);
+        self.compare("moves taken back");
+    }
+
+    /// Writes counters as a game does that goes on for long.
+    fn count_on(&mut self) {
+        let clock = [0, 99, 100, 150][self.choices.below(4)];
+        self.world.set_raw(GAME, self.contract.clock.attr, Some(clock));
+        if let Some(occurrences) = self.contract.occurrences {
+            let times = [1, 3, 5][self.choices.below(3)];
+            self.world.set_raw(GAME, occurrences.attr, Some(times));
+        }
+        self.compare("counters set");
+    }
+
+    fn compare(&mut self, after: &str) {
+        let expected = self.referee.rows(&self.world);
+        let mut difference = self.referee.difference(&mut self.world, &expected, &mut self.choices);
+        if self.choices.one_in(4) {
+            difference = difference.or_else(|| {
+                self.referee.other_difference(&mut self.world, &expected, &mut self.choices)
+            });
+        }
+        self.judge(difference, after);
+    }
+
+    /// Looks at some relations only, so that others stay as they were left.
+    fn compare_other(&mut self, after: &str) {
+        let expected = self.referee.rows(&self.world);
+        let difference =
+            self.referee.other_difference(&mut self.world, &expected, &mut self.choices);
+        self.judge(difference, after);
+    }
+
+    /// What was kept from change to change is what follows from the facts alone.
+    fn compare_from_scratch(&mut self) {
+        let mut scratch = self.world.clone();
+        scratch.forget_rows();
+        let (live, world) = (&self.referee.live, &mut self.world);
+        let difference = live.iter().find_map(|&rel| {
+            let (kept, found) = (world.tuples(rel), scratch.tuples(rel));
+            (kept != found).then(|| self.referee.describe(rel, &kept, &found))
+        });
+        self.judge(difference, "forgetting all rows");
+    }
+
+    fn judge(&mut self, difference: Option<String>, after: &str) {
+        self.compared += 1;
+        let Some(difference) = difference else { return };
+        // The text of the position may be wrong as well, but the evaluator cannot be asked twice.
+        let style = CastlingStyle::declared(&self.referee.program);
+        let fen = write_fen(&mut self.world, &self.contract, style);
+        let Self { game, seed, ply, .. } = self;
+        panic!("{game}, seed {seed}, ply {ply}, after {after}, at {fen}\n{difference}");
+    }
+}
+
+fn load(game: &str) -> Ruleset {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    catalogue.load::<&str>(game, &[]).unwrap_or_else(|it| panic!("{game}: {it}"))
+}
+
+fn start(rules: &Ruleset) -> World {
+    rules.start(None).unwrap_or_else(|it| panic!("{it}")).world_mut().clone()
+}
+
+/// Walks through the games of that name, each for its share of the plies.
+fn agree(games: &[&str], number: u32) {
+    for (seed, game) in (1..).zip(games) {
+        let rules = load(game);
+        let mut walk = Walk::new(game, seed, start(&rules), rules.contract().clone());
+        walk.run(number / games.len() as u32);
+        assert!(walk.compared > walk.ply, "{game}");
+    }
+}
+
+#[test]
+fn chess() {
+    agree(&["chess"], plies(5000));
+}
+
+#[test]
+fn shuffled_starts() {
+    let games = [
+        "chess960:position=0",
+        "chess960:position=959",
+        "chess960:position=518",
+        "chess960:position=357",
+        "chess960:position=692",
+    ];
+    agree(&games, plies(5000));
+}
+
+#[test]
+fn another_royal_kind() {
+    agree(&["knightmate"], plies(5000));
+}
+
+#[test]
+fn another_royal_kind_on_the_orthodox_layout() {
+    agree(&["knightmate-classic"], plies(5000));
+}
+
+#[test]
+fn a_second_royal_kind() {
+    agree(&["coregal"], plies(5000));
+}
+
+#[test]
+fn nothing_royal_and_captures_forced() {
+    agree(&["antichess"], plies(5000));
+}
+
+#[test]
+fn captures_forced_with_castling() {
+    agree(&["giveaway"], plies(5000));
+}
+
+/// The same facts under rows of another width.
+fn widened(rules: &Ruleset, width: usize) -> World {
+    let plan = Plan::compile_wide(Arc::clone(rules.program()), width);
+    let plan = Arc::new(plan.unwrap_or_else(|it| panic!("{it}")));
+    let mut world = World::new(plan, Backend::Bits);
+    for fact in start(rules).facts().all_facts() {
+        world.insert(fact.entity, fact.attr, fact.value).unwrap_or_else(|it| panic!("{it}"));
+    }
+    world.commit();
+    world
+}
+
+#[test]
+fn wider_rows() {
+    for width in [128, 256] {
+        for (seed, game) in (1..).zip([
+            "chess",
+            "chess960",
+            "knightmate",
+            "knightmate-classic",
+            "coregal",
+            "antichess",
+            "giveaway",
+        ]) {
+            let rules = load(game);
+            let name = format!("{game} in rows of {width}");
+            let world = widened(&rules, width);
+            Walk::new(&name, seed, world, rules.contract().clone()).run(plies(300));
+        }
+    }
+}
+
+/// A random value of a column's type, or none.
+fn value(choices: &mut Choices, program: &Program, ty: Type) -> Option<i64> {
+    let below = match ty {
+        Type::Int | Type::Text => 12,
+        Type::Domain(id) => match program.schema.domain(id).shape {
+            Shape::Entities { cap } => {
+                return Some(1 + choices.below(usize::from(cap).min(9) - 1) as i64);
+            }
+            _ => program.schema.domain(id).size(),
+        },
+    };
+    (!choices.one_in(6)).then(|| choices.below(below) as i64)
+}
+
+/// Writes one fact of a random input, if there is any.
+fn write(choices: &mut Choices, world: &mut World, inputs: &[(RelId, Input)]) {
+    if inputs.is_empty() {
+        return;
+    }
+    let program = Arc::clone(world.program());
+    let (rel, input) = inputs[choices.below(inputs.len())];
+    let columns = &program.relation(rel).columns;
+    let mut entity = |at: usize| {
+        let raw = value(choices, &program, columns[at].ty).unwrap_or(1);
+        EntityId(raw as u32)
+    };
+    let (entity, new) = match input {
+        Input::Key(_) => (entity(0), value(choices, &program, columns[1].ty)),
+        Input::Flag(_) => (entity(0), Some(choices.below(2) as i64)),
+        Input::Game(_) => (GAME, value(choices, &program, columns[0].ty)),
+        Input::GameFlag(_) => (GAME, Some(choices.below(2) as i64)),
+    };
+    world.set_raw(entity, input.attr(), new);
+}
+
+/// Random facts, actions, marks and rollbacks under a program that is not about chess.
+fn programs_agree(path: &Path, seed: u64, steps: u32) {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|it| panic!("{it}"));
+    let name = path.display().to_string();
+    let program = compile(vec![Source { path: name.clone(), text }]);
+    let program = Arc::new(program.unwrap_or_else(|it| panic!("{it}")));
+    let plan = Plan::compile(Arc::clone(&program)).unwrap_or_else(|it| panic!("{name}: {it}"));
+    let mut world = World::new(Arc::new(plan), Backend::Bits);
+    let referee = Referee::of(&program);
+    statics_agree(&mut world, &referee);
+    let inputs: Vec<(RelId, Input)> = relations(&program)
+        .filter_map(|rel| match program.relation(rel).role {
+            Role::Input(input) => Some((rel, input)),
+            _ => None,
+        })
+        .collect();
+    let mut choices = Choices(seed);
+    let mut marks: Vec<WorldMark> = Vec::new();
+    for step in 0..steps {
+        match choices.below(12) {
+            0 => marks.push(world.mark()),
+            1 if !marks.is_empty() => {
+                marks.truncate(1 + choices.below(marks.len()));
+                marks.pop().into_iter().for_each(|it| world.rollback(it));
+            }
+            2 => {
+                marks.clear();
+                world.commit();
+            }
+            3 | 4 => {
+                let moves = pseudo_moves(&mut world);
+                if !moves.is_empty() {
+                    let mv = &moves[choices.below(moves.len())];
+                    world.fire(mv.action, &mv.args);
+                }
+            }
+            5 => world.forget_rows(),
+            _ => write(&mut choices, &mut world, &inputs),
+        }
+        let expected = referee.rows(&world);
+        let all =
+            choices.one_in(2).then(|| referee.difference(&mut world, &expected, &mut choices));
+        let some = referee.other_difference(&mut world, &expected, &mut choices);
+        if let Some(difference) = all.flatten().or(some) {
+            panic!("{name}, seed {seed}, step {step}\n{difference}");
+        }
+    }
+}
+
+#[test]
+fn programs_that_are_not_chess() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules/ok");
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|it| panic!("{it}"));
+    let mut paths: Vec<_> = entries.filter_map(|it| Some(it.ok()?.path())).collect();
+    paths.retain(|it| it.extension().is_some_and(|it| it == "dl"));
+    paths.sort();
+    assert!(!paths.is_empty());
+    for path in paths {
+        for seed in 0..4 {
+            programs_agree(&path, seed, plies(150));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How much work the evaluator may do: instructions for a position, by game, over a fixed tree.
+//!
+//! A wrong join order gives right answers at many times the work, and no other test sees it. The
+//! budgets are what was measured and 15 % on top. `UPDATE_BUDGETS=1 cargo test budgets --
+//! --nocapture` prints fresh figures. Deliberately absent: time, which depends on the machine.
+
+use rulemate::moves::perft;
+use rulemate::rules::Program;
+
+use crate::setup::Table;
+
+const START: &str = "start";
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+/// Game, position, nodes at depth 3, instructions for a position as measured.
+const MEASURED: [(&str, &str, u64, f64); 8] = [
+    ("chess", START, 8902, 319.0),
+    ("chess", KIWIPETE, 97_862, 316.0),
+    ("chess960", START, 8902, 319.0),
+    ("knightmate", START, 6765, 334.0),
+    ("knightmate-classic", START, 8626, 339.0),
+    ("coregal", START, 8882, 347.0),
+    ("antichess", START, 8067, 509.0),
+    ("giveaway", START, 8067, 514.0),
+];
+
+const DEPTH: u32 = 3;
+const SLACK: f64 = 1.15;
+
+/// The rules that take most, with their share.
+fn top(program: &Program, counts: &[u64]) -> String {
+    let total = counts.iter().sum::<u64>().max(1);
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.sort_by_key(|&it| std::cmp::Reverse(counts[it]));
+    let line = |&at: &usize| {
+        let span = match program.rules.get(at) {
+            Some(rule) => rule.span,
+            None => program.reactions[at - program.rules.len()].span,
+        };
+        format!("  {:2} % {}", counts[at] * 100 / total, program.place(span))
+    };
+    order.iter().take(5).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Instructions by rule over the tree, and the number of positions that were derived: all but the
+/// leaves, which are counted in the position above them.
+fn measure(table: &mut Table, nodes: u64) -> (Vec<u64>, u64) {
+    let Table { world, contract } = table;
+    let positions = (0..DEPTH).map(|depth| perft(world, contract, depth)).sum();
+    world.forget_rows();
+    world.count_operations(true);
+    assert_eq!(perft(world, contract, DEPTH), nodes);
+    (world.operations(), positions)
+}
+
+#[test]
+fn work_for_a_position_stays_in_its_budget() {
+    let update = std::env::var_os("UPDATE_BUDGETS").is_some();
+    let mut over = Vec::new();
+    for (game, fen, nodes, measured) in MEASURED {
+        let mut table = Table::of(game);
+        if fen != START {
+            table.load(fen);
+        }
+        let (counts, positions) = measure(&mut table, nodes);
+        let found = counts.iter().sum::<u64>() as f64 / positions as f64;
+        let line =
+            format!("{game}, {fen}: {found:.0} instructions a position, {measured} measured");
+        let shares = top(table.world.program(), &counts);
+        if update {
+            show(&format!("{line}\n{shares}"));
+        } else if found > measured * SLACK {
+            over.push(format!("{line}; most of it:\n{shares}"));
+        }
+    }
+    assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
+}
+
+#[expect(clippy::print_stderr, reason = "figures for whoever asked for them")]
+fn show(text: &str) {
+    eprintln!("{text}");
+}

@@ -1,0 +1,89 @@
+//! Two ways to decide the safety of royal pieces give the same moves: derived by the rules, and
+//! seen by playing every try out. On the positions of the public vectors and in random games.
+
+use std::path::Path;
+
+use rulemate::game::Game;
+use rulemate::moves::{LegalityMode, Move, legal_moves_by};
+use rulemate::presets::{Catalogue, Ruleset};
+
+use crate::random_rules::Choices;
+
+fn load(game: &str) -> Ruleset {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    catalogue.load::<&str>(game, &[]).unwrap_or_else(|it| panic!("{game}: {it}"))
+}
+
+/// The moves of the position, if both ways agree.
+fn agreed(game: &mut Game) -> Vec<Move> {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let [ruled, simulated] = [LegalityMode::Rules, LegalityMode::Simulate]
+        .map(|mode| legal_moves_by(world, &contract, mode));
+    if ruled != simulated {
+        let only = |game: &mut Game, these: &[Move], those: &[Move]| {
+            let moves: Vec<_> = these.iter().filter(|it| !those.contains(it)).collect();
+            let texts: Vec<String> = moves
+                .iter()
+                .map(|it| rulemate::moves::notation::to_uci(game.world_mut(), it))
+                .collect();
+            texts.join(" ")
+        };
+        let by_rules = only(game, &ruled, &simulated);
+        let by_simulation = only(game, &simulated, &ruled);
+        panic!("{}: only by rules {by_rules}, only by simulation {by_simulation}", game.fen());
+    }
+    ruled
+}
+
+#[test]
+fn both_ways_agree_on_the_vectors() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vectors/presets");
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|it| panic!("{it}"));
+    let mut positions = 0;
+    for path in entries.filter_map(|it| Some(it.ok()?.path())) {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|it| panic!("{it}"));
+        let vectors: serde_json::Value =
+            serde_json::from_str(&text).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+        let rules = load(vectors["variant"].as_str().unwrap_or_default());
+        for row in vectors["legal_moves"].as_array().into_iter().flatten() {
+            let fen = row["fen"].as_str();
+            let mut game = rules.start(fen).unwrap_or_else(|it| panic!("{fen:?}: {it}"));
+            let moves = agreed(&mut game);
+            assert_eq!(row["moves"].as_array().map(Vec::len), Some(moves.len()), "{fen:?}");
+            positions += 1;
+        }
+    }
+    assert!(positions >= 700, "{positions}");
+}
+
+#[test]
+fn both_ways_agree_in_random_games() {
+    let plies = if std::env::var_os("RULEMATE_FULL").is_some() { 20_000 } else { 1500 };
+    let games = [
+        "chess",
+        "chess960:position=0",
+        "chess960:position=959",
+        "knightmate",
+        "knightmate-classic",
+        "coregal",
+        "antichess",
+        "giveaway",
+    ];
+    for (seed, name) in (1..).zip(games) {
+        let rules = load(name);
+        let start = rules.start(None).unwrap_or_else(|it| panic!("{name}: {it}"));
+        let (mut game, mut choices) = (start.clone(), Choices(seed));
+        for _ in 0..plies {
+            let moves = agreed(&mut game);
+            if moves.is_empty() || choices.one_in(250) {
+                game = start.clone();
+                continue;
+            }
+            let mv = &moves[choices.below(moves.len())];
+            let world = game.world_mut();
+            world.fire(mv.action, &mv.args);
+            world.commit();
+        }
+    }
+}
