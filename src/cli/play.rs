@@ -12,7 +12,7 @@ use super::explain::{explain_move, play_text, tree};
 use super::names;
 use super::output::{Ink, Out};
 use super::setup;
-use crate::game::Game;
+use crate::game::{Game, PlayError};
 use crate::moves::notation::san_listing;
 
 const HELP: &str = "\
@@ -117,6 +117,10 @@ impl Session<'_> {
         }
         let number = names::numbered(&self.game, "");
         if let Err(why) = play_text(&mut self.game, text) {
+            let why = match why {
+                PlayError::Illegal(it) => format!("{text} is not legal: {}", it.reasons.join("; ")),
+                other => other.to_string(),
+            };
             let line = self.out.ink(Ink::Bad, why);
             self.out.line(line)?;
             let hint = "(`why MOVE` gives the proof, `moves` lists what is legal, `help` the rest)";

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
             let judged = judge(&mut library, args.game.as_deref(), path, at + 1, game);
             let fine = matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
             verdict = verdict.max(Verdict::of(!fine));
-            bar.suspend(|| print(&judged, args.json, out))?;
+            bar.suspend(|| print(&judged, args.json, out).and_then(|()| Ok(out.flush()?)))?;
             bar.inc(1);
         }
         bar.finish_and_clear();

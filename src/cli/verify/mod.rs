@@ -66,6 +66,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             Ok(tally) => {
                 verdict = verdict.max(Verdict::of(tally.failed > 0));
                 print(&tally, args.json, out)?;
+                out.flush()?;
             }
             // The other files still run.
             Err(why) => {
