@@ -1,6 +1,6 @@
 //! `rulemate verify`: runs vector files and counts what passes.
 //!
-//! The rows of a file are shared out to threads, the largest first. Draws by counter, repetition and
+//! The rows of a file are shared out to threads, the largest first and in parts. Draws by counter, repetition and
 //! material are ignored, as the vectors want it; every other result ends the tree.
 
 mod suite;
@@ -87,8 +87,7 @@ fn verify(library: &mut Library, args: &VerifyArgs, path: &Path) -> anyhow::Resu
     let rules = library.load(game, &[]).map_err(|why| why.context(path.display().to_string()))?;
     let limit = args.max_nodes.unwrap_or(u64::MAX);
     let total = suite.rows.len();
-    let mut rows: Vec<&Row> = suite.rows.iter().filter(|it| it.nodes() <= limit).collect();
-    rows.sort_by_key(|it| std::cmp::Reverse(it.nodes()));
+    let rows: Vec<&Row> = suite.rows.iter().filter(|it| it.nodes() <= limit).collect();
     let bar = progress(rows.len() as u64, "verify");
     bar.set_message(path.display().to_string());
     let failures = run_rows(&rules, &rows, jobs(args), &bar);
@@ -110,52 +109,136 @@ fn jobs(args: &VerifyArgs) -> usize {
 
 /// Runs the rows on so many threads; failures come in the order of the rows.
 fn run_rows(rules: &Ruleset, rows: &[&Row], jobs: usize, bar: &ProgressBar) -> Vec<Failure> {
+    let tasks = tasks(rules, rows);
+    bar.set_length(tasks.len() as u64);
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut failures = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(row) = rows.get(at) else { return failures };
-            let fault = check(rules, row);
-            failures.extend(fault.map(|fault| (at, Failure { fen: row.fen.clone(), fault })));
+        let mut done = Vec::new();
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((task.row, answer(rules, rows[task.row], task.branch)));
             bar.inc(1);
         }
+        done
     };
-    let mut failures: Vec<(usize, Failure)> = thread::scope(|scope| {
+    let mut found: Vec<Option<Found>> = rows.iter().map(|_| None).collect();
+    thread::scope(|scope| {
         let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         for worker in workers {
             match worker.join() {
-                Ok(found) => all.extend(found),
+                Ok(done) => all.extend(done),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        all
+        for (row, part) in all {
+            found[row] = Some(match found[row].take() {
+                None => part,
+                Some(earlier) => earlier.and(part),
+            });
+        }
     });
-    failures.sort_by_key(|it| it.0);
-    failures.into_iter().map(|it| it.1).collect()
+    let judged = rows.iter().zip(found);
+    judged
+        .filter_map(|(row, found)| {
+            let fault = judge(&row.ask, found?)?;
+            Some(Failure { fen: row.fen.clone(), fault })
+        })
+        .collect()
 }
 
-/// Runs a row; `None` if it comes out as it should.
-fn check(rules: &Ruleset, row: &Row) -> Option<Fault> {
+/// A row, or what lies under one of its first actions.
+struct Task {
+    row: usize,
+    branch: Option<usize>,
+    /// Nodes, by estimate.
+    size: u64,
+}
+
+/// Rows of more nodes than this are shared out by their first actions.
+const LARGE: u64 = 1_000_000;
+
+/// The tasks that the rows come to, the largest first.
+fn tasks(rules: &Ruleset, rows: &[&Row]) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let branches = if row.nodes() < LARGE { 0 } else { branches(rules, row) };
+        match branches {
+            0 => tasks.push(Task { row: at, branch: None, size: row.nodes() }),
+            _ => tasks.extend((0..branches).map(|it| Task {
+                row: at,
+                branch: Some(it),
+                size: row.nodes() / branches as u64,
+            })),
+        }
+    }
+    tasks.sort_by_key(|it| std::cmp::Reverse(it.size));
+    tasks
+}
+
+/// The number of first actions of a row that counts a tree.
+fn branches(rules: &Ruleset, row: &Row) -> usize {
+    match (&row.ask, setup::start(rules, Some(&row.fen))) {
+        (Ask::Perft { depth: 1.., .. }, Ok(mut game)) => {
+            listing(game.world_mut(), rules.contract()).len()
+        }
+        _ => 0,
+    }
+}
+
+/// What the engine says to a row, or to a part of it.
+enum Found {
+    Nodes(u64),
+    Moves(Vec<String>),
+    /// The position could not be set up.
+    Nothing(String),
+}
+
+impl Found {
+    /// Two parts of a row together.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nodes(a), Self::Nodes(b)) => Self::Nodes(a + b),
+            (nothing @ Self::Nothing(_), _) | (_, nothing) => nothing,
+        }
+    }
+}
+
+fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
     let mut game = match setup::start(rules, Some(&row.fen)) {
         Ok(game) => game,
-        Err(why) => return Some(Fault::Setup { reason: why.to_string() }),
+        Err(why) => return Found::Nothing(why.to_string()),
     };
-    let contract = rules.contract();
-    match &row.ask {
-        Ask::Perft { depth, nodes } => {
-            let found = perft(game.world_mut(), contract, *depth);
+    let (world, contract) = (game.world_mut(), rules.contract());
+    match (&row.ask, branch) {
+        (Ask::Perft { depth, .. }, None) => Found::Nodes(perft(world, contract, *depth)),
+        (Ask::Perft { depth, .. }, Some(branch)) => {
+            let moves = listing(world, contract);
+            let Some((_, mv)) = moves.get(branch) else { return Found::Nodes(0) };
+            world.fire(mv.action, &mv.args);
+            Found::Nodes(perft(world, contract, depth - 1))
+        }
+        (Ask::Moves(_), _) => {
+            Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
+        }
+    }
+}
+
+/// What is wrong with an answer; `None` if it is as it should be.
+fn judge(ask: &Ask, found: Found) -> Option<Fault> {
+    match (ask, found) {
+        (_, Found::Nothing(reason)) => Some(Fault::Setup { reason }),
+        (Ask::Perft { depth, nodes }, Found::Nodes(found)) => {
             (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
         }
-        Ask::Moves(expected) => {
-            let listed = listing(game.world_mut(), contract).into_iter().map(|it| it.0);
-            let found: Vec<String> = listed.collect();
-            let lacks = |from: &[String], it: &&String| !from.contains(it);
-            let missing: Vec<_> = expected.iter().filter(|it| lacks(&found, it)).cloned().collect();
-            let extra: Vec<_> = found.iter().filter(|it| lacks(expected, it)).cloned().collect();
+        (Ask::Moves(expected), Found::Moves(found)) => {
+            let lacking = |all: &[String], from: &[String]| -> Vec<String> {
+                all.iter().filter(|it| !from.contains(it)).cloned().collect()
+            };
+            let (missing, extra) = (lacking(expected, &found), lacking(&found, expected));
             (found != *expected).then_some(Fault::Moves { missing, extra })
         }
+        // Counts are asked for with counts, lists with lists.
+        (Ask::Perft { .. }, Found::Moves(_)) | (Ask::Moves(_), Found::Nodes(_)) => None,
     }
 }
 
