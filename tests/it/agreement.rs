@@ -5,7 +5,6 @@
 //! Deliberately absent: whether the rows are the right ones (`perft`, `verify`).
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
 use rulemate::derive::{Backend, Frog, Plan, Rows, Statics, Tuple, World, WorldMark};
@@ -16,6 +15,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
 
 use crate::random_rules::Choices;
+use crate::rules::corpus;
 
 /// Plies of each game.
 fn plies(small: u32) -> u32 {
@@ -401,11 +401,8 @@ fn value(choices: &mut Choices, program: &Program, ty: Type) -> Option<i64> {
     (!choices.one_in(6)).then(|| choices.below(below) as i64)
 }
 
-/// Writes one fact of a random input, if there is any.
+/// Writes one fact of a random input.
 fn write(choices: &mut Choices, world: &mut World, inputs: &[(RelId, Input)]) {
-    if inputs.is_empty() {
-        return;
-    }
     let program = Arc::clone(world.program());
     let (rel, input) = inputs[choices.below(inputs.len())];
     let columns = &program.relation(rel).columns;
@@ -423,11 +420,8 @@ fn write(choices: &mut Choices, world: &mut World, inputs: &[(RelId, Input)]) {
 }
 
 /// Random facts, actions, marks and rollbacks under a program that is not about chess.
-fn programs_agree(path: &Path, seed: u64, steps: u32) {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|it| panic!("{it}"));
-    let name = path.display().to_string();
-    let program = compile(vec![Source { path: name.clone(), text }]);
-    let program = Arc::new(program.unwrap_or_else(|it| panic!("{it}")));
+fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
+    let program = Arc::new(compile(sources).unwrap_or_else(|it| panic!("{it}")));
     let plan = Plan::compile(Arc::clone(&program)).unwrap_or_else(|it| panic!("{name}: {it}"));
     let mut world = World::new(Arc::new(plan), Backend::Bits);
     let referee = Referee::of(&program);
@@ -438,6 +432,9 @@ fn programs_agree(path: &Path, seed: u64, steps: u32) {
             _ => None,
         })
         .collect();
+    if inputs.is_empty() {
+        return;
+    }
     let mut choices = Choices(seed);
     let mut marks: Vec<WorldMark> = Vec::new();
     for step in 0..steps {
@@ -473,15 +470,9 @@ fn programs_agree(path: &Path, seed: u64, steps: u32) {
 
 #[test]
 fn programs_that_are_not_chess() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules/ok");
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|it| panic!("{it}"));
-    let mut paths: Vec<_> = entries.filter_map(|it| Some(it.ok()?.path())).collect();
-    paths.retain(|it| it.extension().is_some_and(|it| it == "dl"));
-    paths.sort();
-    assert!(!paths.is_empty());
-    for path in paths {
+    for (name, sources) in corpus("ok") {
         for seed in 0..4 {
-            programs_agree(&path, seed, plies(150));
+            programs_agree(&name, sources.clone(), seed, plies(150));
         }
     }
 }

@@ -44,7 +44,7 @@ fn every_embedded_game_compiles() {
 
 // --- the corpus ----------------------------------------------------------------------------------
 
-fn corpus(folder: &str) -> Vec<(String, Vec<Source>)> {
+pub(crate) fn corpus(folder: &str) -> Vec<(String, Vec<Source>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules").join(folder);
     let files = load_folder(&root).expect("the corpus is readable");
     files
