@@ -51,13 +51,13 @@ impl<W: Word> Live<W> {
             pending: false,
             scratch: Vec::new(),
         };
-        engine.suspect_everything(c);
+        engine.suspect_unprompted(c);
         engine
     }
 
-    /// Before the first fact, a maintained relation may already have tuples.
-    fn suspect_everything(&mut self, c: &Compiled<W>) {
-        for &rel in &c.maintained {
+    /// What may hold without any fact: no change of a fact would have it looked at.
+    fn suspect_unprompted(&mut self, c: &Compiled<W>) {
+        for &rel in &c.unprompted {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
             match &c.modes[usize::from(rel.0)] {
                 Mode::Block { .. } => {
@@ -560,9 +560,46 @@ impl<W: Word> Live<W> {
         }
     }
 
+    /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
-        self.suspect_everything(c);
+        for &rel in &c.maintained {
+            let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
+            let base = dense.base as usize;
+            self.wipe(base..base + dense.rows as usize);
+            if let Some(support) = dense.support {
+                self.wipe(support as usize..support as usize + 1);
+            }
+            if let (Some(index), Some(values)) = (c.indexes[usize::from(rel.0)], dense.sizes.last())
+            {
+                self.wipe(index as usize..(index + values) as usize);
+            }
+        }
+        self.suspect_unprompted(c);
+        for &rel in c.inputs.iter().flatten() {
+            let mut tuples = Vec::new();
+            let all = vec![None; c.program.relation(rel).columns.len()];
+            let mut keep = |tuple: &[i64]| {
+                tuples.push(Tuple::from_slice(tuple));
+                ControlFlow::Continue(())
+            };
+            let _ = match &c.stores[usize::from(rel.0)] {
+                Store::Dense(dense) => self.dense_tuples(dense, &all, &mut keep),
+                _ => self.function_tuples(c, rel, &all, &mut keep),
+            };
+            for tuple in tuples {
+                spread(c, &mut self.s, rel, &tuple);
+            }
+        }
         self.derived[self.depth].fill(0);
+    }
+
+    fn wipe(&mut self, rows: std::ops::Range<usize>) {
+        for at in rows {
+            let old = std::mem::take(&mut self.s.rows[at]);
+            if !old.is_empty() {
+                self.journal.push((at as u32, old));
+            }
+        }
     }
 
     pub(super) fn react(

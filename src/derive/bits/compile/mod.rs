@@ -76,6 +76,8 @@ pub(super) struct Compiled<W> {
     pub(super) deltas: Vec<Vec<Delta>>,
     /// Maintained relations, each after those that it reads.
     pub(super) maintained: Vec<RelId>,
+    /// Those of them that may hold without any fact.
+    pub(super) unprompted: Vec<RelId>,
     /// For each relation, what must be derived on demand before it is read, itself included.
     pub(super) needs: Vec<Vec<RelId>>,
     pub(super) inputs: Vec<Vec<RelId>>,
@@ -118,6 +120,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
     compiler.plan_deltas()?;
     let reactions = compiler.plan_reactions()?;
     let needs = compiler.needs();
+    let unprompted = compiler.unprompted();
     let Compiler { planner, modes, deltas, maintained, general, .. } = compiler;
     let mut layout = planner.layout;
     let mut code = planner.code;
@@ -146,6 +149,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         modes,
         deltas,
         maintained,
+        unprompted,
         needs,
         inputs,
         reactions,
@@ -214,6 +218,17 @@ impl<'p, W: Word> Compiler<'p, W> {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
             Effect::Remove { .. } => false,
         })
+    }
+
+    /// Maintained relations with a rule that asks for no fact.
+    fn unprompted(&self) -> Vec<RelId> {
+        let asks = |literal: &&Literal| match literal {
+            Literal::Atom(atom) => !atom.negated && !self.known(atom.rel),
+            _ => false,
+        };
+        let rules = |rel: &RelId| &self.live[usize::from(rel.0)];
+        let free = |rel: &RelId| rules(rel).iter().any(|it| !it.body.iter().any(asks));
+        self.maintained.iter().copied().filter(free).collect()
     }
 
     /// For each relation, what must be derived on demand before it is read, in order.
@@ -339,6 +354,7 @@ impl<W: Word> Compiled<W> {
             modes: Vec::new(),
             deltas: Vec::new(),
             maintained: Vec::new(),
+            unprompted: Vec::new(),
             needs: Vec::new(),
             inputs: Vec::new(),
             reactions: Vec::new(),
