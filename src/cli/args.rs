@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+/// The game that is meant if none is named.
+pub(crate) const DEFAULT_GAME: &str = "chess";
+
 /// A rule engine for chess variants: facts, rules as text, incremental derivation, proofs.
 #[derive(Debug, Parser)]
 #[command(
@@ -50,7 +53,7 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PositionArgs {
     /// Game, by name or alias (see `rulemate games`)
-    #[arg(long, short, value_name = "NAME", default_value = "chess")]
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
     /// Activate a preset on top of the game's own; may be repeated
     #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
@@ -109,7 +112,7 @@ Examples:
   printf 'e4\\ne5\\nwhy Ke3\\nquit\\n' | rulemate play chess --ascii")]
 pub(crate) struct PlayArgs {
     /// Game, by name or alias (see `rulemate games`)
-    #[arg(value_name = "GAME", default_value = "chess")]
+    #[arg(value_name = "GAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
     /// Activate a preset on top of the game's own; may be repeated
     #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
@@ -186,12 +189,14 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Each file is checked together with the embedded rules it builds on; a file
-that stands in rules/ replaces its embedded twin.
+#[command(
+    after_help = "A file is checked with the rules of this package that it builds on; one that
+stands in rules/ replaces its embedded twin. A program of its own is checked alone.
 
 Examples:
   rulemate check rules/core/attack.dl
-  rulemate check my-preset.dl")]
+  rulemate check my-preset.dl"
+)]
 pub(crate) struct CheckArgs {
     /// Rule files
     #[arg(value_name = "FILE.dl", required = true)]

@@ -1,17 +1,20 @@
 //! `rulemate check`: diagnostics of rule files, every one at once.
 //!
-//! A file is checked together with what it builds on: the embedded core, and of the embedded games
-//! and presets those that it names. A file whose path ends like an embedded one replaces it.
-
-use std::path::Path;
+//! A file is checked with what it builds on. A game is loaded with its presets, a preset is put on
+//! top of the default game, anything else must fit into every game. All files given are seen together,
+//! so a game may use a preset that stands beside it; one that stands at the path of an embedded file
+//! replaces it. A file that owes nothing to the rules of this package is checked alone.
 
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::CheckArgs;
-use super::output::{Out, trouble};
-use crate::rules::{EMBEDDED, Source, compile, embedded_folder, load_file};
+use super::args::{CheckArgs, DEFAULT_GAME};
+use super::output::{Out, report, trouble};
+use super::setup;
+use crate::presets::{Catalogue, CatalogueError, LoadError};
+use crate::rules::{Diagnostics, EMBEDDED, Source, compile, load_file, metas};
 
+/// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Answer {
     file: String,
@@ -19,44 +22,113 @@ struct Answer {
     diagnostics: serde_json::Value,
 }
 
+/// What is wrong with a file.
+enum Finding {
+    Rules(Box<Diagnostics>),
+    /// Its metadata, or what it makes of a game.
+    Other(String),
+}
+
 pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut found = false;
+    let mut verdict = Verdict::Fine;
+    let mut files = Vec::new();
     for path in &args.files {
-        let file = path.display();
-        match compile(sources(path)?) {
-            Ok(_) if args.json => {
-                let diagnostics = serde_json::json!([]);
-                out.json_line(&Answer { file: file.to_string(), ok: true, diagnostics })?;
-            }
-            Ok(program) => {
-                let rules = program.rules.len();
-                out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
-            }
-            Err(diagnostics) => {
-                found = true;
-                if args.json {
-                    let diagnostics = diagnostics.to_json();
-                    out.json_line(&Answer { file: file.to_string(), ok: false, diagnostics })?;
-                } else {
-                    let count = diagnostics.list().len() + diagnostics.dropped();
-                    out.line(diagnostics.render(out.paints()).trim_end())?;
-                    out.line(format_args!("{file}: {count} found"))?;
-                }
+        match load_file(path) {
+            Ok(source) => files.push((path.display().to_string(), at_its_place(source))),
+            Err(why) => {
+                report(&trouble(format!("{}: {why}", path.display()), "name a rule file (.dl)"));
+                verdict = Verdict::Unreadable;
             }
         }
     }
-    Ok(Verdict::of(found))
+    let mut catalogue = setup::catalogue()?;
+    let clashes: Vec<Option<CatalogueError>> =
+        files.iter().map(|(_, source)| catalogue.add(source.clone()).err()).collect();
+    for ((file, source), clash) in files.iter().zip(clashes) {
+        let checked = match clash {
+            Some(clash) => Err(Finding::Other(clash.to_string())),
+            None => check(&catalogue, source),
+        };
+        verdict = verdict.max(Verdict::of(checked.is_err()));
+        print(file, checked, args.json, out)?;
+    }
+    Ok(verdict)
 }
 
-/// The core with the file in it.
-fn sources(path: &Path) -> anyhow::Result<Vec<Source>> {
-    let file = load_file(path)
-        .map_err(|why| trouble(format!("{}: {why}", path.display()), "name a rule file (.dl)"))?;
-    let mut all = embedded_folder("rules/core");
-    let twin = EMBEDDED.iter().map(|it| it.0).find(|it| file.path.ends_with(it));
-    match all.iter_mut().find(|it| Some(it.path.as_str()) == twin) {
-        Some(core) => *core = file,
-        None => all.push(file),
+/// A file whose path ends like that of an embedded one takes its place.
+fn at_its_place(mut source: Source) -> Source {
+    let fits = |it: &str| {
+        source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+    };
+    if let Some((twin, _)) = EMBEDDED.iter().find(|(path, _)| fits(path)) {
+        source.path = (*twin).to_owned();
     }
-    Ok(all)
+    source
+}
+
+/// The number of rules that the file and what it builds on come to.
+fn check(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
+    let together = fit(catalogue, source);
+    let Err(Finding::Rules(found)) = &together else { return together };
+    match compile(vec![source.clone()]) {
+        Ok(program) => Ok(program.rules.len()),
+        Err(alone) if count(&alone) <= count(found) => Err(Finding::Rules(Box::new(alone))),
+        Err(_) => together,
+    }
+}
+
+/// Compiles the games that tell whether a file fits.
+fn fit(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
+    let metas = metas(source);
+    let named = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
+    let all = catalogue.games().iter().map(|it| it.name.as_str());
+    let (games, presets): (Vec<&str>, Vec<&str>) = match (named("game"), named("preset")) {
+        (Some(game), _) => (vec![game], Vec::new()),
+        (None, Some(preset)) => (vec![DEFAULT_GAME], vec![preset]),
+        (None, None) => (all.collect(), Vec::new()),
+    };
+    let mut rules = 0;
+    for game in games {
+        let loaded = catalogue.load(game, &presets).map_err(|why| match why {
+            LoadError::Rules(found) => Finding::Rules(found),
+            other => Finding::Other(format!("{}: {other}", source.path)),
+        })?;
+        rules = rules.max(loaded.program().rules.len());
+    }
+    Ok(rules)
+}
+
+fn count(found: &Diagnostics) -> usize {
+    found.list().len() + found.dropped()
+}
+
+fn print(
+    file: &str,
+    checked: Result<usize, Finding>,
+    json: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    if json {
+        let ok = checked.is_ok();
+        let diagnostics = match checked {
+            Ok(_) => serde_json::json!([]),
+            Err(Finding::Rules(found)) => found.to_json(),
+            Err(Finding::Other(message)) => serde_json::json!([{ "message": message }]),
+        };
+        return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics });
+    }
+    match checked {
+        Ok(rules) => {
+            out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
+        }
+        Err(Finding::Rules(found)) => {
+            out.line(found.render(out.paints()).trim_end())?;
+            out.line(format_args!("{file}: {} found", count(&found)))?;
+        }
+        Err(Finding::Other(message)) => {
+            out.line(message)?;
+            out.line(format_args!("{file}: 1 found"))?;
+        }
+    }
+    Ok(())
 }

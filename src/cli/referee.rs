@@ -10,10 +10,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::RefereeArgs;
+use super::args::{DEFAULT_GAME, RefereeArgs};
 use super::explain::{Finding, play_text, tree};
 use super::names;
-use super::output::{Ink, Out, progress, read_bytes, report};
+use super::output::{Ink, Out, progress, read_bytes, report, trouble};
 use super::setup::{self, Library};
 use crate::game::{Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
@@ -69,6 +69,10 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
             }
         };
         let games: Vec<_> = PgnReader::new(&bytes).collect();
+        if games.is_empty() {
+            report(&trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+            verdict = Verdict::Unreadable;
+        }
         let bar = progress(games.len() as u64, "referee");
         for (at, game) in games.into_iter().enumerate() {
             let judged = judge(&mut library, args.game.as_deref(), path, at + 1, game);
@@ -127,7 +131,7 @@ fn judge(
             return judged(name.unwrap_or("?"), Ruling::Unreadable { reason });
         }
     };
-    let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or("chess");
+    let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or(DEFAULT_GAME);
     let game = library.load(variant, &[]).and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
     match game {
         Ok(mut game) => judged(variant, replay(&mut game, &pgn)),

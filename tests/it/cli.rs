@@ -149,6 +149,32 @@ fn rule_files_are_checked_with_what_they_build_on() {
 }
 
 #[test]
+fn a_game_may_use_a_preset_that_is_checked_beside_it() {
+    let game = scratch(
+        "besieged.dl",
+        "% besieged\n.meta game \"besieged\"\n.meta title \"Besieged\"\n.meta use \"stone-walls\"\n\
+         .meta start \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"\n",
+    );
+    let preset = scratch(
+        "stone-walls.dl",
+        "% stone-walls\n.meta preset \"stone-walls\"\n.meta name \"Stone walls\"\n\
+         .meta description \"Nobody castles\"\n.domain Preset += { stone-walls }\n\
+         no_castling(c) :- active('stone-walls, c).\n",
+    );
+    assert!(check(0, &["check", &game, &preset]).lines().all(|it| it.contains(": ok (")));
+    assert!(check(1, &["check", &game]).contains("there is no preset stone-walls"));
+}
+
+#[test]
+fn a_file_of_another_world_is_checked_alone() {
+    let alone = ".domain Node { a, b }\n.static edge(from: Node, to: Node) \"{from} to {to}\"\nedge('a, 'b).\n\
+                 .static offset(from: Node, to: Node) \"{from} by {to}\"\noffset(x, y) :- edge(x, y).\n";
+    check(0, &["check", &scratch("alone.dl", alone)]);
+    let out = check(1, &["check", &scratch("alone-wrong.dl", &alone.replace("'b)", "'c)"))]);
+    assert!(out.contains("Node has no member `c`") && out.ends_with(": 1 found\n"), "{out}");
+}
+
+#[test]
 fn a_game_is_played_from_typed_lines() {
     let lines = "e4\ne7e5\nKe3\nwhy Bb5\nundo\nfen\nd5\nclaim\nmoves\nresign\nNf3\nquit\n";
     let ran = rulemate_reading(&["play", "chess", "--ascii"], lines);
