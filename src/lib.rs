@@ -10,5 +10,6 @@ pub mod derive;
 pub mod moves;
 pub mod game;
 pub mod presets;
+pub mod protocols;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -16,6 +16,7 @@ mod names;
 mod output;
 mod perft;
 mod play;
+mod protocol;
 mod referee;
 mod setup;
 mod verify;
@@ -82,6 +83,8 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
+        Command::Uci(args) => protocol::uci(args, out),
+        Command::Xboard(args) => protocol::xboard(args, out),
     }
 }
 
