@@ -55,7 +55,7 @@ enum Ruling {
 }
 
 pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {
         let bytes = match read_bytes(path) {

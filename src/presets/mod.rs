@@ -10,6 +10,6 @@ mod numbered;
 mod ruleset;
 
 pub use activation::{Activation, ActivationError, Request};
-pub use catalogue::{Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
+pub use catalogue::{Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};

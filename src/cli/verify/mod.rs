@@ -59,7 +59,7 @@ enum Fault {
 }
 
 pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {
         match verify(&mut library, args, path) {
