@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Games(ListArgs),
     /// List the presets, the rule modules that games are made of
     Presets(ListArgs),
+    /// List the layouts, where the pieces of games start
+    Layouts(ListArgs),
     /// Play a game in the terminal, against a second person or a random mover
     Play(PlayArgs),
     /// List the legal actions of a position, one per line, sorted
@@ -61,6 +63,16 @@ pub(crate) struct ProtocolArgs {
     /// Game to begin with, by name or alias (see `rulemate games`)
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+}
+
+/// Rule files of one's own.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RulesArgs {
+    /// Add the rule files (.dl) of a folder; one at the path of an embedded file replaces it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) rules: Vec<PathBuf>,
 }
 
 /// The options that say which position of which game is meant.
@@ -75,11 +87,15 @@ pub(crate) struct PositionArgs {
     /// Position to start from instead of the game's own
     #[arg(long, short, value_name = "FEN")]
     pub(crate) fen: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  rulemate games\n  rulemate presets --json")]
 pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -134,6 +150,8 @@ pub(crate) struct PlayArgs {
     /// Position to start from instead of the game's own
     #[arg(long, short, value_name = "FEN")]
     pub(crate) fen: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Side that a random mover plays
     #[arg(long, short, value_enum, value_name = "SIDE")]
     pub(crate) random: Option<RandomSide>,
@@ -168,6 +186,8 @@ pub(crate) struct RefereeArgs {
     /// Judge every game by the rules of this one, whatever its Variant tag says
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Print JSON, one object per game
     #[arg(long)]
     pub(crate) json: bool,
@@ -237,6 +257,8 @@ pub(crate) struct VerifyArgs {
     /// The game of .perft files, which do not name one
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Skip perft rows with more nodes than this
     #[arg(long, value_name = "N")]
     pub(crate) max_nodes: Option<u64>,

@@ -75,6 +75,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
     match command {
         Command::Games(args) => lists::games(args, out),
         Command::Presets(args) => lists::presets(args, out),
+        Command::Layouts(args) => lists::layouts(args, out),
         Command::Play(args) => play::run(args, out),
         Command::Moves(args) => moves::run(args, out),
         Command::Perft(args) => perft::run(args, out),

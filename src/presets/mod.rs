@@ -10,6 +10,9 @@ mod numbered;
 mod ruleset;
 
 pub use activation::{Activation, ActivationError, Request};
-pub use catalogue::{AddError, Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
+pub use catalogue::{
+    AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
+    at_its_place,
+};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
