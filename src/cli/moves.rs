@@ -30,6 +30,7 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
     let contract = game.contract().clone();
     let moves = listing(game.world_mut(), &contract);
+    game.check()?;
     if !args.json {
         for (uci, _) in moves {
             out.line(uci)?;

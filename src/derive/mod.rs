@@ -3,6 +3,7 @@
 //! This layer must not know moves, players, or squares as chess.
 
 mod bits;
+mod budget;
 pub mod explain;
 mod fire;
 mod frog;
@@ -11,6 +12,7 @@ mod solve;
 mod world;
 
 pub use bits::PlanError;
+pub use budget::{Exhausted, Resource};
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};

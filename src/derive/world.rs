@@ -6,9 +6,10 @@
 //! the same rows.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, Output, PlanError};
+use super::budget::Exhausted;
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::rows::{Rows, Tuple, collect};
@@ -29,8 +30,8 @@ pub enum Backend {
 pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
-    /// The referee's statics, computed when the referee is first asked for.
-    frog: OnceLock<Arc<Statics>>,
+    /// The referee's plans; it computes its statics when it is first asked for rows.
+    frog: Arc<Statics>,
 }
 
 impl Plan {
@@ -46,18 +47,11 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
+        let frog = Frog::statics(&program).map_err(|stuck| PlanError::Stuck {
+            place: program.place(program.rule(stuck.rule).span),
+        })?;
         let bits = BitPlan::compile(&program, width)?;
-        Ok(Self { program, bits, frog: OnceLock::new() })
-    }
-
-    fn frog(&self) -> Arc<Statics> {
-        let statics = self.frog.get_or_init(|| {
-            Frog::statics(&self.program).unwrap_or_else(|stuck| {
-                let place = self.program.place(self.program.rule(stuck.rule).span);
-                panic!("{place}: the checker accepted a rule that has no order of evaluation")
-            })
-        });
-        Arc::clone(statics)
+        Ok(Self { program, bits, frog })
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -79,6 +73,8 @@ pub struct World {
     facts: Session,
     engine: Engine,
     outputs: Vec<Output>,
+    /// What ran out in a state that was taken back since.
+    limit: Option<Box<Exhausted>>,
 }
 
 impl World {
@@ -99,7 +95,7 @@ impl World {
             }
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new() }
+        Self { plan, facts, engine, outputs: Vec::new(), limit: None }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -180,6 +176,9 @@ impl World {
 
     /// Restores the state of a mark.
     pub fn rollback(&mut self, mark: WorldMark) {
+        if let Err(limit) = self.check() {
+            self.limit = Some(Box::new(limit));
+        }
         while let Some(change) = self.facts.undo_one(mark.facts) {
             match &mut self.engine {
                 Engine::Bits(it) => it.undo(change),
@@ -196,6 +195,26 @@ impl World {
         self.facts.commit();
         if let Engine::Bits(it) = &mut self.engine {
             it.commit();
+        }
+    }
+
+    /// What was read so far is true.
+    ///
+    /// # Errors
+    /// Deriving it took more than a query may: rows were missing, here or in a state that was taken
+    /// back, and what was read may be wrong. It stays so until [`World::forget_rows`]. Only rules
+    /// that calculate in circles or join without end get there, so readers need not ask after each
+    /// read: whoever hands an answer on does.
+    pub fn check(&self) -> Result<(), Exhausted> {
+        if let Some(limit) = &self.limit {
+            return Err((**limit).clone());
+        }
+        match &self.engine {
+            Engine::Bits(it) => match it.exhausted() {
+                Some((what, owner)) => Err(Exhausted::new(self.program(), what, owner)),
+                None => Ok(()),
+            },
+            Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), Frog::check),
         }
     }
 
@@ -307,6 +326,7 @@ impl World {
 
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
+        self.limit = None;
         match &mut self.engine {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,
@@ -350,7 +370,7 @@ impl Engine {
     fn new(plan: &Plan, backend: Backend) -> Self {
         match backend {
             Backend::Bits => Self::Bits(plan.bits.session()),
-            Backend::Frog => Self::Frog(FrogEngine { statics: plan.frog(), rows: None }),
+            Backend::Frog => Self::Frog(FrogEngine { statics: Arc::clone(&plan.frog), rows: None }),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::derive::World;
+use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, MoveFault, Setup, Warning, listing, parse_san, parse_uci, read_fen, to_san, to_uci,
@@ -174,9 +174,10 @@ impl Game {
     /// Plays a move: all that it changes, or nothing.
     ///
     /// # Errors
-    /// The game is over, or the move is not legal. Nothing has changed.
+    /// The game is over, or the move is not legal, or its rules take too much. Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
         self.refuse_if_over()?;
+        self.check()?;
         let uci = to_uci(&mut self.world, mv);
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
@@ -192,7 +193,23 @@ impl Game {
             tracing::debug!(%result, "over");
         }
         self.history.push(record);
+        if let Err(limit) = self.check() {
+            self.takeback();
+            return Err(limit.into());
+        }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    /// What was read of this game so far is true.
+    ///
+    /// # Errors
+    /// Its rules take more than a query may; what was read since the last check may be wrong.
+    pub fn check(&mut self) -> Result<(), Exhausted> {
+        let checked = self.world.check();
+        if checked.is_err() {
+            self.world.forget_rows();
+        }
+        checked
     }
 
     fn refuse_if_over(&self) -> Result<(), PlayError> {

@@ -1,7 +1,7 @@
 //! Why something was refused: the reason in a line, and the refutation that it is taken from.
 
-use crate::derive::World;
 use crate::derive::explain::{Refutation, View, why, why_not};
+use crate::derive::{Exhausted, World};
 use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move};
 use crate::rules::{RelId, Type};
@@ -18,6 +18,8 @@ pub enum PlayError {
     Illegal(#[from] Box<IllegalMove>),
     #[error(transparent)]
     Text(#[from] MoveError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 /// A move that the rules do not allow here.

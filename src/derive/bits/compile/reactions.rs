@@ -37,12 +37,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             let number = self.planner.code.effects.len() as u32;
             self.planner.code.effects.push(effects);
             let goal = Goal::React { reaction: number, needs: needs.into_iter().collect() };
-            self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal).map_err(
-                |mut error| {
-                    error.place = self.program.place(reaction.span);
-                    error
-                },
-            )?;
+            let body_plan = self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal);
+            body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
             plans.push((at, ReactionPlan { params, pc, needs: relations_of(&body) }));
         }
         Ok(plans)
