@@ -9,6 +9,7 @@ mod fire;
 mod frog;
 mod rows;
 mod solve;
+mod watch;
 mod world;
 
 pub use bits::PlanError;
@@ -16,4 +17,5 @@ pub use budget::{Exhausted, Resource};
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
+pub use watch::{RowChanges, Watch};
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

@@ -13,6 +13,7 @@ use super::budget::Exhausted;
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::rows::{Rows, Tuple, collect};
+use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, Session, Value};
 use crate::rules::{ActionId, Input, Program, RelId, Role};
 
@@ -75,6 +76,7 @@ pub struct World {
     outputs: Vec<Output>,
     /// What ran out in a state that was taken back since.
     limit: Option<Box<Exhausted>>,
+    watches: Option<Box<Watches>>,
 }
 
 impl World {
@@ -95,7 +97,7 @@ impl World {
             }
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new(), limit: None }
+        Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -190,8 +192,14 @@ impl World {
         }
     }
 
-    /// Makes all writes final: earlier marks are no longer valid.
+    /// Makes all writes final: earlier marks are no longer valid. What that did to watched
+    /// relations is told by [`World::changes`] until the next commit.
     pub fn commit(&mut self) {
+        if let Some(mut watches) = self.watches.take() {
+            let rows = watches.relations().into_iter().map(|it| self.tuples(it)).collect();
+            watches.advance(rows);
+            self.watches = Some(watches);
+        }
         self.facts.commit();
         if let Engine::Bits(it) = &mut self.engine {
             it.commit();
@@ -263,6 +271,28 @@ impl World {
             }
             Engine::Frog(_) => collect(&self.materialised(), rel, pattern),
         }
+    }
+
+    /// Keeps an eye on a relation from now on.
+    pub fn watch(&mut self, rel: RelId) -> Watch {
+        let rows = self.tuples(rel);
+        self.watches.get_or_insert_default().add(rel, rows)
+    }
+
+    /// Ends a subscription.
+    pub fn unwatch(&mut self, watch: Watch) {
+        if let Some(watches) = &mut self.watches {
+            watches.end(watch);
+            if watches.is_empty() {
+                self.watches = None;
+            }
+        }
+    }
+
+    /// The rows of watched relations that the last commit added and removed, by relation; relations
+    /// that did not change are left out. What was rolled back before it is in neither.
+    pub fn changes(&self) -> &[RowChanges] {
+        self.watches.as_ref().map_or(&[], |it| &it.changes)
     }
 
     /// Takes an action: the bodies of all its reactions are solved on the facts as they are, then

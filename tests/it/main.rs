@@ -21,3 +21,4 @@ mod rules;
 mod setup;
 mod tidy;
 mod verify;
+mod watch;

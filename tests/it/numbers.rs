@@ -42,7 +42,7 @@ quotient(g, n) :- kind(g), n = min { x / y : group(t, g), size(t, x), other(t, y
 .decl most(group: Group, n: Int, m: Int) "greatest of both"
 most(g, n, m) :- kind(g), (n, m) = max { x + y, x - y : group(t, g), size(t, x), other(t, y) }.
 .decl counted(group: Group, n: Int) "how many have a sum"
-counted(g, n) :- kind(g), n = count { group(t, g), size(t, x), other(t, y), _ = x + y }.
+counted(g, n) :- kind(g), n = count { group(t, g), size(t, x), other(t, y), z = x + y, z != 5 }.
 .decl beyond(group: Group) "the total is more than one size twice"
 beyond(g) :- kind(g), size(_, x), sum { y : group(t, g), other(t, y) } > x * 2.
 "#;
