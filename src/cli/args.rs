@@ -109,6 +109,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct MovesArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
+    /// Print whole turns, their actions joined by commas
+    #[arg(long)]
+    pub(crate) turns: bool,
     /// Print JSON, with SAN beside UCI
     #[arg(long)]
     pub(crate) json: bool,

@@ -50,6 +50,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         (_, _, Some(text)) => (explain_fact(&mut game, text)?, true),
         _ => return Err(trouble("nothing to explain", "give a move, --why-not or --fact")),
     };
+    game.check()?;
     if args.json {
         out.json(&answer)?;
     } else {

@@ -3,6 +3,7 @@
 //! This layer must not know moves, players, or squares as chess.
 
 mod bits;
+mod budget;
 pub mod explain;
 mod fire;
 mod frog;
@@ -11,12 +12,15 @@ mod schedule;
 mod solve;
 mod trace;
 mod transaction;
+mod watch;
 mod world;
 
 pub use bits::PlanError;
+pub use budget::{Exhausted, Resource};
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
 pub use trace::{Done, Said, SaidPart, Step, Trace};
 pub use transaction::{DEPTH, EVENTS, Refusal};
+pub use watch::{RowChanges, Watch};
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Plan, World};
+use crate::derive::{Backend, Exhausted, Plan, World};
 use crate::facts::{AttrId, Document, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Terms};
 use crate::moves::Contract;
@@ -32,6 +32,8 @@ pub enum StartError {
     Save(#[from] SaveError),
     #[error(transparent)]
     Fact(#[from] FactError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 impl Ruleset {
@@ -96,7 +98,7 @@ impl Ruleset {
             activation.state(&mut world)?;
         }
         let fen = fen.unwrap_or(&self.start);
-        Ok(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
+        checked(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
     }
 
     /// A game that goes on from the facts of a save, activations included. The positions that led
@@ -115,6 +117,12 @@ impl Ruleset {
         for fact in facts {
             world.insert(fact.entity, fact.attr, fact.value)?;
         }
-        Ok(Game::from_facts(world, Arc::clone(&self.terms)))
+        checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }
+}
+
+/// The game, if its first position could be worked out.
+fn checked(mut game: Game) -> Result<Game, StartError> {
+    game.check()?;
+    Ok(game)
 }

@@ -9,6 +9,7 @@ use super::super::transaction::Output;
 use crate::facts::Change;
 use crate::rules::RelId;
 
+use super::super::budget::Resource;
 use super::compile::Compiled;
 use super::layout::Store;
 use super::live::{EngineMark, Live, row_of};
@@ -50,6 +51,8 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn dump(&self) -> String;
     /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
     fn forget(&mut self);
+    /// What ran out while rows were derived, and the owner that spent most.
+    fn exhausted(&self) -> Option<(Resource, usize)>;
     fn boxed_clone(&self) -> Box<dyn Evaluator>;
 }
 
@@ -186,5 +189,9 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn forget(&mut self) {
         self.live.forget(&self.c);
+    }
+
+    fn exhausted(&self) -> Option<(Resource, usize)> {
+        self.live.s.fuel.exhausted()
     }
 }

@@ -21,6 +21,9 @@ use super::word::Word;
 /// How much room for tuples to be checked a session keeps for the next change.
 const MAX_IDLE_SUSPECTS: usize = 16;
 
+/// What it costs to check a tuple, loops in the rules aside.
+const CHECK_STEPS: i64 = 8;
+
 /// Where the engine was when a mark was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::derive) struct EngineMark {
@@ -37,6 +40,8 @@ pub(super) struct Live<W> {
     /// Which relations of the frame are derived, by depth: a bit each.
     derived: Vec<Vec<u64>>,
     pending: bool,
+    /// Relations all of whose tuples are to be checked: a bit each.
+    unchecked: Vec<bool>,
     scratch: Vec<W>,
 }
 
@@ -50,6 +55,7 @@ impl<W: Word> Live<W> {
             depth: 0,
             derived: vec![vec![0; flags]],
             pending: false,
+            unchecked: vec![false; c.program.relations.len()],
             scratch: Vec::new(),
         };
         engine.suspect_unprompted(c);
@@ -64,22 +70,7 @@ impl<W: Word> Live<W> {
                 Mode::Block { .. } => {
                     self.s.dirty[usize::from(rel.0)] = W::first(dense.sizes[0] as usize);
                 }
-                Mode::Tuple { .. } => {
-                    let mut all = vec![Tuple::new()];
-                    for &size in &dense.sizes {
-                        all = all
-                            .iter()
-                            .flat_map(|it| {
-                                (0..i64::from(size)).map(move |value| {
-                                    let mut longer = it.clone();
-                                    longer.push(value);
-                                    longer
-                                })
-                            })
-                            .collect();
-                    }
-                    self.s.suspects[usize::from(rel.0)] = all;
-                }
+                Mode::Tuple { .. } => self.unchecked[usize::from(rel.0)] = true,
                 _ => {}
             }
         }
@@ -161,7 +152,11 @@ impl<W: Word> Live<W> {
             return;
         }
         self.pending = false;
+        self.s.fuel.refill();
         for &rel in &c.maintained {
+            if self.s.fuel.is_out() {
+                return;
+            }
             match &c.modes[usize::from(rel.0)] {
                 Mode::Block { rules, fixes } => {
                     let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
@@ -170,6 +165,9 @@ impl<W: Word> Live<W> {
                     }
                 }
                 Mode::Tuple { checks } => {
+                    if std::mem::take(&mut self.unchecked[usize::from(rel.0)]) {
+                        self.check_all(c, rel, checks);
+                    }
                     let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
                     for tuple in &suspects {
                         self.check_tuple(c, rel, tuple, checks);
@@ -179,6 +177,22 @@ impl<W: Word> Live<W> {
                     self.s.suspects[usize::from(rel.0)] = suspects;
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Checks every tuple that the relation could have.
+    fn check_all(&mut self, c: &Compiled<W>, rel: RelId, checks: &[(Vec<u8>, u32)]) {
+        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
+        let last = i64::from(dense.sizes.last().copied().unwrap_or(1));
+        for row in 0..dense.rows as usize {
+            let keys = keys_of(dense, row);
+            for member in 0..last {
+                let mut tuple = keys.clone();
+                if !dense.sizes.is_empty() {
+                    tuple.push(member);
+                }
+                self.check_tuple(c, rel, &tuple, checks);
             }
         }
     }
@@ -298,6 +312,10 @@ impl<W: Word> Live<W> {
         checks: &[(Vec<u8>, u32)],
     ) {
         let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
+        let blame = checks.first().map_or(0, |it| c.code.owner[it.1 as usize]);
+        if !self.s.fuel.spend(CHECK_STEPS, blame) {
+            return;
+        }
         let holds = checks.iter().any(|(regs, pc)| {
             for (reg, value) in regs.iter().zip(tuple) {
                 self.s.regs[usize::from(*reg)] = *value;
@@ -355,6 +373,7 @@ impl<W: Word> Live<W> {
         if c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
             return;
         }
+        self.s.fuel.refill();
         for &need in &c.needs[usize::from(rel.0)] {
             if !self.flag(need) {
                 self.derive(c, need);
@@ -539,6 +558,7 @@ impl<W: Word> Live<W> {
             for &rel in &c.maintained {
                 self.s.dirty[usize::from(rel.0)] = W::default();
                 self.s.suspects[usize::from(rel.0)].clear();
+                self.unchecked[usize::from(rel.0)] = false;
             }
             self.pending = false;
         }
@@ -547,6 +567,9 @@ impl<W: Word> Live<W> {
         // Lists have no frames: those derived before the mark were overwritten.
         for (flags, lists) in self.derived[self.depth].iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
+        }
+        if self.s.fuel.is_out() {
+            self.forget(c);
         }
     }
 
@@ -563,6 +586,7 @@ impl<W: Word> Live<W> {
 
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
+        self.s.fuel.restart();
         for &rel in &c.maintained {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
             let base = dense.base as usize;
@@ -611,6 +635,7 @@ impl<W: Word> Live<W> {
         outputs: &mut Vec<Output>,
     ) {
         self.catch_up(c);
+        self.s.fuel.refill();
         for reaction in &c.batches[batch] {
             for &need in &reaction.needs {
                 if !self.flag(need) {
@@ -673,7 +698,9 @@ fn spread<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64])
                 for (reg, value) in regs.iter().zip(tuple) {
                     s.regs[usize::from(*reg)] = *value;
                 }
-                s.exec(c, *pc as usize);
+                if s.fuel.spend(1, c.code.owner[*pc as usize]) {
+                    s.exec(c, *pc as usize);
+                }
             }
         }
     }

@@ -94,9 +94,7 @@ impl<'r> Context<'r> {
 
     /// The source text of a span, white space folded.
     pub(super) fn text(&self, span: Span) -> String {
-        let source = self.program.sources.get(usize::from(span.source));
-        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
-        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+        self.program.quote(span)
     }
 
     pub(super) fn comparison(
