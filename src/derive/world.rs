@@ -57,6 +57,12 @@ impl Plan {
         Ok(Self { program, bits, schedule, letter, frog: OnceLock::new() })
     }
 
+    /// How many batches of reactions each action takes.
+    pub fn batches(&self) -> Vec<usize> {
+        let actions = self.program.actions.iter();
+        actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
+    }
+
     fn frog(&self) -> Arc<Statics> {
         let statics = self.frog.get_or_init(|| {
             Frog::statics(&self.program).unwrap_or_else(|stuck| {

@@ -14,6 +14,7 @@ mod notation;
 mod perft;
 mod presets;
 mod random_rules;
+mod reactions;
 mod referee;
 mod rules;
 mod setup;
