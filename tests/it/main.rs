@@ -8,6 +8,7 @@ mod facts;
 mod fixture;
 mod frog;
 mod game;
+mod golden;
 mod legality;
 mod moves;
 mod notation;
