@@ -77,6 +77,8 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/presets/knights-leap-twice.dl", include_str!("presets/knights-leap-twice.dl")),
     ("rules/presets/last-piece-standing.dl", include_str!("presets/last-piece-standing.dl")),
     ("rules/presets/monster-rules.dl", include_str!("presets/monster-rules.dl")),
+    ("rules/presets/piece-hp.dl", include_str!("presets/piece-hp.dl")),
+    ("rules/presets/piece-shield.dl", include_str!("presets/piece-shield.dl")),
     ("rules/presets/suicide-chess.dl", include_str!("presets/suicide-chess.dl")),
     ("rules/presets/weak-dual-king.dl", include_str!("presets/weak-dual-king.dl")),
     ("rules/presets/wrap-board.dl", include_str!("presets/wrap-board.dl")),

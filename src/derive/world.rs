@@ -62,6 +62,12 @@ impl Plan {
         Ok(Self { program, bits, schedule, letter, frog })
     }
 
+    /// How many batches of reactions each action takes.
+    pub fn batches(&self) -> Vec<usize> {
+        let actions = self.program.actions.iter();
+        actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
+    }
+
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }

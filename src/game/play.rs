@@ -48,7 +48,8 @@ impl Game {
         Self::from_world(world, terms, Vec::new())
     }
 
-    fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
+    /// A game that starts from the facts as they are, set up with such warnings.
+    pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
         world.commit();
         let start = Snapshot::new(world.facts());
         let start_key = key(&mut world);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Exhausted, Plan, World};
-use crate::facts::{AttrId, Document, FactError, GAME, NEXT_ENTITY, SaveError, Value};
+use crate::derive::{Backend, Exhausted, Plan, Refusal, World};
+use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::FenError;
+use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_of_game};
@@ -34,6 +34,16 @@ pub enum StartError {
     Fact(#[from] FactError),
     #[error(transparent)]
     Limit(#[from] Exhausted),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Raises an event of the rules about an activation, if they declare it.
+pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Result<(), Refusal> {
+    match world.program().event_named(event) {
+        Some(event) => world.raise(event, &[i64::from(about.0)]).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 impl Ruleset {
@@ -94,11 +104,16 @@ impl Ruleset {
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
+        let mut active = Vec::new();
         for activation in &self.activations {
-            activation.state(&mut world)?;
+            active.push(activation.state(&mut world)?);
         }
         let fen = fen.unwrap_or(&self.start);
-        checked(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
+        let Setup { warnings } = read_fen(&mut world, &self.terms.moves, fen)?;
+        for entity in active {
+            announce(&mut world, "activated", entity)?;
+        }
+        checked(Game::from_world(world, Arc::clone(&self.terms), warnings))
     }
 
     /// A game that goes on from the facts of a save, activations included. The positions that led

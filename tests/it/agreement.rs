@@ -15,6 +15,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
 
 use crate::random_rules::Choices;
+use crate::reactions::fire_alike;
 use crate::rules::corpus;
 
 /// Plies of each game.
@@ -452,7 +453,7 @@ fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
                 let moves = pseudo_moves(&mut world);
                 if !moves.is_empty() {
                     let mv = &moves[choices.below(moves.len())];
-                    world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+                    let _refused = fire_alike(&mut world, mv.action, &mv.args).is_err();
                 }
             }
             5 => world.forget_rows(),
