@@ -20,5 +20,6 @@ mod referee;
 mod rules;
 mod setup;
 mod tidy;
+mod turns;
 mod verify;
 mod watch;

@@ -81,7 +81,7 @@ fn what_is_taken_back_and_what_nobody_watches_is_not_told() {
     let world = game.world_mut();
     let clock = rel(rules.program(), "clock");
     let attr = rules.program().schema.attribute_named("halfmove_clock").expect("it is there");
-    let mut set = |world: &mut World, n: i64| world.insert(GAME, attr, Value::Int(n)).map(drop);
+    let set = |world: &mut World, n: i64| world.insert(GAME, attr, Value::Int(n)).map(drop);
     let (first, second) = (world.watch(clock), world.watch(clock));
     let mark = world.mark();
     set(world, 7).expect("a number");
