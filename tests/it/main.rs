@@ -23,5 +23,6 @@ mod referee;
 mod rules;
 mod setup;
 mod tidy;
+mod turns;
 mod verify;
 mod watch;

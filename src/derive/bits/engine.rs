@@ -10,6 +10,7 @@ use crate::facts::Change;
 use crate::rules::RelId;
 
 use super::super::budget::Resource;
+use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::Store;
 use super::live::{EngineMark, Live, row_of};
@@ -145,12 +146,7 @@ impl<W: Word> Evaluator for Engine<W> {
             Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],
         };
-        for tuple in list {
-            if pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is)) {
-                f(tuple)?;
-            }
-        }
-        ControlFlow::Continue(())
+        sorted_matches(list, pattern, 0, f)
     }
 
     fn react(
@@ -194,4 +190,36 @@ impl<W: Word> Evaluator for Engine<W> {
     fn exhausted(&self) -> Option<(Resource, usize)> {
         self.live.s.fuel.exhausted()
     }
+}
+
+/// Lists of so few tuples are read through.
+const SHORT: usize = 12;
+
+/// The tuples of an ascending list that match, those before column `at` known to. What is bound is
+/// found by bisection; a column that is open before one that is bound is gone through value by value.
+fn sorted_matches(
+    list: &[Tuple],
+    pattern: &[Option<i64>],
+    at: usize,
+    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let open = pattern[at..].iter().all(Option::is_none);
+    if open || list.len() <= SHORT {
+        let fits = |it: &&Tuple| {
+            open || pattern.iter().zip(*it).all(|(want, is)| want.is_none_or(|it| it == *is))
+        };
+        return list.iter().filter(fits).try_for_each(|it| f(it));
+    }
+    let mut rest = list;
+    if let Some(value) = pattern[at] {
+        rest = &rest[rest.partition_point(|it| it[at] < value)..];
+        let end = rest.partition_point(|it| it[at] == value);
+        return sorted_matches(&rest[..end], pattern, at + 1, f);
+    }
+    while let Some(first) = rest.first() {
+        let end = rest.partition_point(|it| it[at] == first[at]);
+        sorted_matches(&rest[..end], pattern, at + 1, f)?;
+        rest = &rest[end..];
+    }
+    ControlFlow::Continue(())
 }

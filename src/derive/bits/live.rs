@@ -14,7 +14,7 @@ use super::super::transaction::Output;
 use super::code::Space;
 use super::compile::{Compiled, DeltaKind, Mode, refill};
 use super::general;
-use super::layout::{Dense, NONE, Store};
+use super::layout::{Dense, NONE, Store, size};
 use super::run::State;
 use super::word::Word;
 
@@ -462,22 +462,37 @@ impl<W: Word> Live<W> {
                 ControlFlow::Continue(())
             };
         };
-        let firsts = dense.support.map(|it| self.row(dense, it as usize));
-        for at in 0..dense.rows as usize {
-            let tuple = keys_of(dense, at);
-            if firsts.is_some_and(|it| !it.has(tuple[0] as usize))
-                || !keys.iter().zip(&tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-            {
-                continue;
-            }
-            let mut members = self.row(dense, dense.base as usize + at);
-            while let Some(member) = members.pop() {
-                if last.is_none_or(|it| it == member as i64) {
-                    let mut tuple = tuple.clone();
-                    tuple.push(member as i64);
-                    f(&tuple)?;
-                }
-            }
+        let mut tuple = Tuple::new();
+        self.walk(dense, keys, *last, 0, &mut tuple, f)
+    }
+
+    /// All rows below the keys that are chosen so far, in the order of their keys.
+    fn walk(
+        &self,
+        dense: &Dense,
+        keys: &[Option<i64>],
+        last: Option<i64>,
+        row: usize,
+        tuple: &mut Tuple,
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let at = tuple.len();
+        if at == keys.len() {
+            let members = self.row(dense, dense.base as usize + row);
+            return emit_members(members, last, tuple, f);
+        }
+        let size = dense.sizes[at] as usize;
+        let mut values = match (keys[at], at, dense.support) {
+            (Some(key), ..) if (0..size as i64).contains(&key) => W::one(key as usize),
+            (Some(_), ..) => W::default(),
+            (None, 0, Some(support)) => self.row(dense, support as usize),
+            (None, ..) => W::first(size),
+        };
+        while let Some(value) = values.pop() {
+            tuple.push(value as i64);
+            let below = row + value * dense.strides[at] as usize;
+            self.walk(dense, keys, last, below, tuple, f)?;
+            tuple.pop();
         }
         ControlFlow::Continue(())
     }
@@ -493,11 +508,27 @@ impl<W: Word> Live<W> {
             pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
         };
         match c.stores[usize::from(rel.0)] {
-            Store::Key { fun, entities, .. } => {
-                for entity in 0..i64::from(entities) {
-                    let value = self.s.funs[fun as usize + entity as usize];
-                    if value != NONE && fits(&[entity, value]) {
-                        f(&[entity, value])?;
+            Store::Key { fun, present, inverse, entities } => {
+                let mut members = self.s.rows[present as usize];
+                let values = inverse.map(|it| (it, c.program.relation(rel)));
+                match (pattern[0], pattern[1], values) {
+                    (Some(entity), ..) if (0..i64::from(entities)).contains(&entity) => {
+                        members = members.and(W::one(entity as usize));
+                    }
+                    (Some(_), ..) => return ControlFlow::Continue(()),
+                    (None, Some(value), Some((inverse, relation))) => {
+                        let size = size(&c.program, relation.columns[1].ty).unwrap_or(0);
+                        if !(0..size as i64).contains(&value) {
+                            return ControlFlow::Continue(());
+                        }
+                        members = self.s.rows[inverse as usize + value as usize];
+                    }
+                    _ => {}
+                }
+                while let Some(entity) = members.pop() {
+                    let row = [entity as i64, self.s.funs[fun as usize + entity]];
+                    if fits(&row) {
+                        f(&row)?;
                     }
                 }
             }
@@ -704,6 +735,27 @@ fn spread<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64])
             }
         }
     }
+}
+
+/// The tuples of one row: the keys, and each member or the one that is wanted.
+fn emit_members<W: Word>(
+    mut members: W,
+    last: Option<i64>,
+    tuple: &mut Tuple,
+    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if let Some(wanted) = last {
+        members = match usize::try_from(wanted) {
+            Ok(wanted) if wanted < W::WIDTH => members.and(W::one(wanted)),
+            _ => W::default(),
+        };
+    }
+    while let Some(member) = members.pop() {
+        tuple.push(member as i64);
+        f(tuple)?;
+        tuple.pop();
+    }
+    ControlFlow::Continue(())
 }
 
 /// The key values of a row by its number.
