@@ -17,7 +17,7 @@ fn every_missing_relation_is_named() {
         .faults
         .iter()
         .filter_map(|it| match it {
-            Fault::Missing { relation } => Some(*relation),
+            Fault::Missing { relation } => Some(relation.as_str()),
             Fault::Shape { .. } => None,
         })
         .collect();

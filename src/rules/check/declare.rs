@@ -13,7 +13,7 @@ use super::super::program::{
     Type,
 };
 use super::{Checker, Info};
-use crate::facts::BOOL;
+use crate::facts::{BOOL, DomainId};
 
 impl<'t> Checker<'t> {
     pub(super) fn declare(&mut self, files: &[File<'t>]) {
@@ -214,6 +214,10 @@ impl<'t> Checker<'t> {
             (Default::Member(name), Type::Domain(id)) => {
                 (self.domains.member(id, name.text, name.span), name.span)
             }
+            // A member may be called `1`.
+            (Default::Number(number), Type::Domain(id)) if self.has_member(id, number) => {
+                (self.domains.member(id, &number.value.to_string(), number.span), number.span)
+            }
             (Default::Number(Number { span, .. }) | Default::Member(Name { span, .. }), _) => {
                 (Err(mistake::default_type(*span, self.type_name(ty))), *span)
             }
@@ -225,6 +229,10 @@ impl<'t> Checker<'t> {
                 None
             }
         }
+    }
+
+    fn has_member(&self, id: DomainId, number: &Number) -> bool {
+        self.domains.member(id, &number.value.to_string(), number.span).is_ok()
     }
 
     /// Texts are for names and notation: only statics have them.
