@@ -48,7 +48,10 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/preset-suicide-castle.dl", include_str!("games/preset-suicide-castle.dl")),
     ("rules/games/preset-suicide.dl", include_str!("games/preset-suicide.dl")),
     ("rules/games/suicide.dl", include_str!("games/suicide.dl")),
-    ("rules/games/weak-dual-king-last-royal.dl", include_str!("games/weak-dual-king-last-royal.dl")),
+    (
+        "rules/games/weak-dual-king-last-royal.dl",
+        include_str!("games/weak-dual-king-last-royal.dl"),
+    ),
     ("rules/games/weak-dual-king.dl", include_str!("games/weak-dual-king.dl")),
     ("rules/games/wrap-board.dl", include_str!("games/wrap-board.dl")),
     ("rules/layouts/cannon.dl", include_str!("layouts/cannon.dl")),

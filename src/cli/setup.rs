@@ -27,7 +27,9 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
             .map_err(|why| anyhow::anyhow!("{}: {why}", folder.display()))
             .or_fix("name a folder of rule files (.dl)")?;
         for source in files {
-            catalogue.add(at_its_place(source)).or_fix("`rulemate check` says more about a file")?;
+            catalogue
+                .add(at_its_place(source))
+                .or_fix("`rulemate check` says more about a file")?;
         }
     }
     Ok(catalogue)

@@ -336,10 +336,13 @@ impl<'t> Checker<'t> {
             if !matches!(self.relation(id).role, Role::Input(_) | Role::Derived) {
                 let report = mistake::static_repetition(name, self.relation(id).span);
                 self.report(report);
-            } else if self.repetition.contains(&id) {
-                self.report(mistake::repetition_twice(name));
+            } else if let Some(&(_, first)) = self.repetition.iter().find(|it| it.0 == id) {
+                // Files that do not know of each other may both need it.
+                if first.source == name.span.source {
+                    self.report(mistake::repetition_twice(name));
+                }
             } else {
-                self.repetition.push(id);
+                self.repetition.push((id, name.span));
             }
         }
     }

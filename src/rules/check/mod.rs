@@ -84,7 +84,7 @@ struct Checker<'t> {
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     reactions: Vec<Reaction>,
-    repetition: Vec<RelId>,
+    repetition: Vec<(RelId, Span)>,
     meta: Vec<Meta>,
     texts: Vec<String>,
     text_ids: HashMap<&'t str, i64>,
@@ -222,7 +222,7 @@ impl<'t> Checker<'t> {
             strata,
             actions: self.actions,
             reactions: self.reactions,
-            repetition: self.repetition,
+            repetition: self.repetition.into_iter().map(|it| it.0).collect(),
             meta: self.meta,
             texts: self.texts,
         }

@@ -113,12 +113,7 @@ fn taken(world: &World) -> Vec<EntityId> {
     attributes.flat_map(|it| facts.entities_with(it)).collect()
 }
 
-fn game(
-    world: &mut World,
-    contract: &Contract,
-    position: &Position,
-    warnings: &mut Vec<Warning>,
-) {
+fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &mut Vec<Warning>) {
     if position.fullmove == 0 {
         warnings.push(Warning::MoveNumberZero);
     }

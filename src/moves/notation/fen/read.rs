@@ -101,11 +101,7 @@ pub(super) fn position(
 }
 
 /// A field `KEY=N` that the game declares, once.
-fn further(
-    contract: &Contract,
-    part: Part<'_>,
-    found: &mut [Option<i64>],
-) -> Result<(), FenError> {
+fn further(contract: &Contract, part: Part<'_>, found: &mut [Option<i64>]) -> Result<(), FenError> {
     let (key, count) = part.text.split_once('=').unwrap_or((part.text, ""));
     let open = |at: &usize| found.get(*at) == Some(&None);
     let at = contract.fields.iter().position(|it| it.key == key).filter(open);
