@@ -23,6 +23,7 @@ use crate::rules::{
 };
 
 use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
+use super::constraints;
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;
 
@@ -117,6 +118,8 @@ pub enum LoadError {
     Place(#[from] PlaceError),
     #[error(transparent)]
     Activation(#[from] ActivationError),
+    #[error("{}", .faults.join("; "))]
+    Presets { faults: Vec<String> },
     #[error("game {game} states {attribute}={value}, but {fault}")]
     Fact { game: String, attribute: String, value: String, fault: String },
     #[error(transparent)]
@@ -276,6 +279,7 @@ impl Catalogue {
         let extra = self.requests(extra.iter().map(AsRef::as_ref))?;
         let program = Arc::new(self.compile(game, own.iter().chain(&extra))?);
         let activations = activations(&program, &own, &extra)?;
+        self.admit(&activations)?;
         let start = match &game.numbered {
             Some(it) => it.start(number.unwrap_or(it.default))?,
             None => game.start.clone(),
@@ -284,6 +288,15 @@ impl Catalogue {
         let terms = Arc::new(Terms::resolve(&program)?);
         let plan = Arc::new(Plan::compile(program)?);
         Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
+    }
+
+    /// Whether these may be active together: every reason why not.
+    fn admit(&self, activations: &[Activation]) -> Result<(), LoadError> {
+        let active: Vec<(&str, &str)> =
+            activations.iter().map(|it| (it.preset.as_str(), it.scope.as_str())).collect();
+        let mut faults = constraints::faults(&self.presets);
+        faults.extend(constraints::clashes(&self.presets, &active));
+        if faults.is_empty() { Ok(()) } else { Err(LoadError::Presets { faults }) }
     }
 
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {

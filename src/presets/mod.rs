@@ -6,6 +6,7 @@
 
 mod activation;
 mod catalogue;
+mod constraints;
 mod numbered;
 mod ruleset;
 
