@@ -10,5 +10,7 @@ pub mod derive;
 pub mod moves;
 pub mod game;
 pub mod presets;
+pub mod proof;
+pub mod audit;
 #[cfg(feature = "bin")]
 pub mod cli;

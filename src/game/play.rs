@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::derive::World;
+use crate::derive::{Plan, World};
 use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, MoveFault, Setup, Warning, listing, parse_san, parse_uci, read_fen, to_san, to_uci,
@@ -63,6 +63,11 @@ impl Game {
 
     pub fn program(&self) -> &Arc<Program> {
         self.world.program()
+    }
+
+    /// The compiled rules, for other worlds under them.
+    pub fn plan(&self) -> &Arc<Plan> {
+        self.world.plan()
     }
 
     pub fn terms(&self) -> &Arc<Terms> {

@@ -8,6 +8,7 @@ mod activation;
 mod catalogue;
 mod numbered;
 mod ruleset;
+pub mod save;
 
 pub use activation::{Activation, ActivationError, Request};
 pub use catalogue::{Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
