@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Play saves and PGN games again under both evaluators, and check proofs
     Audit(AuditArgs),
+    /// Ask for whatever holds in a position, or along a game
+    Query(QueryArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
     /// Run vector files (perft rows and lists of legal moves) and count what passes
@@ -287,6 +289,38 @@ pub(crate) struct AuditArgs {
     #[arg(long)]
     pub(crate) rules_from_save: bool,
     /// Print JSON, one object per game
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A query is the body of a rule: literals with commas between them, all of which must hold. A
+name that is a value of its column means that value (e4, white); any other is a
+variable, and so is ?p. A square in the place of a piece means the piece on it.
+Exit code 1 says that there is no answer.
+
+Examples:
+  rulemate query 'attacks(p, e4), color(p, white)'
+  rulemate query --moves 'e4 e5 Qh5' 'attacks(h5, t), occupied(t)'
+  rulemate query --pgn tests/data/games/chess.pgn --each-ply 'pin(a, _, r)'"
+)]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Literals, all of which must hold
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+    /// Moves to play first, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
+    pub(crate) moves: Option<String>,
+    /// Ask about the games of a PGN file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pgn: Option<PathBuf>,
+    /// Ask at the start and after every move, not only at the end
+    #[arg(long)]
+    pub(crate) each_ply: bool,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -18,6 +18,7 @@ mod names;
 mod output;
 mod perft;
 mod play;
+mod query;
 mod referee;
 mod saves;
 mod setup;
@@ -86,6 +87,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Load(args) => saves::load(args, out),
         Command::Diff(args) => saves::diff(args, out),
         Command::Audit(args) => audit::run(args, out),
+        Command::Query(args) => query::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),

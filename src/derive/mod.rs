@@ -6,12 +6,14 @@ mod bits;
 pub mod explain;
 mod fire;
 mod frog;
+mod query;
 mod rows;
 mod solve;
 mod world;
 
 pub use bits::PlanError;
 pub use frog::{Frog, Statics, Stuck};
+pub use query::{Abbreviation, Answer, FromRaw, FromRow, Query, QueryError, WrongTypes};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

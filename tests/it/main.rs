@@ -17,6 +17,7 @@ mod proof;
 mod random_rules;
 mod referee;
 mod rules;
+mod saves;
 mod setup;
 mod tidy;
 mod verify;
