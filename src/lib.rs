@@ -12,5 +12,6 @@ pub mod game;
 pub mod presets;
 pub mod proof;
 pub mod audit;
+pub mod testing;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Ask for whatever holds in a position, or along a game
     Query(QueryArgs),
+    /// Count what each rule costs over a game
+    Profile(ProfileArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
     /// Run vector files (perft rows and lists of legal moves) and count what passes
@@ -320,6 +322,33 @@ pub(crate) struct QueryArgs {
     /// Ask at the start and after every move, not only at the end
     #[arg(long)]
     pub(crate) each_ply: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without moves, 40 plies are left to chance (the same each time). Time by rule is estimated
+by its share of the operations.
+
+Examples:
+  rulemate profile
+  rulemate profile --game antichess --top 5
+  rulemate profile --pgn tests/data/games/chess.pgn"
+)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Moves to play, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
+    pub(crate) moves: Option<String>,
+    /// Play the first game of a PGN file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pgn: Option<PathBuf>,
+    /// Rules to list, dearest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

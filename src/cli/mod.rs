@@ -18,6 +18,7 @@ mod names;
 mod output;
 mod perft;
 mod play;
+mod profile;
 mod query;
 mod referee;
 mod saves;
@@ -88,6 +89,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Diff(args) => saves::diff(args, out),
         Command::Audit(args) => audit::run(args, out),
         Command::Query(args) => query::run(args, out),
+        Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::rows::{Rows, Tuple};
-use super::solve::{Bindings, solve};
+use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
 use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, compile};
 
@@ -154,6 +154,30 @@ impl Query {
         any
     }
 
+    /// The rows that the first answer rests on, one for each positive atom, in text order.
+    pub fn support(&self, rows: &dyn Rows) -> Vec<(RelId, Tuple)> {
+        let mut found = Vec::new();
+        let _ = solve(rows, &self.body, &mut self.given.clone(), &mut |solution| {
+            for literal in &self.body {
+                let Literal::Atom(atom) = literal else { continue };
+                let pattern = pattern(atom, solution);
+                let row = if atom.negated { None } else { first(rows, atom.rel, &pattern) };
+                found.extend(row.map(|it| (atom.rel, it)));
+            }
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// The goals of the question: what each positive atom asks for by itself.
+    pub fn goals(&self) -> Vec<(RelId, Vec<Option<i64>>)> {
+        let goal = |it: &Literal| match it {
+            Literal::Atom(it) if !it.negated => Some((it.rel, pattern(it, &self.given).to_vec())),
+            Literal::Atom(_) | Literal::Compare(_) | Literal::Aggregate(_) => None,
+        };
+        self.body.iter().filter_map(goal).collect()
+    }
+
     fn each(&self, rows: &dyn Rows, f: &mut dyn FnMut(Tuple) -> ControlFlow<()>) {
         let _ = solve(rows, &self.body, &mut self.given.clone(), &mut |solution| {
             f(self.shown.iter().map(|(_, at)| solution[*at].unwrap_or_default()).collect())
@@ -220,6 +244,15 @@ from_row! {
     2: A 0, B 1;
     3: A 0, B 1, C 2;
     4: A 0, B 1, C 2, D 3;
+}
+
+fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
+    let mut found = None;
+    let _ = rows.for_each(rel, pattern, &mut |row| {
+        found = Some(Tuple::from_slice(row));
+        ControlFlow::Break(())
+    });
+    found
 }
 
 fn whole(text: &str, message: &str) -> QueryError {
@@ -302,7 +335,10 @@ impl<'t> Rewriter<'t> {
                 }
                 Word::Name("_") => self.put(at, "_"),
                 Word::Name(name) if is_keyword(name, next) => self.put(at, name),
-                Word::Name(name) => self.name(at, name, atom, &variables),
+                Word::Name(name) => {
+                    let gets_value = matches!(next, Some((_, Word::Other('='))));
+                    self.name(at, name, atom, gets_value, &variables);
+                }
                 Word::Variable(name) => self.variable(at, name),
                 Word::Number(id) => self.number(at, id),
                 Word::Constant(it) | Word::Text(it) => self.put(at, it),
@@ -369,6 +405,7 @@ impl<'t> Rewriter<'t> {
         at: usize,
         name: &str,
         atom: Option<(RelId, usize)>,
+        gets_value: bool,
         variables: &BTreeSet<&str>,
     ) {
         let domains = &self.program.schema.domains();
@@ -387,7 +424,7 @@ impl<'t> Rewriter<'t> {
                     }
                 }
             }
-            (None, _) if !variables.contains(name) && anywhere() => {
+            (None, _) if !gets_value && !variables.contains(name) && anywhere() => {
                 self.put(at, &format!("'{name}"));
             }
             _ => self.variable(at, name),

@@ -192,6 +192,7 @@ impl Game {
         }
         let san = to_san(&mut self.world, &self.terms.moves, mv);
         let record = self.transact(mv, uci, san);
+        tracing::debug!(facts = record.snapshot.len(), "committed");
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");

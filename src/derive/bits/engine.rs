@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::facts::Change;
 use crate::rules::{ActionId, RelId};
 
+use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::Store;
 use super::live::{EngineMark, Live, row_of};
@@ -39,6 +40,9 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
+    fn set_logging(&mut self, on: bool);
+    /// What was derived anew of kept relations since logging began.
+    fn log(&self) -> Vec<(RelId, Tuple)>;
     fn heap_bytes(&self) -> usize;
     fn dump(&self) -> String;
     /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
@@ -154,6 +158,14 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn counts(&self) -> Vec<u64> {
         self.live.s.counts.clone().unwrap_or_default()
+    }
+
+    fn set_logging(&mut self, on: bool) {
+        self.live.log = on.then(Vec::new);
+    }
+
+    fn log(&self) -> Vec<(RelId, Tuple)> {
+        self.live.log.clone().unwrap_or_default()
     }
 
     fn heap_bytes(&self) -> usize {

@@ -37,6 +37,8 @@ pub(super) struct Live<W> {
     derived: Vec<Vec<u64>>,
     pending: bool,
     scratch: Vec<W>,
+    /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
+    pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
 
 impl<W: Word> Live<W> {
@@ -50,6 +52,7 @@ impl<W: Word> Live<W> {
             derived: vec![vec![0; flags]],
             pending: false,
             scratch: Vec::new(),
+            log: None,
         };
         engine.suspect_unprompted(c);
         engine
@@ -165,12 +168,18 @@ impl<W: Word> Live<W> {
                 Mode::Block { rules, fixes } => {
                     let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
                     while let Some(block) = blocks.pop() {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, [block as i64].into_iter().collect()));
+                        }
                         self.derive_block(c, rel, block, rules, fixes);
                     }
                 }
                 Mode::Tuple { checks } => {
                     let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
                     for tuple in &suspects {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, tuple.clone()));
+                        }
                         self.check_tuple(c, rel, tuple, checks);
                     }
                     suspects.clear();
