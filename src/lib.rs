@@ -11,5 +11,8 @@ pub mod moves;
 pub mod game;
 pub mod presets;
 pub mod protocols;
+pub mod proof;
+pub mod audit;
+pub mod testing;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -43,6 +43,18 @@ pub(crate) enum Command {
     Referee(RefereeArgs),
     /// Prove why a move is legal, why it is not, or why a fact holds
     Explain(ExplainArgs),
+    /// Write a game to a file: facts, moves with their proofs, hashes of the rules
+    Save(SaveArgs),
+    /// Read a saved game back: the board, the state, the moves
+    Load(LoadArgs),
+    /// List the facts that differ between two saved games
+    Diff(DiffArgs),
+    /// Play saves and PGN games again under both evaluators, and check proofs
+    Audit(AuditArgs),
+    /// Ask for whatever holds in a position, or along a game
+    Query(QueryArgs),
+    /// Count what each rule costs over a game
+    Profile(ProfileArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
     /// Run vector files (perft rows and lists of legal moves) and count what passes
@@ -220,6 +232,164 @@ pub(crate) struct ExplainArgs {
     /// Prove or refute one row of a relation
     #[arg(long, value_name = "FACT", conflicts_with = "legal")]
     pub(crate) fact: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A name that ends in .bin asks for the binary form, any other for JSON.
+
+Examples:
+  rulemate save --moves 'e4 e5 Nf3' game.json
+  rulemate save --game antichess --embed-rules --moves 'e2e3 b7b5' game.bin")]
+pub(crate) struct SaveArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Moves to play first, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES")]
+    pub(crate) moves: Option<String>,
+    /// Keep the texts of the rules in the file
+    #[arg(long)]
+    pub(crate) embed_rules: bool,
+    /// File to write
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The moves are played again, and everything in the file must come of them; otherwise
+it is refused, and nothing is loaded.
+
+Examples:
+  rulemate load game.json
+  rulemate load --rules-from-save game.bin"
+)]
+pub(crate) struct LoadArgs {
+    /// Saved game (`-` is standard input)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Game of a save of version 1, which does not name it
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
+    pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    /// Use the rule texts in the file
+    #[arg(long)]
+    pub(crate) rules_from_save: bool,
+    /// Use the rules as they are now, though they have changed since
+    #[arg(long, conflicts_with = "rules_from_save")]
+    pub(crate) migrate: bool,
+    /// Draw the board with letters instead of chess symbols
+    #[arg(long)]
+    pub(crate) ascii: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A line per fact: `-` only in A, `+` only in B. Exit code 1 says that there is any.
+
+Examples:
+  rulemate diff before.json after.bin"
+)]
+pub(crate) struct DiffArgs {
+    /// Saved game
+    #[arg(value_name = "A")]
+    pub(crate) from: PathBuf,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub(crate) to: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 1 says that something differs; the first difference is printed with its proof.
+
+Examples:
+  rulemate audit game.json tests/data/games/*.pgn
+  rulemate explain --json e2e4 | rulemate audit --proof -"
+)]
+pub(crate) struct AuditArgs {
+    /// Saves (.json, .bin) and games (.pgn)
+    #[arg(value_name = "FILE", required_unless_present = "proof")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Check an explanation that `explain --json` printed (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub(crate) proof: Option<PathBuf>,
+    /// Game of PGN files, whatever their Variant tags say, and of saves of version 1
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    /// Use the rule texts in the saves
+    #[arg(long)]
+    pub(crate) rules_from_save: bool,
+    /// Print JSON, one object per game
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A query is the body of a rule: literals with commas between them, all of which must hold. A
+name that is a value of its column means that value (e4, white); any other is a
+variable, and so is ?p. A square in the place of a piece means the piece on it.
+Exit code 1 says that there is no answer.
+
+Examples:
+  rulemate query 'attacks(p, e4), color(p, white)'
+  rulemate query --moves 'e4 e5 Qh5' 'attacks(h5, t), occupied(t)'
+  rulemate query --pgn tests/data/games/chess.pgn --each-ply 'pin(a, _, r)'"
+)]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Literals, all of which must hold
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+    /// Moves to play first, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
+    pub(crate) moves: Option<String>,
+    /// Ask about the games of a PGN file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pgn: Option<PathBuf>,
+    /// Ask at the start and after every move, not only at the end
+    #[arg(long)]
+    pub(crate) each_ply: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without moves, 40 plies are left to chance (the same each time). Time by rule is estimated
+by its share of the operations.
+
+Examples:
+  rulemate profile
+  rulemate profile --game antichess --top 5
+  rulemate profile --pgn tests/data/games/chess.pgn"
+)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Moves to play, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
+    pub(crate) moves: Option<String>,
+    /// Play the first game of a PGN file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pgn: Option<PathBuf>,
+    /// Rules to list, dearest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,9 +5,11 @@
 //! rules of any game.
 
 mod args;
+mod audit;
 pub mod bench;
 mod board;
 mod check;
+mod evidence;
 mod explain;
 mod fact;
 mod lists;
@@ -17,7 +19,10 @@ mod output;
 mod perft;
 mod play;
 mod protocol;
+mod profile;
+mod query;
 mod referee;
+mod saves;
 mod setup;
 mod verify;
 
@@ -81,6 +86,12 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Perft(args) => perft::run(args, out),
         Command::Referee(args) => referee::run(args, out),
         Command::Explain(args) => explain::run(args, out),
+        Command::Save(args) => saves::save(args, out),
+        Command::Load(args) => saves::load(args, out),
+        Command::Diff(args) => saves::diff(args, out),
+        Command::Audit(args) => audit::run(args, out),
+        Command::Query(args) => query::run(args, out),
+        Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),

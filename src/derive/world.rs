@@ -54,6 +54,8 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
+        let (relations, rules) = (program.relations.len(), program.rules.len());
+        let _span = tracing::debug_span!("plan", relations, rules).entered();
         let frog = Frog::statics(&program).map_err(|stuck| PlanError::Stuck {
             place: program.place(program.rule(stuck.rule).span),
         })?;
@@ -413,6 +415,8 @@ impl World {
 
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
+        let relations = self.plan.program.relations.len();
+        let _span = tracing::debug_span!("materialise", relations).entered();
         match &mut self.engine {
             Engine::Bits(it) => {
                 for rel in 0..self.plan.program.relations.len() {
@@ -436,6 +440,22 @@ impl World {
     pub fn operations(&self) -> Vec<u64> {
         match &self.engine {
             Engine::Bits(it) => it.counts(),
+            Engine::Frog(_) => Vec::new(),
+        }
+    }
+
+    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    pub fn log_recomputation(&mut self, on: bool) {
+        if let Engine::Bits(it) = &mut self.engine {
+            it.set_logging(on);
+        }
+    }
+
+    /// What was derived anew since listing began: the first column of a block of rows, or a whole
+    /// row. (Relations that are derived on demand are not kept, and the referee keeps none.)
+    pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
+        match &self.engine {
+            Engine::Bits(it) => it.log(),
             Engine::Frog(_) => Vec::new(),
         }
     }
@@ -500,7 +520,16 @@ struct FrogEngine {
 
 impl FrogEngine {
     fn rows(&mut self, facts: &Session) -> &Frog {
-        self.rows.get_or_insert_with(|| Frog::derive_with(&self.statics, facts))
+        self.rows.get_or_insert_with(|| {
+            let span =
+                tracing::debug_span!("derive", by = "datafrog", rows = tracing::field::Empty);
+            let _entered = span.enter();
+            let rows = Frog::derive_with(&self.statics, facts);
+            if !span.is_disabled() {
+                span.record("rows", rows.len());
+            }
+            rows
+        })
     }
 }
 

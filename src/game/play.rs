@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Done, Exhausted, Trace, World};
+use crate::derive::{Done, Exhausted, Plan, Trace, World};
 use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
@@ -64,6 +64,11 @@ impl Game {
 
     pub fn program(&self) -> &Arc<Program> {
         self.world.program()
+    }
+
+    /// The compiled rules, for other worlds under them.
+    pub fn plan(&self) -> &Arc<Plan> {
+        self.world.plan()
     }
 
     pub fn terms(&self) -> &Arc<Terms> {
@@ -194,6 +199,7 @@ impl Game {
         }
         let san = to_san(&mut self.world, &self.terms.moves, mv);
         let record = self.transact(mv, uci, san)?;
+        tracing::debug!(facts = record.snapshot.len(), "committed");
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");

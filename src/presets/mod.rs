@@ -9,6 +9,7 @@ mod catalogue;
 mod constraints;
 mod numbered;
 mod ruleset;
+pub mod save;
 
 pub use activation::{Activation, ActivationError, Request};
 pub use catalogue::{

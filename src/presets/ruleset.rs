@@ -9,7 +9,7 @@ use crate::moves::Contract;
 use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
 
-use super::activation::{Activation, state_of_game};
+use super::activation::{Activation, state_new_options, state_of_game};
 use super::catalogue::GameEntry;
 
 /// A game that can be started, any number of times.
@@ -116,21 +116,41 @@ impl Ruleset {
         checked(Game::from_world(world, Arc::clone(&self.terms), warnings))
     }
 
-    /// A game that goes on from the facts of a save, activations included. The positions that led
-    /// there are not in a save, so repetitions are counted from here on.
+    /// A game that goes on from facts, activations included. The positions that led there are not
+    /// known, so repetitions are counted from here on.
     ///
     /// # Errors
     /// A fact that these rules do not know.
     pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
-        let facts = document.facts(&self.program().schema)?;
+        self.resume_older(document, None, backend)
+    }
+
+    /// [`Ruleset::resume`] for facts that were written when the rules had these attributes only:
+    /// those of the game and of activations that came later have their defaults.
+    ///
+    /// # Errors
+    /// As [`Ruleset::resume`].
+    pub fn resume_older(
+        &self,
+        document: &Document,
+        known: Option<&[String]>,
+        backend: Backend,
+    ) -> Result<Game, StartError> {
+        let schema = Arc::clone(&self.program().schema);
+        let facts = document.facts(&schema)?;
+        let is_known =
+            |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
-        // Defaults of the game are for new games: a save says all there is.
+        // Defaults of the game are for new games: facts say all that their time knew.
         let stated: Vec<_> = world.facts().all_facts().iter().map(|it| it.attr).collect();
-        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY) {
+        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY && is_known(it)) {
             world.retract(GAME, attr);
         }
         for fact in facts {
             world.insert(fact.entity, fact.attr, fact.value)?;
+        }
+        if known.is_some() {
+            state_new_options(&mut world, &is_known)?;
         }
         checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }

@@ -48,6 +48,9 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
+    fn set_logging(&mut self, on: bool);
+    /// What was derived anew of kept relations since logging began.
+    fn log(&self) -> Vec<(RelId, Tuple)>;
     fn heap_bytes(&self) -> usize;
     fn dump(&self) -> String;
     /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
@@ -169,6 +172,14 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn counts(&self) -> Vec<u64> {
         self.live.s.counts.clone().unwrap_or_default()
+    }
+
+    fn set_logging(&mut self, on: bool) {
+        self.live.log = on.then(Vec::new);
+    }
+
+    fn log(&self) -> Vec<(RelId, Tuple)> {
+        self.live.log.clone().unwrap_or_default()
     }
 
     fn heap_bytes(&self) -> usize {

@@ -43,6 +43,8 @@ pub(super) struct Live<W> {
     /// Relations all of whose tuples are to be checked: a bit each.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
+    /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
+    pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
 
 impl<W: Word> Live<W> {
@@ -57,6 +59,7 @@ impl<W: Word> Live<W> {
             pending: false,
             unchecked: vec![false; c.program.relations.len()],
             scratch: Vec::new(),
+            log: None,
         };
         engine.suspect_unprompted(c);
         engine
@@ -161,6 +164,9 @@ impl<W: Word> Live<W> {
                 Mode::Block { rules, fixes } => {
                     let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
                     while let Some(block) = blocks.pop() {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, [block as i64].into_iter().collect()));
+                        }
                         self.derive_block(c, rel, block, rules, fixes);
                     }
                 }
@@ -170,6 +176,9 @@ impl<W: Word> Live<W> {
                     }
                     let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
                     for tuple in &suspects {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, tuple.clone()));
+                        }
                         self.check_tuple(c, rel, tuple, checks);
                     }
                     suspects.clear();
