@@ -10,5 +10,7 @@ pub mod derive;
 pub mod moves;
 pub mod game;
 pub mod presets;
+#[cfg(feature = "server")]
+pub mod server;
 #[cfg(feature = "bin")]
 pub mod cli;

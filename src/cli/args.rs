@@ -47,6 +47,21 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Measure speed and memory, beside the peers that are installed
     Bench(BenchArgs),
+    /// Serve games over HTTP: a page to play on, and an API
+    #[cfg(feature = "server")]
+    Serve(super::serve::ServeArgs),
+    /// Copy a store while it is in use
+    #[cfg(feature = "server")]
+    Backup(super::serve::BackupArgs),
+    /// Look whether this machine and a store are fit to serve
+    #[cfg(feature = "server")]
+    Doctor(super::serve::DoctorArgs),
+    /// Print completions for a shell
+    #[cfg(feature = "server")]
+    Completions(super::serve::CompletionsArgs),
+    /// Print the manual page
+    #[cfg(feature = "server")]
+    Man,
 }
 
 /// The options that say which position of which game is meant.

@@ -17,6 +17,8 @@ mod output;
 mod perft;
 mod play;
 mod referee;
+#[cfg(feature = "server")]
+mod serve;
 mod setup;
 mod verify;
 
@@ -82,6 +84,16 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(args, out),
+        #[cfg(feature = "server")]
+        Command::Backup(args) => serve::backup(args, out),
+        #[cfg(feature = "server")]
+        Command::Doctor(args) => serve::doctor(args, out),
+        #[cfg(feature = "server")]
+        Command::Completions(args) => serve::completions(args, out),
+        #[cfg(feature = "server")]
+        Command::Man => serve::man(out),
     }
 }
 

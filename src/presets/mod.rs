@@ -13,3 +13,5 @@ pub use activation::{Activation, ActivationError, Request};
 pub use catalogue::{Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
+
+pub use crate::rules::Source;

@@ -61,6 +61,12 @@ impl Ruleset {
         &self.activations
     }
 
+    /// The names of the sides, in their order.
+    pub fn sides(&self) -> Vec<String> {
+        let sides = self.program().schema.domain(self.terms.moves.sides);
+        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
+    }
+
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
@@ -116,5 +122,13 @@ impl Ruleset {
             world.insert(fact.entity, fact.attr, fact.value)?;
         }
         Ok(Game::from_facts(world, Arc::clone(&self.terms)))
+    }
+
+    /// [`Ruleset::resume`] from the text of a save.
+    ///
+    /// # Errors
+    /// The text is no save, or states a fact that these rules do not know.
+    pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
+        self.resume(&Document::parse(text)?, Backend::Bits)
     }
 }

@@ -16,6 +16,8 @@ mod presets;
 mod random_rules;
 mod referee;
 mod rules;
+#[cfg(feature = "server")]
+mod server;
 mod setup;
 mod tidy;
 mod verify;
