@@ -159,7 +159,7 @@ async function main() {
     ben.on("dialog", (dialog) => dialog.accept());
     await ben.getByRole("button", { name: "Resign" }).click();
   }
-  await waitFor("knightmate ends", async () => /wins|draw/.test(await verdict(ben)));
+  await waitFor("knightmate ends", async () => /wins|draw/i.test(await verdict(ben)));
   await shot(ben, "knightmate-over");
 
   // Other games to their end, by their own rules.
@@ -173,6 +173,27 @@ async function main() {
   await square(over, "a3").click();
   await waitFor("antichess ends", async () => /wins/.test(await verdict(over)));
   await shot(over, "antichess-over");
+
+  // The page draws whatever a position says: a board of 11 by 12 with terrain, stacks and numbers.
+  await over.evaluate(async () => {
+    const { Board } = await import("/page/board.js");
+    const piece = (id, square, kind, letter, side, facts = {}) => ({ id, square, kind, letter, side, facts });
+    const pieces = [
+      piece(1, "f1", "commander", "c", 1), piece(2, "c4", "infantry", "i", 0), piece(3, "c4", "tank", "t", 0),
+      piece(4, "h9", "navy", "n", 1, { hp: "3", shield: "1" }), piece(5, "h9", "air_force", "f", 1), piece(6, "h9", "tank", "t", 1),
+      piece(7, "e6", "queen", "q", 0, { hp: "12", stamina: "2", "rage.level": "4" }), piece(8, "k12", "headquarter", "h", 2),
+    ];
+    const river = Array.from({ length: 11 }, (_, at) => [`${String.fromCharCode(97 + at)}6`, `${String.fromCharCode(97 + at)}7`]).flat();
+    const sea = Array.from({ length: 12 }, (_, at) => [`a${at + 1}`, `b${at + 1}`]).flat();
+    const board = new Board({ onSquare: () => {} });
+    board.draw({ files: 11, ranks: 12, pieces, marks: [{ name: "river", squares: river }, { name: "sea", squares: sea }], checks: ["f1"] },
+      { flipped: false, selected: "e6", targets: new Map([["e9", {}], ["h9", {}]]), last: ["c3", "c4"], lit: new Set(["e7", "e8"]), sides: ["red", "blue", "green"] });
+    document.querySelector(".board").replaceChildren(board.root);
+  });
+  check("a board of 11 by 12 has all its squares", (await over.locator("[data-square]").count()) === 132);
+  check("a stack is read out", (await square(over, "c4").getAttribute("aria-label")) === "c4, red infantry, red tank");
+  check("numbers are read out", /queen, hp 12, stamina 2, rage.level 4/.test(await square(over, "e6").getAttribute("aria-label")));
+  await shot(over, "any-board");
 
   // By keyboard alone.
   await sit(over, await make({ game: "chess" }));

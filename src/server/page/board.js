@@ -6,22 +6,22 @@ import { svg, words } from "./dom.js";
 const SIZE = 60;
 const EDGE = 22;
 
-// Outlines of our own, in a square of 60, for the letters that most games use. Any other letter is
-// drawn as itself on a disc.
+// Outlines of our own, in a square of 60, for the kinds that most games have. Any other kind is
+// drawn as its letter on a disc.
 const SHAPES = {
-  p: "M30 14a8 8 0 0 1 5.5 13.8c4 2 6 5 6 8.2h-5c0 5 2 8 6.500 11H17c4.500-3 6.500-6 6.500-11h-5c0-3.200 2-6.200 6-8.200A8 8 0 0 1 30 14z",
-  r: "M16 13h6v5h5v-5h6v5h5v-5h6v11l-5 4v12l5 4v5H16v-5l5-4V28l-5-4z",
-  b: "M30 9a3.500 3.500 0 0 1 2.200 6.200C38 19 41 24 41 29c0 4-2 7-5 9l2 5h6v6H16v-6h6l2-5c-3-2-5-5-5-9 0-5 3-10 8.800-13.800A3.500 3.500 0 0 1 30 9z",
-  n: "M25 11l3 4c9 0 16 7 16 20v14H19c0-8 8-10 8-16-3 3-6 3-8 6l-5-3c-1-6 5-10 6-16 0-3 2-5 4-6z",
-  q: "M11 18a3 3 0 1 1 4 2.800l5 9 2-13a3 3 0 1 1 3.500 0L30 29l4.500-12.200a3 3 0 1 1 3.500 0l2 13 5-9a3 3 0 1 1 4 1.500L44 38l-1 5v6H17v-6l-1-5-5-15.500z",
-  k: "M28 8h4v4h4v4h-4v5c6-4 16-2 16 6 0 6-5 9-6 14v8H18v-8c-1-5-6-8-6-14 0-8 10-10 16-6v-5h-4v-4h4z",
+  pawn: "M30 14a8 8 0 0 1 5.5 13.8c4 2 6 5 6 8.2h-5c0 5 2 8 6.500 11H17c4.500-3 6.500-6 6.500-11h-5c0-3.200 2-6.200 6-8.200A8 8 0 0 1 30 14z",
+  rook: "M16 13h6v5h5v-5h6v5h5v-5h6v11l-5 4v12l5 4v5H16v-5l5-4V28l-5-4z",
+  bishop: "M30 9a3.500 3.500 0 0 1 2.200 6.200C38 19 41 24 41 29c0 4-2 7-5 9l2 5h6v6H16v-6h6l2-5c-3-2-5-5-5-9 0-5 3-10 8.800-13.800A3.500 3.500 0 0 1 30 9z",
+  knight: "M25 11l3 4c9 0 16 7 16 20v14H19c0-8 8-10 8-16-3 3-6 3-8 6l-5-3c-1-6 5-10 6-16 0-3 2-5 4-6z",
+  queen: "M11 18a3 3 0 1 1 4 2.800l5 9 2-13a3 3 0 1 1 3.500 0L30 29l4.500-12.200a3 3 0 1 1 3.500 0l2 13 5-9a3 3 0 1 1 4 1.500L44 38l-1 5v6H17v-6l-1-5-5-15.500z",
+  king: "M28 8h4v4h4v4h-4v5c6-4 16-2 16 6 0 6-5 9-6 14v8H18v-8c-1-5-6-8-6-14 0-8 10-10 16-6v-5h-4v-4h4z",
 };
 const DETAILS = {
-  b: "M30 21v9M26 25h8",
-  n: "M24 21l1.500 1.500",
-  q: "M17 43h26",
-  k: "M18 41h24M30 24v13",
-  r: "M21 28h18M21 40h18",
+  bishop: "M30 21v9M26 25h8",
+  knight: "M24 21l1.500 1.500",
+  queen: "M17 43h26",
+  king: "M18 41h24M30 24v13",
+  rook: "M21 28h18M21 40h18",
 };
 
 export class Board {
@@ -121,26 +121,30 @@ export class Board {
 
   piece(piece, at, count) {
     // Several on one square stand smaller, one beside the other.
-    const scale = count === 1 ? 1 : count <= 4 ? 0.56 : 0.38;
+    const scale = count === 1 ? 1 : count <= 4 ? 0.7 : 0.5;
     const across = count === 1 ? 1 : count <= 4 ? 2 : 3;
-    const step = SIZE / across;
-    const x = count === 1 ? 0 : (at % across) * step - (SIZE * scale - step) / 2;
-    const y = count === 1 ? 0 : Math.floor(at / across) * step - (SIZE * scale - step) / 2;
+    const down = Math.ceil(count / across);
+    const place = (index, of) => ((index + 0.5) * SIZE) / of - (SIZE * scale) / 2;
+    const x = place(at % across, across);
+    const y = place(Math.floor(at / across), down);
     const side = piece.side == null ? "none" : piece.side % 4;
     const group = svg("g", { class: `piece side${side}`, transform: `translate(${x} ${y}) scale(${scale})` });
-    const letter = (piece.letter || piece.kind[0] || "?").toLowerCase();
-    if (SHAPES[letter]) {
-      group.append(svg("path", { class: "shape", d: SHAPES[letter] }));
-      if (DETAILS[letter]) group.append(svg("path", { class: "detail", d: DETAILS[letter] }));
+    const { kind } = piece;
+    const letter = piece.letter || kind[0] || "?";
+    if (Object.hasOwn(SHAPES, kind)) {
+      group.append(svg("path", { class: "shape", d: SHAPES[kind] }));
+      if (DETAILS[kind]) group.append(svg("path", { class: "detail", d: DETAILS[kind] }));
     } else {
       group.append(svg("circle", { class: "shape", cx: 30, cy: 30, r: 19 }));
       group.append(svg("text", { class: "letter", x: 30, y: 38 }, letter.toUpperCase()));
     }
-    numbersOf(piece).slice(0, 3).forEach(([fact, value], place) => {
-      const short = `${fact.split(/[._]/).pop().slice(0, 2)} ${value}`;
-      const width = 8 + short.length * 6.5;
-      const left = place % 2 ? 2 : SIZE - 2 - width;
-      const top = place === 2 ? 2 : SIZE - 16;
+    // In a stack numbers would be too small to read: they are told when the square is chosen.
+    const numbers = count === 1 ? numbersOf(piece).slice(0, 4) : [];
+    numbers.forEach(([fact, value], at) => {
+      const short = `${fact.split(/[._]/).pop().slice(0, 2)}${value}`;
+      const width = 5 + short.length * 6;
+      const left = at % 2 ? 1 : SIZE - 1 - width;
+      const top = at < 2 ? SIZE - 15 : 1;
       group.append(svg("g", { class: "badge" },
         svg("title", {}, `${words(fact)}: ${value}`),
         svg("rect", { x: left, y: top, width, height: 14, rx: 7 }),

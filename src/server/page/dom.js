@@ -8,7 +8,7 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((it) => it != null && it !== false));
+  element.append(...children.flat(Infinity).filter((it) => it != null && it !== false));
   return element;
 }
 
@@ -21,7 +21,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 export function clear(element, ...children) {
-  element.replaceChildren(...children.flat().filter((it) => it != null && it !== false));
+  element.replaceChildren(...children.flat(Infinity).filter((it) => it != null && it !== false));
 }
 
 /** Says something to people who listen instead of look. */
@@ -31,4 +31,9 @@ export function announce(text) {
 
 export function words(text) {
   return String(text).replaceAll("_", " ");
+}
+
+/** As a sentence begins. */
+export function begin(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

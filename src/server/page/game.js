@@ -2,7 +2,7 @@
 
 import { get, keepName, keepToken, myName, newId, post, postSurely, tokenOf } from "./api.js";
 import { Board } from "./board.js";
-import { announce, clear, h, words } from "./dom.js";
+import { announce, begin, clear, h, words } from "./dom.js";
 
 export async function showGame(main, id) {
   const view = new GameView(main, id);
@@ -260,7 +260,7 @@ class GameView {
     this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
     const presets = state.presets.length ? ` with ${state.presets.join(", ")}` : "";
     document.title = `${words(state.game)} – Rulemate`;
-    clear(this.parts.title, h("h1", {}, words(state.game), h("small", {}, presets)));
+    clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", {}, presets)));
     const order = flipped ? [0, 1] : [1, 0];
     this.drawSeat(this.parts.top, order[0]);
     this.drawSeat(this.parts.bottom, order[1]);
@@ -281,7 +281,7 @@ class GameView {
     const name = state.open ? "open board" : state.seats[side] ?? "free seat";
     clear(part,
       h("span", { class: `disc side${side}` , "aria-hidden": "true" }),
-      h("span", { class: "who" }, `${words(state.sides[side])}: ${name}${you}`),
+      h("span", { class: "who" }, `${begin(words(state.sides[side]))}: ${name}${you}`),
       state.turn === side && !state.result ? h("span", { class: "turn" }, "to move") : null,
       state.clocks ? h("span", { class: "clock", "data-side": side }) : null);
     this.drawClocks();
@@ -315,7 +315,7 @@ class GameView {
     } else if (state.history.at(-1)?.turn_goes_on) text = `${words(state.sides[state.turn])} goes on with the turn`;
     else text = `${words(state.sides[state.turn])} to move`;
     clear(this.parts.state,
-      h("p", { class: "verdict" }, text),
+      h("p", { class: "verdict" }, begin(text)),
       this.ply === null ? null : h("p", {}, `You look at the position after ${this.ply} of ${state.ply} actions. `, h("button", { onclick: () => this.show(null) }, "Back to the game")),
       this.notice ? h("p", { class: "error" }, this.notice) : null);
   }
@@ -369,9 +369,13 @@ class GameView {
   drawMoves() {
     const { state } = this;
     const shown = this.ply ?? state.ply;
+    let number = 0;
     const items = state.history.map((it, at) => {
       const starts = at === 0 || !state.history[at - 1].turn_goes_on;
-      return h("li", { class: `side${it.side}${starts ? "" : " goes-on"}` }, h("button", {
+      const round = starts && (it.side === 0 || at === 0);
+      if (round) number += 1;
+      const count = round ? h("span", { class: "number" }, it.side === 0 ? `${number}.` : `${number}…`) : null;
+      return h("li", { class: `side${it.side}${starts ? "" : " goes-on"}` }, count, h("button", {
         class: at + 1 === shown ? "move current" : "move",
         "aria-current": at + 1 === shown ? "step" : null,
         title: it.uci,
@@ -382,7 +386,7 @@ class GameView {
     const list = h("ol", { class: "list", "aria-label": "Moves" }, items);
     const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${this.id}/export?format=${it}` }, it.toUpperCase()), " "]);
     clear(this.parts.moves,
-      h("div", { class: "steps" }, go("⏮", "First position", 0), go("◀", "One back", shown - 1), go("▶", "One on", shown + 1), go("⏭", "Current position", null)),
+      h("div", { class: "steps" }, go("|◀", "First position", 0), go("◀", "One back", shown - 1), go("▶", "One on", shown + 1), go("▶|", "Current position", null)),
       list, h("p", { class: "exports" }, "Export: ", exports));
     list.querySelector(".current")?.scrollIntoView({ block: "nearest" });
   }
