@@ -14,5 +14,7 @@ pub mod protocols;
 pub mod proof;
 pub mod audit;
 pub mod testing;
+#[cfg(feature = "server")]
+pub mod server;
 #[cfg(feature = "bin")]
 pub mod cli;

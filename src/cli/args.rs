@@ -65,6 +65,21 @@ pub(crate) enum Command {
     Uci(ProtocolArgs),
     /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
     Xboard(ProtocolArgs),
+    /// Serve games over HTTP: a page to play on, and an API
+    #[cfg(feature = "server")]
+    Serve(super::serve::ServeArgs),
+    /// Copy a store while it is in use
+    #[cfg(feature = "server")]
+    Backup(super::serve::BackupArgs),
+    /// Look whether this machine and a store are fit to serve
+    #[cfg(feature = "server")]
+    Doctor(super::serve::DoctorArgs),
+    /// Print completions for a shell
+    #[cfg(feature = "server")]
+    Completions(super::serve::CompletionsArgs),
+    /// Print the manual page
+    #[cfg(feature = "server")]
+    Man,
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,8 @@ mod profile;
 mod query;
 mod referee;
 mod saves;
+#[cfg(feature = "server")]
+mod serve;
 mod setup;
 mod verify;
 
@@ -97,6 +99,16 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Bench(args) => bench::run(args, out),
         Command::Uci(args) => protocol::uci(args, out),
         Command::Xboard(args) => protocol::xboard(args, out),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(args, out),
+        #[cfg(feature = "server")]
+        Command::Backup(args) => serve::backup(args, out),
+        #[cfg(feature = "server")]
+        Command::Doctor(args) => serve::doctor(args, out),
+        #[cfg(feature = "server")]
+        Command::Completions(args) => serve::completions(args, out),
+        #[cfg(feature = "server")]
+        Command::Man => serve::man(out),
     }
 }
 

@@ -228,6 +228,21 @@ impl Catalogue {
         }
     }
 
+    /// All files, in their order.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The path of the file that a game is described in.
+    pub fn path_of(&self, game: &GameEntry) -> &str {
+        self.sources.get(game.source).map_or("", |it| it.path.as_str())
+    }
+
+    /// The path of the file that a preset is described in.
+    pub fn path_of_preset(&self, preset: &PresetEntry) -> &str {
+        self.sources.get(preset.source).map_or("", |it| it.path.as_str())
+    }
+
     /// The games, in the order of their files.
     pub fn games(&self) -> &[GameEntry] {
         &self.games

@@ -18,3 +18,5 @@ pub use catalogue::{
 };
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
+
+pub use crate::rules::Source;

@@ -73,6 +73,12 @@ impl Ruleset {
         &self.activations
     }
 
+    /// The names of the sides, in their order.
+    pub fn sides(&self) -> Vec<String> {
+        let sides = self.program().schema.domain(self.terms.moves.sides);
+        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
+    }
+
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
@@ -153,6 +159,14 @@ impl Ruleset {
             state_new_options(&mut world, &is_known)?;
         }
         checked(Game::from_facts(world, Arc::clone(&self.terms)))
+    }
+
+    /// [`Ruleset::resume`] from the text of a save.
+    ///
+    /// # Errors
+    /// The text is no save, or states a fact that these rules do not know.
+    pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
+        self.resume(&Document::parse(text)?, Backend::Bits)
     }
 }
 

@@ -24,6 +24,8 @@ mod reactions;
 mod referee;
 mod rules;
 mod saves;
+#[cfg(feature = "server")]
+mod server;
 mod setup;
 mod testing;
 mod tidy;
