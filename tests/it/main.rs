@@ -19,5 +19,6 @@ mod reactions;
 mod referee;
 mod rules;
 mod setup;
+mod switch;
 mod tidy;
 mod verify;
