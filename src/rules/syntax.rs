@@ -225,8 +225,11 @@ impl<'t> Parser<'t, '_> {
             let token = self.next();
             return self.fail(mistake::quoted_member(self.tokens.text_of(token.span), token.span));
         }
-        let first = self.expect(Kind::Ident, what)?.span;
-        let mut span = first;
+        let number = self.at(Kind::Int).then(|| self.next().span);
+        let mut span = match number {
+            Some(span) => span,
+            None => self.expect(Kind::Ident, what)?.span,
+        };
         loop {
             let (hyphen, word) = (self.peek(), self.tokens.second());
             let joined = hyphen.kind == Kind::Minus

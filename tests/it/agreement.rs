@@ -356,6 +356,48 @@ fn captures_forced_with_castling() {
     agree(&["giveaway"], plies(5000));
 }
 
+#[test]
+fn lines_that_bend() {
+    agree(&["bouncing-1", "bouncing-2", "wrap-board"], plies(600));
+}
+
+#[test]
+fn pawns_that_march_otherwise() {
+    agree(&["berolina", "berolina-white", "berolina-2", "berolina-2-white"], plies(1200));
+}
+
+#[test]
+fn turns_of_two_half_moves() {
+    let games = ["double-move", "double-move-rc", "monster", "monster-rc", "monster-kingcapture"];
+    agree(&games, plies(1500));
+}
+
+#[test]
+fn several_kings() {
+    let games = ["dual-king-castle", "weak-dual-king", "weak-dual-king-last-royal"];
+    agree(&games, plies(900));
+}
+
+#[test]
+fn other_ways_to_end() {
+    let games = [
+        "suicide",
+        "first-promotion",
+        "pawns-only",
+        "capture-all",
+        "last-piece-standing",
+        "extinction",
+        "extinct-knight",
+        "capture-to-win",
+    ];
+    agree(&games, plies(2400));
+}
+
+#[test]
+fn hops_leaps_and_vetoes() {
+    agree(&["cannon", "knights-leap-twice", "knight-immunity"], plies(900));
+}
+
 /// The same facts under rows of another width.
 fn widened(rules: &Ruleset, width: usize) -> World {
     let plan = Plan::compile_wide(Arc::clone(rules.program()), width);
@@ -379,6 +421,9 @@ fn wider_rows() {
             "coregal",
             "antichess",
             "giveaway",
+            "cannon",
+            "bouncing-2",
+            "double-move",
         ]) {
             let rules = load(game);
             let name = format!("{game} in rows of {width}");

@@ -125,7 +125,7 @@ fn a_refusal_says_why() {
             "antichess",
             Some("8/8/8/3p4/4P3/8/P7/8 w - - 0 1"),
             "a2a3",
-            "a rule of the game forbids the white pawn on a2 to go to a3",
+            "the white pawn on a2 going to a3 captures nothing, and it must",
         ),
     ];
     let found = cases.map(|(game, fen, uci, _)| refusal(game, fen, uci));

@@ -13,7 +13,7 @@ use super::super::program::{
     Template, Type,
 };
 use super::{Checker, Info};
-use crate::facts::BOOL;
+use crate::facts::{BOOL, DomainId};
 
 impl<'t> Checker<'t> {
     pub(super) fn declare(&mut self, files: &[File<'t>]) {
@@ -259,6 +259,10 @@ impl<'t> Checker<'t> {
             (Default::Member(name), Type::Domain(id)) => {
                 (self.domains.member(id, name.text, name.span), name.span)
             }
+            // A member may be called `1`.
+            (Default::Number(number), Type::Domain(id)) if self.has_member(id, number) => {
+                (self.domains.member(id, &number.value.to_string(), number.span), number.span)
+            }
             (Default::Number(Number { span, .. }) | Default::Member(Name { span, .. }), _) => {
                 (Err(mistake::default_type(*span, self.type_name(ty))), *span)
             }
@@ -270,6 +274,10 @@ impl<'t> Checker<'t> {
                 None
             }
         }
+    }
+
+    fn has_member(&self, id: DomainId, number: &Number) -> bool {
+        self.domains.member(id, &number.value.to_string(), number.span).is_ok()
     }
 
     /// Texts are for names and notation: only statics have them.
@@ -375,10 +383,13 @@ impl<'t> Checker<'t> {
             if !matches!(self.relation(id).role, Role::Input(_) | Role::Derived) {
                 let report = mistake::static_repetition(name, self.relation(id).span);
                 self.report(report);
-            } else if self.repetition.contains(&id) {
-                self.report(mistake::repetition_twice(name));
+            } else if let Some(&(_, first)) = self.repetition.iter().find(|it| it.0 == id) {
+                // Files that do not know of each other may both need it.
+                if first.source == name.span.source {
+                    self.report(mistake::repetition_twice(name));
+                }
             } else {
-                self.repetition.push(id);
+                self.repetition.push((id, name.span));
             }
         }
     }

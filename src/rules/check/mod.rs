@@ -99,7 +99,7 @@ struct Checker<'t> {
     default_stage: StageId,
     /// For each source, whether it is a preset's.
     is_preset: Vec<bool>,
-    repetition: Vec<RelId>,
+    repetition: Vec<(RelId, Span)>,
     lasting: Vec<AttrId>,
     meta: Vec<Meta>,
     texts: Vec<String>,
@@ -246,7 +246,7 @@ impl<'t> Checker<'t> {
             reactions: self.reactions,
             stages: self.stages,
             events: self.events.into_iter().zip(0..).map(declared).collect(),
-            repetition: self.repetition,
+            repetition: self.repetition.into_iter().map(|it| it.0).collect(),
             lasting: self.lasting,
             meta: self.meta,
             texts: self.texts,
