@@ -7,11 +7,16 @@ pub mod explain;
 mod fire;
 mod frog;
 mod rows;
+mod schedule;
 mod solve;
+mod trace;
+mod transaction;
 mod world;
 
 pub use bits::PlanError;
 pub use frog::{Frog, Statics, Stuck};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
+pub use trace::{Done, Said, SaidPart, Step, Trace};
+pub use transaction::{DEPTH, EVENTS, Refusal};
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

@@ -5,15 +5,18 @@
 //! of the facts as they are now. Which evaluator answers is a matter of [`Backend`]; both must give
 //! the same rows.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
-use super::bits::{BitPlan, EngineMark, Evaluator, Output, PlanError};
+use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::rows::{Rows, Tuple, collect};
-use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, Session, Value};
-use crate::rules::{ActionId, Input, Program, RelId, Role};
+use super::schedule::Schedule;
+use super::trace::Trace;
+use super::transaction::{Output, Refusal, Transaction};
+use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,6 +32,9 @@ pub enum Backend {
 pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
+    schedule: Schedule,
+    /// The order of reactions by the letter, for the referee.
+    letter: Schedule,
     /// The referee's statics, computed when the referee is first asked for.
     frog: OnceLock<Arc<Statics>>,
 }
@@ -46,8 +52,15 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
-        let bits = BitPlan::compile(&program, width)?;
-        Ok(Self { program, bits, frog: OnceLock::new() })
+        let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
+        let bits = BitPlan::compile(&program, &schedule, width)?;
+        Ok(Self { program, bits, schedule, letter, frog: OnceLock::new() })
+    }
+
+    /// How many batches of reactions each action takes.
+    pub fn batches(&self) -> Vec<usize> {
+        let actions = self.program.actions.iter();
+        actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
     }
 
     fn frog(&self) -> Arc<Statics> {
@@ -108,6 +121,14 @@ impl World {
 
     pub fn program(&self) -> &Arc<Program> {
         &self.plan.program
+    }
+
+    /// Which evaluator answers.
+    pub fn backend(&self) -> Backend {
+        match &self.engine {
+            Engine::Bits(_) => Backend::Bits,
+            Engine::Frog(_) => Backend::Frog,
+        }
     }
 
     pub fn facts(&self) -> &Session {
@@ -246,34 +267,107 @@ impl World {
         }
     }
 
-    /// Takes an action: the bodies of all its reactions are solved on the facts as they are, then
-    /// the effects are applied in text order. Whether the action is legal is not asked.
-    pub fn fire(&mut self, action: ActionId, args: &[i64]) {
-        let Engine::Bits(bits) = &mut self.engine else {
-            for write in fire::writes(&self.materialised(), action, args) {
-                match write {
-                    fire::Write::Set(entity, attr, new) => {
-                        self.set_raw(entity, attr, new);
-                    }
-                    fire::Write::Remove(entity) => self.remove(entity),
-                }
-            }
-            return;
-        };
-        let mut outputs = std::mem::take(&mut self.outputs);
-        bits.react(action, args, &mut outputs);
-        for output in outputs.drain(..) {
+    /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
+    ///
+    /// # Errors
+    /// A reaction refused it, or events had no end. Nothing has changed.
+    pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
+        let event = Event::Action(action);
+        let batches = self.batches(event);
+        if batches.len() == 1 && self.schedule().batches[batches.start].plain {
+            self.fire_plain(batches.start, args);
+            return Ok(());
+        }
+        self.transact(event, args, None)
+    }
+
+    /// Takes an action and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Action(action), args, Some(&mut trace))?;
+        Ok(trace)
+    }
+
+    /// Lets an event happen that no reaction raised, and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn raise(&mut self, event: EventId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Raised(event), args, Some(&mut trace))?;
+        Ok(trace)
+    }
+
+    /// All of it, or nothing.
+    fn transact(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        trace: Option<&mut Trace>,
+    ) -> Result<(), Refusal> {
+        let schedule = self.schedule();
+        let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
+        let mark = can_fail.then(|| self.mark());
+        let done = Transaction::new(self, trace).run(event, args);
+        if let (Err(_), Some(mark)) = (&done, mark) {
+            self.rollback(mark);
+        }
+        done
+    }
+
+    /// The short road: one batch that writes facts.
+    fn fire_plain(&mut self, batch: usize, args: &[i64]) {
+        let outputs = self.solve(batch, args, false);
+        for output in &outputs {
             match output {
                 Output::Set { attr, entity, value } => {
-                    self.set_raw(EntityId(entity as u32), attr, Some(value));
+                    self.set_raw(EntityId(*entity as u32), *attr, Some(*value));
                 }
                 Output::Retract { attr, entity } => {
-                    self.set_raw(EntityId(entity as u32), attr, None);
+                    self.set_raw(EntityId(*entity as u32), *attr, None);
                 }
-                Output::Remove { entity } => self.remove(EntityId(entity as u32)),
+                Output::Remove { entity } => self.remove(EntityId(*entity as u32)),
+                // A plain batch has no others.
+                Output::Other(_) => {}
             }
         }
-        self.outputs = outputs;
+        self.give_back(outputs);
+    }
+
+    /// The evaluators agree on what reactions do, not on how many batches that takes.
+    fn schedule(&self) -> &Schedule {
+        match &self.engine {
+            Engine::Bits(_) => &self.plan.schedule,
+            Engine::Frog(_) => &self.plan.letter,
+        }
+    }
+
+    pub(super) fn batches(&self, event: Event) -> Range<usize> {
+        self.schedule().of(event)
+    }
+
+    /// What a batch does on the facts as they are.
+    pub(super) fn solve(&mut self, batch: usize, args: &[i64], traced: bool) -> Vec<Output> {
+        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        if let Engine::Bits(bits) = &mut self.engine {
+            let mut outputs = std::mem::take(&mut self.outputs);
+            bits.react(batch, args, next, traced, &mut outputs);
+            return outputs;
+        }
+        let plan = Arc::clone(&self.plan);
+        let reactions = &plan.letter.batches[batch].reactions;
+        fire::outputs(&self.materialised(), reactions, args, next, traced)
+    }
+
+    /// Outputs that are used up: their memory is.
+    pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
+        outputs.clear();
+        if outputs.capacity() > self.outputs.capacity() {
+            self.outputs = outputs;
+        }
     }
 
     /// Every relation, computed; for proofs and audits.

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use super::safety::{Decision, decisions};
 use crate::facts::{AttrId, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
@@ -82,6 +83,7 @@ pub struct Contract {
     pub castling_text: RelId,
     pub in_check: RelId,
     pub exposed: RelId,
+    pub untenable: RelId,
     pub over: RelId,
     pub result: RelId,
     pub claim: RelId,
@@ -92,6 +94,8 @@ pub struct Contract {
     pub sides: DomainId,
     pub kinds: DomainId,
     pub wings: DomainId,
+    /// How each action is decided, by its number.
+    pub decisions: Vec<Decision>,
 }
 
 /// One thing that the rules do not say, or say otherwise than this layer can read.
@@ -202,6 +206,7 @@ impl Finder<'_> {
         let castling_text = self.rules("castling_text", &[Entity, Square]);
         let in_check = self.rules("in_check", &[]);
         let exposed = self.rules("exposed", &[Side]);
+        let untenable = self.rules("untenable", &[Side]);
         let over = self.rules("over", &[Outcome, Reason]);
         let result = self.rules("result", &[Outcome, Reason]);
         let claim = self.rules("claim", &[Reason]);
@@ -233,6 +238,8 @@ impl Finder<'_> {
             castling_text: castling_text?,
             in_check: in_check?,
             exposed: exposed?,
+            untenable: untenable?,
+            decisions: decisions(self.program, untenable?),
             over: over?,
             result: result?,
             claim: claim?,

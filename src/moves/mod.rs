@@ -6,6 +6,7 @@
 mod action;
 mod contract;
 mod perft;
+mod safety;
 mod template;
 pub mod notation;
 
@@ -15,3 +16,4 @@ pub use action::{
 };
 pub use contract::{Board, Contract, ContractError, Fact, Fault};
 pub use perft::{PerftListError, PerftRecord, divide, perft, perft_by, read_perft_list};
+pub use safety::Decision;

@@ -6,11 +6,16 @@
 
 mod activation;
 mod catalogue;
-mod constraints;
+mod combine;
+mod compose;
+mod definitions;
 mod numbered;
 mod ruleset;
+mod switch;
 
 pub use activation::{Activation, ActivationError, Request};
 pub use catalogue::{Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry};
+pub use combine::{SetError, SetFault};
+pub use definitions::{DefinitionError, DefinitionFault};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};

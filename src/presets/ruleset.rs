@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Plan, World};
-use crate::facts::{AttrId, Document, FactError, GAME, NEXT_ENTITY, SaveError, Value};
+use crate::derive::{Backend, Plan, Refusal, World};
+use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::FenError;
+use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_of_game};
 use super::catalogue::GameEntry;
+use super::compose::Composed;
 
 /// A game that can be started, any number of times.
 #[derive(Debug, Clone)]
@@ -32,6 +33,16 @@ pub enum StartError {
     Save(#[from] SaveError),
     #[error(transparent)]
     Fact(#[from] FactError),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Raises an event of the rules about an activation, if they declare it.
+pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Result<(), Refusal> {
+    match world.program().event_named(event) {
+        Some(event) => world.raise(event, &[i64::from(about.0)]).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 impl Ruleset {
@@ -59,6 +70,12 @@ impl Ruleset {
     /// What is active, the game's own first.
     pub fn activations(&self) -> &[Activation] {
         &self.activations
+    }
+
+    /// The same game with other activations, under the program that they need.
+    pub(super) fn with(&self, activations: Vec<Activation>, composed: &Composed) -> Self {
+        let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
+        Self { activations, terms, plan, ..self.clone() }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -92,11 +109,16 @@ impl Ruleset {
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
-        for activation in &self.activations {
-            activation.state(&mut world)?;
+        let mut active = Vec::new();
+        for (activation, number) in self.activations.iter().zip(1..) {
+            active.push(activation.state(&mut world, number)?);
         }
         let fen = fen.unwrap_or(&self.start);
-        Ok(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
+        let Setup { warnings } = read_fen(&mut world, &self.terms.moves, fen)?;
+        for entity in active {
+            announce(&mut world, "activated", entity)?;
+        }
+        Ok(Game::from_world(world, Arc::clone(&self.terms), warnings))
     }
 
     /// A game that goes on from the facts of a save, activations included. The positions that led

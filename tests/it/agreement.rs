@@ -15,6 +15,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
 
 use crate::random_rules::Choices;
+use crate::reactions::fire_alike;
 use crate::rules::corpus;
 
 /// Plies of each game.
@@ -193,7 +194,7 @@ impl Walk {
             _ => {}
         }
         let mv = &moves[self.choices.below(moves.len())];
-        self.world.fire(mv.action, &mv.args);
+        self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         self.compare("a move");
         if self.choices.one_in(8) {
             self.compare_from_scratch();
@@ -204,11 +205,11 @@ impl Walk {
     fn try_one(&mut self) {
         let mark = self.world.mark();
         let Some(mv) = self.any_move() else { return };
-        self.world.fire(mv.action, &mv.args);
+        self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         let deeper = self.choices.one_in(4).then(|| self.any_move()).flatten();
         if let Some(mv) = deeper {
             let inner = self.world.mark();
-            self.world.fire(mv.action, &mv.args);
+            self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
             if self.choices.one_in(2) {
                 self.compare("a second move tried");
             }
@@ -497,7 +498,7 @@ fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
                 let moves = pseudo_moves(&mut world);
                 if !moves.is_empty() {
                     let mv = &moves[choices.below(moves.len())];
-                    world.fire(mv.action, &mv.args);
+                    let _refused = fire_alike(&mut world, mv.action, &mv.args).is_err();
                 }
             }
             5 => world.forget_rows(),

@@ -1,212 +1,185 @@
-//! Games written by hand: a start, moves, and what must hold after each. For rules that no other
-//! program plays.
+//! Golden games: start positions, moves, and what must be so after them, written by hand from the
+//! rules of each preset. Data in `tests/data/golden/presets`, one file a preset.
 //!
-//! A file of `tests/data/golden/*.json` has a list `games`. A game has
-//! * `name`: what it shows;
-//! * `game`, and `presets` as `--preset` takes them (may be left out), `start` (a FEN; may be left out);
-//! * `expect`: what holds before the first move (may be left out);
-//! * `moves`: steps with `move` (UCI) and `expect`, or with `refused` (UCI): not legal here.
-//!
-//! What can be expected:
-//! * `fen`: the whole FEN;
-//! * `legal`, `illegal`: moves in UCI, some of all;
-//! * `moves`: how many there are;
-//! * `holds`, `fails`: rows such as `attacks(e4, d5)`, a square standing for the piece on it, `_` for
-//!   anything;
-//! * `result`: as in `white wins by checkmate`, or `null` while the game goes on.
-//!
-//! Every game is also played with the referee, and taken back to its start.
+//! Lines of a file; a blank line begins the next game:
+//! `game NAME`, `preset ACTIVATION`, `fen FEN` set up; `moves UCI ...` plays; `is ROW` and `no ROW`
+//! ask for a row, pieces by their squares and `_` for anything; `position FEN` is the whole position;
+//! `count N` legal moves, of which `legal UCI ...` are some and `illegal UCI ...` none;
+//! `result OUTCOME by REASON`, `result none`, `note TEXT`, `refused UCI: REASON`.
 
-use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use rulemate::derive::{Backend, Tuple};
+use rulemate::derive::Backend;
 use rulemate::facts::Shape;
 use rulemate::game::Game;
+use rulemate::moves::notation::listing;
 use rulemate::presets::Catalogue;
-use rulemate::rules::Type;
-use serde::Deserialize;
+use rulemate::rules::{Program, Type};
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    games: Vec<Golden>,
-}
+use crate::reactions::fire_alike;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Golden {
-    name: String,
+struct Scene {
     game: String,
-    #[serde(default)]
     presets: Vec<String>,
-    start: Option<String>,
-    #[serde(default)]
-    expect: Expect,
-    #[serde(default)]
-    moves: Vec<Step>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Step {
-    #[serde(rename = "move")]
-    played: Option<String>,
-    refused: Option<String>,
-    #[serde(default)]
-    expect: Expect,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expect {
     fen: Option<String>,
-    #[serde(default)]
-    legal: Vec<String>,
-    #[serde(default)]
-    illegal: Vec<String>,
-    moves: Option<usize>,
-    #[serde(default)]
-    holds: Vec<String>,
-    #[serde(default)]
-    fails: Vec<String>,
-    /// `Some(None)` for `null`.
-    #[serde(default, deserialize_with = "given")]
-    result: Option<Option<String>>,
+    /// Made when the first line after the set-up asks for it.
+    play: Option<Game>,
 }
 
-fn given<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(from).map(Some)
-}
-
-impl Expect {
-    fn check(&self, game: &mut Game) -> Result<(), String> {
-        if let Some(fen) = self.fen.as_ref().filter(|it| **it != game.fen()) {
-            return Err(format!("found {}, expected {fen}", game.fen()));
-        }
-        let legal: BTreeSet<String> = game.listing().into_iter().map(|it| it.0).collect();
-        if let Some(text) = self.legal.iter().find(|it| !legal.contains(*it)) {
-            return Err(format!("{text} is not legal, only {legal:?}"));
-        }
-        if let Some(text) = self.illegal.iter().find(|it| legal.contains(*it)) {
-            return Err(format!("{text} is legal"));
-        }
-        if self.moves.is_some_and(|it| it != legal.len()) {
-            return Err(format!("{} moves: {legal:?}", legal.len()));
-        }
-        for text in &self.holds {
-            if !holds(game, text)? {
-                return Err(format!("{text} does not hold"));
-            }
-        }
-        for text in &self.fails {
-            if holds(game, text)? {
-                return Err(format!("{text} holds"));
-            }
-        }
-        let result = game.result().map(ToString::to_string);
-        match &self.result {
-            Some(expected) if *expected != result => Err(format!("the result is {result:?}")),
-            _ => Ok(()),
-        }
+impl Scene {
+    fn game(&mut self) -> &mut Game {
+        let (name, presets, fen) = (&self.game, &self.presets, &self.fen);
+        self.play.get_or_insert_with(|| {
+            let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+            let rules = catalogue.load(name, presets).unwrap_or_else(|it| panic!("{it}"));
+            let started = rules.start_on(Backend::Bits, fen.as_deref());
+            started.unwrap_or_else(|it| panic!("{it}"))
+        })
     }
-}
 
-/// Whether some row fits `relation(argument, ...)`.
-fn holds(game: &mut Game, text: &str) -> Result<bool, String> {
-    let program = game.program().clone();
-    let (name, args) = text
-        .strip_suffix(')')
-        .and_then(|it| it.split_once('('))
-        .ok_or_else(|| format!("{text:?} is no row"))?;
-    let args: Vec<&str> = args.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
-    let rel = program.relation_named(name).ok_or_else(|| format!("there is no relation {name}"))?;
-    let columns = &program.relation(rel).columns;
-    if columns.len() != args.len() {
-        return Err(format!("{name} has {} columns", columns.len()));
+    fn uci(&mut self) -> Vec<String> {
+        self.game().listing().into_iter().map(|it| it.0).collect()
     }
-    let at = program.relation_named("at").ok_or("there are no pieces")?;
-    let mut wanted: Vec<Option<i64>> = Vec::new();
-    for (arg, column) in args.iter().zip(columns) {
-        wanted.push(match column.ty {
-            _ if *arg == "_" => None,
-            Type::Int => Some(arg.parse().map_err(|_| format!("{arg} is no number"))?),
-            Type::Text => return Err(format!("{name} has texts")),
-            Type::Domain(id) => {
-                let domain = program.schema.domain(id);
-                let entity = matches!(domain.shape, Shape::Entities { .. });
-                let Type::Domain(board) = program.relation(at).columns[1].ty else {
-                    return Err("pieces stand on no square".into());
-                };
-                let named = if entity { program.schema.domain(board) } else { domain };
-                let member = named.member(arg).ok_or_else(|| format!("{arg} is unknown"))?;
-                if !entity {
-                    Some(member)
-                } else {
-                    let on: Vec<Tuple> = game.world_mut().matching(at, &[None, Some(member)]);
-                    match on.first() {
-                        Some(row) => Some(row[0]),
-                        None => return Ok(false),
+
+    fn line(&mut self, word: &str, rest: &str) -> Result<(), String> {
+        match word {
+            "game" => self.game = rest.into(),
+            "preset" => self.presets.push(rest.into()),
+            "fen" => self.fen = Some(rest.into()),
+            "moves" => rest.split(' ').try_for_each(|it| play(self.game(), it))?,
+            "is" | "no" => {
+                let game = self.game();
+                if holds(game, rest)? != (word == "is") {
+                    return Err(format!("in {}", game.fen()));
+                }
+            }
+            "legal" | "illegal" => {
+                let listed = self.uci();
+                for uci in rest.split(' ') {
+                    if listed.contains(&uci.to_string()) != (word == "legal") {
+                        return Err(format!("{uci} in {}", listed.join(" ")));
                     }
                 }
             }
-        });
+            "position" => {
+                let found = self.game().fen();
+                if found != rest {
+                    return Err(format!("found {found}"));
+                }
+            }
+            "count" => {
+                let listed = self.uci();
+                if listed.len().to_string() != rest {
+                    return Err(format!("{}: {}", listed.len(), listed.join(" ")));
+                }
+            }
+            "result" => {
+                let result = self.game().result();
+                let found =
+                    result.map_or("none".into(), |it| format!("{} by {}", it.outcome, it.reason));
+                if found != rest {
+                    return Err(format!("the result is {found}"));
+                }
+            }
+            "note" => {
+                let history = self.game().history();
+                let notes = history.last().map_or(&[][..], |it| &it.notes);
+                if !notes.iter().any(|it| **it == *rest) {
+                    return Err(format!("the notes are {notes:?}"));
+                }
+            }
+            "refused" => {
+                let (uci, reason) = rest.split_once(": ").ok_or("UCI: REASON")?;
+                match self.game().play_text(uci) {
+                    Ok(_) => return Err(format!("{uci} is legal")),
+                    Err(it) if it.to_string().contains(reason) => {}
+                    Err(it) => return Err(it.to_string()),
+                }
+            }
+            _ => return Err("no such line".into()),
+        }
+        Ok(())
     }
-    Ok(!game.world_mut().matching(rel, &wanted).is_empty())
 }
 
-fn play(golden: &Golden, backend: Backend) -> Result<(), String> {
-    let catalogue = Catalogue::embedded().map_err(|it| it.to_string())?;
-    let rules = catalogue.load(&golden.game, &golden.presets).map_err(|it| it.to_string())?;
-    let game = rules.start_on(backend, golden.start.as_deref());
-    let mut game = game.map_err(|it| it.to_string())?;
-    let start = game.hash();
-    golden.expect.check(&mut game).map_err(|it| format!("at the start: {it}"))?;
-    for (number, step) in (1..).zip(&golden.moves) {
-        let fault = |why: String| format!("step {number}: {why}");
-        if let Some(text) = &step.refused {
-            let before = game.hash();
-            if game.play_text(text).is_ok() {
-                return Err(fault(format!("{text} is legal")));
-            }
-            if game.hash() != before {
-                return Err(fault(format!("{text} was refused and changed facts")));
-            }
-        }
-        if let Some(text) = &step.played {
-            game.play_text(text).map_err(|it| fault(it.to_string()))?;
-        }
-        step.expect.check(&mut game).map_err(fault)?;
+/// Plays a move, on both evaluators.
+fn play(game: &mut Game, uci: &str) -> Result<(), String> {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    if let Some((_, mv)) = listing(world, &contract).into_iter().find(|it| it.0 == uci) {
+        let mark = world.mark();
+        fire_alike(world, mv.action, &mv.args).map_err(|it| it.to_string())?;
+        world.rollback(mark);
     }
-    while !game.history().is_empty() {
-        game.takeback();
+    game.play_text(uci).map(|_| ()).map_err(|it| it.to_string())
+}
+
+/// Whether a row like `hp(d5, 1)` is there.
+fn holds(game: &mut Game, text: &str) -> Result<bool, String> {
+    let (name, args) = text.strip_suffix(')').and_then(|it| it.split_once('(')).ok_or("ROW")?;
+    let program = Arc::clone(game.program());
+    let rel = program.relation_named(name).ok_or("no such relation")?;
+    let columns = &program.relation(rel).columns;
+    let args: Vec<&str> = args.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
+    if args.len() != columns.len() {
+        return Err(format!("{} columns", columns.len()));
     }
-    if game.hash() == start { Ok(()) } else { Err("taking all back changes facts".into()) }
+    let mut pattern = Vec::new();
+    for (arg, column) in args.iter().zip(columns) {
+        pattern.push(match *arg {
+            "_" => None,
+            _ => match raw(game, &program, column.ty, arg)? {
+                Some(raw) => Some(raw),
+                // Nobody stands there.
+                None => return Ok(false),
+            },
+        });
+    }
+    Ok(!game.world_mut().matching(rel, &pattern).is_empty())
+}
+
+fn raw(game: &mut Game, program: &Program, ty: Type, text: &str) -> Result<Option<i64>, String> {
+    let Type::Domain(id) = ty else {
+        return text.parse().map(Some).map_err(|_| format!("{text} is no number"));
+    };
+    let domain = program.schema.domain(id);
+    if !matches!(domain.shape, Shape::Entities { .. }) {
+        return domain.member(text).map(Some).ok_or(format!("no {text} in {}", domain.name));
+    }
+    let contract = game.contract().clone();
+    let squares = program.schema.domain(contract.board.domain);
+    let square = squares.member(text).ok_or(format!("no square {text}"))?;
+    let there = game.world_mut().matching(contract.at.rel, &[None, Some(square)]);
+    Ok(there.first().map(|it| it[0]))
 }
 
 #[test]
-fn games_written_by_hand() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden");
-    let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let mut faults = Vec::new();
-    let mut games = 0;
-    for path in entries.map(|it| it.expect("an entry").path()) {
-        if path.extension().is_none_or(|it| it != "json") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("readable");
-        let file: File =
-            serde_json::from_str(&text).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
-        for golden in &file.games {
-            games += 1;
-            for backend in [Backend::Bits, Backend::Frog] {
-                if let Err(why) = play(golden, backend) {
-                    let file = path.file_name().unwrap_or_default().to_string_lossy();
-                    faults.push(format!("{file}, {}, {backend:?}: {why}", golden.name));
+fn golden_games_of_presets() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/presets");
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|it| panic!("{it}"));
+    let mut paths: Vec<_> = entries.filter_map(|it| Some(it.ok()?.path())).collect();
+    paths.sort();
+    let mut wrong = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|it| panic!("{it}"));
+        let mut scene: Option<Scene> = None;
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() {
+                scene = None;
+            } else if !line.starts_with('#') {
+                let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+                let scene = scene.get_or_insert_with(|| Scene {
+                    game: "chess".into(),
+                    presets: Vec::new(),
+                    fen: None,
+                    play: None,
+                });
+                if let Err(fault) = scene.line(word, rest) {
+                    wrong.push(format!("{}:{number}: {line}\n    {fault}", path.display()));
                 }
             }
         }
     }
-    assert!(games >= 12, "{games}");
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -75,7 +75,7 @@ fn both_ways_agree_in_random_games() {
             }
             let mv = &moves[choices.below(moves.len())];
             let world = game.world_mut();
-            world.fire(mv.action, &mv.args);
+            world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
             world.commit();
         }
     }

@@ -19,7 +19,7 @@ fn play(pair: &[String], seed: u64, plies: u32) -> Option<Result<u32, String>> {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let rules = match catalogue.load("chess", pair) {
         Ok(rules) => rules,
-        Err(LoadError::Presets { .. }) => return None,
+        Err(LoadError::Set(_)) => return None,
         Err(other) => return Some(Err(other.to_string())),
     };
     let mut game = match rules.start((seed % 2 == 1).then_some(BUSY)) {

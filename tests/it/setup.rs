@@ -45,7 +45,7 @@ impl Table {
 
     /// Plays a move for good.
     pub(crate) fn play(&mut self, mv: &Move) {
-        self.world.fire(mv.action, &mv.args);
+        self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         self.world.commit();
     }
 }

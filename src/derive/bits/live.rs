@@ -7,14 +7,15 @@
 use std::ops::ControlFlow;
 
 use crate::facts::Change;
-use crate::rules::{ActionId, Input, RelId, Role};
+use crate::rules::{Input, RelId, Role};
 
 use super::super::rows::Tuple;
+use super::super::transaction::Output;
 use super::code::Space;
 use super::compile::{Compiled, DeltaKind, Mode, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
-use super::run::{Output, State};
+use super::run::State;
 use super::word::Word;
 
 /// How much room for tuples to be checked a session keeps for the next change.
@@ -605,12 +606,12 @@ impl<W: Word> Live<W> {
     pub(super) fn react(
         &mut self,
         c: &Compiled<W>,
-        action: ActionId,
+        batch: usize,
         args: &[i64],
         outputs: &mut Vec<Output>,
     ) {
         self.catch_up(c);
-        for reaction in &c.reactions[usize::from(action.0)] {
+        for reaction in &c.batches[batch] {
             for &need in &reaction.needs {
                 if !self.flag(need) {
                     self.derive(c, need);
@@ -620,8 +621,8 @@ impl<W: Word> Live<W> {
                 self.s.regs[usize::from(*reg)] = *value;
             }
             self.s.exec(c, reaction.pc as usize);
+            self.s.effects(c, reaction, outputs);
         }
-        outputs.append(&mut self.s.outputs);
     }
 
     pub(super) fn count(&self, dense: &Dense) -> u64 {
