@@ -258,7 +258,7 @@ fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
 }
 
 /// An option that is a list: `.meta list "OPTION: DOMAIN = MEMBER+MEMBER"`. As a fact it is a number
-/// with a bit for each member.
+/// with a bit for each of the first 63 members; the 64th turns its sign.
 struct List<'p> {
     domain: &'p Domain,
     default: &'p str,
@@ -279,12 +279,14 @@ fn list_of<'p>(program: &'p Program, preset: &str, option: &str) -> Option<List<
 impl List<'_> {
     fn read(&self, text: &str) -> Result<Value, String> {
         let bit = |name: &str| self.domain.member(name).filter(|it| (0..64).contains(it));
-        let bits = text.split('+').map(bit).try_fold(0, |sum, it| Some(sum | (1_i64 << it?)));
-        let expected = || format!("members of {}, joined by +", self.domain.name);
-        bits.map(Value::Int).ok_or_else(expected)
+        let bits = text.split('+').map(bit).try_fold(0, |sum, it| Some(sum | (1_u64 << it?)));
+        let bits = bits.ok_or_else(|| format!("members of {}, joined by +", self.domain.name))?;
+        let low = (bits & (u64::MAX >> 1)) as i64;
+        Ok(Value::Int(if bits >> 63 == 1 { -low } else { low }))
     }
 
-    fn write(&self, bits: i64) -> String {
+    fn write(&self, number: i64) -> String {
+        let bits = number.unsigned_abs() | u64::from(number <= 0) << 63;
         let members = (0..self.domain.size() as i64).filter(|it| *it < 64 && bits >> it & 1 == 1);
         members.map(|it| self.domain.member_name(it)).collect::<Vec<_>>().join("+")
     }
