@@ -30,7 +30,7 @@ pub(crate) enum Command {
     /// List the games that can be played
     Games(ListArgs),
     /// List the presets, the rule modules that games are made of
-    Presets(ListArgs),
+    Presets(PresetsArgs),
     /// List the layouts, where the pieces of games start
     Layouts(ListArgs),
     /// Play a game in the terminal, against a second person or a random mover
@@ -126,6 +126,15 @@ pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about each preset, with a diagram, to a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) pages: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

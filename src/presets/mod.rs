@@ -11,7 +11,7 @@ mod numbered;
 mod ruleset;
 pub mod save;
 
-pub use activation::{Activation, ActivationError, Request};
+pub use activation::{Activation, ActivationError, OptionEntry, Request};
 pub use catalogue::{
     AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
     at_its_place,
