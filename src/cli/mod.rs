@@ -18,6 +18,7 @@ mod perft;
 mod play;
 mod referee;
 mod setup;
+mod svg;
 mod verify;
 
 use std::process::ExitCode;

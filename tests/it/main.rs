@@ -3,6 +3,7 @@
 mod agreement;
 mod budgets;
 mod cli;
+mod damage;
 mod explain;
 mod facts;
 mod fixture;
@@ -14,6 +15,7 @@ mod moves;
 mod notation;
 mod numbers;
 mod perft;
+mod positions;
 mod presets;
 mod random_rules;
 mod referee;
