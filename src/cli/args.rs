@@ -256,6 +256,12 @@ pub(crate) struct ExplainArgs {
     /// Prove or refute one row of a relation
     #[arg(long, value_name = "FACT", conflicts_with = "legal")]
     pub(crate) fact: Option<String>,
+    /// Levels of the tree that are worked out (all of a proof, and enough of a refutation)
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// Print the board as SVG, the squares of the proof marked
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -27,6 +27,7 @@ mod saves;
 #[cfg(feature = "server")]
 mod serve;
 mod setup;
+mod svg;
 mod verify;
 
 use std::process::ExitCode;

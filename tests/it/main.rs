@@ -3,6 +3,7 @@
 mod agreement;
 mod budgets;
 mod cli;
+mod damage;
 mod explain;
 mod facts;
 mod fixture;
@@ -15,6 +16,7 @@ mod moves;
 mod notation;
 mod numbers;
 mod perft;
+mod positions;
 mod presets;
 mod protocols;
 mod proof;
