@@ -3,6 +3,7 @@
 mod agreement;
 mod budgets;
 mod cli;
+mod cli_saves;
 mod explain;
 mod facts;
 mod fixture;

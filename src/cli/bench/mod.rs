@@ -2,6 +2,7 @@
 //!
 //! Figures are of this machine and this run; what travels are the ratios.
 
+mod audit;
 mod derive;
 mod memory;
 mod meter;
@@ -30,12 +31,13 @@ struct Answer {
     derive: Vec<derive::Row>,
     memory: memory::Row,
     startup: startup::Row,
+    audit: audit::Row,
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new()?;
     let mut peer = Peer::start(PEER);
-    let bar = progress(perft::count() + 3, "bench");
+    let bar = progress(perft::count() + 4, "bench");
     let answer = Answer {
         processor: meter::processor(),
         measure: meter::unit(),
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         derive: derive::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory: memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
+        audit: audit::run(&mut library).inspect(|_| bar.inc(1))?,
         peer: peer.map(|it| it.name.clone()),
     };
     bar.finish_and_clear();
@@ -92,6 +95,8 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     memory::print(&answer.memory, out)?;
     head(out, "Start-up: `rulemate moves`, milliseconds")?;
     startup::print(&answer.startup, out)?;
+    head(out, "Audits of chess")?;
+    audit::print(&answer.audit, out)?;
     Ok(())
 }
 
