@@ -13,5 +13,6 @@ pub mod presets;
 pub mod proof;
 pub mod audit;
 pub mod testing;
+pub mod protocols;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -20,6 +20,7 @@ mod perft;
 mod play;
 mod profile;
 mod query;
+mod protocol;
 mod referee;
 mod saves;
 mod setup;
@@ -93,6 +94,8 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
+        Command::Uci(args) => protocol::uci(args, out),
+        Command::Xboard(args) => protocol::xboard(args, out),
     }
 }
 

@@ -11,6 +11,6 @@ mod ruleset;
 pub mod save;
 
 pub use activation::{Activation, ActivationError, Request};
-pub use catalogue::{Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
+pub use catalogue::{AddError, Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};

@@ -15,6 +15,7 @@ mod notation;
 mod perft;
 mod presets;
 mod proof;
+mod protocols;
 mod query;
 mod random_rules;
 mod referee;
