@@ -24,4 +24,5 @@ mod saves;
 mod setup;
 mod testing;
 mod tidy;
+mod traces;
 mod verify;
