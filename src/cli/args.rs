@@ -282,7 +282,7 @@ pub(crate) struct SaveArgs {
     /// Keep the texts of the rules in the file
     #[arg(long)]
     pub(crate) embed_rules: bool,
-    /// File to write
+    /// File to write (`-` is standard output, as JSON)
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

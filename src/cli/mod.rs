@@ -19,9 +19,9 @@ mod output;
 mod page;
 mod perft;
 mod play;
-mod protocol;
 mod profile;
 mod query;
+mod protocol;
 mod referee;
 mod saves;
 #[cfg(feature = "server")]

@@ -2,6 +2,7 @@
 //!
 //! Figures are of this machine and this run; what travels are the ratios.
 
+mod audit;
 mod derive;
 mod explain;
 mod memory;
@@ -32,6 +33,7 @@ struct Answer {
     explain: Vec<explain::Row>,
     memory: memory::Row,
     startup: startup::Row,
+    audit: audit::Row,
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -46,6 +48,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory: memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
+        audit: audit::run(&mut library).inspect(|_| bar.inc(1))?,
         peer: peer.map(|it| it.name.clone()),
     };
     bar.finish_and_clear();
@@ -101,6 +104,8 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     memory::print(&answer.memory, out)?;
     head(out, "Start-up: `rulemate moves`, milliseconds")?;
     startup::print(&answer.startup, out)?;
+    head(out, "Audits of chess")?;
+    audit::print(&answer.audit, out)?;
     Ok(())
 }
 
