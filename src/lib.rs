@@ -12,5 +12,6 @@ pub mod game;
 pub mod presets;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod protocols;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -62,6 +62,20 @@ pub(crate) enum Command {
     /// Print the manual page
     #[cfg(feature = "server")]
     Man,
+    /// Speak UCI on standard input and output, for chess programs and their interfaces
+    Uci(ProtocolArgs),
+    /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
+    Xboard(ProtocolArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  printf 'uci\nposition startpos\ngo perft 3\nquit\n' | rulemate uci
+  xboard -fcp 'rulemate xboard' -variant knightmate")]
+pub(crate) struct ProtocolArgs {
+    /// Game to begin with, by name or alias (see `rulemate games`)
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
+    pub(crate) game: String,
 }
 
 /// The options that say which position of which game is meant.

@@ -16,6 +16,7 @@ mod names;
 mod output;
 mod perft;
 mod play;
+mod protocol;
 mod referee;
 #[cfg(feature = "server")]
 mod serve;
@@ -94,6 +95,8 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Completions(args) => serve::completions(args, out),
         #[cfg(feature = "server")]
         Command::Man => serve::man(out),
+        Command::Uci(args) => protocol::uci(args, out),
+        Command::Xboard(args) => protocol::xboard(args, out),
     }
 }
 

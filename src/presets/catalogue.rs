@@ -4,16 +4,19 @@
 //! of every program. Only the files that a game needs are compiled, and only when it is asked for.
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `use` (an activation), `fact`
-//! (`attribute=value` of the game), `number`, `pattern` and `place` (start positions by number). Keys of
-//! presets: `preset`, `name`, `description`. Other keys are left for others.
+//! (`attribute=value` of the game), `number`, `pattern` and `place` (start positions by number),
+//! `client_letters`, `client_piece` and `shuffled` (how clients of protocols write and name it). Keys of presets: `preset`, `name`, `description`. Other keys are left for others.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::derive::{Plan, PlanError};
 use crate::facts::{AttrId, Value, nearest};
 use crate::game::Terms;
 use crate::moves::ContractError;
-use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, compile, metas};
+use crate::rules::{
+    Diagnostics, EMBEDDED, Meta, Program, Source, compile, load_file, load_folder, metas,
+};
 
 use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
 use super::numbered::{Numbered, PlaceError};
@@ -32,6 +35,12 @@ pub struct GameEntry {
     /// Facts of the game, as `(attribute, value)`.
     pub facts: Vec<(String, String)>,
     pub numbered: Option<Numbered>,
+    /// The letters that clients write for pieces, each followed by ours: `"kn mk"`.
+    pub client_letters: String,
+    /// What clients must be told of single pieces, in Betza's notation: `Q& RB`.
+    pub client_pieces: Vec<String>,
+    /// The game that a client means when it asks for this one with shuffled start positions.
+    pub shuffled: Option<String>,
     source: usize,
 }
 
@@ -62,6 +71,15 @@ pub struct CatalogueError {
     pub path: String,
     pub line: u32,
     pub fault: String,
+}
+
+/// Why rule files cannot be added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    #[error("{path} cannot be read: {why}")]
+    Read { path: String, why: std::io::Error },
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
 }
 
 /// Why a game cannot be loaded.
@@ -137,6 +155,22 @@ impl Catalogue {
             None => self.sources.push(source),
         }
         Ok(())
+    }
+
+    /// Adds a rule file, or all rule files below a folder, and returns how many.
+    ///
+    /// # Errors
+    /// What cannot be read, or is no part of a catalogue; files before it stay added.
+    pub fn add_path(&mut self, path: &Path) -> Result<usize, AddError> {
+        let read =
+            if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) };
+        let sources =
+            read.map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
+        let count = sources.len();
+        for source in sources {
+            self.add(source)?;
+        }
+        Ok(count)
     }
 
     /// Whether a file other than the one at `at` has the name of such an entry.
@@ -422,6 +456,9 @@ impl<'a> Metadata<'a> {
             uses: self.texts("use"),
             facts,
             numbered,
+            client_letters: self.text("client_letters")?,
+            client_pieces: self.texts("client_piece"),
+            shuffled: self.one("shuffled")?.map(|it| it.value.clone()),
             source: at,
         })
     }

@@ -10,7 +10,7 @@ mod numbered;
 mod ruleset;
 
 pub use activation::{Activation, ActivationError, Request};
-pub use catalogue::{Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
+pub use catalogue::{AddError, Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 

@@ -13,6 +13,7 @@ mod moves;
 mod notation;
 mod perft;
 mod presets;
+mod protocols;
 mod random_rules;
 mod referee;
 mod rules;
