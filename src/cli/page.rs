@@ -81,7 +81,8 @@ impl<'c> Page<'c> {
         let switches: Vec<String> = self.active.iter().map(|it| format!("--preset {it}")).collect();
         let switches = switches.join(" ");
         // Writing to a string does not fail.
-        let _ = writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![The start]({preset}.svg)\n");
+        let _ =
+            writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![The start]({preset}.svg)\n");
         self.options(&mut page);
         self.company(&mut page);
         self.list(&mut page, "Known elsewhere as", "also");
@@ -89,7 +90,11 @@ impl<'c> Page<'c> {
         self.counts(&mut page);
         let source = self.catalogue.source_of(preset).map(|it| (&it.path, it.text.as_str()));
         if let Some((path, text)) = source {
-            let _ = write!(page, "\n## The rules\n\n`{path}`:\n\n```prolog\n{}\n```\n", text.trim_end());
+            let _ = write!(
+                page,
+                "\n## The rules\n\n`{path}`:\n\n```prolog\n{}\n```\n",
+                text.trim_end()
+            );
         }
         Ok(page)
     }
@@ -99,7 +104,9 @@ impl<'c> Page<'c> {
         if options.is_empty() {
             return;
         }
-        page.push_str("## Options\n\n| option | takes | default | what it does |\n|---|---|---|---|\n");
+        page.push_str(
+            "## Options\n\n| option | takes | default | what it does |\n|---|---|---|---|\n",
+        );
         for OptionEntry { name, takes, default, text } in options {
             let default = default.unwrap_or_default();
             let _ = writeln!(page, "| `{name}` | {takes} | `{default}` | {text} |");
@@ -142,7 +149,11 @@ impl<'c> Page<'c> {
         let world = self.game.world_mut();
         let counts = (1..=DEPTH).map(|depth| perft(world, &contract, depth).to_string());
         let counts: Vec<String> = counts.collect();
-        let _ = writeln!(page, "Perft from the orthodox start, to {DEPTH} plies: {}.", counts.join(", "));
+        let _ = writeln!(
+            page,
+            "Perft from the orthodox start, to {DEPTH} plies: {}.",
+            counts.join(", ")
+        );
     }
 }
 

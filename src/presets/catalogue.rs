@@ -22,7 +22,9 @@ use crate::rules::{
     Diagnostics, EMBEDDED, Meta, Program, Source, compile, load_file, load_folder, metas,
 };
 
-use super::activation::{Activation, OptionEntry, describe_options, ActivationError, Request, meant, pairs, value};
+use super::activation::{
+    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
+};
 use super::constraints;
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;

@@ -96,6 +96,8 @@ pub struct Host {
     reads: Reads,
     live: Mutex<HashMap<String, mpsc::Sender<Command>>>,
     draining: AtomicBool,
+    /// Other nodes may write to the store.
+    shared: AtomicBool,
 }
 
 impl Host {
@@ -123,6 +125,7 @@ impl Host {
             reads,
             live: Mutex::default(),
             draining: AtomicBool::new(false),
+            shared: AtomicBool::new(false),
         };
         Ok((Arc::new(host), journal))
     }
@@ -133,6 +136,10 @@ impl Host {
 
     pub fn reads(&self) -> &Reads {
         &self.reads
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
     }
 
     /// How many games are in memory.
@@ -258,14 +265,42 @@ impl Host {
         self.question(id, ply, ask).await
     }
 
-    /// The log of a game as everybody may see it.
+    /// The log of a game.
     ///
     /// # Errors
     /// There is no such game, or the store is away.
     pub async fn log(&self, id: &str) -> Result<Vec<Entry>, Problem> {
+        self.log_after(id, 0).await
+    }
+
+    /// The log of a game after an event.
+    ///
+    /// # Errors
+    /// As [`Host::log`].
+    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<Entry>, Problem> {
         let game = id.to_owned();
-        let rows = self.reads.ask(move |store| store.read(&game, 0)).await?;
+        let rows = self.reads.ask(move |store| store.read(&game, after)).await?;
         entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)
+    }
+
+    /// Passes news of other nodes on to the games that are in memory, until there are no more.
+    pub async fn follow(self: Arc<Self>, mut news: mpsc::Receiver<(String, u64)>) {
+        self.shared.store(true, Ordering::Relaxed);
+        while let Some((game, seq)) = news.recv().await {
+            let inboxes: Vec<mpsc::Sender<Command>> = {
+                let live = lock(&self.live);
+                match game.as_str() {
+                    // News may have been missed: every game looks for itself.
+                    "*" => live.values().cloned().collect(),
+                    id => live.get(id).cloned().into_iter().collect(),
+                }
+            };
+            let seq = if game == "*" { u64::MAX } else { seq };
+            for inbox in inboxes {
+                // A game that was let go at this moment is read anew anyway.
+                let _ = inbox.send(Command::News { seq }).await;
+            }
+        }
     }
 
     /// Keeps rules and makes them known.
