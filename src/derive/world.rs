@@ -123,6 +123,14 @@ impl World {
         &self.plan.program
     }
 
+    /// Which evaluator answers.
+    pub fn backend(&self) -> Backend {
+        match &self.engine {
+            Engine::Bits(_) => Backend::Bits,
+            Engine::Frog(_) => Backend::Frog,
+        }
+    }
+
     pub fn facts(&self) -> &Session {
         &self.facts
     }

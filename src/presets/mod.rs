@@ -6,16 +6,21 @@
 
 mod activation;
 mod catalogue;
-mod constraints;
+mod combine;
+mod compose;
+mod definitions;
 mod numbered;
 mod ruleset;
 pub mod save;
+mod switch;
 
 pub use activation::{Activation, ActivationError, OptionEntry, Request};
 pub use catalogue::{
     AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
     at_its_place,
 };
+pub use combine::{SetError, SetFault};
+pub use definitions::{DefinitionError, DefinitionFault};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 
