@@ -10,6 +10,7 @@ mod frog;
 mod game;
 mod golden;
 mod legality;
+mod modifier;
 mod moves;
 mod notation;
 mod perft;
