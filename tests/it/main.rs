@@ -13,6 +13,7 @@ mod game;
 mod hostile;
 mod golden;
 mod legality;
+mod modifier;
 mod moves;
 mod notation;
 mod numbers;
