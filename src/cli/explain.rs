@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::ExplainArgs;
+use super::evidence::Evidence;
 use super::fact::{self, Asked};
 use super::names;
 use super::output::{OrFix, Out, trouble};
@@ -42,6 +43,14 @@ pub(crate) struct Answer {
     pub(crate) finding: Finding,
 }
 
+/// An answer with all that is needed to check it.
+#[derive(Debug, Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    answer: &'a Answer,
+    position: Evidence,
+}
+
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
     let limits = match args.depth {
@@ -56,7 +65,8 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     };
     game.check()?;
     if args.json {
-        out.json(&answer)?;
+        let position = Evidence::of(&mut game, &args.position);
+        out.json(&Printed { answer: &answer, position })?;
     } else if args.svg {
         out.line(svg::draw(&mut game, &answer.finding))?;
     } else {

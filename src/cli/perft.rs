@@ -65,8 +65,9 @@ fn count(game: &mut Game, depth: u32) -> Vec<Branch> {
     let mut branches = Vec::new();
     for (uci, mv) in moves {
         let mark = world.mark();
-        world.fire(mv.action, &mv.args);
-        branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) });
+        if world.fire(mv.action, &mv.args).is_ok() {
+            branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) });
+        }
         world.rollback(mark);
         bar.inc(1);
     }

@@ -5,17 +5,20 @@
 //! of the facts as they are now. Which evaluator answers is a matter of [`Backend`]; both must give
 //! the same rows.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use super::bits::{BitPlan, EngineMark, Evaluator, Output, PlanError};
+use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
 use super::budget::Exhausted;
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
+use super::schedule::Schedule;
+use super::trace::Trace;
+use super::transaction::{Output, Refusal, Transaction};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, Session, Value};
-use crate::rules::{ActionId, Input, Program, RelId, Role};
+use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +34,9 @@ pub enum Backend {
 pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
+    schedule: Schedule,
+    /// The order of reactions by the letter, for the referee.
+    letter: Schedule,
     /// The referee's plans; it computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
 }
@@ -48,11 +54,20 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
+        let (relations, rules) = (program.relations.len(), program.rules.len());
+        let _span = tracing::debug_span!("plan", relations, rules).entered();
         let frog = Frog::statics(&program).map_err(|stuck| PlanError::Stuck {
             place: program.place(program.rule(stuck.rule).span),
         })?;
-        let bits = BitPlan::compile(&program, width)?;
-        Ok(Self { program, bits, frog })
+        let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
+        let bits = BitPlan::compile(&program, &schedule, width)?;
+        Ok(Self { program, bits, schedule, letter, frog })
+    }
+
+    /// How many batches of reactions each action takes.
+    pub fn batches(&self) -> Vec<usize> {
+        let actions = self.program.actions.iter();
+        actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -307,38 +322,113 @@ impl World {
         self.watches.as_ref().map_or(&[], |it| &it.changes)
     }
 
-    /// Takes an action: the bodies of all its reactions are solved on the facts as they are, then
-    /// the effects are applied in text order. Whether the action is legal is not asked.
-    pub fn fire(&mut self, action: ActionId, args: &[i64]) {
-        let Engine::Bits(bits) = &mut self.engine else {
-            for write in fire::writes(&self.materialised(), action, args) {
-                match write {
-                    fire::Write::Set(entity, attr, new) => {
-                        self.set_raw(entity, attr, new);
-                    }
-                    fire::Write::Remove(entity) => self.remove(entity),
-                }
-            }
-            return;
-        };
-        let mut outputs = std::mem::take(&mut self.outputs);
-        bits.react(action, args, &mut outputs);
-        for output in outputs.drain(..) {
+    /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
+    ///
+    /// # Errors
+    /// A reaction refused it, or events had no end. Nothing has changed.
+    pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
+        let event = Event::Action(action);
+        let batches = self.batches(event);
+        if batches.len() == 1 && self.schedule().batches[batches.start].plain {
+            self.fire_plain(batches.start, args);
+            return Ok(());
+        }
+        self.transact(event, args, None)
+    }
+
+    /// Takes an action and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Action(action), args, Some(&mut trace))?;
+        Ok(trace)
+    }
+
+    /// Lets an event happen that no reaction raised, and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn raise(&mut self, event: EventId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Raised(event), args, Some(&mut trace))?;
+        Ok(trace)
+    }
+
+    /// All of it, or nothing.
+    fn transact(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        trace: Option<&mut Trace>,
+    ) -> Result<(), Refusal> {
+        let schedule = self.schedule();
+        let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
+        let mark = can_fail.then(|| self.mark());
+        let done = Transaction::new(self, trace).run(event, args);
+        if let (Err(_), Some(mark)) = (&done, mark) {
+            self.rollback(mark);
+        }
+        done
+    }
+
+    /// The short road: one batch that writes facts.
+    fn fire_plain(&mut self, batch: usize, args: &[i64]) {
+        let outputs = self.solve(batch, args, false);
+        for output in &outputs {
             match output {
                 Output::Set { attr, entity, value } => {
-                    self.set_raw(EntityId(entity as u32), attr, Some(value));
+                    self.set_raw(EntityId(*entity as u32), *attr, Some(*value));
                 }
                 Output::Retract { attr, entity } => {
-                    self.set_raw(EntityId(entity as u32), attr, None);
+                    self.set_raw(EntityId(*entity as u32), *attr, None);
                 }
-                Output::Remove { entity } => self.remove(EntityId(entity as u32)),
+                Output::Remove { entity } => self.remove(EntityId(*entity as u32)),
+                // A plain batch has no others.
+                Output::Other(_) => {}
             }
         }
-        self.outputs = outputs;
+        self.give_back(outputs);
+    }
+
+    /// The evaluators agree on what reactions do, not on how many batches that takes.
+    fn schedule(&self) -> &Schedule {
+        match &self.engine {
+            Engine::Bits(_) => &self.plan.schedule,
+            Engine::Frog(_) => &self.plan.letter,
+        }
+    }
+
+    pub(super) fn batches(&self, event: Event) -> Range<usize> {
+        self.schedule().of(event)
+    }
+
+    /// What a batch does on the facts as they are.
+    pub(super) fn solve(&mut self, batch: usize, args: &[i64], traced: bool) -> Vec<Output> {
+        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        if let Engine::Bits(bits) = &mut self.engine {
+            let mut outputs = std::mem::take(&mut self.outputs);
+            bits.react(batch, args, next, traced, &mut outputs);
+            return outputs;
+        }
+        let plan = Arc::clone(&self.plan);
+        let reactions = &plan.letter.batches[batch].reactions;
+        fire::outputs(&self.materialised(), reactions, args, next, traced)
+    }
+
+    /// Outputs that are used up: their memory is.
+    pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
+        outputs.clear();
+        if outputs.capacity() > self.outputs.capacity() {
+            self.outputs = outputs;
+        }
     }
 
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
+        let relations = self.plan.program.relations.len();
+        let _span = tracing::debug_span!("materialise", relations).entered();
         match &mut self.engine {
             Engine::Bits(it) => {
                 for rel in 0..self.plan.program.relations.len() {
@@ -362,6 +452,22 @@ impl World {
     pub fn operations(&self) -> Vec<u64> {
         match &self.engine {
             Engine::Bits(it) => it.counts(),
+            Engine::Frog(_) => Vec::new(),
+        }
+    }
+
+    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    pub fn log_recomputation(&mut self, on: bool) {
+        if let Engine::Bits(it) = &mut self.engine {
+            it.set_logging(on);
+        }
+    }
+
+    /// What was derived anew since listing began: the first column of a block of rows, or a whole
+    /// row. (Relations that are derived on demand are not kept, and the referee keeps none.)
+    pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
+        match &self.engine {
+            Engine::Bits(it) => it.log(),
             Engine::Frog(_) => Vec::new(),
         }
     }
@@ -426,7 +532,16 @@ struct FrogEngine {
 
 impl FrogEngine {
     fn rows(&mut self, facts: &Session) -> &Frog {
-        self.rows.get_or_insert_with(|| Frog::derive_with(&self.statics, facts))
+        self.rows.get_or_insert_with(|| {
+            let span =
+                tracing::debug_span!("derive", by = "datafrog", rows = tracing::field::Empty);
+            let _entered = span.enter();
+            let rows = Frog::derive_with(&self.statics, facts);
+            if !span.is_disabled() {
+                span.record("rows", rows.len());
+            }
+            rows
+        })
     }
 }
 

@@ -58,7 +58,11 @@ impl Search<'_> {
                 return;
             }
             let mark = world.mark();
-            world.fire(mv.action, &mv.args);
+            // What its own reactions refuse is no way to begin or go on.
+            if world.fire(mv.action, &mv.args).is_err() {
+                world.rollback(mark);
+                continue;
+            }
             self.path.push(mv);
             self.texts.push(text);
             match goes_on(world, self.contract, self.mover) {
@@ -88,7 +92,9 @@ pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
     let mut texts = Vec::new();
     for mv in actions {
         texts.push(to_uci(world, mv));
-        world.fire(mv.action, &mv.args);
+        if world.fire(mv.action, &mv.args).is_err() {
+            break;
+        }
     }
     world.rollback(mark);
     texts.join(&BETWEEN.to_string())
@@ -122,8 +128,12 @@ fn parse_actions(
             return Err(MoveError { text: part.into(), reason: MoveFault::NextTurn });
         }
         let mv = parse_either(world, contract, part)?;
-        world.fire(mv.action, &mv.args);
+        let refused = world.fire(mv.action, &mv.args).is_err();
         actions.push(mv);
+        // Whoever plays it hears why; there is no position to read the rest in.
+        if refused {
+            break;
+        }
     }
     Ok(actions)
 }

@@ -5,15 +5,15 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::super::transaction::Output;
 use crate::facts::Change;
-use crate::rules::{ActionId, RelId};
+use crate::rules::RelId;
 
 use super::super::budget::Resource;
 use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::Store;
 use super::live::{EngineMark, Live, row_of};
-use super::run::Output;
 use super::word::Word;
 
 /// The bit evaluator behind one width of rows.
@@ -36,11 +36,21 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
         pattern: &[Option<i64>],
         f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
-    /// What the reactions of an action do, in text order.
-    fn react(&mut self, action: ActionId, args: &[i64], outputs: &mut Vec<Output>);
+    /// What the reactions of a batch do, in text order. New entities count from `next_entity`.
+    fn react(
+        &mut self,
+        batch: usize,
+        args: &[i64],
+        next_entity: i64,
+        traced: bool,
+        outputs: &mut Vec<Output>,
+    );
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
+    fn set_logging(&mut self, on: bool);
+    /// What was derived anew of kept relations since logging began.
+    fn log(&self) -> Vec<(RelId, Tuple)>;
     fn heap_bytes(&self) -> usize;
     fn dump(&self) -> String;
     /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
@@ -142,8 +152,17 @@ impl<W: Word> Evaluator for Engine<W> {
         sorted_matches(list, pattern, 0, f)
     }
 
-    fn react(&mut self, action: ActionId, args: &[i64], outputs: &mut Vec<Output>) {
-        self.live.react(&self.c, action, args, outputs);
+    fn react(
+        &mut self,
+        batch: usize,
+        args: &[i64],
+        next_entity: i64,
+        traced: bool,
+        outputs: &mut Vec<Output>,
+    ) {
+        self.live.s.next_entity = next_entity;
+        self.live.s.traced = traced;
+        self.live.react(&self.c, batch, args, outputs);
     }
 
     fn set_counting(&mut self, on: bool) {
@@ -153,6 +172,14 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn counts(&self) -> Vec<u64> {
         self.live.s.counts.clone().unwrap_or_default()
+    }
+
+    fn set_logging(&mut self, on: bool) {
+        self.live.log = on.then(Vec::new);
+    }
+
+    fn log(&self) -> Vec<(RelId, Tuple)> {
+        self.live.log.clone().unwrap_or_default()
     }
 
     fn heap_bytes(&self) -> usize {

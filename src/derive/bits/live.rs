@@ -7,14 +7,15 @@
 use std::ops::ControlFlow;
 
 use crate::facts::Change;
-use crate::rules::{ActionId, Input, RelId, Role};
+use crate::rules::{Input, RelId, Role};
 
 use super::super::rows::Tuple;
+use super::super::transaction::Output;
 use super::code::Space;
 use super::compile::{Compiled, DeltaKind, Mode, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store, size};
-use super::run::{Output, State};
+use super::run::State;
 use super::word::Word;
 
 /// How much room for tuples to be checked a session keeps for the next change.
@@ -42,6 +43,8 @@ pub(super) struct Live<W> {
     /// Relations all of whose tuples are to be checked: a bit each.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
+    /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
+    pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
 
 impl<W: Word> Live<W> {
@@ -56,6 +59,7 @@ impl<W: Word> Live<W> {
             pending: false,
             unchecked: vec![false; c.program.relations.len()],
             scratch: Vec::new(),
+            log: None,
         };
         engine.suspect_unprompted(c);
         engine
@@ -160,6 +164,9 @@ impl<W: Word> Live<W> {
                 Mode::Block { rules, fixes } => {
                     let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
                     while let Some(block) = blocks.pop() {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, [block as i64].into_iter().collect()));
+                        }
                         self.derive_block(c, rel, block, rules, fixes);
                     }
                 }
@@ -169,6 +176,9 @@ impl<W: Word> Live<W> {
                     }
                     let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
                     for tuple in &suspects {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, tuple.clone()));
+                        }
                         self.check_tuple(c, rel, tuple, checks);
                     }
                     suspects.clear();
@@ -660,13 +670,13 @@ impl<W: Word> Live<W> {
     pub(super) fn react(
         &mut self,
         c: &Compiled<W>,
-        action: ActionId,
+        batch: usize,
         args: &[i64],
         outputs: &mut Vec<Output>,
     ) {
         self.catch_up(c);
         self.s.fuel.refill();
-        for reaction in &c.reactions[usize::from(action.0)] {
+        for reaction in &c.batches[batch] {
             for &need in &reaction.needs {
                 if !self.flag(need) {
                     self.derive(c, need);
@@ -676,8 +686,8 @@ impl<W: Word> Live<W> {
                 self.s.regs[usize::from(*reg)] = *value;
             }
             self.s.exec(c, reaction.pc as usize);
+            self.s.effects(c, reaction, outputs);
         }
-        outputs.append(&mut self.s.outputs);
     }
 
     pub(super) fn count(&self, dense: &Dense) -> u64 {

@@ -14,14 +14,6 @@ use crate::rules::Fold;
 use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
 
-/// One solution of a reaction's body: the reaction, and what its effects came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::derive) enum Output {
-    Set { attr: crate::facts::AttrId, entity: i64, value: i64 },
-    Retract { attr: crate::facts::AttrId, entity: i64 },
-    Remove { entity: i64 },
-}
-
 /// The rows of one session and the machine's registers.
 #[derive(Debug, Clone)]
 pub(super) struct State<W> {
@@ -37,7 +29,13 @@ pub(super) struct State<W> {
     pub(super) regs: Box<[i64; REGS]>,
     pub(super) suspects: Vec<Vec<Tuple>>,
     pub(super) dirty: Vec<W>,
-    pub(super) outputs: Vec<Output>,
+    /// Values of the named variables of a reaction's solutions, one solution after the other.
+    pub(super) solutions: Vec<i64>,
+    pub(super) solved: usize,
+    /// The id of the next entity that an effect makes.
+    pub(super) next_entity: i64,
+    /// Effects say which solution they belong to.
+    pub(super) traced: bool,
     collected: Vec<Vec<i64>>,
     /// An expression of what is being folded had no value.
     lacks_value: bool,
@@ -62,7 +60,10 @@ impl<W: Word> State<W> {
             regs,
             suspects: vec![Vec::new(); relations],
             dirty: vec![W::default(); relations],
-            outputs: Vec::new(),
+            solutions: Vec::new(),
+            solved: 0,
+            next_entity: 0,
+            traced: false,
             collected: Vec::new(),
             lacks_value: false,
             fuel: Fuel::new(),
@@ -546,26 +547,16 @@ impl<W: Word> State<W> {
         true
     }
 
-    #[inline(never)]
+    /// One more solution.
+    #[inline]
     fn react(&mut self, c: &Compiled<W>, pc: usize, reaction: u32) {
-        use super::code::EffectCode;
-        if !self.has_room(c, pc, self.outputs.len()) {
+        if !self.has_room(c, pc, self.solutions.len()) {
             return;
         }
-        for effect in &c.code.effects[reaction as usize] {
-            let output = match effect {
-                EffectCode::Set { attr, entity, value } => self
-                    .expr(c, *entity)
-                    .zip(self.expr(c, *value))
-                    .map(|(entity, value)| Output::Set { attr: *attr, entity, value }),
-                EffectCode::Retract { attr, entity } => {
-                    self.expr(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
-                }
-                EffectCode::Remove { entity } => {
-                    self.expr(c, *entity).map(|entity| Output::Remove { entity })
-                }
-            };
-            self.outputs.extend(output);
+        self.solved += 1;
+        for &reg in &c.code.effects[reaction as usize].named {
+            let value = self.reg(reg);
+            self.solutions.push(value);
         }
     }
 }

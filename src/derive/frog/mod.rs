@@ -136,6 +136,16 @@ impl Frog {
         }
     }
 
+    /// The number of rows of all relations.
+    pub fn len(&self) -> usize {
+        self.tables.iter().map(|it| it.len()).sum()
+    }
+
+    /// No relation has a row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The rows of a relation, ascending.
     pub fn rows(&self, rel: RelId) -> &[Tuple] {
         &self.tables[usize::from(rel.0)]

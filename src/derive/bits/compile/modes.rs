@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::facts::Shape;
-use crate::rules::{Atom, Literal, RelId, RuleId, Term, Type, VarId};
+use crate::rules::{Atom, Column, Literal, RelId, RuleId, Term, Type, VarId};
 
 use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::layout::{Store, size};
@@ -271,7 +271,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.planner.begin(&live.types(), u32::from(live.rule.id.0));
             self.planner.loops = FREE_LOOPS; // over the tuples
             let pc = self.planner.code.ops.len() as u32;
-            let regs = self.bind_tuple(&live.rule.args, rel)?;
+            let regs = self.bind_tuple(&live.rule.args, &self.program.relation(rel).columns)?;
             let body = live.body.iter().map(|it| lit(it)).collect();
             self.plan(body, &Goal::Found, live.rule.id)?;
             checks.push((regs, pc));
@@ -301,7 +301,11 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// Gives the values of a tuple registers: variables take theirs, constants and repeated
     /// variables are compared.
-    pub(super) fn bind_tuple(&mut self, args: &[Term], rel: RelId) -> Result<Vec<Reg>, PlanError> {
+    pub(super) fn bind_tuple(
+        &mut self,
+        args: &[Term],
+        columns: &[Column],
+    ) -> Result<Vec<Reg>, PlanError> {
         let mut regs = Vec::new();
         let mut same = Vec::new();
         for (at, &arg) in args.iter().enumerate() {
@@ -311,8 +315,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                     regs.push(var.0 as Reg);
                 }
                 other => {
-                    let ty = self.program.relation(rel).columns[at].ty;
-                    let var = self.planner.fresh(ty)?;
+                    let var = self.planner.fresh(columns[at].ty)?;
                     self.planner.bind(var);
                     regs.push(var.0 as Reg);
                     if other != Term::Wild {

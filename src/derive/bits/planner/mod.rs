@@ -19,7 +19,7 @@ use crate::rules::{
 
 use super::super::budget::Exhausted;
 use super::code::{
-    Address, EffectCode, ExprNode, Op, REGS, Reg, RowSource, RowTerm, Rows, Space, StoreId,
+    Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Rows, Space, StoreId,
 };
 use super::layout::{Dense, Layout, size};
 use super::word::Word;
@@ -31,7 +31,7 @@ pub(super) struct Code {
     pub(super) rows: Vec<RowTerm>,
     pub(super) regs: Vec<Reg>,
     pub(super) exprs: Vec<ExprNode>,
-    pub(super) effects: Vec<Vec<EffectCode>>,
+    pub(super) effects: Vec<ReactionCode>,
     /// Constants and the registers that hold them, from the top down.
     pub(super) constants: Vec<(i64, Reg)>,
     /// For each instruction, the rule or reaction it belongs to (for counts and dumps).
