@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::board::Board;
 use super::core::{Answer, Control, Entry, Input, Seat, Setup, Table, TokenHash};
@@ -23,6 +23,8 @@ use crate::presets::{LoadError, Ruleset};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
+/// As many rule sets as are compiled at a time.
+const COMPILING: usize = 4;
 /// How often a game that was just let go is asked for again.
 const TRIES: usize = 3;
 
@@ -98,6 +100,7 @@ pub struct Host {
     draining: AtomicBool,
     /// Other nodes may write to the store.
     shared: AtomicBool,
+    compiling: Semaphore,
 }
 
 impl Host {
@@ -126,6 +129,7 @@ impl Host {
             live: Mutex::default(),
             draining: AtomicBool::new(false),
             shared: AtomicBool::new(false),
+            compiling: Semaphore::new(COMPILING),
         };
         Ok((Arc::new(host), journal))
     }
@@ -327,6 +331,7 @@ impl Host {
         self: &Arc<Self>,
         texts: Texts,
     ) -> Result<Result<Option<String>, Problem>, Problem> {
+        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
         let host = Arc::clone(self);
         let fit = move || {
             let catalogue = host.library.catalogue_with(&texts);
@@ -418,6 +423,10 @@ impl Host {
         game: &str,
         presets: &[String],
     ) -> Result<Arc<Ruleset>, Problem> {
+        if let Some(known) = self.library.known(rules, game, presets) {
+            return Ok(known);
+        }
+        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
         let (host, rules, game, presets) =
             (Arc::clone(self), rules.to_owned(), game.to_owned(), presets.to_vec());
         let load = move || host.library.load(&rules, &game, &presets);

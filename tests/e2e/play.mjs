@@ -164,10 +164,11 @@ async function main() {
 
   // Other games to their end, by their own rules.
   const over = await person("dan");
-  await sit(over, await make({ game: "coregal", fen: "3qk3/8/8/8/8/8/4r3/Q6K b - - 0 1" }));
-  await square(over, "e2").click();
-  await waitFor("coregal has moves", async () => (await over.locator(".dot, .target").count()) > 0);
-  await shot(over, "coregal");
+  await sit(over, await make({ game: "coregal", fen: "q3k3/8/8/1N6/8/8/8/4K3 w - - 0 1" }));
+  await square(over, "b5").click();
+  await square(over, "c7").click();
+  await waitFor("coregal ends: king and queen are forked", async () => /White wins: checkmate/.test(await verdict(over)));
+  await shot(over, "coregal-over");
   await sit(over, await make({ game: "antichess", fen: "8/8/8/8/8/p7/1P6/8 w - - 0 1" }));
   await square(over, "b2").click();
   await square(over, "a3").click();

@@ -37,7 +37,7 @@ fn two_servers_on_one_file_do_not_overwrite_each_other() {
 
 #[test]
 fn a_node_takes_over_from_one_that_was_killed() {
-    let Some(url) = test_database() else { return };
+    let Some(url) = test_database("nodes") else { return };
     let (mut one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
     let mut first = Wire::to(&one.address).unwrap();
     let mut second = Wire::to(&two.address).unwrap();

@@ -114,18 +114,18 @@ fn sqlite_conforms() {
     conforms(store.as_mut(), &|| open(&folder.url()).unwrap());
 }
 
-/// A database for tests, if there is one: `RULEMATE_TEST_POSTGRES=postgres://USER:PASSWORD@HOST/DB`.
-/// What is in it is lost.
-pub(super) fn test_database() -> Option<String> {
+/// A schema of a database for tests, if there is one: `RULEMATE_TEST_POSTGRES=postgres://...`.
+pub(super) fn test_database(schema: &str) -> Option<String> {
     let url = std::env::var("RULEMATE_TEST_POSTGRES").ok()?;
     let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
-    client.batch_execute("DROP TABLE IF EXISTS games, events, texts").unwrap();
-    Some(url)
+    let anew = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+    client.batch_execute(&anew).unwrap();
+    Some(format!("{url}?options=-csearch_path%3D{schema}"))
 }
 
 #[test]
 fn postgres_conforms() {
-    let Some(url) = test_database() else { return };
+    let Some(url) = test_database("conforms") else { return };
     let mut store = open(&url).unwrap();
     conforms(store.as_mut(), &|| open(&url).unwrap());
     let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
