@@ -63,7 +63,7 @@ fn wrong_activations_say_what_there_is() {
     let cases = [
         ("coregall", "there is no preset coregall; did you mean coregal?"),
         ("coregal:red", "preset coregal has no scope red: a scope is white, black or both"),
-        ("coregal:a=1", "preset coregal has no option a: it has none"),
+        ("knight-immunity:a=1", "preset knight-immunity has no option a: it has none"),
         (
             "suicide-chess:castle=true",
             "preset suicide-chess has no option castle: its options are castling, \
