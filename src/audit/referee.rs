@@ -42,7 +42,10 @@ impl Referee {
 
     /// Takes an action that the game is about to take.
     pub fn take(&mut self, mv: &Move) {
-        self.world.fire(mv.action, &mv.args);
+        // A referee that refuses what the game took has changed nothing, which the comparison finds.
+        if let Err(refusal) = self.world.fire(mv.action, &mv.args) {
+            tracing::debug!(%refusal, "the referee refused");
+        }
         self.ahead = true;
     }
 
@@ -157,6 +160,7 @@ pub(super) fn shown(game: &mut Game, render: impl Fn(View<'_>) -> String) -> Str
     let contract = game.contract().clone();
     let world = game.world_mut();
     let program = world.program().clone();
-    let names = |ty: Type, raw: i64| value_name(&program, world.facts(), &contract, ty, raw);
+    let facts = |entity, attr| world.facts().get_raw(entity, attr);
+    let names = |ty: Type, raw: i64| value_name(&program, &facts, &contract, ty, raw);
     render(View { program: &program, names: &names, negations: false })
 }

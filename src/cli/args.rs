@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Games(ListArgs),
     /// List the presets, the rule modules that games are made of
     Presets(ListArgs),
+    /// List the layouts, where the pieces of games start
+    Layouts(ListArgs),
     /// Play a game in the terminal, against a second person or a random mover
     Play(PlayArgs),
     /// List the legal actions of a position, one per line, sorted
@@ -63,6 +65,21 @@ pub(crate) enum Command {
     Uci(ProtocolArgs),
     /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
     Xboard(ProtocolArgs),
+    /// Serve games over HTTP: a page to play on, and an API
+    #[cfg(feature = "server")]
+    Serve(super::serve::ServeArgs),
+    /// Copy a store while it is in use
+    #[cfg(feature = "server")]
+    Backup(super::serve::BackupArgs),
+    /// Look whether this machine and a store are fit to serve
+    #[cfg(feature = "server")]
+    Doctor(super::serve::DoctorArgs),
+    /// Print completions for a shell
+    #[cfg(feature = "server")]
+    Completions(super::serve::CompletionsArgs),
+    /// Print the manual page
+    #[cfg(feature = "server")]
+    Man,
 }
 
 #[derive(Debug, Args)]
@@ -73,6 +90,16 @@ pub(crate) struct ProtocolArgs {
     /// Game to begin with, by name or alias (see `rulemate games`)
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+}
+
+/// Rule files of one's own.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RulesArgs {
+    /// Add the rule files (.dl) of a folder; one at the path of an embedded file replaces it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) rules: Vec<PathBuf>,
 }
 
 /// The options that say which position of which game is meant.
@@ -87,11 +114,15 @@ pub(crate) struct PositionArgs {
     /// Position to start from instead of the game's own
     #[arg(long, short, value_name = "FEN")]
     pub(crate) fen: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  rulemate games\n  rulemate presets --json")]
 pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -105,6 +136,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct MovesArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
+    /// Print whole turns, their actions joined by commas
+    #[arg(long)]
+    pub(crate) turns: bool,
     /// Print JSON, with SAN beside UCI
     #[arg(long)]
     pub(crate) json: bool,
@@ -146,6 +180,8 @@ pub(crate) struct PlayArgs {
     /// Position to start from instead of the game's own
     #[arg(long, short, value_name = "FEN")]
     pub(crate) fen: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Side that a random mover plays
     #[arg(long, short, value_enum, value_name = "SIDE")]
     pub(crate) random: Option<RandomSide>,
@@ -180,6 +216,8 @@ pub(crate) struct RefereeArgs {
     /// Judge every game by the rules of this one, whatever its Variant tag says
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Print JSON, one object per game
     #[arg(long)]
     pub(crate) json: bool,
@@ -250,6 +288,8 @@ pub(crate) struct LoadArgs {
     /// Game of a save of version 1, which does not name it
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Use the rule texts in the file
     #[arg(long)]
     pub(crate) rules_from_save: bool,
@@ -301,6 +341,8 @@ pub(crate) struct AuditArgs {
     /// Game of PGN files, whatever their Variant tags say, and of saves of version 1
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Use the rule texts in the saves
     #[arg(long)]
     pub(crate) rules_from_save: bool,
@@ -403,6 +445,8 @@ pub(crate) struct VerifyArgs {
     /// The game of .perft files, which do not name one
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Skip perft rows with more nodes than this
     #[arg(long, value_name = "N")]
     pub(crate) max_nodes: Option<u64>,

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
-use super::args::{AuditArgs, DEFAULT_GAME};
+use super::args::{AuditArgs, DEFAULT_GAME, RulesArgs};
 use super::evidence::Evidence;
 use super::output::{Ink, Out, progress, read_bytes, read_text, report, trouble};
 use super::saves::{refusal, rules_from};
@@ -39,14 +39,14 @@ struct Audited {
 
 pub(crate) fn run(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     match &args.proof {
-        Some(path) => check_proof(path, out),
+        Some(path) => check_proof(path, &args.rules, out),
         None => audit_files(args, out),
     }
 }
 
 fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let catalogue = setup::catalogue()?;
-    let mut library = Library::new()?;
+    let catalogue = setup::catalogue(&args.rules)?;
+    let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     let mut all: Vec<Audited> = Vec::new();
     for path in &args.files {
@@ -241,7 +241,7 @@ enum Finding {
     Unfounded,
 }
 
-fn check_proof(path: &Path, out: &mut Out) -> anyhow::Result<Verdict> {
+fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let text = read_text(path)?;
     let answer: Answer = parse(&text).map_err(|why| {
         trouble(
@@ -252,7 +252,7 @@ fn check_proof(path: &Path, out: &mut Out) -> anyhow::Result<Verdict> {
     let position = answer.position.clone().ok_or_else(|| {
         trouble("the explanation does not say what it is about", "explain it again with --json")
     })?;
-    let (program, facts) = position.restore(&mut Library::new()?)?;
+    let (program, facts) = position.restore(&mut Library::new(rules)?)?;
     let mut checker = Checker::new(&program, &facts);
     let mut sum = Report::default();
     let checked = match &answer.finding {

@@ -59,6 +59,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         (_, _, Some(text)) => (explain_fact(&mut game, text)?, true),
         _ => return Err(trouble("nothing to explain", "give a move, --why-not or --fact")),
     };
+    game.check()?;
     if args.json {
         let position = Evidence::of(&mut game, &args.position);
         out.json(&Printed { answer: &answer, position })?;

@@ -19,10 +19,12 @@ mod output;
 mod perft;
 mod play;
 mod profile;
-mod query;
 mod protocol;
+mod query;
 mod referee;
 mod saves;
+#[cfg(feature = "server")]
+mod serve;
 mod setup;
 mod verify;
 
@@ -80,6 +82,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
     match command {
         Command::Games(args) => lists::games(args, out),
         Command::Presets(args) => lists::presets(args, out),
+        Command::Layouts(args) => lists::layouts(args, out),
         Command::Play(args) => play::run(args, out),
         Command::Moves(args) => moves::run(args, out),
         Command::Perft(args) => perft::run(args, out),
@@ -96,6 +99,16 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Bench(args) => bench::run(args, out),
         Command::Uci(args) => protocol::uci(args, out),
         Command::Xboard(args) => protocol::xboard(args, out),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(args, out),
+        #[cfg(feature = "server")]
+        Command::Backup(args) => serve::backup(args, out),
+        #[cfg(feature = "server")]
+        Command::Doctor(args) => serve::doctor(args, out),
+        #[cfg(feature = "server")]
+        Command::Completions(args) => serve::completions(args, out),
+        #[cfg(feature = "server")]
+        Command::Man => serve::man(out),
     }
 }
 

@@ -82,7 +82,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
             return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
         }
     };
-    let mut library = setup::Library::new()?;
+    let mut library = setup::Library::new(&args.position.rules)?;
     let name = pgn.tag("Variant").unwrap_or(&args.position.game);
     let rules = library.load(name, &args.position.presets)?;
     let game = setup::start(&rules, pgn.tag("FEN"))?;

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
         Some(path) => {
             let bytes = read_bytes(path)?;
-            let mut library = Library::new()?;
+            let mut library = Library::new(&args.position.rules)?;
             let games: Vec<_> = PgnReader::new(&bytes).collect();
             let bar = progress(games.len() as u64, "query");
             for (at, pgn) in games.into_iter().enumerate() {

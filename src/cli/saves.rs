@@ -25,7 +25,7 @@ fn form(path: &Path) -> Form {
 }
 
 pub(crate) fn save(args: &SaveArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&args.position.rules)?;
     let rules = library.load(&args.position.game, &args.position.presets)?;
     let mut game = setup::start(&rules, args.position.fen.as_deref())?;
     play_all(&mut game, args.moves.as_deref().unwrap_or_default())?;
@@ -81,7 +81,7 @@ struct State {
 
 pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let bytes = read_bytes(&args.file)?;
-    let catalogue = setup::catalogue()?;
+    let catalogue = setup::catalogue(&args.rules)?;
     let from = rules_from(args.rules_from_save, args.migrate);
     let restored = restore(&bytes, &args.game, &catalogue, from)
         .with_context(|| args.file.display().to_string())?;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Plan, World};
-use crate::facts::{AttrId, Document, FactError, GAME, NEXT_ENTITY, SaveError, Value};
+use crate::derive::{Backend, Exhausted, Plan, Refusal, World};
+use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::FenError;
+use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
@@ -32,6 +32,18 @@ pub enum StartError {
     Save(#[from] SaveError),
     #[error(transparent)]
     Fact(#[from] FactError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Raises an event of the rules about an activation, if they declare it.
+pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Result<(), Refusal> {
+    match world.program().event_named(event) {
+        Some(event) => world.raise(event, &[i64::from(about.0)]).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 impl Ruleset {
@@ -59,6 +71,12 @@ impl Ruleset {
     /// What is active, the game's own first.
     pub fn activations(&self) -> &[Activation] {
         &self.activations
+    }
+
+    /// The names of the sides, in their order.
+    pub fn sides(&self) -> Vec<String> {
+        let sides = self.program().schema.domain(self.terms.moves.sides);
+        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -92,11 +110,16 @@ impl Ruleset {
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
+        let mut active = Vec::new();
         for activation in &self.activations {
-            activation.state(&mut world)?;
+            active.push(activation.state(&mut world)?);
         }
         let fen = fen.unwrap_or(&self.start);
-        Ok(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
+        let Setup { warnings } = read_fen(&mut world, &self.terms.moves, fen)?;
+        for entity in active {
+            announce(&mut world, "activated", entity)?;
+        }
+        checked(Game::from_world(world, Arc::clone(&self.terms), warnings))
     }
 
     /// A game that goes on from facts, activations included. The positions that led there are not
@@ -135,6 +158,20 @@ impl Ruleset {
         if known.is_some() {
             state_new_options(&mut world, &is_known)?;
         }
-        Ok(Game::from_facts(world, Arc::clone(&self.terms)))
+        checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }
+
+    /// [`Ruleset::resume`] from the text of a save.
+    ///
+    /// # Errors
+    /// The text is no save, or states a fact that these rules do not know.
+    pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
+        self.resume(&Document::parse(text)?, Backend::Bits)
+    }
+}
+
+/// The game, if its first position could be worked out.
+fn checked(mut game: Game) -> Result<Game, StartError> {
+    game.check()?;
+    Ok(game)
 }

@@ -288,7 +288,8 @@ impl Session {
     }
 
     fn name(&self, ty: Type, raw: i64) -> String {
-        value_name(self.game.program(), self.game.facts(), self.game.contract(), ty, raw)
+        let facts = |entity, attr| self.game.facts().get_raw(entity, attr);
+        value_name(self.game.program(), &facts, self.game.contract(), ty, raw)
     }
 
     fn shown(&self, render: &dyn Fn(View<'_>) -> String) -> String {
