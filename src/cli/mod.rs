@@ -20,8 +20,8 @@ mod page;
 mod perft;
 mod play;
 mod profile;
-mod query;
 mod protocol;
+mod query;
 mod referee;
 mod saves;
 #[cfg(feature = "server")]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::audit;
+use crate::cli::args::RulesArgs;
 use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
@@ -35,7 +36,7 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Row> {
     let audited = audit::moves(&mut replay, &mut texts.iter().map(String::as_str), &mut |_| {})?;
     let save = Save::of(&game, &rules, Content::default())?;
     let (json, binary) = (save.write(Form::Json), save.write(Form::Binary));
-    let catalogue = setup::catalogue(&super::super::args::RulesArgs::default())?;
+    let catalogue = setup::catalogue(&RulesArgs::default())?;
     let saved = audit::save(&binary, "", &catalogue, RulesFrom::Here, &mut |_| {})?;
     let speed = |it: &audit::Tally| it.plies as f64 / it.time.as_secs_f64().max(1e-9);
     Ok(Row {
