@@ -217,6 +217,35 @@ fn the_presets_of_the_package_make_sense() {
     catalogue().definitions().unwrap_or_else(|it| panic!("{it}"));
 }
 
+/// Of two presets that override the same piece the first one wins, and one line says so.
+#[test]
+fn the_first_of_two_overriding_presets_wins() {
+    let jumpy = |name: &str, x: i32| {
+        preset(
+            name,
+            &format!(
+                "overrides('{name}, p) :- active('{name}, c), color(p, c), kind(p, 'knight).\n\
+                 goes(p, t) :- overrides('{name}, p), !overruled('{name}, p), own(p), at(p, s), \
+                 offset(s, {x}, 2, t), !occupied(t).\n"
+            ),
+        )
+    };
+    let mut catalogue = catalogue();
+    for source in [jumpy("straight", 0), jumpy("askew", 2)] {
+        catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let (mut rules, mut game) = start(&catalogue, &["straight", "askew"], None);
+    assert_eq!(
+        Catalogue::conflicts(&mut game),
+        ["straight and askew say how one piece moves: straight goes before"]
+    );
+    let has = |game: &mut Game, uci: &str| game.listing().iter().any(|it| it.0 == uci);
+    assert!(has(&mut game, "b1b3") && !has(&mut game, "b1d3"));
+    switch(&catalogue, &mut rules, &mut game, &["askew", "straight"]);
+    assert!(!has(&mut game, "b1b3") && has(&mut game, "b1d3"));
+    assert_eq!(Catalogue::conflicts(&mut game).len(), 1);
+}
+
 /// Entities keep their ids, and new ones get theirs as ever.
 #[test]
 fn ids_outlive_a_switch() {
