@@ -47,7 +47,7 @@ fn there_and_back(
     let (mut replies, mut again) = (0, 0);
     for (_, mv) in moves {
         let mark = world.mark();
-        world.fire(mv.action, &mv.args);
+        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         before(world);
         replies += mobility(world, contract);
         world.rollback(mark);
@@ -91,7 +91,7 @@ fn explanations(criterion: &mut Criterion) {
             assert!(black_box(proof).is_some());
         });
     });
-    world.fire(castling.action, &castling.args);
+    world.fire(castling.action, &castling.args).unwrap_or_else(|it| panic!("{it}"));
     group.bench_function("an-illegal-move", |bench| {
         bench.iter(|| {
             let refutation = why_not(&world.materialised(), rel, &pattern);

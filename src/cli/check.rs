@@ -8,11 +8,11 @@
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{CheckArgs, DEFAULT_GAME};
+use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
 use crate::presets::{Catalogue, CatalogueError, LoadError};
-use crate::rules::{Diagnostics, EMBEDDED, Source, compile, load_file, metas};
+use crate::rules::{Diagnostics, Source, compile, load_file, metas};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -34,14 +34,16 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut files = Vec::new();
     for path in &args.files {
         match load_file(path) {
-            Ok(source) => files.push((path.display().to_string(), at_its_place(source))),
+            Ok(source) => {
+                files.push((path.display().to_string(), crate::presets::at_its_place(source)))
+            }
             Err(why) => {
                 report(&trouble(format!("{}: {why}", path.display()), "name a rule file (.dl)"));
                 verdict = Verdict::Unreadable;
             }
         }
     }
-    let mut catalogue = setup::catalogue()?;
+    let mut catalogue = setup::catalogue(&RulesArgs::default())?;
     let clashes: Vec<Option<CatalogueError>> =
         files.iter().map(|(_, source)| catalogue.add(source.clone()).err()).collect();
     for ((file, source), clash) in files.iter().zip(clashes) {
@@ -53,17 +55,6 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         print(file, checked, args.json, out)?;
     }
     Ok(verdict)
-}
-
-/// A file whose path ends like that of an embedded one takes its place.
-fn at_its_place(mut source: Source) -> Source {
-    let fits = |it: &str| {
-        source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))
-    };
-    if let Some((twin, _)) = EMBEDDED.iter().find(|(path, _)| fits(path)) {
-        source.path = (*twin).to_owned();
-    }
-    source
 }
 
 /// The number of rules that the file and what it builds on come to.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::ExplainArgs;
+use super::evidence::Evidence;
 use super::fact::{self, Asked};
 use super::names;
 use super::output::{Out, trouble};
@@ -42,6 +43,14 @@ pub(crate) struct Answer {
     pub(crate) finding: Finding,
 }
 
+/// An answer with all that is needed to check it.
+#[derive(Debug, Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    answer: &'a Answer,
+    position: Evidence,
+}
+
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
     let (answer, expected) = match (&args.legal, &args.why_not, &args.fact) {
@@ -50,8 +59,10 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         (_, _, Some(text)) => (explain_fact(&mut game, text)?, true),
         _ => return Err(trouble("nothing to explain", "give a move, --why-not or --fact")),
     };
+    game.check()?;
     if args.json {
-        out.json(&answer)?;
+        let position = Evidence::of(&mut game, &args.position);
+        out.json(&Printed { answer: &answer, position })?;
     } else {
         out.line(&answer.summary)?;
         write!(out, "{}", tree(&mut game, &answer.finding))?;

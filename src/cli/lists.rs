@@ -1,4 +1,4 @@
-//! `rulemate games` and `rulemate presets`: what can be named.
+//! `rulemate games`, `rulemate presets` and `rulemate layouts`: what can be named.
 
 use serde::Serialize;
 
@@ -13,6 +13,8 @@ struct Game<'a> {
     title: &'a str,
     aliases: &'a [String],
     start: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<&'a str>,
     presets: &'a [String],
     /// The option that chooses a start position by number, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +36,7 @@ struct Preset<'a> {
 }
 
 pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let catalogue = setup::catalogue()?;
+    let catalogue = setup::catalogue(&args.rules)?;
     let games: Vec<Game<'_>> = catalogue
         .games()
         .iter()
@@ -43,6 +45,7 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             title: &it.title,
             aliases: &it.aliases,
             start: &it.start,
+            layout: it.layout.as_deref(),
             presets: &it.uses,
             number: it.numbered.as_ref().map(|it| Number {
                 option: &it.option,
@@ -68,8 +71,39 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     table(rows, out)
 }
 
+#[derive(Debug, Serialize)]
+struct Layout<'a> {
+    layout: &'a str,
+    title: &'a str,
+    start: &'a str,
+    games: Vec<&'a str>,
+}
+
+pub(crate) fn layouts(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let catalogue = setup::catalogue(&args.rules)?;
+    let games_of = |name: &str| {
+        let games = catalogue.games().iter().filter(|it| it.layout.as_deref() == Some(name));
+        games.map(|it| it.name.as_str()).collect()
+    };
+    let layouts: Vec<Layout<'_>> = catalogue
+        .layouts()
+        .iter()
+        .map(|it| Layout {
+            layout: &it.name,
+            title: &it.title,
+            start: &it.start,
+            games: games_of(&it.name),
+        })
+        .collect();
+    if args.json {
+        out.json(&layouts)?;
+        return Ok(Verdict::Fine);
+    }
+    table(layouts.iter().map(|it| (it.layout, format!("{} ({})", it.title, it.start))), out)
+}
+
 pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let catalogue = setup::catalogue()?;
+    let catalogue = setup::catalogue(&args.rules)?;
     let presets: Vec<Preset<'_>> = catalogue
         .presets()
         .iter()

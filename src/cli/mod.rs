@@ -5,9 +5,11 @@
 //! rules of any game.
 
 mod args;
+mod audit;
 pub mod bench;
 mod board;
 mod check;
+mod evidence;
 mod explain;
 mod fact;
 mod lists;
@@ -17,7 +19,10 @@ mod output;
 mod perft;
 mod play;
 mod protocol;
+mod profile;
+mod query;
 mod referee;
+mod saves;
 #[cfg(feature = "server")]
 mod serve;
 mod setup;
@@ -77,14 +82,23 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
     match command {
         Command::Games(args) => lists::games(args, out),
         Command::Presets(args) => lists::presets(args, out),
+        Command::Layouts(args) => lists::layouts(args, out),
         Command::Play(args) => play::run(args, out),
         Command::Moves(args) => moves::run(args, out),
         Command::Perft(args) => perft::run(args, out),
         Command::Referee(args) => referee::run(args, out),
         Command::Explain(args) => explain::run(args, out),
+        Command::Save(args) => saves::save(args, out),
+        Command::Load(args) => saves::load(args, out),
+        Command::Diff(args) => saves::diff(args, out),
+        Command::Audit(args) => audit::run(args, out),
+        Command::Query(args) => query::run(args, out),
+        Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
+        Command::Uci(args) => protocol::uci(args, out),
+        Command::Xboard(args) => protocol::xboard(args, out),
         #[cfg(feature = "server")]
         Command::Serve(args) => serve::run(args, out),
         #[cfg(feature = "server")]
@@ -95,8 +109,6 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Completions(args) => serve::completions(args, out),
         #[cfg(feature = "server")]
         Command::Man => serve::man(out),
-        Command::Uci(args) => protocol::uci(args, out),
-        Command::Xboard(args) => protocol::xboard(args, out),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::rules::Type;
 /// What a raw value is called: a piece on the board `the white knight on b1`, everything else by
 /// its own name.
 pub(crate) fn name(world: &World, contract: &Contract, ty: Type, raw: i64) -> String {
-    value_name(world.program(), world.facts(), contract, ty, raw)
+    let get = |entity, attr| world.facts().get_raw(entity, attr);
+    value_name(world.program(), &get, contract, ty, raw)
 }
 
 /// The type of the columns that pieces stand in.

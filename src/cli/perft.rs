@@ -32,6 +32,7 @@ struct Branch {
 pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
     let branches = count(&mut game, args.depth);
+    game.check()?;
     let nodes = match args.depth {
         0 => 1,
         _ => branches.iter().map(|it| it.nodes).sum(),
@@ -64,8 +65,9 @@ fn count(game: &mut Game, depth: u32) -> Vec<Branch> {
     let mut branches = Vec::new();
     for (uci, mv) in moves {
         let mark = world.mark();
-        world.fire(mv.action, &mv.args);
-        branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) });
+        if world.fire(mv.action, &mv.args).is_ok() {
+            branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) });
+        }
         world.rollback(mark);
         bar.inc(1);
     }

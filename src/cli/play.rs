@@ -31,6 +31,7 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         game: args.game.clone(),
         presets: args.presets.clone(),
         fen: args.fen.clone(),
+        rules: args.rules.clone(),
     };
     let game = setup::open(&position)?;
     let random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);

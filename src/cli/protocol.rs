@@ -11,12 +11,12 @@ use crate::protocols::{Flow, Uci, Xboard};
 const FIX: &str = "`rulemate games` lists what can be played";
 
 pub(crate) fn uci(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut uci = Uci::new(setup::catalogue()?, &args.game).or_fix(FIX)?;
+    let mut uci = Uci::new(setup::catalogue(&args.rules)?, &args.game).or_fix(FIX)?;
     converse(out, |line, say| uci.line(line, say))
 }
 
 pub(crate) fn xboard(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut xboard = Xboard::new(setup::catalogue()?, &args.game).or_fix(FIX)?;
+    let mut xboard = Xboard::new(setup::catalogue(&args.rules)?, &args.game).or_fix(FIX)?;
     converse(out, |line, say| xboard.line(line, say))
 }
 

@@ -55,7 +55,7 @@ enum Ruling {
 }
 
 pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {
         let bytes = match read_bytes(path) {
@@ -153,7 +153,9 @@ fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Rul
     let (reason, refutation) = match refusal {
         PlayError::Illegal(it) => (it.reasons.join("; "), it.refutation),
         PlayError::Text(MoveError { reason, .. }) => (reason.to_string(), None),
-        over @ PlayError::Over { .. } => (over.to_string(), None),
+        other @ (PlayError::Over { .. } | PlayError::Refused(_) | PlayError::Limit(_)) => {
+            (other.to_string(), None)
+        }
     };
     let finding = refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]));
     let tree = tree(game, &finding);

@@ -5,21 +5,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::args::PositionArgs;
+use super::args::{PositionArgs, RulesArgs};
 use super::output::{OrFix, trouble};
 use crate::game::Game;
 use crate::presets::{Catalogue, LoadError, Ruleset};
 
 /// The game of a command's position options, set up.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&args.rules)?;
     let rules = library.load(&args.game, &args.presets)?;
     start(&rules, args.fen.as_deref())
 }
 
-/// The games and presets of this package.
-pub(crate) fn catalogue() -> anyhow::Result<Catalogue> {
-    Catalogue::embedded().or_fix("this is a mistake of Rulemate's own rule files: please report it")
+/// The games, layouts and presets of this package, and those of the folders that were named.
+pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
+    let mut catalogue = Catalogue::embedded()
+        .or_fix("this is a mistake of Rulemate's own rule files: please report it")?;
+    for folder in &args.rules {
+        let fix = "name a folder of rule files (.dl); `rulemate check` says more about a file";
+        catalogue.add_path(folder).or_fix(fix)?;
+    }
+    Ok(catalogue)
 }
 
 /// Games by name, compiled when first asked for.
@@ -30,8 +36,8 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    pub(crate) fn new() -> anyhow::Result<Self> {
-        Ok(Self { catalogue: catalogue()?, loaded: HashMap::new() })
+    pub(crate) fn new(args: &RulesArgs) -> anyhow::Result<Self> {
+        Ok(Self { catalogue: catalogue(args)?, loaded: HashMap::new() })
     }
 
     /// The rules of a game with further presets.

@@ -1,41 +1,59 @@
-//! What taking an action writes: its reactions, solved on the rows before the action.
+//! What the reactions of a batch do, found the slow way: their bodies solved tuple by tuple on
+//! materialised rows.
 //!
-//! Nothing is written here; the world applies the writes.
+//! Nothing is written here; `transaction` applies the outputs.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, solve, value};
-use crate::facts::{AttrId, EntityId, GAME};
-use crate::rules::{ActionId, Effect, Event, Expr, Input, Program, Reaction, RelId, Role, Term};
+use super::trace::Said;
+use super::transaction::{Other, Output};
+use crate::facts::GAME;
+use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, Term, VarId};
 
-/// One write, in the order in which it is to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Write {
-    Set(EntityId, AttrId, Option<i64>),
-    Remove(EntityId),
-}
-
-/// The writes of an action, in text order of the reactions; within one reaction by the ascending
-/// values of its variables, then in text order of the effects.
-pub(super) fn writes(rows: &dyn Rows, action: ActionId, args: &[i64]) -> Vec<Write> {
+/// The outputs of a batch, in text order of the reactions; within one reaction by the ascending
+/// values of its named variables, then in text order of the effects.
+pub(super) fn outputs(
+    rows: &dyn Rows,
+    batch: &[usize],
+    args: &[i64],
+    next_entity: i64,
+    traced: bool,
+) -> Vec<Output> {
     let program = rows.program();
-    let mut writes = Vec::new();
-    for reaction in &program.reactions {
-        let params = match reaction.event {
-            Event::Action(it) if it == action => args,
-            Event::Action(_) => continue,
-            Event::Any => &[],
-        };
-        for solution in solutions(rows, reaction, params) {
-            let effects = reaction.effects.iter();
-            writes.extend(effects.filter_map(|it| write(program, it, &solution)));
+    let mut outputs = Vec::new();
+    let mut next_entity = next_entity;
+    for &at in batch {
+        let reaction = &program.reactions[at];
+        let params = if reaction.event == Event::Any { &[] } else { args };
+        let named = reaction.named();
+        for values in solutions(rows, reaction, &named, params) {
+            let mut bindings: Bindings = vec![None; reaction.vars.len()];
+            for (var, value) in named.iter().zip(&values) {
+                bindings[usize::from(var.0)] = Some(*value);
+            }
+            if traced {
+                let solution = Other::Solution { reaction: at, values: values.clone() };
+                outputs.push(Output::Other(Box::new(solution)));
+            }
+            let mut one = Solution { program, at, bindings, next_entity };
+            outputs.extend(reaction.effects.iter().filter_map(|it| one.output(it)));
+            next_entity = one.next_entity;
         }
     }
-    writes
+    outputs
 }
 
-fn solutions(rows: &dyn Rows, reaction: &Reaction, args: &[i64]) -> Vec<Bindings> {
+/// The distinct values of the named variables over all solutions, ascending.
+fn solutions(
+    rows: &dyn Rows,
+    reaction: &Reaction,
+    named: &[VarId],
+    args: &[i64],
+) -> BTreeSet<Tuple> {
+    let mut found = BTreeSet::new();
     let mut bindings: Bindings = vec![None; reaction.vars.len()];
     for (&param, &raw) in reaction.params.iter().zip(args) {
         let agrees = match param {
@@ -44,37 +62,77 @@ fn solutions(rows: &dyn Rows, reaction: &Reaction, args: &[i64]) -> Vec<Bindings
             Term::Var(var) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
         };
         if !agrees {
-            return Vec::new();
+            return found;
         }
     }
-    let mut found = Vec::new();
     let _ = solve(rows, &reaction.body, &mut bindings, &mut |solution| {
-        found.push(solution.to_vec());
+        let value = |it: &VarId| solution[usize::from(it.0)].unwrap_or_default();
+        found.insert(named.iter().map(value).collect());
         ControlFlow::Continue(())
     });
-    found.sort_unstable();
     found
 }
 
-/// An effect as a write; `None` if its arithmetic has no value.
-fn write(program: &Program, effect: &Effect, bindings: &Bindings) -> Option<Write> {
-    let values =
-        |args: &[Expr]| -> Option<Tuple> { args.iter().map(|it| value(it, bindings)).collect() };
-    match effect {
-        Effect::Set { rel, args } => {
-            let input = input(program, *rel)?;
-            let args = values(args)?;
-            let raw = match input {
-                Input::Key(_) | Input::Game(_) => *args.last()?,
-                Input::Flag(_) | Input::GameFlag(_) => 1,
-            };
-            Some(Write::Set(subject(input, &args)?, input.attr(), Some(raw)))
-        }
-        Effect::Retract { rel, key } => {
-            let input = input(program, *rel)?;
-            Some(Write::Set(subject(input, &values(key)?)?, input.attr(), None))
-        }
-        Effect::Remove { entity } => Some(Write::Remove(entity_id(value(entity, bindings)?)?)),
+/// One solution of a reaction.
+struct Solution<'p> {
+    program: &'p Program,
+    at: usize,
+    bindings: Bindings,
+    next_entity: i64,
+}
+
+impl Solution<'_> {
+    fn value(&self, expr: &Expr) -> Option<i64> {
+        value(expr, &self.bindings)
+    }
+
+    fn values(&self, args: &[Expr]) -> Option<Tuple> {
+        args.iter().map(|it| self.value(it)).collect()
+    }
+
+    /// An effect with its values; `None` if its arithmetic has no value.
+    fn output(&mut self, effect: &Effect) -> Option<Output> {
+        let other = match effect {
+            Effect::Set { rel, args } => {
+                let input = input(self.program, *rel)?;
+                let args = self.values(args)?;
+                let value = match input {
+                    Input::Key(_) | Input::Game(_) => *args.last()?,
+                    Input::Flag(_) | Input::GameFlag(_) => 1,
+                };
+                let entity = subject(input, &args)?;
+                return Some(Output::Set { entity, attr: input.attr(), value });
+            }
+            Effect::Retract { rel, key } => {
+                let input = input(self.program, *rel)?;
+                let entity = subject(input, &self.values(key)?)?;
+                return Some(Output::Retract { entity, attr: input.attr() });
+            }
+            Effect::Remove { entity } => {
+                return Some(Output::Remove { entity: self.value(entity)? });
+            }
+            Effect::Spawn { var } => {
+                let entity = self.next_entity;
+                self.next_entity += 1;
+                self.bindings[usize::from(var.0)] = Some(entity);
+                Other::Spawn { entity }
+            }
+            Effect::Raise { event, args } => {
+                Other::Raise { reaction: self.at, event: *event, args: self.values(args)? }
+            }
+            Effect::Stop => Other::Stop,
+            Effect::Pass { args } => Other::Pass { args: self.values(args)? },
+            Effect::Emit { event, args } => Other::Emit { event: *event, args: self.values(args)? },
+            Effect::Veto { message } => Other::Veto { said: self.said(&message.0) },
+            Effect::Note { message } => Other::Note { said: self.said(&message.0) },
+            Effect::Rewind { turns } => Other::Rewind { turns: self.value(turns)? },
+        };
+        Some(Output::Other(Box::new(other)))
+    }
+
+    fn said(&self, parts: &[crate::rules::MessagePart]) -> Said {
+        let value = |var: VarId| self.bindings[usize::from(var.0)].unwrap_or_default();
+        Said::new(self.program, &self.program.reactions[self.at], parts, value)
     }
 }
 
@@ -86,13 +144,9 @@ fn input(program: &Program, rel: RelId) -> Option<Input> {
 }
 
 /// The entity whose fact an input's row is.
-fn subject(input: Input, args: &[i64]) -> Option<EntityId> {
+fn subject(input: Input, args: &[i64]) -> Option<i64> {
     match input {
-        Input::Key(_) | Input::Flag(_) => entity_id(*args.first()?),
-        Input::Game(_) | Input::GameFlag(_) => Some(GAME),
+        Input::Key(_) | Input::Flag(_) => args.first().copied(),
+        Input::Game(_) | Input::GameFlag(_) => Some(i64::from(GAME.0)),
     }
-}
-
-fn entity_id(raw: i64) -> Option<EntityId> {
-    u32::try_from(raw).ok().map(EntityId)
 }

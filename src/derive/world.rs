@@ -5,15 +5,20 @@
 //! of the facts as they are now. Which evaluator answers is a matter of [`Backend`]; both must give
 //! the same rows.
 
-use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
-use super::bits::{BitPlan, EngineMark, Evaluator, Output, PlanError};
+use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
+use super::budget::Exhausted;
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::rows::{Rows, Tuple, collect};
-use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, Session, Value};
-use crate::rules::{ActionId, Input, Program, RelId, Role};
+use super::schedule::Schedule;
+use super::trace::Trace;
+use super::transaction::{Output, Refusal, Transaction};
+use super::watch::{RowChanges, Watch, Watches};
+use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,8 +34,11 @@ pub enum Backend {
 pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
-    /// The referee's statics, computed when the referee is first asked for.
-    frog: OnceLock<Arc<Statics>>,
+    schedule: Schedule,
+    /// The order of reactions by the letter, for the referee.
+    letter: Schedule,
+    /// The referee's plans; it computes its statics when it is first asked for rows.
+    frog: Arc<Statics>,
 }
 
 impl Plan {
@@ -46,18 +54,20 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
-        let bits = BitPlan::compile(&program, width)?;
-        Ok(Self { program, bits, frog: OnceLock::new() })
+        let (relations, rules) = (program.relations.len(), program.rules.len());
+        let _span = tracing::debug_span!("plan", relations, rules).entered();
+        let frog = Frog::statics(&program).map_err(|stuck| PlanError::Stuck {
+            place: program.place(program.rule(stuck.rule).span),
+        })?;
+        let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
+        let bits = BitPlan::compile(&program, &schedule, width)?;
+        Ok(Self { program, bits, schedule, letter, frog })
     }
 
-    fn frog(&self) -> Arc<Statics> {
-        let statics = self.frog.get_or_init(|| {
-            Frog::statics(&self.program).unwrap_or_else(|stuck| {
-                let place = self.program.place(self.program.rule(stuck.rule).span);
-                panic!("{place}: the checker accepted a rule that has no order of evaluation")
-            })
-        });
-        Arc::clone(statics)
+    /// How many batches of reactions each action takes.
+    pub fn batches(&self) -> Vec<usize> {
+        let actions = self.program.actions.iter();
+        actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -79,6 +89,9 @@ pub struct World {
     facts: Session,
     engine: Engine,
     outputs: Vec<Output>,
+    /// What ran out in a state that was taken back since.
+    limit: Option<Box<Exhausted>>,
+    watches: Option<Box<Watches>>,
 }
 
 impl World {
@@ -99,7 +112,7 @@ impl World {
             }
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new() }
+        Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -180,6 +193,9 @@ impl World {
 
     /// Restores the state of a mark.
     pub fn rollback(&mut self, mark: WorldMark) {
+        if let Err(limit) = self.check() {
+            self.limit = Some(Box::new(limit));
+        }
         while let Some(change) = self.facts.undo_one(mark.facts) {
             match &mut self.engine {
                 Engine::Bits(it) => it.undo(change),
@@ -191,11 +207,37 @@ impl World {
         }
     }
 
-    /// Makes all writes final: earlier marks are no longer valid.
+    /// Makes all writes final: earlier marks are no longer valid. What that did to watched
+    /// relations is told by [`World::changes`] until the next commit.
     pub fn commit(&mut self) {
+        if let Some(mut watches) = self.watches.take() {
+            let rows = watches.relations().into_iter().map(|it| self.tuples(it)).collect();
+            watches.advance(rows);
+            self.watches = Some(watches);
+        }
         self.facts.commit();
         if let Engine::Bits(it) = &mut self.engine {
             it.commit();
+        }
+    }
+
+    /// What was read so far is true.
+    ///
+    /// # Errors
+    /// Deriving it took more than a query may: rows were missing, here or in a state that was taken
+    /// back, and what was read may be wrong. It stays so until [`World::forget_rows`]. Only rules
+    /// that calculate in circles or join without end get there, so readers need not ask after each
+    /// read: whoever hands an answer on does.
+    pub fn check(&self) -> Result<(), Exhausted> {
+        if let Some(limit) = &self.limit {
+            return Err((**limit).clone());
+        }
+        match &self.engine {
+            Engine::Bits(it) => match it.exhausted() {
+                Some((what, owner)) => Err(Exhausted::new(self.program(), what, owner)),
+                None => Ok(()),
+            },
+            Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), Frog::check),
         }
     }
 
@@ -246,38 +288,135 @@ impl World {
         }
     }
 
-    /// Takes an action: the bodies of all its reactions are solved on the facts as they are, then
-    /// the effects are applied in text order. Whether the action is legal is not asked.
-    pub fn fire(&mut self, action: ActionId, args: &[i64]) {
-        let Engine::Bits(bits) = &mut self.engine else {
-            for write in fire::writes(&self.materialised(), action, args) {
-                match write {
-                    fire::Write::Set(entity, attr, new) => {
-                        self.set_raw(entity, attr, new);
-                    }
-                    fire::Write::Remove(entity) => self.remove(entity),
-                }
-            }
-            return;
-        };
-        let mut outputs = std::mem::take(&mut self.outputs);
-        bits.react(action, args, &mut outputs);
-        for output in outputs.drain(..) {
-            match output {
-                Output::Set { attr, entity, value } => {
-                    self.set_raw(EntityId(entity as u32), attr, Some(value));
-                }
-                Output::Retract { attr, entity } => {
-                    self.set_raw(EntityId(entity as u32), attr, None);
-                }
-                Output::Remove { entity } => self.remove(EntityId(entity as u32)),
+    /// Keeps an eye on a relation from now on.
+    pub fn watch(&mut self, rel: RelId) -> Watch {
+        let rows = self.tuples(rel);
+        self.watches.get_or_insert_default().add(rel, rows)
+    }
+
+    /// Ends a subscription.
+    pub fn unwatch(&mut self, watch: Watch) {
+        if let Some(watches) = &mut self.watches {
+            watches.end(watch);
+            if watches.is_empty() {
+                self.watches = None;
             }
         }
-        self.outputs = outputs;
+    }
+
+    /// The rows of watched relations that the last commit added and removed, by relation; relations
+    /// that did not change are left out. What was rolled back before it is in neither.
+    pub fn changes(&self) -> &[RowChanges] {
+        self.watches.as_ref().map_or(&[], |it| &it.changes)
+    }
+
+    /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
+    ///
+    /// # Errors
+    /// A reaction refused it, or events had no end. Nothing has changed.
+    pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
+        let event = Event::Action(action);
+        let batches = self.batches(event);
+        if batches.len() == 1 && self.schedule().batches[batches.start].plain {
+            self.fire_plain(batches.start, args);
+            return Ok(());
+        }
+        self.transact(event, args, None)
+    }
+
+    /// Takes an action and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Action(action), args, Some(&mut trace))?;
+        Ok(trace)
+    }
+
+    /// Lets an event happen that no reaction raised, and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn raise(&mut self, event: EventId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Raised(event), args, Some(&mut trace))?;
+        Ok(trace)
+    }
+
+    /// All of it, or nothing.
+    fn transact(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        trace: Option<&mut Trace>,
+    ) -> Result<(), Refusal> {
+        let schedule = self.schedule();
+        let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
+        let mark = can_fail.then(|| self.mark());
+        let done = Transaction::new(self, trace).run(event, args);
+        if let (Err(_), Some(mark)) = (&done, mark) {
+            self.rollback(mark);
+        }
+        done
+    }
+
+    /// The short road: one batch that writes facts.
+    fn fire_plain(&mut self, batch: usize, args: &[i64]) {
+        let outputs = self.solve(batch, args, false);
+        for output in &outputs {
+            match output {
+                Output::Set { attr, entity, value } => {
+                    self.set_raw(EntityId(*entity as u32), *attr, Some(*value));
+                }
+                Output::Retract { attr, entity } => {
+                    self.set_raw(EntityId(*entity as u32), *attr, None);
+                }
+                Output::Remove { entity } => self.remove(EntityId(*entity as u32)),
+                // A plain batch has no others.
+                Output::Other(_) => {}
+            }
+        }
+        self.give_back(outputs);
+    }
+
+    /// The evaluators agree on what reactions do, not on how many batches that takes.
+    fn schedule(&self) -> &Schedule {
+        match &self.engine {
+            Engine::Bits(_) => &self.plan.schedule,
+            Engine::Frog(_) => &self.plan.letter,
+        }
+    }
+
+    pub(super) fn batches(&self, event: Event) -> Range<usize> {
+        self.schedule().of(event)
+    }
+
+    /// What a batch does on the facts as they are.
+    pub(super) fn solve(&mut self, batch: usize, args: &[i64], traced: bool) -> Vec<Output> {
+        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        if let Engine::Bits(bits) = &mut self.engine {
+            let mut outputs = std::mem::take(&mut self.outputs);
+            bits.react(batch, args, next, traced, &mut outputs);
+            return outputs;
+        }
+        let plan = Arc::clone(&self.plan);
+        let reactions = &plan.letter.batches[batch].reactions;
+        fire::outputs(&self.materialised(), reactions, args, next, traced)
+    }
+
+    /// Outputs that are used up: their memory is.
+    pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
+        outputs.clear();
+        if outputs.capacity() > self.outputs.capacity() {
+            self.outputs = outputs;
+        }
     }
 
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
+        let relations = self.plan.program.relations.len();
+        let _span = tracing::debug_span!("materialise", relations).entered();
         match &mut self.engine {
             Engine::Bits(it) => {
                 for rel in 0..self.plan.program.relations.len() {
@@ -305,8 +444,25 @@ impl World {
         }
     }
 
+    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    pub fn log_recomputation(&mut self, on: bool) {
+        if let Engine::Bits(it) = &mut self.engine {
+            it.set_logging(on);
+        }
+    }
+
+    /// What was derived anew since listing began: the first column of a block of rows, or a whole
+    /// row. (Relations that are derived on demand are not kept, and the referee keeps none.)
+    pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
+        match &self.engine {
+            Engine::Bits(it) => it.log(),
+            Engine::Frog(_) => Vec::new(),
+        }
+    }
+
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
+        self.limit = None;
         match &mut self.engine {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,
@@ -350,7 +506,7 @@ impl Engine {
     fn new(plan: &Plan, backend: Backend) -> Self {
         match backend {
             Backend::Bits => Self::Bits(plan.bits.session()),
-            Backend::Frog => Self::Frog(FrogEngine { statics: plan.frog(), rows: None }),
+            Backend::Frog => Self::Frog(FrogEngine { statics: Arc::clone(&plan.frog), rows: None }),
         }
     }
 }
@@ -364,7 +520,16 @@ struct FrogEngine {
 
 impl FrogEngine {
     fn rows(&mut self, facts: &Session) -> &Frog {
-        self.rows.get_or_insert_with(|| Frog::derive_with(&self.statics, facts))
+        self.rows.get_or_insert_with(|| {
+            let span =
+                tracing::debug_span!("derive", by = "datafrog", rows = tracing::field::Empty);
+            let _entered = span.enter();
+            let rows = Frog::derive_with(&self.statics, facts);
+            if !span.is_disabled() {
+                span.record("rows", rows.len());
+            }
+            rows
+        })
     }
 }
 

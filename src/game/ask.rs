@@ -182,7 +182,13 @@ impl Game {
             .collect();
         let mut sentence = relation.sentence.clone();
         for (column, &raw) in relation.columns.iter().zip(tuple) {
-            let name = value_name(&program, self.facts(), &contract, column.ty, raw);
+            let name = value_name(
+                &program,
+                &|entity, attr| self.facts().get_raw(entity, attr),
+                &contract,
+                column.ty,
+                raw,
+            );
             sentence = sentence.replace(&format!("{{{}}}", column.name), &name);
         }
         Row { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
@@ -261,7 +267,15 @@ impl Game {
 
     fn in_view<T>(&self, f: impl FnOnce(View<'_>) -> T) -> T {
         let (program, contract) = (self.program(), self.contract());
-        let names = |ty: Type, raw: i64| value_name(program, self.facts(), contract, ty, raw);
+        let names = |ty: Type, raw: i64| {
+            value_name(
+                program,
+                &|entity, attr| self.facts().get_raw(entity, attr),
+                contract,
+                ty,
+                raw,
+            )
+        };
         f(View { program, names: &names, negations: false })
     }
 }

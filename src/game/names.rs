@@ -1,14 +1,17 @@
 //! What things are called in reasons and proofs: a piece by its side, kind and square.
 
-use crate::facts::{AttrId, DomainId, EntityId, Session};
+use crate::facts::{AttrId, DomainId, EntityId};
 use crate::moves::Contract;
 use crate::rules::{Program, Type};
+
+/// The raw value of a fact, now or at another time.
+pub(super) type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
 
 /// What a raw value is called: a piece on the board `the white knight on b1`, everything else by
 /// its own name.
 pub fn value_name(
     program: &Program,
-    facts: &Session,
+    facts: Lookup<'_>,
     contract: &Contract,
     ty: Type,
     raw: i64,
@@ -21,10 +24,15 @@ pub fn value_name(
     piece.unwrap_or_else(|| program.value_name(ty, raw))
 }
 
-fn piece_name(program: &Program, facts: &Session, contract: &Contract, raw: i64) -> Option<String> {
+fn piece_name(
+    program: &Program,
+    facts: Lookup<'_>,
+    contract: &Contract,
+    raw: i64,
+) -> Option<String> {
     let entity = EntityId(u32::try_from(raw).ok()?);
     let word = |attr: AttrId, domain: DomainId| {
-        let raw = facts.get_raw(entity, attr)?;
+        let raw = facts(entity, attr)?;
         Some(program.value_name(Type::Domain(domain), raw))
     };
     let square = word(contract.at.attr, contract.board.domain)?;

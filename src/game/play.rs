@@ -6,16 +6,16 @@
 
 use std::sync::Arc;
 
-use crate::derive::World;
+use crate::derive::{Done, Exhausted, Plan, Trace, World};
 use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
 use crate::moves::notation::{
-    FenError, MoveFault, Setup, Warning, listing, parse_san, parse_uci, read_fen, to_san, to_uci,
-    write_fen,
+    FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
 };
-use crate::moves::{Contract, Move, is_legal, legal_moves};
-use crate::rules::Program;
+use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
+use crate::rules::{Program, Type};
 
 use super::key::key;
+use super::names::value_name;
 use super::record::{GameResult, Record};
 use super::refusal::{EndError, IllegalMove, PlayError};
 use super::terms::Terms;
@@ -48,7 +48,8 @@ impl Game {
         Self::from_world(world, terms, Vec::new())
     }
 
-    fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
+    /// A game that starts from the facts as they are, set up with such warnings.
+    pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
         world.commit();
         let start = Snapshot::new(world.facts());
         let start_key = key(&mut world);
@@ -63,6 +64,11 @@ impl Game {
 
     pub fn program(&self) -> &Arc<Program> {
         self.world.program()
+    }
+
+    /// The compiled rules, for other worlds under them.
+    pub fn plan(&self) -> &Arc<Plan> {
+        self.world.plan()
     }
 
     pub fn terms(&self) -> &Arc<Terms> {
@@ -149,34 +155,40 @@ impl Game {
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
         self.refuse_if_over()?;
         let (world, contract) = (&mut self.world, &self.terms.moves);
-        let uci = match parse_uci(world, contract, text) {
-            Ok(mv) => return Ok(mv),
-            Err(error) => error,
-        };
-        let san = match parse_san(world, contract, text) {
-            Ok(mv) => return Ok(mv),
-            Err(error) => error,
-        };
-        // The error of the form that the text has.
-        let is_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
-        Err(if is_uci { uci } else { san }.into())
+        Ok(parse_either(world, contract, text)?)
     }
 
-    /// Plays the move that a text means.
+    /// Plays the move that a text means, or the actions of one turn with commas between them: all
+    /// or none. The record is that of the last.
     ///
     /// # Errors
     /// As [`Game::find_move`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
-        let mv = self.find_move(text)?;
-        self.play(&mv)
+        if !text.contains(BETWEEN) {
+            let mv = self.find_move(text)?;
+            return self.play(&mv);
+        }
+        self.refuse_if_over()?;
+        let actions = parse_turn(&mut self.world, &self.terms.moves, text)?;
+        let before = self.history.len();
+        for mv in &actions {
+            if let Err(refusal) = self.play(mv) {
+                while self.history.len() > before {
+                    self.takeback();
+                }
+                return Err(refusal);
+            }
+        }
+        Ok(&self.history[self.history.len() - 1])
     }
 
     /// Plays a move: all that it changes, or nothing.
     ///
     /// # Errors
-    /// The game is over, or the move is not legal. Nothing has changed.
+    /// The game is over, or the move is not legal, or its rules take too much. Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
         self.refuse_if_over()?;
+        self.check()?;
         let uci = to_uci(&mut self.world, mv);
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
@@ -186,13 +198,30 @@ impl Game {
             return Err(Box::new(refusal).into());
         }
         let san = to_san(&mut self.world, &self.terms.moves, mv);
-        let record = self.transact(mv, uci, san);
+        let record = self.transact(mv, uci, san)?;
+        tracing::debug!(facts = record.snapshot.len(), "committed");
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");
         }
         self.history.push(record);
+        if let Err(limit) = self.check() {
+            self.takeback();
+            return Err(limit.into());
+        }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    /// What was read of this game so far is true.
+    ///
+    /// # Errors
+    /// Its rules take more than a query may; what was read since the last check may be wrong.
+    pub fn check(&mut self) -> Result<(), Exhausted> {
+        let checked = self.world.check();
+        if checked.is_err() {
+            self.world.forget_rows();
+        }
+        checked
     }
 
     fn refuse_if_over(&self) -> Result<(), PlayError> {
@@ -203,30 +232,105 @@ impl Game {
     }
 
     /// Takes the action and commits. The move is known to be legal.
-    fn transact(&mut self, mv: &Move, uci: String, san: String) -> Record {
+    fn transact(&mut self, mv: &Move, uci: String, san: String) -> Result<Record, PlayError> {
         let side = self.side();
         let since = self.world.facts().mark();
-        self.world.fire(mv.action, &mv.args);
+        let trace = self.world.fire_traced(mv.action, &mv.args)?;
+        let notes = self.notes(&trace);
+        let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = key(&mut self.world);
         self.count_occurrences(key);
         let previous = self.history.last().map_or(&self.start, |it| &it.snapshot);
         let snapshot = previous.next(self.world.facts(), since);
         self.world.commit();
-        Record {
+        let is_plain = trace.is_plain(self.world.program());
+        Ok(Record {
             mv: mv.clone(),
             uci: uci.into(),
             san: san.into(),
             side: side.unwrap_or_default(),
-            turn_goes_on: side == self.side(),
+            turn_goes_on: rewound_to.is_none() && side == self.side(),
             key,
             snapshot,
+            rewound_to,
+            notes,
+            trace: (!is_plain).then(|| Arc::new(trace)),
+        })
+    }
+
+    /// What the rules say about an action, pieces by their names before it.
+    fn notes(&self, trace: &Trace) -> Vec<Box<str>> {
+        let (program, contract) = (self.world.program(), &self.terms.moves);
+        let before = self.history.last().map_or(&self.start, |it| &it.snapshot);
+        let names = |ty: Type, raw: i64| {
+            let get = |entity, attr| before.get_raw(entity, attr);
+            value_name(program, &get, contract, ty, raw)
+        };
+        let note = |done: &Done| match done {
+            Done::Noted { said } => Some(said.render(&names).into()),
+            _ => None,
+        };
+        trace.done().filter_map(|it| note(it.1)).collect()
+    }
+
+    /// Writes the facts as they were so many whole turns ago, the turn under way included, but for
+    /// those that last. Returns how many actions had been taken then.
+    fn rewind(&mut self, turns: i64) -> usize {
+        let line: Vec<usize> = self.line().collect();
+        let mut left = turns;
+        let mut to = self.history.len();
+        let mut ends = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
+        // The action under way is the newest of its turn.
+        let mut goes_on = ends.next();
+        while left > 0 {
+            match goes_on {
+                Some((at, true)) => to = at,
+                Some((at, false)) => {
+                    left -= 1;
+                    if left == 0 {
+                        to = at + 1;
+                        break;
+                    }
+                    to = at;
+                }
+                None => {
+                    to = 0;
+                    break;
+                }
+            }
+            goes_on = ends.next();
         }
+        let snapshot = to.checked_sub(1).map_or(&self.start, |it| &self.history[it].snapshot);
+        let changes = self.world.facts().changes_to(snapshot);
+        let lasting = self.world.program().lasting.clone();
+        for change in changes.into_iter().filter(|it| !lasting.contains(&it.attr)) {
+            self.world.set_raw(change.entity, change.attr, change.new);
+        }
+        to
+    }
+
+    /// The actions that led to the position on the board, newest first: what was rewound is not
+    /// among them.
+    fn line(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut at = self.history.len();
+        std::iter::from_fn(move || {
+            while let Some(before) = at.checked_sub(1) {
+                match self.history[before].rewound_to {
+                    Some(to) => at = to,
+                    None => {
+                        at = before;
+                        return Some(before);
+                    }
+                }
+            }
+            None
+        })
     }
 
     /// States how often the position on the board has stood, this time included.
     fn count_occurrences(&mut self, key: u64) {
         let Some(occurrences) = self.terms.moves.occurrences else { return };
-        let earlier = self.history.iter().filter(|it| it.key == key).count() as i64;
+        let earlier = self.line().filter(|&it| self.history[it].key == key).count() as i64;
         // A game that goes on from a save may start from a position that has stood before.
         let at_start = self.start.get_raw(GAME, occurrences.attr).unwrap_or(1);
         let count = 1 + earlier + if self.start_key == key { at_start } else { 0 };

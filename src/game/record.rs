@@ -1,8 +1,9 @@
 //! What is kept of an action that was played, and of how a game ended.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::derive::World;
+use crate::derive::{Trace, World};
 use crate::facts::Snapshot;
 use crate::moves::Move;
 
@@ -22,6 +23,13 @@ pub struct Record {
     pub key: u64,
     /// The facts after it.
     pub snapshot: Snapshot,
+    /// The action ended in a rewind: the position is the one after so many actions.
+    pub rewound_to: Option<usize>,
+    /// What the rules say about it.
+    pub notes: Vec<Box<str>>,
+    /// What its reactions did, where there is more to it than facts that change: events, effects
+    /// to be shown, anything that a preset does.
+    pub trace: Option<Arc<Trace>>,
 }
 
 impl Record {
@@ -33,7 +41,9 @@ impl Record {
     /// Bytes that this record holds and no other does.
     pub(super) fn heap_bytes(&self) -> usize {
         let spilled = if self.mv.args.spilled() { self.mv.args.capacity() * 8 } else { 0 };
-        self.uci.len() + self.san.len() + spilled + self.snapshot.own_bytes()
+        let notes: usize = self.notes.iter().map(|it| it.len() + size_of::<Box<str>>()).sum();
+        let trace = self.trace.as_ref().map_or(0, |it| it.heap_bytes());
+        self.uci.len() + self.san.len() + spilled + notes + trace + self.snapshot.own_bytes()
     }
 }
 

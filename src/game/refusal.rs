@@ -1,7 +1,7 @@
 //! Why something was refused: the reason in a line, and the refutation that it is taken from.
 
-use crate::derive::World;
 use crate::derive::explain::{Refutation, View, why, why_not};
+use crate::derive::{Exhausted, Refusal, World};
 use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move};
 use crate::rules::{RelId, Type};
@@ -18,6 +18,11 @@ pub enum PlayError {
     Illegal(#[from] Box<IllegalMove>),
     #[error(transparent)]
     Text(#[from] MoveError),
+    /// The move is legal, and its reactions do not come to an end.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 /// A move that the rules do not allow here.
@@ -68,26 +73,33 @@ impl IllegalMove {
 }
 
 fn reason(world: &World, contract: &Contract, refutation: &Refutation) -> String {
-    let program = world.program();
-    let names = |ty: Type, raw: i64| value_name(program, world.facts(), contract, ty, raw);
-    let view = View { program, names: &names, negations: false };
+    let names = |ty: Type, raw: i64| name_now(world, contract, ty, raw);
+    let view = View { program: world.program(), names: &names, negations: false };
     refutation.reason(view).unwrap_or_else(|| refutation.summary(view))
 }
 
-/// What would be so after the move, and must not be.
+fn name_now(world: &World, contract: &Contract, ty: Type, raw: i64) -> String {
+    let get = |entity, attr| world.facts().get_raw(entity, attr);
+    value_name(world.program(), &get, contract, ty, raw)
+}
+
+/// What would be so after the move, and must not be; or why a reaction refuses it.
 fn afterwards(world: &mut World, contract: &Contract, mv: &Move) -> String {
     let mover = contract.mover(world.facts()).unwrap_or_default();
     let mark = world.mark();
-    world.fire(mv.action, &mv.args);
-    let proof = prove(world, contract, contract.exposed, mover);
+    let reason = match world.fire(mv.action, &mv.args) {
+        Ok(()) => format!("after it {}", prove(world, contract, contract.untenable, mover)),
+        Err(Refusal::Veto { said }) => said.render(&|ty, raw| name_now(world, contract, ty, raw)),
+        Err(other) => other.to_string(),
+    };
     world.rollback(mark);
-    format!("after it {proof}")
+    reason
 }
 
 fn prove(world: &mut World, contract: &Contract, rel: RelId, mover: i64) -> String {
     let proof = why(&world.materialised(), rel, &[mover]);
     let program = world.program();
-    let names = |ty: Type, raw: i64| value_name(program, world.facts(), contract, ty, raw);
+    let names = |ty: Type, raw: i64| name_now(world, contract, ty, raw);
     let view = View { program, names: &names, negations: false };
     proof.map(|it| it.summary(view)).unwrap_or_else(|| program.tuple_name(rel, &[mover]))
 }

@@ -54,7 +54,11 @@ fn input_of(
         }
         _ => {
             let expected = "an attribute of the game with the column that results have".into();
-            faults.push(Fault::Shape { relation: name, expected, found: "something else".into() });
+            faults.push(Fault::Shape {
+                relation: name.to_owned(),
+                expected,
+                found: "something else".into(),
+            });
             None
         }
     }

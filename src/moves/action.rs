@@ -2,13 +2,14 @@
 //!
 //! A move is an action of the program with its arguments. Whether it leaves royal pieces safe is
 //! either derived by the rules (the action's own relation) or found by playing it out (`tries`,
-//! then a look at `exposed`); [`LegalityMode`] lets tests hold the one against the other.
+//! then a look at `untenable`; see `safety`); [`LegalityMode`] lets tests hold the one against the other.
 //! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
 
 use crate::derive::{Tuple, World};
-use crate::rules::{ActionId, Legality, Program};
+use crate::rules::{ActionId, Program};
 
 use super::contract::Contract;
+use super::safety::Decision;
 
 /// One thing that a player may do: an action and its arguments, in raw values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,17 +45,21 @@ pub enum LegalityMode {
 }
 
 impl LegalityMode {
-    fn of(self, declared: Legality) -> Legality {
+    fn of(self, contract: &Contract, action: ActionId) -> Decision {
         match self {
-            Self::Declared => declared,
-            Self::Rules => Legality::Rules,
-            Self::Simulate => Legality::Simulate,
+            Self::Declared => contract.decisions[usize::from(action.0)],
+            Self::Rules => Decision::Rules,
+            Self::Simulate => Decision::Simulation,
         }
     }
 
     /// Whether counting rows is counting legal moves.
-    pub(super) fn is_counted(self, program: &Program) -> bool {
-        program.actions.iter().all(|it| self.of(it.legality) == Legality::Rules)
+    pub(super) fn is_counted(self, contract: &Contract) -> bool {
+        match self {
+            Self::Declared => contract.decisions.iter().all(|it| *it == Decision::Rules),
+            Self::Rules => true,
+            Self::Simulate => false,
+        }
     }
 }
 
@@ -78,16 +83,25 @@ pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityM
     let program = world.program().clone();
     let mut moves = Vec::new();
     for action in &program.actions {
-        let legality = mode.of(action.legality);
-        let rel = match legality {
-            Legality::Rules => action.rel,
-            Legality::Simulate => action.tries.unwrap_or(action.rel),
-        };
-        let rows = world.tuples(rel).into_iter().map(|args| Move { action: action.id, args });
-        match legality {
-            Legality::Rules => moves.extend(rows),
-            Legality::Simulate => {
+        let row = |args: Tuple| Move { action: action.id, args };
+        let tries = action.tries.unwrap_or(action.rel);
+        match mode.of(contract, action.id) {
+            Decision::Rules => moves.extend(world.tuples(action.rel).into_iter().map(row)),
+            Decision::Simulation => {
+                let rows = world.tuples(tries).into_iter().map(row);
                 moves.extend(rows.filter(|it| is_safe_by_simulation(world, contract, it)));
+            }
+            Decision::Except(rel) => {
+                let odd = world.tuples(rel);
+                let mut rows = world.tuples(action.rel);
+                rows.retain(|it| odd.binary_search(it).is_err());
+                let tried = odd.into_iter().filter(|it| {
+                    world.contains(tries, it)
+                        && is_safe_by_simulation(world, contract, &row(it.clone()))
+                });
+                rows.extend(tried.collect::<Vec<Tuple>>());
+                rows.sort_unstable();
+                moves.extend(rows.into_iter().map(row));
             }
         }
     }
@@ -117,24 +131,27 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     if is_over(world, contract) {
         return false;
     }
-    let action = world.program().action(mv.action);
-    match action.legality {
-        Legality::Rules => {
-            let rel = action.rel;
-            world.contains(rel, &mv.args)
-        }
-        Legality::Simulate => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
+    let rel = world.program().action(mv.action).rel;
+    let tried = match contract.decisions[usize::from(mv.action.0)] {
+        Decision::Rules => false,
+        Decision::Except(odd) => world.contains(odd, &mv.args),
+        Decision::Simulation => true,
+    };
+    match tried {
+        true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
+        false => world.contains(rel, &mv.args),
     }
 }
 
-/// Plays the move, looks whether the mover's royal pieces stand attacked, and takes it back.
+/// Plays the move, looks whether the mover may leave the position so, and takes it back. A move
+/// that a reaction refuses is not safe either.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;
     };
     let mark = world.mark();
-    world.fire(mv.action, &mv.args);
-    let safe = !world.contains(contract.exposed, &[mover]);
+    let safe =
+        world.fire(mv.action, &mv.args).is_ok() && !world.contains(contract.untenable, &[mover]);
     world.rollback(mark);
     safe
 }

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use super::safety::{Decision, decisions};
 use crate::facts::{AttrId, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
@@ -15,6 +16,13 @@ use crate::rules::{Input, Program, RelId, Role, Type};
 pub struct Fact {
     pub rel: RelId,
     pub attr: AttrId,
+}
+
+/// A further field of a game's FEN: `KEY=N`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    pub key: String,
+    pub fact: Fact,
 }
 
 /// The squares of the board.
@@ -57,9 +65,9 @@ pub struct Contract {
     pub clock: Fact,
     pub fullmove: Fact,
     pub occurrences: Option<Fact>,
-    /// Half-moves of this turn already played, where turns have more than one.
-    pub half_moves: Option<Fact>,
-    /// The square of the piece that can be captured in passing, where `ep` does not tell.
+    /// The fields that the game's FEN has after the usual six, in order.
+    pub fields: Vec<Field>,
+    /// The square of the piece that can be captured in passing, where the FEN tells it.
     pub ep_victim: Option<Fact>,
     /// About kinds and squares.
     pub letter: RelId,
@@ -75,6 +83,7 @@ pub struct Contract {
     pub castling_text: RelId,
     pub in_check: RelId,
     pub exposed: RelId,
+    pub untenable: RelId,
     pub over: RelId,
     pub result: RelId,
     pub claim: RelId,
@@ -85,13 +94,15 @@ pub struct Contract {
     pub sides: DomainId,
     pub kinds: DomainId,
     pub wings: DomainId,
+    /// How each action is decided, by its number.
+    pub decisions: Vec<Decision>,
 }
 
 /// One thing that the rules do not say, or say otherwise than this layer can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    Missing { relation: &'static str },
-    Shape { relation: &'static str, expected: String, found: String },
+    Missing { relation: String },
+    Shape { relation: String, expected: String, found: String },
 }
 
 impl fmt::Display for Fault {
@@ -181,8 +192,8 @@ impl Finder<'_> {
         let clock = self.game("clock", Int);
         let fullmove = self.game("fullmove", Int);
         let occurrences = self.optional("occurrences", Int);
-        let half_moves = self.optional("half_moves", Int);
-        let ep_victim = self.optional("ep_victim", Square);
+        let fields = self.fields();
+        let ep_victim = self.ep_victim();
         let letter = self.rules("letter", &[Kind, Text]);
         let marches = self.rules("marches", &[Kind]);
         let castler = self.rules("castler", &[Kind]);
@@ -195,6 +206,7 @@ impl Finder<'_> {
         let castling_text = self.rules("castling_text", &[Entity, Square]);
         let in_check = self.rules("in_check", &[]);
         let exposed = self.rules("exposed", &[Side]);
+        let untenable = self.rules("untenable", &[Side]);
         let over = self.rules("over", &[Outcome, Reason]);
         let result = self.rules("result", &[Outcome, Reason]);
         let claim = self.rules("claim", &[Reason]);
@@ -212,7 +224,7 @@ impl Finder<'_> {
             clock: clock?,
             fullmove: fullmove?,
             occurrences,
-            half_moves,
+            fields,
             ep_victim,
             letter: letter?,
             marches: marches?,
@@ -226,6 +238,8 @@ impl Finder<'_> {
             castling_text: castling_text?,
             in_check: in_check?,
             exposed: exposed?,
+            untenable: untenable?,
+            decisions: decisions(self.program, untenable?),
             over: over?,
             result: result?,
             claim: claim?,
@@ -251,7 +265,33 @@ impl Finder<'_> {
         self.game(name, value)
     }
 
-    fn input(&mut self, name: &'static str, source: Source, slots: &[Slot]) -> Option<Fact> {
+    /// `.meta fen "KEY=RELATION"`: a number of the game, by the relation that reads it. Files that
+    /// need the same field may each declare it.
+    fn fields(&mut self) -> Vec<Field> {
+        let program = self.program;
+        let mut fields: Vec<Field> = Vec::new();
+        for meta in program.meta.iter().filter(|it| it.key == "fen") {
+            let Some((key, name)) = meta.value.split_once('=') else { continue };
+            if fields.iter().any(|it| it.key == key) {
+                continue;
+            }
+            if let Some(fact) = self.input(name, Source::Game, &[Slot::Int]) {
+                fields.push(Field { key: key.to_owned(), fact });
+            }
+        }
+        fields
+    }
+
+    /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
+    /// that passed it.
+    fn ep_victim(&mut self) -> Option<Fact> {
+        let program = self.program;
+        let metas = program.meta.iter().filter(|it| it.key == "fen");
+        let name = metas.filter_map(|it| it.value.strip_prefix("passed ")).next()?;
+        self.input(name, Source::Game, &[Slot::Square])
+    }
+
+    fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, source, slots)?;
         match self.program.relation(rel).role {
             Role::Input(input) => Some(Fact { rel, attr: input.attr() }),
@@ -263,9 +303,9 @@ impl Finder<'_> {
         self.find(name, Source::Rules, slots)
     }
 
-    fn find(&mut self, name: &'static str, source: Source, slots: &[Slot]) -> Option<RelId> {
+    fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {
         let Some(rel) = self.program.relation_named(name) else {
-            self.faults.push(Fault::Missing { relation: name });
+            self.faults.push(Fault::Missing { relation: name.to_owned() });
             return None;
         };
         let relation = self.program.relation(rel);
@@ -288,7 +328,7 @@ impl Finder<'_> {
             source_of(&relation.role),
             relation.columns.iter().map(|it| self.type_name(it.ty)),
         );
-        self.faults.push(Fault::Shape { relation: name, expected, found });
+        self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
         None
     }
 
@@ -338,7 +378,7 @@ impl Finder<'_> {
         let initials: Vec<Option<char>> = names.iter().map(|it| it.chars().next()).collect();
         if names.len() != 2 || initials[0] == initials[1] {
             self.faults.push(Fault::Shape {
-                relation: "turn",
+                relation: "turn".into(),
                 expected: "about two sides with different initials".into(),
                 found: format!("about {}", names.join(", ")),
             });

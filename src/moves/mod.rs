@@ -6,7 +6,9 @@
 mod action;
 mod contract;
 mod perft;
+mod safety;
 mod template;
+mod turn;
 pub mod notation;
 
 pub use action::{
@@ -15,3 +17,5 @@ pub use action::{
 };
 pub use contract::{Board, Contract, ContractError, Fact, Fault};
 pub use perft::{PerftListError, PerftRecord, divide, perft, perft_by, read_perft_list};
+pub use safety::Decision;
+pub use turn::{BETWEEN, Turns, parse_either, parse_turn, turn_text, turns};

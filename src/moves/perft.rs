@@ -22,7 +22,7 @@ pub fn perft_by(
     mode: LegalityMode,
     bulk: bool,
 ) -> u64 {
-    let bulk = bulk && mode.is_counted(world.program());
+    let bulk = bulk && mode.is_counted(contract);
     Tree { contract, mode, bulk }.count(world, depth)
 }
 
@@ -34,8 +34,10 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     }
     for (text, mv) in listing(world, contract) {
         let mark = world.mark();
-        world.fire(mv.action, &mv.args);
-        rows.push((text, perft(world, contract, depth - 1)));
+        // What is listed can be taken: a refusal would be a mistake of the rules.
+        if world.fire(mv.action, &mv.args).is_ok() {
+            rows.push((text, perft(world, contract, depth - 1)));
+        }
         world.rollback(mark);
     }
     rows
@@ -64,8 +66,11 @@ impl Tree<'_> {
 
     fn below(&self, world: &mut World, mv: &Move, depth: u32) -> u64 {
         let mark = world.mark();
-        world.fire(mv.action, &mv.args);
-        let nodes = self.count(world, depth - 1);
+        let nodes = match world.fire(mv.action, &mv.args) {
+            Ok(()) => self.count(world, depth - 1),
+            // What is listed can be taken: a refusal would be a mistake of the rules.
+            Err(_) => 0,
+        };
         world.rollback(mark);
         nodes
     }

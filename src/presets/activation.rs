@@ -290,3 +290,24 @@ pub(super) fn state_of_game(world: &mut World, facts: &[(AttrId, Value)]) -> Res
     }
     Ok(())
 }
+
+/// States the defaults of options that were not known when the facts of a world were written.
+pub(super) fn state_new_options(
+    world: &mut World,
+    is_known: &dyn Fn(AttrId) -> bool,
+) -> Result<(), FactError> {
+    let program = world.program().clone();
+    let schema = &*program.schema;
+    let Some(preset) = schema.attribute_named("preset") else { return Ok(()) };
+    let active: Vec<EntityId> = world.facts().entities_with(preset).collect();
+    for entity in active {
+        let Some(name) = world.facts().get(entity, preset) else { continue };
+        let options = known_options(&program, &words(schema, preset, &name));
+        for (_, attr) in options.into_iter().filter(|it| !is_known(it.1)) {
+            if let Some(value) = default(schema, attr) {
+                world.insert(entity, attr, value)?;
+            }
+        }
+    }
+    Ok(())
+}

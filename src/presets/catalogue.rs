@@ -1,11 +1,15 @@
 //! What can be played: games and presets, read from the `.meta` lines of rule files.
 //!
-//! A file with `.meta game` is a game, one with `.meta preset` a preset, every other file is part
-//! of every program. Only the files that a game needs are compiled, and only when it is asked for.
+//! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
+//! with `.meta preset` a preset; every other file is part of every program. Only the files that a
+//! game needs are compiled, and only when it is asked for.
 //!
-//! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `use` (an activation), `fact`
-//! (`attribute=value` of the game), `number`, `pattern` and `place` (start positions by number),
-//! `client_letters`, `client_piece` and `shuffled` (how clients of protocols write and name it). Keys of presets: `preset`, `name`, `description`. Other keys are left for others.
+//! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
+//! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
+//! positions by number), `client_letters`, `client_piece` and `shuffled` (how clients of protocols
+//! write and name it). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
+//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`). Other keys are
+//! left for others.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +23,7 @@ use crate::rules::{
 };
 
 use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
+use super::constraints;
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;
 
@@ -28,8 +33,11 @@ pub struct GameEntry {
     pub name: String,
     pub title: String,
     pub aliases: Vec<String>,
-    /// The start position, as FEN; of numbered ones the default.
+    /// The start position, as FEN; of numbered ones the default. Empty if its layout is missing.
     pub start: String,
+    /// The layout, with the rules that go with it; a start of the game's own goes before its.
+    pub layout: Option<String>,
+    own_start: bool,
     /// The presets that the game is made of, as activations.
     pub uses: Vec<String>,
     /// Facts of the game, as `(attribute, value)`.
@@ -44,6 +52,16 @@ pub struct GameEntry {
     source: usize,
 }
 
+/// A layout, as its file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayoutEntry {
+    pub name: String,
+    pub title: String,
+    /// The start position, as FEN.
+    pub start: String,
+    source: usize,
+}
+
 /// A preset, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresetEntry {
@@ -52,6 +70,10 @@ pub struct PresetEntry {
     /// The name for people.
     pub name: String,
     pub description: String,
+    /// Presets that must be active, too, for the same side.
+    pub requires: Vec<String>,
+    /// Presets that must not be active for the same side, with the reason.
+    pub incompatible: Vec<(String, String)>,
     source: usize,
 }
 
@@ -61,6 +83,7 @@ pub struct Catalogue {
     sources: Vec<Source>,
     core: Vec<usize>,
     games: Vec<GameEntry>,
+    layouts: Vec<LayoutEntry>,
     presets: Vec<PresetEntry>,
 }
 
@@ -87,12 +110,16 @@ pub enum AddError {
 pub enum LoadError {
     #[error("there is no game {name}{}", meant(.near))]
     Game { name: String, near: Option<String> },
+    #[error("game {game} has the layout {layout}, which there is not")]
+    Layout { game: String, layout: String },
     #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
     GameOption { text: String, fault: String },
     #[error(transparent)]
     Place(#[from] PlaceError),
     #[error(transparent)]
     Activation(#[from] ActivationError),
+    #[error("{}", .faults.join("; "))]
+    Presets { faults: Vec<String> },
     #[error("game {game} states {attribute}={value}, but {fault}")]
     Fact { game: String, attribute: String, value: String, fault: String },
     #[error(transparent)]
@@ -118,8 +145,13 @@ impl Catalogue {
     /// # Errors
     /// The first metadata that makes no sense, or two files with one name.
     pub fn new(sources: Vec<Source>) -> Result<Self, CatalogueError> {
-        let mut catalogue =
-            Self { sources: Vec::new(), core: Vec::new(), games: Vec::new(), presets: Vec::new() };
+        let mut catalogue = Self {
+            sources: Vec::new(),
+            core: Vec::new(),
+            games: Vec::new(),
+            layouts: Vec::new(),
+            presets: Vec::new(),
+        };
         for source in sources {
             catalogue.add(source)?;
         }
@@ -142,12 +174,15 @@ impl Catalogue {
         }
         self.core.retain(|&it| it != at);
         self.games.retain(|it| it.source != at);
+        self.layouts.retain(|it| it.source != at);
         self.presets.retain(|it| it.source != at);
         match entry {
+            Entry::Layout(layout) => self.layouts.push(layout),
             Entry::Core => self.core.push(at),
             Entry::Game(game) => self.games.push(*game),
             Entry::Preset(preset) => self.presets.push(preset),
         }
+        self.lay_out();
         // The order of the files is the order of their effects.
         self.core.sort_unstable();
         match known {
@@ -168,9 +203,19 @@ impl Catalogue {
             read.map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
         let count = sources.len();
         for source in sources {
-            self.add(source)?;
+            self.add(at_its_place(source))?;
         }
         Ok(count)
+    }
+
+    /// Gives every game that names a layout the layout's start.
+    fn lay_out(&mut self) {
+        for game in &mut self.games {
+            let named = |it: &&LayoutEntry| Some(&it.name) == game.layout.as_ref();
+            if let Some(layout) = self.layouts.iter().find(named).filter(|_| !game.own_start) {
+                game.start.clone_from(&layout.start);
+            }
+        }
     }
 
     /// Whether a file other than the one at `at` has the name of such an entry.
@@ -178,6 +223,7 @@ impl Catalogue {
         match entry {
             Entry::Core => false,
             Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
+            Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
             Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
         }
     }
@@ -200,6 +246,11 @@ impl Catalogue {
     /// The games, in the order of their files.
     pub fn games(&self) -> &[GameEntry] {
         &self.games
+    }
+
+    /// The layouts, in the order of their files.
+    pub fn layouts(&self) -> &[LayoutEntry] {
+        &self.layouts
     }
 
     /// The presets, in the order of their files.
@@ -243,6 +294,7 @@ impl Catalogue {
         let extra = self.requests(extra.iter().map(AsRef::as_ref))?;
         let program = Arc::new(self.compile(game, own.iter().chain(&extra))?);
         let activations = activations(&program, &own, &extra)?;
+        self.admit(&activations)?;
         let start = match &game.numbered {
             Some(it) => it.start(number.unwrap_or(it.default))?,
             None => game.start.clone(),
@@ -251,6 +303,15 @@ impl Catalogue {
         let terms = Arc::new(Terms::resolve(&program)?);
         let plan = Arc::new(Plan::compile(program)?);
         Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
+    }
+
+    /// Whether these may be active together: every reason why not.
+    fn admit(&self, activations: &[Activation]) -> Result<(), LoadError> {
+        let active: Vec<(&str, &str)> =
+            activations.iter().map(|it| (it.preset.as_str(), it.scope.as_str())).collect();
+        let mut faults = constraints::faults(&self.presets);
+        faults.extend(constraints::clashes(&self.presets, &active));
+        if faults.is_empty() { Ok(()) } else { Err(LoadError::Presets { faults }) }
     }
 
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
@@ -291,7 +352,7 @@ impl Catalogue {
         Ok(requests)
     }
 
-    /// The core, the presets in the order of their activation, then the game's own rules.
+    /// The core, the presets in the order of their activation, the layout, the game's own rules.
     fn compile<'r>(
         &self,
         game: &GameEntry,
@@ -304,10 +365,26 @@ impl Catalogue {
                 files.push(source);
             }
         }
+        if let Some(name) = &game.layout {
+            let layout = self.layouts.iter().find(|it| it.name == *name);
+            let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
+            files.push(layout.ok_or_else(missing)?.source);
+        }
         files.push(game.source);
         let sources = files.iter().map(|&it| self.sources[it].clone()).collect();
         compile(sources).map_err(|it| LoadError::Rules(Box::new(it)))
     }
+}
+
+/// A file whose path ends like that of an embedded one takes its place.
+pub fn at_its_place(mut source: Source) -> Source {
+    let fits = |it: &str| {
+        source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+    };
+    if let Some((twin, _)) = EMBEDDED.iter().find(|(path, _)| fits(path)) {
+        source.path = (*twin).to_owned();
+    }
+    source
 }
 
 impl GameEntry {
@@ -370,6 +447,7 @@ fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)
 enum Entry {
     Core,
     Game(Box<GameEntry>),
+    Layout(LayoutEntry),
     Preset(PresetEntry),
 }
 
@@ -377,12 +455,17 @@ impl Entry {
     fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
         let file = Metadata { source, metas };
         match (file.one("game")?, file.one("preset")?) {
-            (None, None) => Ok(Self::Core),
+            (None, None) => match file.one("layout")? {
+                Some(layout) => file.layout(layout, at).map(Self::Layout),
+                None => Ok(Self::Core),
+            },
             (Some(_), Some(preset)) => Err(file.fault(preset, "a file is a game or a preset")),
             (None, Some(preset)) => Ok(Self::Preset(PresetEntry {
                 preset: preset.value.clone(),
                 name: file.one("name")?.unwrap_or(preset).value.clone(),
                 description: file.text("description")?,
+                requires: file.texts("requires"),
+                incompatible: file.incompatible()?,
                 source: at,
             })),
             (Some(game), None) => file.game(game, at).map(|it| Self::Game(Box::new(it))),
@@ -393,6 +476,7 @@ impl Entry {
         match self {
             Self::Core => Vec::new(),
             Self::Game(game) => game.names().map(String::from).collect(),
+            Self::Layout(layout) => vec![layout.name.clone()],
             Self::Preset(preset) => vec![preset.preset.clone()],
         }
     }
@@ -431,10 +515,34 @@ impl<'a> Metadata<'a> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
 
+    fn layout(&self, layout: &Meta, at: usize) -> Result<LayoutEntry, CatalogueError> {
+        let start = self.one("start")?;
+        let start = start.ok_or_else(|| self.fault(layout, "the layout has no start"))?;
+        Ok(LayoutEntry {
+            name: layout.value.clone(),
+            title: self.one("title")?.unwrap_or(layout).value.clone(),
+            start: start.value.clone(),
+            source: at,
+        })
+    }
+
+    fn incompatible(&self) -> Result<Vec<(String, String)>, CatalogueError> {
+        let pair = |meta: &Meta| {
+            let pair = meta.value.split_once(": ");
+            let (name, reason) =
+                pair.ok_or_else(|| self.fault(meta, "expected \"PRESET: REASON\""))?;
+            Ok((name.to_string(), reason.to_string()))
+        };
+        self.all("incompatible").map(pair).collect()
+    }
+
     fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
-        let start = self.one("start")?.ok_or_else(|| self.fault(game, "the game has no start"))?;
+        let (start, layout) = (self.one("start")?, self.one("layout")?);
+        if start.or(layout).is_none() {
+            return Err(self.fault(game, "the game has neither start nor layout"));
+        }
         let numbered = self.numbered()?;
-        if let Some(it) = &numbered {
+        if let (Some(it), Some(start)) = (&numbered, start) {
             let first = it.start(it.default).map_err(|it| self.fault(start, it))?;
             if first != start.value {
                 return Err(self.fault(start, format!("number {} is {first}", it.default)));
@@ -452,7 +560,9 @@ impl<'a> Metadata<'a> {
             name: game.value.clone(),
             title: self.one("title")?.unwrap_or(game).value.clone(),
             aliases: self.texts("alias"),
-            start: start.value.clone(),
+            start: start.map(|it| it.value.clone()).unwrap_or_default(),
+            own_start: start.is_some(),
+            layout: layout.map(|it| it.value.clone()),
             uses: self.texts("use"),
             facts,
             numbered,

@@ -6,11 +6,16 @@
 
 mod activation;
 mod catalogue;
+mod constraints;
 mod numbered;
 mod ruleset;
+pub mod save;
 
 pub use activation::{Activation, ActivationError, Request};
-pub use catalogue::{AddError, Catalogue, CatalogueError, GameEntry, LoadError, PresetEntry};
+pub use catalogue::{
+    AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
+    at_its_place,
+};
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 

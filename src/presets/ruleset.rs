@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Plan, World};
-use crate::facts::{AttrId, Document, FactError, GAME, NEXT_ENTITY, SaveError, Value};
+use crate::derive::{Backend, Exhausted, Plan, Refusal, World};
+use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::FenError;
+use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
 
-use super::activation::{Activation, state_of_game};
+use super::activation::{Activation, state_new_options, state_of_game};
 use super::catalogue::GameEntry;
 
 /// A game that can be started, any number of times.
@@ -32,6 +32,18 @@ pub enum StartError {
     Save(#[from] SaveError),
     #[error(transparent)]
     Fact(#[from] FactError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Raises an event of the rules about an activation, if they declare it.
+pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Result<(), Refusal> {
+    match world.program().event_named(event) {
+        Some(event) => world.raise(event, &[i64::from(about.0)]).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 impl Ruleset {
@@ -98,30 +110,55 @@ impl Ruleset {
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
+        let mut active = Vec::new();
         for activation in &self.activations {
-            activation.state(&mut world)?;
+            active.push(activation.state(&mut world)?);
         }
         let fen = fen.unwrap_or(&self.start);
-        Ok(Game::from_fen(world, Arc::clone(&self.terms), fen)?)
+        let Setup { warnings } = read_fen(&mut world, &self.terms.moves, fen)?;
+        for entity in active {
+            announce(&mut world, "activated", entity)?;
+        }
+        checked(Game::from_world(world, Arc::clone(&self.terms), warnings))
     }
 
-    /// A game that goes on from the facts of a save, activations included. The positions that led
-    /// there are not in a save, so repetitions are counted from here on.
+    /// A game that goes on from facts, activations included. The positions that led there are not
+    /// known, so repetitions are counted from here on.
     ///
     /// # Errors
     /// A fact that these rules do not know.
     pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
-        let facts = document.facts(&self.program().schema)?;
+        self.resume_older(document, None, backend)
+    }
+
+    /// [`Ruleset::resume`] for facts that were written when the rules had these attributes only:
+    /// those of the game and of activations that came later have their defaults.
+    ///
+    /// # Errors
+    /// As [`Ruleset::resume`].
+    pub fn resume_older(
+        &self,
+        document: &Document,
+        known: Option<&[String]>,
+        backend: Backend,
+    ) -> Result<Game, StartError> {
+        let schema = Arc::clone(&self.program().schema);
+        let facts = document.facts(&schema)?;
+        let is_known =
+            |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
-        // Defaults of the game are for new games: a save says all there is.
+        // Defaults of the game are for new games: facts say all that their time knew.
         let stated: Vec<_> = world.facts().all_facts().iter().map(|it| it.attr).collect();
-        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY) {
+        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY && is_known(it)) {
             world.retract(GAME, attr);
         }
         for fact in facts {
             world.insert(fact.entity, fact.attr, fact.value)?;
         }
-        Ok(Game::from_facts(world, Arc::clone(&self.terms)))
+        if known.is_some() {
+            state_new_options(&mut world, &is_known)?;
+        }
+        checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }
 
     /// [`Ruleset::resume`] from the text of a save.
@@ -131,4 +168,10 @@ impl Ruleset {
     pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
         self.resume(&Document::parse(text)?, Backend::Bits)
     }
+}
+
+/// The game, if its first position could be worked out.
+fn checked(mut game: Game) -> Result<Game, StartError> {
+    game.check()?;
+    Ok(game)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::dialect::{Dialect, DialectError};
 use crate::game::{Game, GameResult, PlayError};
-use crate::moves::perft;
+use crate::moves::divide;
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
 /// A game, and the means to begin another.
@@ -161,16 +161,8 @@ impl Table {
 
     /// The number below each legal move, in the order of their text.
     pub fn divide(&mut self, depth: u32) -> Vec<(String, u64)> {
-        let mut rows = Vec::new();
-        let contract = self.rules.contract().clone();
-        for (text, mv) in self.game.listing() {
-            let world = self.game.world_mut();
-            let mark = world.mark();
-            world.fire(mv.action, &mv.args);
-            rows.push((self.dialect.uci_to_theirs(&text), perft(world, &contract, depth - 1)));
-            world.rollback(mark);
-        }
-        rows
+        let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
+        rows.into_iter().map(|(text, nodes)| (self.dialect.uci_to_theirs(&text), nodes)).collect()
     }
 
     pub fn fen(&mut self) -> String {

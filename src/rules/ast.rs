@@ -24,9 +24,33 @@ pub(super) enum Item<'t> {
     Domain(DomainDecl<'t>),
     Relation(RelationDecl<'t>),
     Repetition(Vec<Name<'t>>),
-    Meta { key: Name<'t>, value: Name<'t>, span: Span },
+    Meta {
+        key: Name<'t>,
+        value: Name<'t>,
+        span: Span,
+    },
+    Stages(StagesDecl<'t>),
+    Stage(StageDecl<'t>),
+    /// `.event`: declared like a derived relation.
+    Event(RelationDecl<'t>),
     Clause(Clause<'t>),
     Reaction(Reaction<'t>),
+}
+
+/// `.stages before, apply, after default apply`
+#[derive(Debug)]
+pub(super) struct StagesDecl<'t> {
+    pub(super) names: Vec<Name<'t>>,
+    pub(super) default: Option<Name<'t>>,
+    pub(super) span: Span,
+}
+
+/// `.stage shield after absorb before wound`
+#[derive(Debug)]
+pub(super) struct StageDecl<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) after: Name<'t>,
+    pub(super) before: Option<Name<'t>>,
 }
 
 #[derive(Debug)]
@@ -75,6 +99,8 @@ pub(super) enum RelationKind<'t> {
 pub(super) struct InputDecl<'t> {
     pub(super) kind: InputKind,
     pub(super) attr: Name<'t>,
+    /// A rewind of the game leaves it as it is.
+    pub(super) lasting: bool,
     pub(super) default: Option<Default<'t>>,
 }
 
@@ -94,6 +120,7 @@ pub(super) enum Default<'t> {
 #[derive(Debug, Default)]
 pub(super) struct ActionDecl<'t> {
     pub(super) tries: Option<Name<'t>>,
+    pub(super) simulates: Option<Name<'t>>,
     pub(super) legality: Option<Legality>,
     pub(super) uci: Option<Name<'t>>,
     pub(super) san: Option<Name<'t>>,
@@ -151,6 +178,7 @@ pub(super) struct Aggregate<'t> {
 pub(super) struct Reaction<'t> {
     /// `None`: `on any`.
     pub(super) event: Option<Atom<'t>>,
+    pub(super) stage: Option<Name<'t>>,
     pub(super) body: Vec<Literal<'t>>,
     pub(super) effects: Vec<Effect<'t>>,
     pub(super) span: Span,
@@ -161,4 +189,12 @@ pub(super) enum Effect<'t> {
     Set(Atom<'t>),
     Retract(Atom<'t>),
     Remove(Expr<'t>),
+    Spawn(Name<'t>),
+    Raise(Atom<'t>),
+    Stop(Span),
+    Pass(Atom<'t>),
+    Veto(Name<'t>),
+    Emit(Atom<'t>),
+    Note(Name<'t>),
+    Rewind(Expr<'t>),
 }

@@ -31,6 +31,10 @@ pub const BOARD_SIDE: usize = 16;
 pub const ENTITIES: usize = 128;
 /// Members of one domain.
 pub const MEMBERS: usize = 256;
+/// Stages of one program.
+pub const STAGES: usize = 64;
+/// Events that one program declares.
+pub const EVENTS: usize = 128;
 /// Mistakes that are reported before the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
 
@@ -63,6 +67,10 @@ pub enum LimitError {
     Entities,
     #[error("a domain may have {MEMBERS} members, this one has {0}")]
     Members(usize),
+    #[error("a program may have {STAGES} stages, this one has {0}")]
+    Stages(usize),
+    #[error("a program may have {EVENTS} events, this one has {0}")]
+    Events(usize),
 }
 
 impl LimitError {
@@ -82,6 +90,8 @@ impl LimitError {
             Self::Board => "L011",
             Self::Entities => "L012",
             Self::Members(_) => "L013",
+            Self::Stages(_) => "L014",
+            Self::Events(_) => "L015",
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod ast;
 mod check;
+mod depends;
 mod diagnostic;
 mod document;
 mod expression;
@@ -17,13 +18,15 @@ mod stratify;
 mod syntax;
 
 pub use check::compile;
+pub use depends::{Attributes, Dependencies, raises, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::document;
 pub use limits::LimitError;
 pub use meta::metas;
 pub use program::{
-    Action, ActionId, Aggregate, Arith, Atom, Column, Compare, Effect, Event, Expr, Fold, Input,
-    Legality, Literal, Meta, Op, Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId,
-    Source, Span, Stratum, Template, Term, Type, Var, VarId,
+    Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
+    EventId, Expr, Fold, Input, Legality, Literal, Message, MessagePart, Meta, Op, Piece, Program,
+    Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId, Stratum, Template,
+    Term, Type, Var, VarId,
 };
 pub use source::{EMBEDDED, embedded_folder, embedded_sources, load_file, load_folder};

@@ -24,6 +24,12 @@ pub struct VarId(pub u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActionId(pub u16);
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StageId(pub u16);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EventId(pub u16);
+
 /// A file of rule text: the path that diagnostics and proofs show, and the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -53,9 +59,16 @@ pub struct Program {
     /// recursive (or a single relation).
     pub strata: Vec<Stratum>,
     pub actions: Vec<Action>,
+    /// In text order.
     pub reactions: Vec<Reaction>,
+    /// The stages that reactions run in, first to last; at least one.
+    pub stages: Vec<Stage>,
+    /// The events that reactions may raise and react to.
+    pub events: Vec<DeclaredEvent>,
     /// `.repetition rel, ...`: the relations whose rows together say when two positions are the same.
     pub repetition: Vec<RelId>,
+    /// `.input ... lasting`: the attributes that a rewind of the game leaves as they are.
+    pub lasting: Vec<AttrId>,
     /// `.meta key "value"` lines, in text order.
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
@@ -216,7 +229,8 @@ pub enum Expr {
     Binary(Arith, Box<Expr>, Box<Expr>),
 }
 
-/// Integer arithmetic. Overflow and division by zero make the literal fail (no value).
+/// Integer arithmetic. Overflow and division by zero make the literal fail (no value). The least of
+/// the 64-bit integers is no value either: evaluators mark with it what is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arith {
     Add,
@@ -230,6 +244,10 @@ pub enum Arith {
 
 impl Arith {
     pub fn apply(self, lhs: i64, rhs: i64) -> Option<i64> {
+        self.calculate(lhs, rhs).filter(|it| *it != i64::MIN)
+    }
+
+    fn calculate(self, lhs: i64, rhs: i64) -> Option<i64> {
         match self {
             Self::Add => lhs.checked_add(rhs),
             Self::Sub => lhs.checked_sub(rhs),
@@ -251,6 +269,7 @@ impl Arith {
 /// Variables of `body` that also occur outside the aggregate are bound before it is computed (it
 /// counts within one group); all others are local. The body's distinct solutions, as assignments
 /// of its *named* local variables, are folded; `_` does not multiply solutions.
+/// An aggregate has no value if an expr has none for some solution, or a sum is no integer.
 /// `count` has no exprs; `sum` one; `min` and `max` one or more, compared left to right, with as
 /// many results. `min` and `max` of nothing fail; `count` and `sum` of nothing are 0.
 /// An unbound variable among the results is bound, others are compared.
@@ -292,6 +311,9 @@ pub struct Action {
     /// `tries REL`: the relation (same columns) of actions that are legal but for the safety of
     /// royal pieces; what simulation starts from. `None`: the action's own relation.
     pub tries: Option<RelId>,
+    /// `simulates REL`: rows of this relation (same columns) are decided by playing them out, also
+    /// where `legality` is by rules.
+    pub simulates: Option<RelId>,
     /// How the engine decides safety for this kind: derived by the rules, or by playing it out.
     pub legality: Legality,
     /// How the action is written in UCI, for example `{at(piece)}{to}{letter(promotion)}`.
@@ -321,15 +343,38 @@ pub enum Piece {
     Lookup(RelId, Box<Piece>),
 }
 
-/// `on EVENT when BODY do EFFECTS`.
+/// A stage of the order in which reactions run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stage {
+    pub name: String,
+    /// Where it was declared first.
+    pub span: Span,
+}
+
+/// `.event damage(target: Entity, amount: Int) "..."`: something that reactions or the host raise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredEvent {
+    pub id: EventId,
+    pub name: String,
+    pub columns: Vec<Column>,
+    pub sentence: String,
+    pub span: Span,
+}
+
+/// `on EVENT in STAGE when BODY do EFFECTS`.
 ///
-/// When an action is taken, the bodies of all its reactions are solved on the facts as they were
-/// before; the effects are then applied in text order, so of two `set`s of one fact the later
-/// stands. Variables of the parameters are bound first.
+/// What happens at an event goes by stages, and in a stage by owners: first the files without an
+/// owner, then each file that is a preset's. The reactions of one owner in one stage are a batch:
+/// their bodies are solved on the facts as they are when the batch begins; its effects are then
+/// applied in text order, so of two `set`s of one fact the later stands. A body's solutions differ
+/// in the variables that the parameters and effects name, and go by their ascending values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reaction {
     pub event: Event,
-    /// One per column of the action (none for [`Event::Any`]).
+    pub stage: StageId,
+    /// The source of the preset that it belongs to; `None` for core and game.
+    pub owner: Option<u16>,
+    /// One per column of the action or event (none for [`Event::Any`]).
     pub params: Vec<Term>,
     pub body: Vec<Literal>,
     pub effects: Vec<Effect>,
@@ -337,11 +382,13 @@ pub struct Reaction {
     pub span: Span,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Event {
     Action(ActionId),
     /// `on any`: every action.
     Any,
+    /// A declared event.
+    Raised(EventId),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -352,6 +399,87 @@ pub enum Effect {
     Retract { rel: RelId, key: Vec<Expr> },
     /// `remove p`: every fact of the entity goes.
     Remove { entity: Expr },
+    /// `spawn x`: the variable is a new entity for the effects after it.
+    Spawn { var: VarId },
+    /// `raise damage(q, 1)`: the event happens when the batch has been applied.
+    Raise { event: EventId, args: Vec<Expr> },
+    /// `stop`: the batches of this event that follow do not run.
+    Stop,
+    /// `pass damage(q, n - 1)`: the batches of this event that follow see these arguments.
+    Pass { args: Vec<Expr> },
+    /// `veto "..."`: the action does not happen; nothing has changed.
+    Veto { message: Message },
+    /// `emit flash(s, 500)`: for whoever shows the game; no reaction sees it.
+    Emit { event: EventId, args: Vec<Expr> },
+    /// `note "..."`: a line in the record of the action.
+    Note { message: Message },
+    /// `rewind 2`: when all is done, the game goes back so many whole turns.
+    Rewind { turns: Expr },
+}
+
+/// A text with the values of variables in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message(pub Vec<MessagePart>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MessagePart {
+    Text(String),
+    Value(VarId),
+}
+
+impl Effect {
+    /// The variables that it needs a value of, in the order of their use.
+    pub fn needs(&self) -> Vec<VarId> {
+        let mut vars = Vec::new();
+        match self {
+            Self::Set { args, .. }
+            | Self::Retract { key: args, .. }
+            | Self::Raise { args, .. }
+            | Self::Pass { args }
+            | Self::Emit { args, .. } => args.iter().for_each(|it| it.collect_vars(&mut vars)),
+            Self::Remove { entity: expr } | Self::Rewind { turns: expr } => {
+                expr.collect_vars(&mut vars);
+            }
+            Self::Veto { message } | Self::Note { message } => {
+                vars.extend(message.0.iter().filter_map(|it| match it {
+                    MessagePart::Value(var) => Some(*var),
+                    MessagePart::Text(_) => None,
+                }));
+            }
+            Self::Spawn { .. } | Self::Stop => {}
+        }
+        vars
+    }
+}
+
+impl Expr {
+    /// Adds the variables of the expression, in the order of their use.
+    pub fn collect_vars(&self, vars: &mut Vec<VarId>) {
+        match self {
+            Self::Var(var) => vars.push(*var),
+            Self::Const(_) => {}
+            Self::Binary(_, lhs, rhs) => {
+                lhs.collect_vars(vars);
+                rhs.collect_vars(vars);
+            }
+        }
+    }
+}
+
+impl Reaction {
+    /// The variables that tell the solutions of the body apart, ascending: those of parameters and
+    /// those that effects need, without the ones that effects make.
+    pub fn named(&self) -> Vec<VarId> {
+        let mut vars: Vec<VarId> = self.effects.iter().flat_map(Effect::needs).collect();
+        vars.extend(self.params.iter().filter_map(|it| match it {
+            Term::Var(var) => Some(*var),
+            Term::Const(_) | Term::Wild => None,
+        }));
+        vars.retain(|it| !self.effects.contains(&Effect::Spawn { var: *it }));
+        vars.sort_unstable();
+        vars.dedup();
+        vars
+    }
 }
 
 impl Program {
@@ -371,9 +499,46 @@ impl Program {
         &self.actions[usize::from(id.0)]
     }
 
+    pub fn event(&self, id: EventId) -> &DeclaredEvent {
+        &self.events[usize::from(id.0)]
+    }
+
+    pub fn event_named(&self, name: &str) -> Option<EventId> {
+        self.events.iter().find(|it| it.name == name).map(|it| it.id)
+    }
+
+    pub fn stage(&self, id: StageId) -> &Stage {
+        &self.stages[usize::from(id.0)]
+    }
+
+    /// What an event is called in rules: the action's or the event's name, or `any`.
+    pub fn event_name(&self, event: Event) -> &str {
+        match event {
+            Event::Action(id) => &self.relation(self.action(id).rel).name,
+            Event::Raised(id) => &self.event(id).name,
+            Event::Any => "any",
+        }
+    }
+
+    /// The columns of an event's arguments.
+    pub fn event_columns(&self, event: Event) -> &[Column] {
+        match event {
+            Event::Action(id) => &self.relation(self.action(id).rel).columns,
+            Event::Raised(id) => &self.event(id).columns,
+            Event::Any => &[],
+        }
+    }
+
     /// `rules/core/attack.dl:12`, for proofs and diagnostics.
     pub fn place(&self, span: Span) -> String {
         format!("{}:{}", self.sources[usize::from(span.source)].path, span.line)
+    }
+
+    /// The source text of a span, white space folded.
+    pub fn quote(&self, span: Span) -> String {
+        let source = self.sources.get(usize::from(span.source));
+        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.

@@ -7,6 +7,7 @@
 use super::ast::{
     ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
     InputDecl, InputKind, Item, Literal, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
+    StageDecl, StagesDecl,
 };
 use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
@@ -14,8 +15,22 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{Legality, Op, Span};
 
-const DIRECTIVES: [&str; 7] =
-    [".domain", ".input", ".static", ".decl", ".action", ".repetition", ".meta"];
+const DIRECTIVES: [&str; 10] = [
+    ".domain",
+    ".input",
+    ".static",
+    ".decl",
+    ".action",
+    ".stages",
+    ".stage",
+    ".event",
+    ".repetition",
+    ".meta",
+];
+
+const EFFECTS: [&str; 11] = [
+    "set", "retract", "remove", "spawn", "raise", "pass", "stop", "emit", "note", "veto", "rewind",
+];
 
 /// An item was given up; the reason has been reported.
 pub(super) struct Abandoned;
@@ -163,6 +178,9 @@ impl<'t> Parser<'t, '_> {
             ".input" => self.input().map(Item::Relation),
             ".static" | ".decl" => self.declaration().map(Item::Relation),
             ".action" => self.action().map(Item::Relation),
+            ".stages" => self.stages().map(Item::Stages),
+            ".stage" => self.stage().map(Item::Stage),
+            ".event" => self.event().map(Item::Event),
             ".repetition" => self.repetition(),
             ".meta" => self.meta(),
             other => self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span)),
@@ -207,8 +225,11 @@ impl<'t> Parser<'t, '_> {
             let token = self.next();
             return self.fail(mistake::quoted_member(self.tokens.text_of(token.span), token.span));
         }
-        let first = self.expect(Kind::Ident, what)?.span;
-        let mut span = first;
+        let number = self.at(Kind::Int).then(|| self.next().span);
+        let mut span = match number {
+            Some(span) => span,
+            None => self.expect(Kind::Ident, what)?.span,
+        };
         loop {
             let (hyphen, word) = (self.peek(), self.tokens.second());
             let joined = hyphen.kind == Kind::Minus
@@ -235,8 +256,8 @@ impl<'t> Parser<'t, '_> {
         let span = self.since(start);
         let value = if negative { format!("-{digits}").parse() } else { digits.parse() };
         match value {
-            Ok(value) => Ok(Number { value, span }),
-            Err(_) => self.fail(mistake::number_too_large(digits, span)),
+            Ok(value) if value != i64::MIN => Ok(Number { value, span }),
+            _ => self.fail(mistake::number_too_large(digits, span)),
         }
     }
 
@@ -332,8 +353,9 @@ impl<'t> Parser<'t, '_> {
         } else {
             self.hyphenated("the attribute's name")?
         };
+        let lasting = self.option(&["lasting"])?.is_some();
         let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
-        let kind = RelationKind::Input(InputDecl { kind, attr, default });
+        let kind = RelationKind::Input(InputDecl { kind, attr, lasting, default });
         Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
@@ -351,9 +373,10 @@ impl<'t> Parser<'t, '_> {
     fn action(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
         let mut action = ActionDecl::default();
-        while let Some(option) = self.option(&["tries", "legality", "uci", "san"])? {
+        while let Some(option) = self.option(&["tries", "simulates", "legality", "uci", "san"])? {
             match option {
                 "tries" => action.tries = Some(self.ident("the name of a relation")?),
+                "simulates" => action.simulates = Some(self.ident("the name of a relation")?),
                 "legality" => action.legality = Some(self.legality()?),
                 "uci" => action.uci = Some(self.text("the template, in double quotes")?),
                 _ => action.san = Some(self.text("the template, in double quotes")?),
@@ -369,6 +392,39 @@ impl<'t> Parser<'t, '_> {
             Some(_) => Ok(Legality::Simulate),
             None => self.expected("`rules` or `simulate`"),
         }
+    }
+
+    fn stages(&mut self) -> Parsed<StagesDecl<'t>> {
+        let start = self.next().span;
+        let mut names = vec![self.ident("the name of a stage")?];
+        while self.eat(Kind::Comma) {
+            names.push(self.ident("the name of a stage")?);
+        }
+        let default = match self.option(&["default"])? {
+            Some(_) => Some(self.ident("the stage of reactions that name none")?),
+            None => None,
+        };
+        Ok(StagesDecl { names, default, span: self.since(start) })
+    }
+
+    fn stage(&mut self) -> Parsed<StageDecl<'t>> {
+        self.next();
+        let name = self.ident("the name of a stage")?;
+        if self.option(&["after"])?.is_none() {
+            return self.expected("`after` and the stage that it follows");
+        }
+        let after = self.ident("the stage that it follows")?;
+        let before = match self.option(&["before"])? {
+            Some(_) => Some(self.ident("the stage that follows it")?),
+            None => None,
+        };
+        Ok(StageDecl { name, after, before })
+    }
+
+    fn event(&mut self) -> Parsed<RelationDecl<'t>> {
+        let (name, columns) = self.relation_head()?;
+        let kind = RelationKind::Derived { key: false, open: false };
+        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
     }
 
     fn repetition(&mut self) -> Parsed<Item<'t>> {
@@ -425,7 +481,11 @@ impl<'t> Parser<'t, '_> {
             self.next();
             None
         } else {
-            Some(self.atom("an action")?)
+            Some(self.atom("an action or an event")?)
+        };
+        let stage = match self.eat_word("in") {
+            true => Some(self.ident("the name of a stage")?),
+            false => None,
         };
         let body = if self.eat_word("when") { self.body()? } else { Vec::new() };
         if !self.eat_word("do") {
@@ -440,28 +500,31 @@ impl<'t> Parser<'t, '_> {
         if effects.len() > limits::BODY_COMPARISONS {
             return self.fail(mistake::limit(LimitError::BodyComparisons(effects.len()), span));
         }
-        Ok(Reaction { event, body, effects, span })
+        Ok(Reaction { event, stage, body, effects, span })
     }
 
     fn effect(&mut self) -> Parsed<Effect<'t>> {
         let token = self.peek();
         if token.kind != Kind::Ident {
-            return self.expected("`set`, `retract` or `remove`");
+            return self.expected("an effect: `set`, `retract`, `remove`, `raise` or another");
         }
-        match self.tokens.text_of(token.span) {
-            "set" => {
-                self.next();
-                self.atom("the fact to set").map(Effect::Set)
-            }
-            "retract" => {
-                self.next();
-                self.atom("the fact to retract").map(Effect::Retract)
-            }
-            "remove" => {
-                self.next();
-                self.expr().map(Effect::Remove)
-            }
-            other => self.fail(mistake::unknown_effect(other, token.span)),
+        let word = self.tokens.text_of(token.span);
+        if !EFFECTS.contains(&word) {
+            return self.fail(mistake::unknown_effect(word, &EFFECTS, token.span));
+        }
+        self.next();
+        match word {
+            "set" => self.atom("the fact to set").map(Effect::Set),
+            "retract" => self.atom("the fact to retract").map(Effect::Retract),
+            "remove" => self.expr().map(Effect::Remove),
+            "spawn" => self.ident("a variable for the new entity").map(Effect::Spawn),
+            "raise" => self.atom("the event to raise").map(Effect::Raise),
+            "pass" => self.atom("the event with its new arguments").map(Effect::Pass),
+            "emit" => self.atom("the event to show").map(Effect::Emit),
+            "veto" => self.text("the reason, in double quotes").map(Effect::Veto),
+            "note" => self.text("the note, in double quotes").map(Effect::Note),
+            "rewind" => self.expr().map(Effect::Rewind),
+            _ => Ok(Effect::Stop(token.span)),
         }
     }
 

@@ -15,6 +15,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
 
 use crate::random_rules::Choices;
+use crate::reactions::fire_alike;
 use crate::rules::corpus;
 
 /// Plies of each game.
@@ -193,7 +194,7 @@ impl Walk {
             _ => {}
         }
         let mv = &moves[self.choices.below(moves.len())];
-        self.world.fire(mv.action, &mv.args);
+        self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         self.compare("a move");
         if self.choices.one_in(8) {
             self.compare_from_scratch();
@@ -204,11 +205,11 @@ impl Walk {
     fn try_one(&mut self) {
         let mark = self.world.mark();
         let Some(mv) = self.any_move() else { return };
-        self.world.fire(mv.action, &mv.args);
+        self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         let deeper = self.choices.one_in(4).then(|| self.any_move()).flatten();
         if let Some(mv) = deeper {
             let inner = self.world.mark();
-            self.world.fire(mv.action, &mv.args);
+            self.world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
             if self.choices.one_in(2) {
                 self.compare("a second move tried");
             }
@@ -355,6 +356,48 @@ fn captures_forced_with_castling() {
     agree(&["giveaway"], plies(5000));
 }
 
+#[test]
+fn lines_that_bend() {
+    agree(&["bouncing-1", "bouncing-2", "wrap-board"], plies(600));
+}
+
+#[test]
+fn pawns_that_march_otherwise() {
+    agree(&["berolina", "berolina-white", "berolina-2", "berolina-2-white"], plies(1200));
+}
+
+#[test]
+fn turns_of_two_half_moves() {
+    let games = ["double-move", "double-move-rc", "monster", "monster-rc", "monster-kingcapture"];
+    agree(&games, plies(1500));
+}
+
+#[test]
+fn several_kings() {
+    let games = ["dual-king-castle", "weak-dual-king", "weak-dual-king-last-royal"];
+    agree(&games, plies(900));
+}
+
+#[test]
+fn other_ways_to_end() {
+    let games = [
+        "suicide",
+        "first-promotion",
+        "pawns-only",
+        "capture-all",
+        "last-piece-standing",
+        "extinction",
+        "extinct-knight",
+        "capture-to-win",
+    ];
+    agree(&games, plies(2400));
+}
+
+#[test]
+fn hops_leaps_and_vetoes() {
+    agree(&["cannon", "knights-leap-twice", "knight-immunity"], plies(900));
+}
+
 /// The same facts under rows of another width.
 fn widened(rules: &Ruleset, width: usize) -> World {
     let plan = Plan::compile_wide(Arc::clone(rules.program()), width);
@@ -378,6 +421,9 @@ fn wider_rows() {
             "coregal",
             "antichess",
             "giveaway",
+            "cannon",
+            "bouncing-2",
+            "double-move",
         ]) {
             let rules = load(game);
             let name = format!("{game} in rows of {width}");
@@ -452,7 +498,7 @@ fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
                 let moves = pseudo_moves(&mut world);
                 if !moves.is_empty() {
                     let mv = &moves[choices.below(moves.len())];
-                    world.fire(mv.action, &mv.args);
+                    let _refused = fire_alike(&mut world, mv.action, &mv.args).is_err();
                 }
             }
             5 => world.forget_rows(),

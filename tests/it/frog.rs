@@ -191,13 +191,13 @@ fn reactions_read_the_state_before() {
     let empty = room.mark();
     let hash = room.facts().hash();
     let [swap, clear] = [program.actions[0].id, program.actions[1].id];
-    room.fire(swap, &[1, 2]);
+    room.fire(swap, &[1, 2]).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(rows(&mut room, "in"), ["in(#1, there)", "in(#2, here)", "in(#3, there)"]);
     assert_eq!(rows(&mut room, "moves"), ["moves(1)"]);
-    room.fire(clear, &[member(&program, "Place", "here")]);
+    room.fire(clear, &[member(&program, "Place", "here")]).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(rows(&mut room, "in"), ["in(#1, there)", "in(#3, there)"]);
     assert_eq!(rows(&mut room, "done"), ["done()"]);
-    room.fire(clear, &[member(&program, "Place", "there")]);
+    room.fire(clear, &[member(&program, "Place", "there")]).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(rows(&mut room, "in").len() + rows(&mut room, "done").len(), 0);
     assert_eq!(rows(&mut room, "moves"), ["moves(3)"]);
     room.rollback(empty);
@@ -215,7 +215,7 @@ fn perft(world: &mut World, depth: usize) -> u64 {
         }
         for row in world.tuples(action.rel) {
             let mark = world.mark();
-            world.fire(action.id, &row);
+            world.fire(action.id, &row).unwrap_or_else(|it| panic!("{it}"));
             nodes += perft(world, depth - 1);
             world.rollback(mark);
         }

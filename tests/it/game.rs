@@ -125,7 +125,7 @@ fn a_refusal_says_why() {
             "antichess",
             Some("8/8/8/3p4/4P3/8/P7/8 w - - 0 1"),
             "a2a3",
-            "a rule of the game forbids the white pawn on a2 to go to a3",
+            "the white pawn on a2 going to a3 captures nothing, and it must",
         ),
     ];
     let found = cases.map(|(game, fen, uci, _)| refusal(game, fen, uci));
@@ -230,14 +230,13 @@ fn a_draw_is_claimed_only_when_there_is_one() {
     assert_eq!(ended(&game), "draw by threefold repetition");
 }
 
-/// A preset of this test: White has two actions a turn. The reactions stand after those of the
-/// core, so the turn that they set is the one that stands.
+/// A preset of this test: White has two actions a turn.
 const TWICE: &str = r#"
 .meta preset "twice"
 .domain Preset += { twice }
-.input half_moves(count: Int) game attr half_moves = 0 "{count} actions of this turn are behind"
-on any when half_moves(0), turn(c), active('twice, c) do set turn(c), set half_moves(1).
-on any when half_moves(1) do set half_moves(0).
+.meta fen "hm=half_moves"
+turn_goes_on() :- half_moves(0), turn(c), active('twice, c).
+mid_turn() :- half_moves(n), n > 0.
 "#;
 
 #[test]

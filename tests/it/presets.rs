@@ -66,7 +66,8 @@ fn wrong_activations_say_what_there_is() {
         ("coregal:a=1", "preset coregal has no option a: it has none"),
         (
             "suicide-chess:castle=true",
-            "preset suicide-chess has no option castle: its options are castling, promote_to_king",
+            "preset suicide-chess has no option castle: its options are castling, \
+             promote_to_king, stalemate",
         ),
         (
             "suicide-chess:castling=yes",
@@ -85,7 +86,7 @@ fn activations_are_facts() {
     let catalogue = catalogue();
     let ruleset = catalogue.load("chess", &["suicide-chess:white:castling=true"]).expect("loads");
     let texts: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
-    assert_eq!(texts, ["suicide-chess:white:castling=true,promote_to_king=true"]);
+    assert_eq!(texts, ["suicide-chess:white:castling=true,promote_to_king=true,stalemate=win"]);
     let game = ruleset.start(None).expect("starts");
     let save = game.to_json();
     for fact in [
@@ -102,7 +103,7 @@ fn an_activation_for_the_same_scope_takes_the_place_of_the_games_own() {
     let catalogue = catalogue();
     let ruleset = catalogue.load("giveaway", &["suicide-chess:castling=false"]).expect("loads");
     let texts: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
-    assert_eq!(texts, ["suicide-chess:both:castling=false,promote_to_king=true"]);
+    assert_eq!(texts, ["suicide-chess:both:castling=false,promote_to_king=true,stalemate=win"]);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_numbered_start_is_an_option_of_the_game() {
 #[test]
 fn metadata_that_makes_no_sense_is_refused_with_its_line() {
     let cases = [
-        (".meta game \"x\"", "t.dl:1: the game has no start"),
+        (".meta game \"x\"", "t.dl:1: the game has neither start nor layout"),
         (".meta game \"x\"\n.meta preset \"y\"", "t.dl:2: a file is a game or a preset"),
         (".meta game \"x\"\n.meta game \"y\"", "t.dl:2: game is there twice"),
         (

@@ -58,9 +58,10 @@ fn measure(
     for _ in 0..rounds {
         for (_, mv) in &moves {
             let mark = world.mark();
-            world.fire(mv.action, &mv.args);
-            before(world);
-            sum += mobility(world, contract);
+            if world.fire(mv.action, &mv.args).is_ok() {
+                before(world);
+                sum += mobility(world, contract);
+            }
             world.rollback(mark);
             before(world);
             sum += mobility(world, contract);

@@ -12,7 +12,7 @@ mod startup;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::BenchArgs;
+use super::args::{BenchArgs, RulesArgs};
 use super::output::{Ink, Out, progress};
 use super::setup::Library;
 pub use meter::Meter;
@@ -33,7 +33,7 @@ struct Answer {
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&RulesArgs::default())?;
     let mut peer = Peer::start(PEER);
     let bar = progress(perft::count() + 3, "bench");
     let answer = Answer {

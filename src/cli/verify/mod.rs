@@ -59,7 +59,7 @@ enum Fault {
 }
 
 pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new()?;
+    let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {
         match verify(&mut library, args, path) {
@@ -210,17 +210,23 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         Err(why) => return Found::Nothing(why.to_string()),
     };
     let (world, contract) = (game.world_mut(), rules.contract());
-    match (&row.ask, branch) {
+    let found = match (&row.ask, branch) {
         (Ask::Perft { depth, .. }, None) => Found::Nodes(perft(world, contract, *depth)),
         (Ask::Perft { depth, .. }, Some(branch)) => {
             let moves = listing(world, contract);
             let Some((_, mv)) = moves.get(branch) else { return Found::Nodes(0) };
-            world.fire(mv.action, &mv.args);
-            Found::Nodes(perft(world, contract, depth - 1))
+            match world.fire(mv.action, &mv.args) {
+                Ok(()) => Found::Nodes(perft(world, contract, depth - 1)),
+                Err(why) => Found::Nothing(why.to_string()),
+            }
         }
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }
+    };
+    match game.check() {
+        Ok(()) => found,
+        Err(limit) => Found::Nothing(limit.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@
 //! Deliberately absent: anything that decides an order; that is the planner's work.
 
 use crate::facts::AttrId;
-use crate::rules::{Arith, Fold, Op as Comparison};
+use crate::rules::{Arith, EventId, Fold, Op as Comparison};
 
 /// A register. Variables count up from 0; constants of the whole program live at the top.
 pub(super) type Reg = u8;
@@ -116,6 +116,10 @@ pub(super) enum Op {
         reg: Reg,
         fun: Address,
     },
+    /// Pays for entering the loop that follows; ends if the budget is used up.
+    Spend {
+        steps: u16,
+    },
     /// The function's value equals the register's (or is not, or is missing, when negated).
     TestFun {
         fun: Address,
@@ -153,6 +157,11 @@ pub(super) enum Op {
         rhs: ExprId,
     },
     Let {
+        reg: Reg,
+        expr: ExprId,
+    },
+    /// The same for a value that is folded: without it, the fold has no value.
+    Value {
         reg: Reg,
         expr: ExprId,
     },
@@ -237,10 +246,51 @@ pub(super) enum Op {
     },
 }
 
-/// What a reaction's solution does, with expressions over the registers.
+/// What a reaction does with each solution of its body.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ReactionCode {
+    /// Its number in the program.
+    pub(super) reaction: usize,
+    /// The registers of its named variables.
+    pub(super) named: Vec<Reg>,
+    pub(super) effects: Vec<EffectCode>,
+}
+
+/// An effect, with expressions over the registers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum EffectCode {
-    Set { attr: AttrId, entity: ExprId, value: ExprId },
-    Retract { attr: AttrId, entity: ExprId },
-    Remove { entity: ExprId },
+    Set {
+        attr: AttrId,
+        entity: ExprId,
+        value: ExprId,
+    },
+    Retract {
+        attr: AttrId,
+        entity: ExprId,
+    },
+    Remove {
+        entity: ExprId,
+    },
+    Spawn {
+        reg: Reg,
+    },
+    Raise {
+        event: EventId,
+        args: Vec<ExprId>,
+    },
+    Stop,
+    Pass {
+        args: Vec<ExprId>,
+    },
+    Emit {
+        event: EventId,
+        args: Vec<ExprId>,
+    },
+    /// A veto or a note: the effect of that number in the reaction.
+    Say {
+        effect: usize,
+    },
+    Rewind {
+        turns: ExprId,
+    },
 }

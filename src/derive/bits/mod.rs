@@ -5,12 +5,14 @@
 //! fit rows. It knows nothing of chess.
 
 mod word;
+mod fuel;
 mod code;
 mod layout;
 mod inline;
 mod planner;
 mod compile;
 mod run;
+mod effects;
 mod general;
 mod live;
 mod engine;
@@ -18,13 +20,13 @@ mod dump;
 
 use std::sync::Arc;
 
+use super::schedule::Schedule;
 use crate::rules::Program;
 
 use compile::Compiled;
 pub(super) use engine::Evaluator;
 pub(super) use live::EngineMark;
 pub use planner::PlanError;
-pub(super) use run::Output;
 
 use word::{Wide, Word};
 
@@ -40,15 +42,19 @@ enum Widths {
 }
 
 impl BitPlan {
-    pub(super) fn compile(program: &Arc<Program>, at_least: usize) -> Result<Self, PlanError> {
+    pub(super) fn compile(
+        program: &Arc<Program>,
+        schedule: &Schedule,
+        at_least: usize,
+    ) -> Result<Self, PlanError> {
         let largest = program.schema.domains().iter().map(|it| it.size()).max().unwrap_or(1);
         let program = Arc::clone(program);
         let widths = match largest.max(at_least) {
-            0..=64 => Widths::W64(Arc::new(compile::compile(program)?)),
-            65..=128 => Widths::W128(Arc::new(compile::compile(program)?)),
-            129..=256 => Widths::W256(Arc::new(compile::compile(program)?)),
+            0..=64 => Widths::W64(Arc::new(compile::compile(program, schedule)?)),
+            65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule)?)),
+            129..=256 => Widths::W256(Arc::new(compile::compile(program, schedule)?)),
             larger => {
-                return Err(PlanError {
+                return Err(PlanError::TooLarge {
                     place: "the program".into(),
                     what: format!("a domain with {larger} members; rows hold 256"),
                 });

@@ -170,8 +170,8 @@ fn castling_texts(
     let from = facts.get_raw(piece, contract.at.attr);
     let corner = facts.get_raw(rook, contract.at.attr);
     let mark = world.mark();
-    world.fire(mv.action, &mv.args);
-    let to = world.facts().get_raw(piece, contract.at.attr);
+    let fired = world.fire(mv.action, &mv.args);
+    let to = fired.ok().and_then(|()| world.facts().get_raw(piece, contract.at.attr));
     world.rollback(mark);
     let squares = program.schema.domain(contract.board.domain);
     let Some(from) = from.map(|it| squares.member_name(it)) else {

@@ -1,4 +1,4 @@
-//! Declarations: domains, relations, actions, repetition, meta.
+//! Declarations: domains, relations, actions, events, repetition, meta.
 //!
 //! Deliberately absent: clauses and reactions.
 
@@ -9,11 +9,11 @@ use super::super::ast::{
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Action, ActionId, Column, Input, Legality, Meta, Piece, RelId, Relation, Role, Span, Template,
-    Type,
+    Action, ActionId, Column, EventId, Input, Legality, Meta, Piece, RelId, Relation, Role, Span,
+    Template, Type,
 };
 use super::{Checker, Info};
-use crate::facts::BOOL;
+use crate::facts::{BOOL, DomainId};
 
 impl<'t> Checker<'t> {
     pub(super) fn declare(&mut self, files: &[File<'t>]) {
@@ -23,6 +23,12 @@ impl<'t> Checker<'t> {
         for item in items() {
             if let Item::Relation(decl) = item {
                 self.declare_relation(decl);
+            }
+        }
+        self.declare_stages(files);
+        for item in items() {
+            if let Item::Event(decl) = item {
+                self.declare_event(decl);
             }
         }
         for item in items() {
@@ -123,6 +129,42 @@ impl<'t> Checker<'t> {
         self.add(Info { relation, types, name: decl.name });
     }
 
+    fn declare_event(&mut self, decl: &RelationDecl<'t>) {
+        let name = decl.name;
+        let taken = self.relation_ids.get(name.text).map(|&it| self.info(it).name.span);
+        let taken = taken.or_else(|| self.event_ids.get(name.text).map(|&it| self.event_span(it)));
+        if let Some(old) = taken {
+            return self.report(mistake::event_twice(name, old));
+        }
+        let limit = match (self.events.len(), decl.columns.len()) {
+            (limits::EVENTS, _) => Some(LimitError::Events(limits::EVENTS + 1)),
+            (_, columns) if columns > limits::COLUMNS => Some(LimitError::Columns(columns)),
+            _ => None,
+        };
+        if let Some(limit) = limit {
+            self.broken.insert(name.text);
+            return self.report(mistake::limit(limit, name.span));
+        }
+        let (columns, types) = self.columns(decl);
+        self.check_texts(decl, &types, &Role::Derived);
+        let relation = Relation {
+            name: name.text.to_string(),
+            sentence: self.sentence(decl, &columns),
+            columns,
+            role: Role::Derived,
+            functional: false,
+            open: false,
+            span: name.span,
+            rules: Vec::new(),
+        };
+        self.event_ids.insert(name.text, EventId(self.events.len() as u16));
+        self.events.push(Info { relation, types, name });
+    }
+
+    fn event_span(&self, id: EventId) -> Span {
+        self.events[usize::from(id.0)].name.span
+    }
+
     fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Vec<Option<Type>>) {
         let mut columns: Vec<Column> = Vec::new();
         let mut types = Vec::new();
@@ -200,6 +242,9 @@ impl<'t> Checker<'t> {
                 return None;
             }
         };
+        if input.lasting && !self.lasting.contains(&attr) {
+            self.lasting.push(attr);
+        }
         Some(match (input.kind, types.len()) {
             (InputKind::Key, _) => Input::Key(attr),
             (InputKind::Flag, _) => Input::Flag(attr),
@@ -214,6 +259,10 @@ impl<'t> Checker<'t> {
             (Default::Member(name), Type::Domain(id)) => {
                 (self.domains.member(id, name.text, name.span), name.span)
             }
+            // A member may be called `1`.
+            (Default::Number(number), Type::Domain(id)) if self.has_member(id, number) => {
+                (self.domains.member(id, &number.value.to_string(), number.span), number.span)
+            }
             (Default::Number(Number { span, .. }) | Default::Member(Name { span, .. }), _) => {
                 (Err(mistake::default_type(*span, self.type_name(ty))), *span)
             }
@@ -225,6 +274,10 @@ impl<'t> Checker<'t> {
                 None
             }
         }
+    }
+
+    fn has_member(&self, id: DomainId, number: &Number) -> bool {
+        self.domains.member(id, &number.value.to_string(), number.span).is_ok()
     }
 
     /// Texts are for names and notation: only statics have them.
@@ -277,6 +330,7 @@ impl<'t> Checker<'t> {
             return;
         }
         let tries = decl.tries.and_then(|it| self.tries(rel, it));
+        let simulates = decl.simulates.and_then(|it| self.tries(rel, it));
         let uci = match decl.uci {
             Some(text) => self.template(rel, text),
             None => self.default_template(rel),
@@ -285,7 +339,8 @@ impl<'t> Checker<'t> {
         let id = ActionId(self.actions.len() as u16);
         let legality = decl.legality.unwrap_or(Legality::Simulate);
         self.action_of.insert(rel, self.actions.len());
-        self.actions.push(Action { id, rel, tries, legality, uci, san, span: name.span });
+        let span = name.span;
+        self.actions.push(Action { id, rel, tries, simulates, legality, uci, san, span });
     }
 
     fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
@@ -328,10 +383,13 @@ impl<'t> Checker<'t> {
             if !matches!(self.relation(id).role, Role::Input(_) | Role::Derived) {
                 let report = mistake::static_repetition(name, self.relation(id).span);
                 self.report(report);
-            } else if self.repetition.contains(&id) {
-                self.report(mistake::repetition_twice(name));
+            } else if let Some(&(_, first)) = self.repetition.iter().find(|it| it.0 == id) {
+                // Files that do not know of each other may both need it.
+                if first.source == name.span.source {
+                    self.report(mistake::repetition_twice(name));
+                }
             } else {
-                self.repetition.push(id);
+                self.repetition.push((id, name.span));
             }
         }
     }

@@ -8,7 +8,7 @@ use super::super::mistake;
 use super::super::program::{
     Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, RelId, Span, Term, Type, VarId,
 };
-use super::rule::{Body, OUTER, mark};
+use super::rule::{Body, OUTER, Subject, mark};
 
 impl<'t> Body<'_, 't> {
     /// The checked head and body, if nothing is wrong with them.
@@ -67,12 +67,12 @@ impl<'t> Body<'_, 't> {
     pub(super) fn terms(
         &mut self,
         atom: &ast::Atom<'t>,
-        rel: RelId,
+        subject: impl Into<Subject>,
         scope: u32,
         wild: bool,
         out: &mut Vec<Literal>,
     ) -> Option<Vec<Term>> {
-        let types = self.cx.info(rel).types.clone();
+        let types = self.cx.subject(subject.into()).types.clone();
         let mut terms = Vec::new();
         for (arg, ty) in atom.args.iter().zip(&types) {
             let ok = wild || !matches!(arg.kind, ExprKind::Wild);

@@ -6,10 +6,12 @@
 
 mod declare;
 mod domains;
+mod effect;
 mod lower;
 mod reaction;
 mod rule;
 mod safety;
+mod stages;
 mod template;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -20,10 +22,11 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
-    Action, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source, Span, Type,
+    Action, DeclaredEvent, EventId, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source,
+    Span, Stage, StageId, Type,
 };
 use super::{stratify, syntax};
-use crate::facts::nearest;
+use crate::facts::{AttrId, nearest};
 use domains::Domains;
 
 /// Checks rule files and makes one program of them. The order of the files is text order.
@@ -73,6 +76,11 @@ struct Info<'t> {
     name: Name<'t>,
 }
 
+/// Reactions of a preset's file are batches of their own.
+fn is_preset(file: &File<'_>) -> bool {
+    file.items.iter().any(|it| matches!(it, Item::Meta { key, .. } if key.text == "preset"))
+}
+
 struct Checker<'t> {
     found: Vec<Diagnostic>,
     broken: BTreeSet<&'t str>,
@@ -84,7 +92,15 @@ struct Checker<'t> {
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     reactions: Vec<Reaction>,
-    repetition: Vec<RelId>,
+    events: Vec<Info<'t>>,
+    event_ids: HashMap<&'t str, EventId>,
+    /// In their order.
+    stages: Vec<Stage>,
+    default_stage: StageId,
+    /// For each source, whether it is a preset's.
+    is_preset: Vec<bool>,
+    repetition: Vec<(RelId, Span)>,
+    lasting: Vec<AttrId>,
     meta: Vec<Meta>,
     texts: Vec<String>,
     text_ids: HashMap<&'t str, i64>,
@@ -105,7 +121,13 @@ impl<'t> Checker<'t> {
             actions: Vec::new(),
             action_of: HashMap::new(),
             reactions: Vec::new(),
+            events: Vec::new(),
+            event_ids: HashMap::new(),
+            stages: Vec::new(),
+            default_stage: StageId(0),
+            is_preset: files.iter().map(is_preset).collect(),
             repetition: Vec::new(),
+            lasting: Vec::new(),
             meta: Vec::new(),
             texts: Vec::new(),
             text_ids: HashMap::new(),
@@ -222,9 +244,17 @@ impl<'t> Checker<'t> {
             strata,
             actions: self.actions,
             reactions: self.reactions,
-            repetition: self.repetition,
+            stages: self.stages,
+            events: self.events.into_iter().zip(0..).map(declared).collect(),
+            repetition: self.repetition.into_iter().map(|it| it.0).collect(),
+            lasting: self.lasting,
             meta: self.meta,
             texts: self.texts,
         }
     }
+}
+
+fn declared((info, id): (Info<'_>, u16)) -> DeclaredEvent {
+    let Relation { name, columns, sentence, span, .. } = info.relation;
+    DeclaredEvent { id: EventId(id), name, columns, sentence, span }
 }

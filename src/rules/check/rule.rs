@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use super::super::ast::{Aggregate, Atom, Clause, Expr, ExprKind, Literal, Name};
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
-use super::super::program::{Fold, RelId, Role, Rule, RuleId, Span, Type, Var, VarId};
-use super::Checker;
+use super::super::program::{EventId, Fold, RelId, Role, Rule, RuleId, Span, Type, Var, VarId};
+use super::{Checker, Info};
 
 /// Variables outside all aggregates.
 pub(super) const OUTER: u32 = 0;
@@ -26,6 +26,19 @@ pub(super) enum Use {
     /// An operand of a comparison, of arithmetic, or folded.
     Value,
     Effect,
+}
+
+/// What the arguments of an atom are checked against.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Subject {
+    Relation(RelId),
+    Event(EventId),
+}
+
+impl From<RelId> for Subject {
+    fn from(id: RelId) -> Self {
+        Self::Relation(id)
+    }
 }
 
 pub(super) struct VarInfo<'t> {
@@ -65,7 +78,7 @@ impl<'t> Checker<'t> {
         let head = self.head(clause);
         let mut body = Body::new(self);
         body.note_outer(&clause.head.args, &clause.body);
-        body.collect_atom(&clause.head, head, Use::Head, OUTER);
+        body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER);
         body.collect_body(&clause.body);
         let lowered = body.lower_clause(clause, head);
         let vars = body.into_vars();
@@ -123,6 +136,16 @@ impl<'t> Checker<'t> {
     }
 }
 
+impl<'t> Checker<'t> {
+    /// What an atom's arguments are checked against.
+    pub(super) fn subject(&self, subject: Subject) -> &Info<'t> {
+        match subject {
+            Subject::Relation(id) => self.info(id),
+            Subject::Event(id) => &self.events[usize::from(id.0)],
+        }
+    }
+}
+
 impl<'c, 't> Body<'c, 't> {
     pub(super) fn new(cx: &'c mut Checker<'t>) -> Self {
         Self {
@@ -170,6 +193,20 @@ impl<'c, 't> Body<'c, 't> {
             }
             ExprKind::Tuple(parts) => parts.iter().for_each(|it| self.note_expr(it)),
             _ => {}
+        }
+    }
+
+    /// Notes a variable of the outer scope that stands in no expression.
+    pub(super) fn note_outer_name(&mut self, name: Name<'t>) {
+        self.outer.insert(name.text);
+    }
+
+    /// Notes a use of such a variable.
+    pub(super) fn collect_name(&mut self, name: Name<'t>, ty: Option<Type>, place: Use) {
+        let id = self.var(name.text, OUTER, false);
+        self.info(id).uses.push((name.span, place));
+        if let Some(ty) = ty {
+            self.unify(id, ty, name.span);
         }
     }
 
@@ -255,7 +292,7 @@ impl<'c, 't> Body<'c, 't> {
                     let rel = self.cx.find(atom.name);
                     let place = if *negated { Use::Negated } else { Use::Atom };
                     self.count_atom(atom.span);
-                    self.collect_args(atom, rel, place, scope, multiplies);
+                    self.collect_args(atom, rel.map(Subject::from), place, scope, multiplies);
                 }
                 Literal::Compare { lhs, rhs, span, .. } => {
                     self.count_comparison(*span);
@@ -285,28 +322,28 @@ impl<'c, 't> Body<'c, 't> {
     pub(super) fn collect_atom(
         &mut self,
         atom: &Atom<'t>,
-        rel: Option<RelId>,
+        subject: Option<Subject>,
         place: Use,
         scope: u32,
     ) {
-        self.collect_args(atom, rel, place, scope, false);
+        self.collect_args(atom, subject, place, scope, false);
     }
 
     fn collect_args(
         &mut self,
         atom: &Atom<'t>,
-        rel: Option<RelId>,
+        subject: Option<Subject>,
         place: Use,
         scope: u32,
         multiplies: bool,
     ) {
-        let types = match rel {
-            Some(rel) => self.cx.info(rel).types.clone(),
+        let types = match subject {
+            Some(subject) => self.cx.subject(subject).types.clone(),
             None => Vec::new(),
         };
-        match rel {
-            Some(rel) if types.len() != atom.args.len() => {
-                let relation = self.cx.relation(rel);
+        match subject {
+            Some(subject) if types.len() != atom.args.len() => {
+                let relation = &self.cx.subject(subject).relation;
                 let report =
                     mistake::arity(atom.name, types.len(), atom.args.len(), atom.span, relation);
                 self.cx.report(report);

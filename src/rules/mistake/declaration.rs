@@ -183,3 +183,8 @@ pub(in super::super) fn repetition_twice(name: Name<'_>) -> It {
     let message = format!("`{}` is already part of the repetition key", name.text);
     It::new("E123", message, name.span, "again here")
 }
+
+pub(in super::super) fn event_twice(name: Name<'_>, old: Span) -> It {
+    let message = format!("the name `{}` is taken", name.text);
+    It::new("E124", message, name.span, "declared again").and(old, "declared here")
+}

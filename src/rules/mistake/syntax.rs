@@ -87,10 +87,10 @@ pub(in super::super) fn unknown_fold(name: &str, span: Span) -> It {
     with_help(it, did_you_mean(near).or(Some("aggregates are count, sum, min and max".into())))
 }
 
-pub(in super::super) fn unknown_effect(name: &str, span: Span) -> It {
-    let near = nearest(name, ["set", "retract", "remove"]);
+pub(in super::super) fn unknown_effect(name: &str, known: &[&str], span: Span) -> It {
+    let near = nearest(name, known.iter().copied());
     let it = It::new("E015", format!("there is no effect `{name}`"), span, "unknown");
-    with_help(it, did_you_mean(near).or(Some("effects are set, retract and remove".into())))
+    with_help(it, did_you_mean(near).or(Some(format!("effects are {}", known.join(", ")))))
 }
 
 /// The reader may have meant a comment.

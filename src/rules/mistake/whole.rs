@@ -80,12 +80,12 @@ pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]
 pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> It {
     It::new("E601", format!("`{}` is not an action", name.text), name.span, "cannot be taken")
         .and(old, "declared here")
-        .help("declare it with `.action`, or write `on any when ...`")
+        .help("declare it with `.action` or `.event`, or write `on any when ...`")
 }
 
 pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> It {
-    let message = format!("there is no action `{}`", name.text);
-    let help = did_you_mean(near).unwrap_or("declare it with `.action`".into());
+    let message = format!("there is no action or event `{}`", name.text);
+    let help = did_you_mean(near).unwrap_or("declare it with `.action` or `.event`".into());
     It::new("E606", message, name.span, "unknown").help(help)
 }
 
@@ -118,6 +118,49 @@ pub(in super::super) fn effect_arity(
 }
 
 pub(in super::super) fn no_entities(span: Span) -> It {
-    It::new("E605", "there is no domain of entities to remove from", span, "not an entity")
+    It::new("E605", "there is no domain of entities", span, "not an entity")
         .help("declare one: `.domain Entity entities 64`")
+}
+
+pub(in super::super) fn outside_event(word: &str, span: Span) -> It {
+    It::new("E607", format!("`{word}` goes with an event that was raised"), span, "an action")
+        .help("an action cannot be stopped half-way: `veto` refuses it")
+}
+
+pub(in super::super) fn pass_of_other(name: Name<'_>, event: &str) -> It {
+    let message = format!("`pass` hands on `{event}`, not `{}`", name.text);
+    It::new("E608", message, name.span, "another event")
+        .help(format!("write `pass {event}(...)`, or `raise {}(...)`", name.text))
+}
+
+pub(in super::super) fn unknown_event(name: Name<'_>, near: Option<&str>) -> It {
+    let help = did_you_mean(near).unwrap_or("declare it with `.event`".into());
+    It::new("E609", format!("there is no event `{}`", name.text), name.span, "unknown").help(help)
+}
+
+pub(in super::super) fn unknown_stage(name: Name<'_>, near: Option<&str>) -> It {
+    let help = did_you_mean(near).unwrap_or("declare it: `.stage NAME after STAGE`".into());
+    It::new("E610", format!("there is no stage `{}`", name.text), name.span, "unknown").help(help)
+}
+
+pub(in super::super) fn stage_cycle(cycle: &[&str], span: Span) -> It {
+    let message = format!("the stages have no order: {}", cycle.join(" before "));
+    It::new("E611", message, span, "closes the cycle")
+}
+
+pub(in super::super) fn stages_twice(span: Span, old: Span) -> It {
+    It::new("E612", "the stages are listed twice", span, "again here")
+        .and(old, "listed here")
+        .help("add one with `.stage NAME after STAGE before STAGE`")
+}
+
+pub(in super::super) fn spawn_of_bound(name: Name<'_>) -> It {
+    let message = format!("`{}` has a value already", name.text);
+    It::new("E613", message, name.span, "not a new entity")
+        .help("`spawn` takes a variable that stands in no parameter, condition or earlier effect")
+}
+
+pub(in super::super) fn before_its_spawn(name: &str, span: Span) -> It {
+    It::new("E614", format!("`{name}` is not there yet"), span, "used before `spawn`")
+        .help("effects happen in text order: move `spawn` before this one")
 }

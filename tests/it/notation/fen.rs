@@ -13,7 +13,7 @@ fn written(table: &mut Table, style: CastlingStyle) -> String {
 
 #[test]
 fn refusals_name_the_field_and_the_place() {
-    use FenField::{Castling, Clock, EnPassant, HalfMoves, MoveNumber, Placement, Turn};
+    use FenField::{Castling, Clock, EnPassant, Further, MoveNumber, Placement, Turn};
     let cases = [
         ("", Placement, 0, "the end"),
         ("8/8/8/8/8/8/8 w - -", Placement, 13, "7 ranks"),
@@ -34,9 +34,8 @@ fn refusals_name_the_field_and_the_place() {
         ("8/8/8/8/8/8/8/8 w - d3e4", EnPassant, 20, "\"d3e4\""),
         ("8/8/8/8/8/8/8/8 w - - -1 1", Clock, 22, "\"-1\""),
         ("8/8/8/8/8/8/8/8 w - - 0 99999999999", MoveNumber, 24, "\"99999999999\""),
-        ("8/8/8/8/8/8/8/8 w - - 0 1 hm=1", HalfMoves, 26, "hm=1"),
-        ("8/8/8/8/8/8/8/8 w - - 0 1 x", HalfMoves, 26, "\"x\""),
-        ("8/8/8/8/8/8/8/8 w - - 0 1 hm=0 x", HalfMoves, 31, "\"x\""),
+        ("8/8/8/8/8/8/8/8 w - - 0 1 hm=1", Further, 26, "\"hm=1\""),
+        ("8/8/8/8/8/8/8/8 w - - 0 1 x", Further, 26, "\"x\""),
     ];
     let mut table = Table::of("chess");
     let before = table.world.facts().hash();
@@ -105,7 +104,6 @@ fn clocks_may_be_left_out() {
     for (fen, whole) in [
         ("4k3/8/8/8/8/8/8/4K3 b - -", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
         (" 4k3/8/8/8/8/8/8/4K3  w -\t- 7 ", "4k3/8/8/8/8/8/8/4K3 w - - 7 1"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - hm=0", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
     ] {
         table.load(fen);
         assert_eq!(written(&mut table, CastlingStyle::XFen), whole);
@@ -207,8 +205,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
 #[test]
 fn further_attributes_are_read_and_written_where_the_rules_have_them() {
     let mut more = sources("chess");
-    let text = ".input half_moves(count: Int) game attr half_moves = 0 \"{count} are played\"\n\
-        .input ep_victim(square: Square) game attr ep_victim \"{square} can be captured\"\n";
+    let text = ".meta fen \"hm=half_moves\"\n.meta fen \"passed ep_victim\"\n.meta fen \"hm=half_moves\"\n";
     more.push(Source { path: "more.dl".into(), text: text.into() });
     let mut table = Table::under(compile(more).unwrap_or_else(|it| panic!("{it}")));
     for (read, whole) in [
@@ -223,5 +220,5 @@ fn further_attributes_are_read_and_written_where_the_rules_have_them() {
     }
     let error = read_fen(&mut table.world, &table.contract, "8/8/8/8/8/8/8/8 w - - 0 1 hm=x");
     let error = error.expect_err("no number");
-    assert_eq!((error.field, error.offset), (FenField::HalfMoves, 29));
+    assert_eq!((error.field, error.offset), (FenField::Further, 29));
 }

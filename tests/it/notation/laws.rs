@@ -17,7 +17,7 @@ const FENS: [&str; 5] = [
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "nrbbqkrn/pR1p1ppp/8/2P5/5p2/8/P1PPP1PP/N1BBQKRN b Ggb - 0 4",
     "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1",
-    "8/P3k3/8/8/8/8/8/4K3 w - - 12 99 hm=0",
+    "8/P3k3/8/8/8/8/8/4K3 w - - 12 99",
 ];
 
 const MOVES: [&str; 10] =

@@ -44,7 +44,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
         self.planner.begin(&live.types(), u32::from(live.rule.id.0));
         let pc = self.planner.code.ops.len() as u32;
-        let regs = self.bind_tuple(&atom.args, atom.rel)?;
+        let regs = self.bind_tuple(&atom.args, &self.program.relation(atom.rel).columns)?;
         let goal = match block {
             Some(block) => Goal::Dirty { relation: consumer, block },
             None => Goal::Suspect { relation: consumer, args: &live.rule.args },

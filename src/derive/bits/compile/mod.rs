@@ -16,10 +16,13 @@ mod settle;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::rules::{Effect, Event, Input, Literal, Program, RelId, Role, Rule, Term, Type};
+use super::super::schedule::Schedule;
+use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type};
 
+use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
+use super::fuel::Fuel;
 use super::general::{self};
 use super::layout::{Layout, Sparse, Statics, Store, size};
 use super::planner::{Code, PlanError, Planner};
@@ -61,6 +64,8 @@ pub(super) enum DeltaKind {
 pub(super) struct ReactionPlan {
     pub(super) params: Vec<Reg>,
     pub(super) pc: u32,
+    /// Its effects, by number in the code.
+    pub(super) code: u32,
     pub(super) needs: Vec<RelId>,
 }
 
@@ -81,7 +86,8 @@ pub(super) struct Compiled<W> {
     /// For each relation, what must be derived on demand before it is read, itself included.
     pub(super) needs: Vec<Vec<RelId>>,
     pub(super) inputs: Vec<Vec<RelId>>,
-    pub(super) reactions: Vec<Vec<ReactionPlan>>,
+    /// By batch of the schedule.
+    pub(super) batches: Vec<Vec<ReactionPlan>>,
     pub(super) general: Vec<general::Fixpoint>,
     pub(super) indexes: Vec<Option<u32>>,
     /// What the planner expected, by relation.
@@ -100,7 +106,10 @@ pub(super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
     (program.rules.len() + reaction) as u32
 }
 
-pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, PlanError> {
+pub(super) fn compile<W: Word>(
+    program: Arc<Program>,
+    schedule: &Schedule,
+) -> Result<Compiled<W>, PlanError> {
     let shared = super::inline::inlined(&program);
     let mut compiler = Compiler {
         program: &shared,
@@ -112,6 +121,8 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         deltas: vec![Vec::new(); shared.relations.len()],
         maintained: Vec::new(),
         general: Vec::new(),
+        static_rows: 0,
+        fuel: Fuel::new(),
     };
     compiler.inputs();
     compiler.prune_and_settle()?;
@@ -123,9 +134,14 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
     let unprompted = compiler.unprompted();
     let Compiler { planner, modes, deltas, maintained, general, .. } = compiler;
     let mut layout = planner.layout;
+    let rows = layout.kept_rows as usize + layout.frame_rows as usize;
+    if rows > BIT_ROWS {
+        let what = format!("its relations need {rows} rows of bits; a session has {BIT_ROWS}");
+        return Err(PlanError::TooLarge { place: "the program".into(), what });
+    }
     let mut code = planner.code;
     shift_frames(&mut code, &mut layout);
-    let reactions = attach_needs(&program, reactions, &needs);
+    let batches = attach_needs(schedule, reactions, &needs);
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
         if let Role::Input(input) = &relation.role {
@@ -152,7 +168,7 @@ pub(super) fn compile<W: Word>(program: Arc<Program>) -> Result<Compiled<W>, Pla
         unprompted,
         needs,
         inputs,
-        reactions,
+        batches,
         general,
         indexes,
         estimates: planner.estimates,
@@ -178,6 +194,10 @@ struct Compiler<'p, W> {
     deltas: Vec<Vec<Delta>>,
     maintained: Vec<RelId>,
     general: Vec<general::Fixpoint>,
+    /// Rows of all statics so far.
+    static_rows: usize,
+    /// What is left for computing statics.
+    fuel: Fuel,
 }
 
 #[derive(Debug, Clone)]
@@ -216,7 +236,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     fn is_written(&self, input: RelId) -> bool {
         self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
-            Effect::Remove { .. } => false,
+            _ => false,
         })
     }
 
@@ -304,14 +324,13 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
     }
 }
 
-/// Reactions by action, with what they read on demand.
+/// Reactions by batch, with what they read on demand.
 fn attach_needs(
-    program: &Program,
-    plans: Vec<(usize, ReactionPlan)>,
+    schedule: &Schedule,
+    mut plans: Vec<Option<ReactionPlan>>,
     needs: &[Vec<RelId>],
 ) -> Vec<Vec<ReactionPlan>> {
-    let mut by_action = vec![Vec::new(); program.actions.len()];
-    for (at, mut plan) in plans {
+    for plan in plans.iter_mut().flatten() {
         let mut all = Vec::new();
         for rel in &plan.needs {
             for need in &needs[usize::from(rel.0)] {
@@ -321,12 +340,9 @@ fn attach_needs(
             }
         }
         plan.needs = all;
-        match program.reactions[at].event {
-            Event::Action(id) => by_action[usize::from(id.0)].push(plan),
-            Event::Any => by_action.iter_mut().for_each(|it| it.push(plan.clone())),
-        }
     }
-    by_action
+    let batches = schedule.batches.iter().map(|it| it.reactions.iter());
+    batches.map(|it| it.filter_map(|&at| plans[at].clone()).collect()).collect()
 }
 
 impl<W: Word> Compiled<W> {
@@ -340,7 +356,10 @@ impl<W: Word> Compiled<W> {
             strata: Vec::new(),
             actions: Vec::new(),
             reactions: Vec::new(),
+            stages: Vec::new(),
+            events: Vec::new(),
             repetition: Vec::new(),
+            lasting: Vec::new(),
             meta: Vec::new(),
             texts: Vec::new(),
             relation_names: Default::default(),
@@ -357,7 +376,7 @@ impl<W: Word> Compiled<W> {
             unprompted: Vec::new(),
             needs: Vec::new(),
             inputs: Vec::new(),
-            reactions: Vec::new(),
+            batches: Vec::new(),
             general: Vec::new(),
             indexes: Vec::new(),
             estimates: Vec::new(),

@@ -2,50 +2,45 @@
 
 use std::collections::BTreeSet;
 
-use crate::rules::{Effect, Event, Expr, Input, Literal, Type};
+use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, VarId};
 
-use super::super::code::EffectCode;
-use super::super::planner::{Goal, PlanError, expr_vars, lit};
+use super::super::code::{EffectCode, ExprId, ReactionCode, Reg};
+use super::super::planner::{Goal, PlanError, lit};
 use super::super::word::Word;
 use super::{Compiler, ReactionPlan, input_of, reaction_owner, relations_of};
 
 impl<'p, W: Word> Compiler<'p, W> {
-    pub(super) fn plan_reactions(&mut self) -> Result<Vec<(usize, ReactionPlan)>, PlanError> {
-        let mut plans = Vec::new();
-        for (at, reaction) in self.program.reactions.iter().enumerate() {
-            let types: Vec<Type> = reaction.vars.iter().map(|it| it.ty).collect();
-            self.planner.begin(&types, reaction_owner(self.program, at));
-            let pc = self.planner.code.ops.len() as u32;
-            let params = match reaction.event {
-                Event::Action(id) => {
-                    let rel = self.program.action(id).rel;
-                    self.bind_tuple(&reaction.params, rel)?
-                }
-                Event::Any => Vec::new(),
-            };
-            let body: Vec<&Literal> = reaction.body.iter().collect();
-            let Some(body) = self.prune_body(&body) else { continue };
-            let mut needs = BTreeSet::new();
-            let mut effects = Vec::new();
-            for effect in &reaction.effects {
-                let (code, exprs) = self.effect(effect)?;
-                effects.push(code);
-                for expr in exprs {
-                    expr_vars(&expr, &mut needs);
-                }
-            }
-            let number = self.planner.code.effects.len() as u32;
-            self.planner.code.effects.push(effects);
-            let goal = Goal::React { reaction: number, needs: needs.into_iter().collect() };
-            self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal).map_err(
-                |mut error| {
-                    error.place = self.program.place(reaction.span);
-                    error
-                },
-            )?;
-            plans.push((at, ReactionPlan { params, pc, needs: relations_of(&body) }));
+    /// The plan of each reaction; none for those that can never do anything.
+    pub(super) fn plan_reactions(&mut self) -> Result<Vec<Option<ReactionPlan>>, PlanError> {
+        let reactions = self.program.reactions.iter().enumerate();
+        reactions.map(|(at, it)| self.plan_reaction(at, it)).collect()
+    }
+
+    fn plan_reaction(
+        &mut self,
+        at: usize,
+        reaction: &'p Reaction,
+    ) -> Result<Option<ReactionPlan>, PlanError> {
+        let body: Vec<&Literal> = reaction.body.iter().collect();
+        let Some(body) = self.prune_body(&body) else { return Ok(None) };
+        let types: Vec<Type> = reaction.vars.iter().map(|it| it.ty).collect();
+        self.planner.begin(&types, reaction_owner(self.program, at));
+        let pc = self.planner.code.ops.len() as u32;
+        let columns = self.program.event_columns(reaction.event);
+        let params = self.bind_tuple(&reaction.params, columns)?;
+        let named = reaction.named();
+        let mut effects = Vec::new();
+        for (number, effect) in reaction.effects.iter().enumerate() {
+            effects.push(self.effect(number, effect)?);
         }
-        Ok(plans)
+        let code = self.planner.code.effects.len() as u32;
+        let regs = named.iter().map(|it| it.0 as Reg).collect();
+        self.planner.code.effects.push(ReactionCode { reaction: at, named: regs, effects });
+        let needs: BTreeSet<VarId> = named.into_iter().collect();
+        let goal = Goal::React { reaction: code, needs: needs.into_iter().collect() };
+        let body_plan = self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal);
+        body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
+        Ok(Some(ReactionPlan { params, pc, code, needs: relations_of(&body) }))
     }
 
     pub(super) fn prune_body(&self, body: &[&'p Literal]) -> Option<Vec<&'p Literal>> {
@@ -60,14 +55,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         Some(kept)
     }
 
-    pub(super) fn effect(&mut self, effect: &Effect) -> Result<(EffectCode, Vec<Expr>), PlanError> {
+    fn effect(&mut self, number: usize, effect: &Effect) -> Result<EffectCode, PlanError> {
         let game = Expr::Const(0);
         let truth = Expr::Const(1);
         let (entity, value, rel) = match effect {
-            Effect::Remove { entity } => {
-                let code = EffectCode::Remove { entity: self.planner.expr(entity)? };
-                return Ok((code, vec![entity.clone()]));
-            }
             Effect::Set { rel, args } => match input_of(self.program, *rel) {
                 Input::Key(_) => (args[0].clone(), Some(args[1].clone()), *rel),
                 Input::Flag(_) => (args[0].clone(), Some(truth), *rel),
@@ -78,15 +69,34 @@ impl<'p, W: Word> Compiler<'p, W> {
                 Input::Key(_) | Input::Flag(_) => (key[0].clone(), None, *rel),
                 Input::Game(_) | Input::GameFlag(_) => (game, None, *rel),
             },
+            Effect::Remove { entity } => {
+                return Ok(EffectCode::Remove { entity: self.planner.expr(entity)? });
+            }
+            Effect::Spawn { var } => return Ok(EffectCode::Spawn { reg: var.0 as Reg }),
+            Effect::Raise { event, args } => {
+                return Ok(EffectCode::Raise { event: *event, args: self.exprs(args)? });
+            }
+            Effect::Emit { event, args } => {
+                return Ok(EffectCode::Emit { event: *event, args: self.exprs(args)? });
+            }
+            Effect::Stop => return Ok(EffectCode::Stop),
+            Effect::Pass { args } => return Ok(EffectCode::Pass { args: self.exprs(args)? }),
+            Effect::Veto { .. } | Effect::Note { .. } => {
+                return Ok(EffectCode::Say { effect: number });
+            }
+            Effect::Rewind { turns } => {
+                return Ok(EffectCode::Rewind { turns: self.planner.expr(turns)? });
+            }
         };
         let attr = input_of(self.program, rel).attr();
-        let entity_id = self.planner.expr(&entity)?;
-        let code = match &value {
-            Some(value) => {
-                EffectCode::Set { attr, entity: entity_id, value: self.planner.expr(value)? }
-            }
-            None => EffectCode::Retract { attr, entity: entity_id },
-        };
-        Ok((code, std::iter::once(entity).chain(value).collect()))
+        let entity = self.planner.expr(&entity)?;
+        Ok(match &value {
+            Some(value) => EffectCode::Set { attr, entity, value: self.planner.expr(value)? },
+            None => EffectCode::Retract { attr, entity },
+        })
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) -> Result<Vec<ExprId>, PlanError> {
+        exprs.iter().map(|it| self.planner.expr(it)).collect()
     }
 }

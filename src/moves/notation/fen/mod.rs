@@ -1,5 +1,9 @@
-//! Positions as FEN: piece placement, side, castling rights, en passant, clocks, and `hm=N` where
-//! turns have several half-moves.
+//! Positions as FEN: piece placement, side, castling rights, en passant, clocks, and what a game
+//! declares beyond.
+//!
+//! **What rules declare**, each a line `.meta fen "..."`: `shredder` (castling in file letters),
+//! `KEY=RELATION` (one more field `KEY=N`, a number of the game), `passed RELATION` (the passed square
+//! may be followed by the square of the piece that passed it).
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
@@ -54,7 +58,8 @@ pub enum FenField {
     EnPassant,
     Clock,
     MoveNumber,
-    HalfMoves,
+    /// A field that the game declares.
+    Further,
 }
 
 impl fmt::Display for FenField {
@@ -66,7 +71,7 @@ impl fmt::Display for FenField {
             Self::EnPassant => "en passant",
             Self::Clock => "half-move clock",
             Self::MoveNumber => "move number",
-            Self::HalfMoves => "half-moves of the turn",
+            Self::Further => "further field",
         })
     }
 }

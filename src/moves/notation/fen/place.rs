@@ -55,7 +55,7 @@ pub(super) fn place(
     clear(world, contract);
     let pieces = pieces(world, contract, &position.pieces)?;
     let mut warnings = Vec::new();
-    game(world, contract, position, &mut warnings)?;
+    game(world, contract, position, &mut warnings);
     for right in &position.rights {
         warnings.extend(castling(world, contract, &pieces, right).err());
     }
@@ -113,12 +113,7 @@ fn taken(world: &World) -> Vec<EntityId> {
     attributes.flat_map(|it| facts.entities_with(it)).collect()
 }
 
-fn game(
-    world: &mut World,
-    contract: &Contract,
-    position: &Position,
-    warnings: &mut Vec<Warning>,
-) -> Result<(), FenError> {
+fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &mut Vec<Warning>) {
     if position.fullmove == 0 {
         warnings.push(Warning::MoveNumberZero);
     }
@@ -130,23 +125,10 @@ fn game(
         let start = world.program().schema.attribute(occurrences.attr).default;
         world.set_raw(GAME, occurrences.attr, start);
     }
-    match (contract.half_moves, position.half_moves) {
-        (Some(fact), count) => {
-            let start = world.program().schema.attribute(fact.attr).default;
-            world.set_raw(GAME, fact.attr, count.or(start));
-        }
-        // A turn of one half-move never has one behind it.
-        (None, None | Some(0)) => {}
-        (None, Some(count)) => {
-            return Err(FenError {
-                field: FenField::HalfMoves,
-                offset: position.offsets.half_moves,
-                found: format!("hm={count}"),
-                expected: "nothing: turns have one half-move here".into(),
-            });
-        }
+    for (field, &value) in contract.fields.iter().zip(&position.further) {
+        let start = world.program().schema.attribute(field.fact.attr).default;
+        world.set_raw(GAME, field.fact.attr, value.or(start));
     }
-    Ok(())
 }
 
 /// Gives a rook its right to castle.

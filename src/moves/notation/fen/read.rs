@@ -18,9 +18,8 @@ pub(super) struct Position {
     pub(super) victim: Option<i64>,
     pub(super) clock: i64,
     pub(super) fullmove: i64,
-    pub(super) half_moves: Option<i64>,
-    /// Where the fields begin that only facts can refuse.
-    pub(super) offsets: Offsets,
+    /// One per field that the game declares: what the text says of it.
+    pub(super) further: Vec<Option<i64>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +42,6 @@ pub(super) enum RookOf {
     Wing(i64),
     /// The rook on that file, from 0.
     File(i64),
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Offsets {
-    pub(super) half_moves: usize,
 }
 
 /// A field's text and where it begins.
@@ -92,8 +86,7 @@ pub(super) fn position(
         victim,
         clock: 0,
         fullmove: 1,
-        half_moves: None,
-        offsets: Offsets::default(),
+        further: vec![None; contract.fields.len()],
     };
     if let Some(part) = parts.number(FenField::Clock) {
         position.clock = number(part, part.text, 0)?;
@@ -101,15 +94,24 @@ pub(super) fn position(
     if let Some(part) = parts.number(FenField::MoveNumber) {
         position.fullmove = number(part, part.text, 0)?;
     }
-    if let Some(part) = parts.take(FenField::HalfMoves) {
-        let count = part.text.strip_prefix("hm=").ok_or_else(|| part.refuse("hm=N or the end"))?;
-        position.half_moves = Some(number(part, count, 3)?);
-        position.offsets.half_moves = part.offset;
+    while let Some(part) = parts.take(FenField::Further) {
+        further(contract, part, &mut position.further)?;
     }
-    match parts.take(FenField::HalfMoves) {
-        Some(part) => Err(part.refuse("the end")),
-        None => Ok(position),
-    }
+    Ok(position)
+}
+
+/// A field `KEY=N` that the game declares, once.
+fn further(contract: &Contract, part: Part<'_>, found: &mut [Option<i64>]) -> Result<(), FenError> {
+    let (key, count) = part.text.split_once('=').unwrap_or((part.text, ""));
+    let open = |at: &usize| found.get(*at) == Some(&None);
+    let at = contract.fields.iter().position(|it| it.key == key).filter(open);
+    let Some(place) = at.and_then(|it| found.get_mut(it)) else {
+        let fields = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
+        let fields: String = fields.map(|it| format!("{}=N or ", it.0.key)).collect();
+        return Err(part.refuse(format!("{fields}the end")));
+    };
+    *place = Some(number(part, count, key.len() + 1)?);
+    Ok(())
 }
 
 /// The words of a text with their offsets.
@@ -138,9 +140,9 @@ impl<'a> Parts<'a> {
         Some(Part { field, offset, text })
     }
 
-    /// A counter, unless the next word is `hm=N` already.
+    /// A counter, unless the next word is a further field already.
     fn number(&mut self, field: FenField) -> Option<Part<'a>> {
-        let is_next = self.words.get(self.next).is_some_and(|it| !it.1.starts_with("hm="));
+        let is_next = self.words.get(self.next).is_some_and(|it| !it.1.contains('='));
         if is_next { self.take(field) } else { None }
     }
 

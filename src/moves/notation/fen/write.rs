@@ -9,8 +9,7 @@ use super::super::letters::Letters;
 use super::CastlingStyle;
 use super::read::initial;
 
-/// The position as FEN. The en passant square is written only if a capture there is legal, `hm=N`
-/// only under rules that count the half-moves of a turn.
+/// The position as FEN. The en passant square is written only if a capture there is legal.
 pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -> String {
     let program = world.program().clone();
     let mut fields = vec![
@@ -23,8 +22,10 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -
     let counter = |attr, absent: i64| facts.get_raw(GAME, attr).unwrap_or(absent).to_string();
     fields.push(counter(contract.clock.attr, 0));
     fields.push(counter(contract.fullmove.attr, 1));
-    let half_moves = contract.half_moves.and_then(|it| facts.get_raw(GAME, it.attr));
-    fields.extend(half_moves.map(|it| format!("hm={it}")));
+    for field in &contract.fields {
+        let value = facts.get_raw(GAME, field.fact.attr);
+        fields.extend(value.map(|it| format!("{}={it}", field.key)));
+    }
     fields.join(" ")
 }
 

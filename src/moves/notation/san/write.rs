@@ -49,9 +49,9 @@ impl After {
         let before = enemies(world, contract);
         let mark = world.mark();
         let mover = world.facts().get_raw(GAME, contract.turn.attr);
-        world.fire(mv.action, &mv.args);
-        let captured = count_enemies(world, contract, mover) < before;
-        let suffix = suffix(world, contract);
+        let fired = world.fire(mv.action, &mv.args).is_ok();
+        let captured = fired && count_enemies(world, contract, mover) < before;
+        let suffix = if fired { suffix(world, contract) } else { "" };
         world.rollback(mark);
         Self { captured, suffix }
     }

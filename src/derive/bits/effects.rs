@@ -1,0 +1,133 @@
+//! From the solutions of a reaction's body to its effects.
+//!
+//! Solutions differ in the variables that the reaction names, and go by their ascending values:
+//! loops find them in any order, some of them twice. Deliberately absent: applying the effects.
+
+use super::super::rows::Tuple;
+use super::super::trace::Said;
+use super::super::transaction::{Other, Output};
+use super::code::{EffectCode, ExprId, ReactionCode};
+use super::compile::{Compiled, ReactionPlan};
+use super::run::State;
+use super::word::Word;
+use crate::rules::{Effect, VarId};
+
+impl<W: Word> State<W> {
+    /// What the effects of a reaction come to, for each of its solutions.
+    pub(super) fn effects(
+        &mut self,
+        c: &Compiled<W>,
+        plan: &ReactionPlan,
+        outputs: &mut Vec<Output>,
+    ) {
+        let solved = std::mem::take(&mut self.solved);
+        if solved == 0 {
+            return;
+        }
+        let code = &c.code.effects[plan.code as usize];
+        let width = code.named.len();
+        let values = std::mem::take(&mut self.solutions);
+        if solved == 1 || width == 0 {
+            self.solution(c, code, &values[..width], outputs);
+        } else {
+            let mut rows: Vec<&[i64]> = values.chunks_exact(width).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            for row in rows {
+                self.solution(c, code, row, outputs);
+            }
+        }
+        self.solutions = values;
+        self.solutions.clear();
+    }
+
+    fn solution(
+        &mut self,
+        c: &Compiled<W>,
+        code: &ReactionCode,
+        values: &[i64],
+        outputs: &mut Vec<Output>,
+    ) {
+        for (&reg, &value) in code.named.iter().zip(values) {
+            self.regs[usize::from(reg)] = value;
+        }
+        if self.traced {
+            let values = values.iter().copied().collect();
+            let solution = Other::Solution { reaction: code.reaction, values };
+            outputs.push(Output::Other(Box::new(solution)));
+        }
+        for effect in &code.effects {
+            outputs.extend(self.output(c, code, effect));
+        }
+    }
+
+    /// An effect with its values; `None` if its arithmetic has no value.
+    #[inline]
+    fn output(
+        &mut self,
+        c: &Compiled<W>,
+        code: &ReactionCode,
+        effect: &EffectCode,
+    ) -> Option<Output> {
+        match effect {
+            EffectCode::Set { attr, entity, value } => {
+                let (entity, value) = (self.expr(c, *entity)?, self.expr(c, *value)?);
+                Some(Output::Set { attr: *attr, entity, value })
+            }
+            EffectCode::Retract { attr, entity } => {
+                self.expr(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
+            }
+            EffectCode::Remove { entity } => {
+                self.expr(c, *entity).map(|entity| Output::Remove { entity })
+            }
+            other => self.other(c, code, other).map(|it| Output::Other(Box::new(it))),
+        }
+    }
+
+    #[inline(never)]
+    fn other(
+        &mut self,
+        c: &Compiled<W>,
+        code: &ReactionCode,
+        effect: &EffectCode,
+    ) -> Option<Other> {
+        Some(match effect {
+            EffectCode::Set { .. } | EffectCode::Retract { .. } | EffectCode::Remove { .. } => {
+                return None;
+            }
+            EffectCode::Spawn { reg } => {
+                let entity = self.next_entity;
+                self.next_entity += 1;
+                self.regs[usize::from(*reg)] = entity;
+                Other::Spawn { entity }
+            }
+            EffectCode::Raise { event, args } => {
+                let args = self.exprs(c, args)?;
+                Other::Raise { reaction: code.reaction, event: *event, args }
+            }
+            EffectCode::Stop => Other::Stop,
+            EffectCode::Pass { args } => Other::Pass { args: self.exprs(c, args)? },
+            EffectCode::Emit { event, args } => {
+                Other::Emit { event: *event, args: self.exprs(c, args)? }
+            }
+            EffectCode::Say { effect } => self.said(c, code.reaction, *effect)?,
+            EffectCode::Rewind { turns } => Other::Rewind { turns: self.expr(c, *turns)? },
+        })
+    }
+
+    fn exprs(&self, c: &Compiled<W>, args: &[ExprId]) -> Option<Tuple> {
+        args.iter().map(|it| self.expr(c, *it)).collect()
+    }
+
+    /// A veto or a note.
+    fn said(&self, c: &Compiled<W>, reaction: usize, effect: usize) -> Option<Other> {
+        let reaction = &c.program.reactions[reaction];
+        let value = |var: VarId| self.reg(var.0 as u8);
+        let say = |parts| Said::new(&c.program, reaction, parts, value);
+        match &reaction.effects[effect] {
+            Effect::Veto { message } => Some(Other::Veto { said: say(&message.0) }),
+            Effect::Note { message } => Some(Other::Note { said: say(&message.0) }),
+            _ => None,
+        }
+    }
+}

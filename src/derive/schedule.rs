@@ -1,0 +1,109 @@
+//! In which order reactions run: batches by stage and owner, and which of them may run as one.
+//!
+//! Deliberately absent: running them (`transaction`).
+
+use std::ops::Range;
+
+use crate::rules::{Attributes, Dependencies, Effect, Event, Program, Reaction, writes};
+
+/// Reactions whose bodies are solved on the same facts, in text order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Batch {
+    /// Indexes into the program's reactions.
+    pub(super) reactions: Vec<usize>,
+    /// Its effects are writes of facts and nothing else.
+    pub(super) plain: bool,
+}
+
+/// The batches of every action and event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Schedule {
+    pub(super) batches: Vec<Batch>,
+    actions: Vec<Range<usize>>,
+    events: Vec<Range<usize>>,
+}
+
+impl Schedule {
+    /// The batches as the language defines them.
+    pub(super) fn by_the_letter(program: &Program) -> Self {
+        Self::build(program, |batches| batches)
+    }
+
+    /// The same with fewer batches: reactions that can never do anything are left out, and batches
+    /// that follow each other are one where the later reads nothing that the earlier writes.
+    pub(super) fn merged(program: &Program) -> Self {
+        let depends = Dependencies::of(program);
+        Self::build(program, |batches| merge(program, &depends, batches))
+    }
+
+    fn build(program: &Program, shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>) -> Self {
+        let mut it = Self { batches: Vec::new(), actions: Vec::new(), events: Vec::new() };
+        let mut range = |event: Event| {
+            let start = it.batches.len();
+            for reactions in shape(batches(program, event)) {
+                let effects = reactions.iter().flat_map(|&it| &program.reactions[it].effects);
+                let plain = effects.into_iter().all(is_plain);
+                it.batches.push(Batch { reactions, plain });
+            }
+            start..it.batches.len()
+        };
+        let actions = program.actions.iter().map(|it| range(Event::Action(it.id))).collect();
+        let events = program.events.iter().map(|it| range(Event::Raised(it.id))).collect();
+        Self { actions, events, ..it }
+    }
+
+    /// The batches of an action or event, in their order.
+    pub(super) fn of(&self, event: Event) -> Range<usize> {
+        match event {
+            Event::Action(id) => self.actions[usize::from(id.0)].clone(),
+            Event::Raised(id) => self.events[usize::from(id.0)].clone(),
+            Event::Any => 0..0,
+        }
+    }
+}
+
+fn is_plain(effect: &Effect) -> bool {
+    matches!(effect, Effect::Set { .. } | Effect::Retract { .. } | Effect::Remove { .. })
+}
+
+/// By stage, then by owner, then as they stand in the text.
+fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
+    let concerns = |it: &Reaction| {
+        it.event == event || it.event == Event::Any && matches!(event, Event::Action(_))
+    };
+    let all = program.reactions.iter().enumerate();
+    let mut keyed: Vec<_> =
+        all.filter(|(_, it)| concerns(it)).map(|(at, it)| ((it.stage, it.owner), at)).collect();
+    keyed.sort();
+    let groups = keyed.chunk_by(|a, b| a.0 == b.0);
+    groups.map(|it| it.iter().map(|it| it.1).collect()).collect()
+}
+
+fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut merged: Vec<Vec<usize>> = Vec::new();
+    let mut written = Attributes::default();
+    // Whether what follows the last batch may join it.
+    let mut open = false;
+    for batch in batches {
+        let can_act = |it: &usize| depends.can_hold(&program.reactions[*it].body);
+        let batch: Vec<usize> = batch.into_iter().filter(can_act).collect();
+        if batch.is_empty() {
+            continue;
+        }
+        let reactions = || batch.iter().map(|&it| &program.reactions[it]);
+        let blind = !reactions().any(|it| depends.reads_of(&it.body).meets(&written));
+        if !(open && blind) {
+            merged.push(Vec::new());
+            written = Attributes::default();
+        }
+        reactions().for_each(|it| written.extend(&writes(program, it)));
+        // What follows a raised event, or is cut off by `stop`, is another batch.
+        let ends =
+            |it: &Effect| matches!(it, Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. });
+        open = !reactions().any(|it| it.effects.iter().any(ends));
+        if let Some(last) = merged.last_mut() {
+            last.extend(batch);
+        }
+    }
+    merged
+}

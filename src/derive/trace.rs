@@ -1,0 +1,140 @@
+//! What happened when an action was taken: each reaction that did something, why, and what.
+//!
+//! Plain data in raw values; whoever shows it has the names. An effect's justification is its step:
+//! the reaction, the values of its variables, and the event that it reacted to.
+//! Deliberately absent: making it (`transaction`).
+
+use std::fmt;
+
+use super::rows::Tuple;
+use crate::facts::{Change, EntityId};
+use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
+
+/// What happened, in its order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trace {
+    pub steps: Vec<Step>,
+}
+
+/// One solution of one reaction, and its effects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What it reacted to: the action or a raised event, with the arguments as they were then.
+    pub event: Event,
+    pub args: Tuple,
+    /// How many events lie between the action and this one.
+    pub depth: usize,
+    /// The reaction's number in the program; its stage, owner and place are there.
+    pub reaction: usize,
+    /// The values of its named variables, in the order of [`Reaction::named`].
+    pub values: Tuple,
+    pub done: Vec<Done>,
+}
+
+/// One thing that a reaction did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// A fact was added, replaced or taken back.
+    Changed(Change),
+    Spawned(EntityId),
+    Raised {
+        event: EventId,
+        args: Tuple,
+    },
+    Stopped,
+    Passed {
+        args: Tuple,
+    },
+    Emitted {
+        event: EventId,
+        args: Tuple,
+    },
+    Noted {
+        said: Said,
+    },
+    /// The game is to go back so many whole turns.
+    Rewound {
+        turns: i64,
+    },
+}
+
+/// What a reaction says: a veto's reason or a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The place of the reaction.
+    pub place: String,
+    pub parts: Vec<SaidPart>,
+    /// The text with values by their plain names, for whoever knows no better ones.
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaidPart {
+    Text(String),
+    Value { ty: Type, raw: i64 },
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Said {
+    /// The message of a reaction with the values of its variables.
+    pub(super) fn new(
+        program: &Program,
+        reaction: &Reaction,
+        parts: &[MessagePart],
+        value: impl Fn(VarId) -> i64,
+    ) -> Self {
+        let part = |part: &MessagePart| match part {
+            MessagePart::Text(text) => SaidPart::Text(text.clone()),
+            MessagePart::Value(var) => {
+                let ty = reaction.vars[usize::from(var.0)].ty;
+                SaidPart::Value { ty, raw: value(*var) }
+            }
+        };
+        let parts: Vec<SaidPart> = parts.iter().map(part).collect();
+        let mut said = Self { place: program.place(reaction.span), parts, text: String::new() };
+        said.text = said.render(&|ty, raw| program.value_name(ty, raw));
+        said
+    }
+
+    /// The text, with values named by the caller.
+    pub fn render(&self, names: &dyn Fn(Type, i64) -> String) -> String {
+        let part = |part: &SaidPart| match part {
+            SaidPart::Text(text) => text.clone(),
+            SaidPart::Value { ty, raw } => names(*ty, *raw),
+        };
+        self.parts.iter().map(part).collect()
+    }
+}
+
+impl Trace {
+    /// Everything done, with the step that did it.
+    pub fn done(&self) -> impl Iterator<Item = (&Step, &Done)> {
+        self.steps.iter().flat_map(|step| step.done.iter().map(move |done| (step, done)))
+    }
+
+    /// How many whole turns the game is to go back; the last word stands.
+    pub fn rewind(&self) -> Option<i64> {
+        let turns = |done: &Done| match done {
+            Done::Rewound { turns } => Some(*turns),
+            _ => None,
+        };
+        self.done().filter_map(|it| turns(it.1)).last()
+    }
+
+    /// The reactions of core and game changed some facts, and that is all.
+    pub fn is_plain(&self, program: &Program) -> bool {
+        let owned = |it: &Step| program.reactions[it.reaction].owner.is_some();
+        !self.steps.iter().any(owned) && self.done().all(|it| matches!(it.1, Done::Changed(_)))
+    }
+
+    /// Bytes that the steps hold.
+    pub fn heap_bytes(&self) -> usize {
+        let done: usize = self.steps.iter().map(|it| it.done.capacity()).sum();
+        self.steps.capacity() * size_of::<Step>() + done * size_of::<Done>()
+    }
+}

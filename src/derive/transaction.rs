@@ -1,0 +1,247 @@
+//! What happens when an action is taken or an event is raised: stage by stage, batch by batch.
+//!
+//! A batch is solved by the evaluator at hand; here its effects are applied, and the events that it
+//! raised happen, one after the other, before the next batch begins. The road of actions that raise
+//! nothing is short (`World::fire`). Deliberately absent: which batches there are (`schedule`).
+
+use std::collections::VecDeque;
+
+use super::rows::Tuple;
+use super::trace::{Done, Said, Step, Trace};
+use super::world::World;
+use crate::facts::{AttrId, EntityId};
+use crate::rules::{Event, EventId};
+
+/// How deep events may raise events.
+pub const DEPTH: usize = 32;
+/// How many events one action may raise.
+pub const EVENTS: usize = 1024;
+
+/// One effect of a batch, with its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Output {
+    Set { attr: AttrId, entity: i64, value: i64 },
+    Retract { attr: AttrId, entity: i64 },
+    Remove { entity: i64 },
+    Other(Box<Other>),
+}
+
+/// The rarer effects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Other {
+    /// The effects up to the next of these belong to a solution of this reaction, with the values
+    /// of its named variables. Only where somebody traces.
+    Solution {
+        reaction: usize,
+        values: Tuple,
+    },
+    Spawn {
+        entity: i64,
+    },
+    Raise {
+        reaction: usize,
+        event: EventId,
+        args: Tuple,
+    },
+    Stop,
+    Pass {
+        args: Tuple,
+    },
+    Veto {
+        said: Said,
+    },
+    Emit {
+        event: EventId,
+        args: Tuple,
+    },
+    Note {
+        said: Said,
+    },
+    Rewind {
+        turns: i64,
+    },
+}
+
+/// Why an action did not happen. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A reaction refused it.
+    #[error("{said}")]
+    Veto { said: Said },
+    /// Events raise each other without end. The cycle as `event (place of the reaction)`.
+    #[error("events raise each other more than {DEPTH} deep: {}", cycle.join(" -> "))]
+    Cycle { cycle: Vec<String> },
+    #[error("more than {EVENTS} events are raised; the last is raised at {place}")]
+    Events { place: String },
+    #[error("there is no room for another entity: {cap} are the most")]
+    Entities { cap: u32 },
+}
+
+/// An event that waits to happen.
+struct Raised {
+    event: EventId,
+    args: Tuple,
+    /// The reaction that raised it.
+    by: usize,
+}
+
+pub(super) struct Transaction<'w, 't> {
+    pub(super) world: &'w mut World,
+    pub(super) trace: Option<&'t mut Trace>,
+    /// The events under way, outermost first, with the reactions that raised them.
+    under_way: Vec<(EventId, usize)>,
+    events: usize,
+    /// A rewind ends everything: nothing runs after the batch that asks for it.
+    rewinds: bool,
+}
+
+impl<'w, 't> Transaction<'w, 't> {
+    pub(super) fn new(world: &'w mut World, trace: Option<&'t mut Trace>) -> Self {
+        Self { world, trace, under_way: Vec::new(), events: 0, rewinds: false }
+    }
+
+    /// Runs the batches of an action or event.
+    pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Refusal> {
+        let mut args: Tuple = args.iter().copied().collect();
+        for batch in self.world.batches(event) {
+            let outputs = self.world.solve(batch, &args, self.trace.is_some());
+            let mut flow = Flow::default();
+            let applied = outputs.iter().try_for_each(|it| self.apply(event, &args, it, &mut flow));
+            self.world.give_back(outputs);
+            applied?;
+            for raised in flow.raised {
+                if !self.rewinds {
+                    self.raise(raised)?;
+                }
+            }
+            if flow.stop || self.rewinds {
+                break;
+            }
+            if let Some(passed) = flow.pass {
+                args = passed;
+            }
+        }
+        Ok(())
+    }
+
+    fn raise(&mut self, raised: Raised) -> Result<(), Refusal> {
+        let Raised { event, args, by } = raised;
+        self.events += 1;
+        if self.events > EVENTS {
+            return Err(Refusal::Events { place: self.place(by) });
+        }
+        self.under_way.push((event, by));
+        if self.under_way.len() > DEPTH {
+            return Err(Refusal::Cycle { cycle: self.cycle() });
+        }
+        self.run(Event::Raised(event), &args)?;
+        self.under_way.pop();
+        Ok(())
+    }
+
+    fn place(&self, reaction: usize) -> String {
+        let program = self.world.program();
+        program.place(program.reactions[reaction].span)
+    }
+
+    /// The innermost events, back to where they begin to repeat.
+    fn cycle(&self) -> Vec<String> {
+        let Some((last, before)) = self.under_way.split_last() else { return Vec::new() };
+        let start = before.iter().rposition(|it| it == last).unwrap_or_default();
+        let name = |&(event, by): &(EventId, usize)| {
+            format!("{} ({})", self.world.program().event(event).name, self.place(by))
+        };
+        self.under_way[start..].iter().map(name).collect()
+    }
+
+    fn apply(
+        &mut self,
+        event: Event,
+        args: &Tuple,
+        output: &Output,
+        flow: &mut Flow,
+    ) -> Result<(), Refusal> {
+        let since = self.world.facts().mark();
+        match output {
+            Output::Set { attr, entity, value } => {
+                self.world.set_raw(EntityId(*entity as u32), *attr, Some(*value));
+            }
+            Output::Retract { attr, entity } => {
+                self.world.set_raw(EntityId(*entity as u32), *attr, None);
+            }
+            Output::Remove { entity } => self.world.remove(EntityId(*entity as u32)),
+            Output::Other(other) => self.apply_other(event, args, other, flow)?,
+        }
+        if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
+            let changes = self.world.facts().changes_since(since);
+            step.done.extend(changes.iter().copied().map(Done::Changed));
+        }
+        Ok(())
+    }
+
+    fn apply_other(
+        &mut self,
+        event: Event,
+        args: &Tuple,
+        other: &Other,
+        flow: &mut Flow,
+    ) -> Result<(), Refusal> {
+        let done = match other {
+            Other::Solution { reaction, values } => {
+                let depth = self.under_way.len();
+                if let Some(trace) = &mut self.trace {
+                    let (args, values) = (args.clone(), values.clone());
+                    let done = Vec::new();
+                    trace.steps.push(Step {
+                        event,
+                        args,
+                        depth,
+                        reaction: *reaction,
+                        values,
+                        done,
+                    });
+                }
+                return Ok(());
+            }
+            Other::Spawn { .. } => {
+                if self.world.facts().room() == 0 {
+                    let cap = self.world.facts().schema().entity_cap();
+                    return Err(Refusal::Entities { cap });
+                }
+                Done::Spawned(self.world.create())
+            }
+            Other::Raise { reaction, event, args } => {
+                let (event, args) = (*event, args.clone());
+                flow.raised.push_back(Raised { event, args: args.clone(), by: *reaction });
+                Done::Raised { event, args }
+            }
+            Other::Stop => {
+                flow.stop = true;
+                Done::Stopped
+            }
+            Other::Pass { args } => {
+                flow.pass = Some(args.clone());
+                Done::Passed { args: args.clone() }
+            }
+            Other::Veto { said } => return Err(Refusal::Veto { said: said.clone() }),
+            Other::Emit { event, args } => Done::Emitted { event: *event, args: args.clone() },
+            Other::Note { said } => Done::Noted { said: said.clone() },
+            Other::Rewind { turns } => {
+                self.rewinds = true;
+                Done::Rewound { turns: *turns }
+            }
+        };
+        if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
+            step.done.push(done);
+        }
+        Ok(())
+    }
+}
+
+/// What a batch has in store.
+#[derive(Default)]
+struct Flow {
+    raised: VecDeque<Raised>,
+    stop: bool,
+    pass: Option<Tuple>,
+}

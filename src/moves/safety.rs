@@ -1,0 +1,99 @@
+//! Who decides whether an action leaves a position that its side may leave: the rules, or playing
+//! it out.
+//!
+//! An action that declares `legality rules` is decided by its own relation, but for the rows of its
+//! `simulates` relation. All of it is played out where rules cannot know the outcome: a reaction may
+//! refuse it, or a preset's reaction writes what safety depends on and the preset's file says
+//! nothing of it. A file says something by a clause of the `simulates` relation, or by
+//! `.meta legality "rules"`. Deliberately absent: playing it out (`action`).
+
+use std::collections::BTreeSet;
+
+use crate::rules::{
+    Action, Attributes, Dependencies, Effect, Event, Legality, Program, Reaction, RelId, raises,
+    writes,
+};
+
+/// How the rows of an action are decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// By its own relation.
+    Rules,
+    /// By its own relation, but for the rows of this one.
+    Except(RelId),
+    /// By playing every try out.
+    Simulation,
+}
+
+/// How each action of a program is decided.
+pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
+    let depends = Dependencies::of(program);
+    let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
+    program.actions.iter().map(|it| view.decision(it)).collect()
+}
+
+struct View<'p> {
+    program: &'p Program,
+    depends: &'p Dependencies,
+    /// What the safety of a position depends on.
+    matters: Attributes,
+}
+
+impl<'p> View<'p> {
+    fn decision(&self, action: &Action) -> Decision {
+        let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+        if action.legality == Legality::Simulate
+            || own.iter().any(|it| self.may_veto(it) || self.is_unforeseen(action, it))
+        {
+            return Decision::Simulation;
+        }
+        match action.simulates.filter(|&it| !self.depends.is_empty(it)) {
+            Some(rel) => Decision::Except(rel),
+            None => Decision::Rules,
+        }
+    }
+
+    /// The reactions to such events that can do something.
+    fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
+        let all = self.program.reactions.iter();
+        all.filter(|it| fits(it.event) && self.depends.can_hold(&it.body)).collect()
+    }
+
+    /// The reaction, and those to events that follow from it.
+    fn consequences(&self, first: &'p Reaction) -> Vec<&'p Reaction> {
+        let (mut found, mut known, mut next) = (vec![first], BTreeSet::new(), 0);
+        while let Some(&reaction) = found.get(next) {
+            next += 1;
+            for event in raises(reaction) {
+                if known.insert(event) {
+                    found.extend(self.reactions(|it| it == Event::Raised(event)));
+                }
+            }
+        }
+        found
+    }
+
+    fn may_veto(&self, reaction: &'p Reaction) -> bool {
+        let effects = self.consequences(reaction).into_iter().flat_map(|it| &it.effects);
+        effects.into_iter().any(|it| matches!(it, Effect::Veto { .. }))
+    }
+
+    /// A preset's reaction that may change what safety depends on, with nothing said about it.
+    fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
+        let Some(owner) = reaction.owner else { return false };
+        let speaks = |rel: RelId| {
+            let rules = &self.program.relation(rel).rules;
+            rules.iter().any(|&it| self.program.rule(it).span.source == owner)
+        };
+        let trusted = self
+            .program
+            .meta
+            .iter()
+            .any(|it| it.span.source == owner && it.key == "legality" && it.value == "rules");
+        if trusted || action.simulates.is_some_and(speaks) {
+            return false;
+        }
+        let consequences = self.consequences(reaction);
+        consequences.into_iter().any(|it| writes(self.program, it).meets(&self.matters))
+    }
+}

@@ -1,0 +1,256 @@
+//! The effects of reactions: what they name, and of what types.
+//!
+//! Deliberately absent: the reaction around them (`reaction`).
+
+use super::super::ast::{self, Atom, Name};
+use super::super::mistake;
+use super::super::program::{Effect, Event, Expr, Input, Message, MessagePart, Role, Span, VarId};
+use super::rule::{Body, OUTER, Subject, Use};
+
+impl ast::Effect<'_> {
+    /// Where the effect stands, or what it is about.
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Self::Set(atom)
+            | Self::Retract(atom)
+            | Self::Raise(atom)
+            | Self::Pass(atom)
+            | Self::Emit(atom) => atom.span,
+            Self::Remove(expr) | Self::Rewind(expr) => expr.span,
+            Self::Spawn(name) | Self::Veto(name) | Self::Note(name) => name.span,
+            Self::Stop(span) => *span,
+        }
+    }
+}
+
+impl<'t> Body<'_, 't> {
+    /// Notes the variables of an effect as variables of the reaction.
+    pub(super) fn note_effect(&mut self, effect: &ast::Effect<'t>) {
+        use ast::Effect as E;
+        match effect {
+            E::Set(atom) | E::Retract(atom) | E::Raise(atom) | E::Pass(atom) | E::Emit(atom) => {
+                atom.args.iter().for_each(|it| self.note_expr(it));
+            }
+            E::Remove(expr) | E::Rewind(expr) => self.note_expr(expr),
+            E::Spawn(name) => self.note_outer_name(*name),
+            E::Veto(text) | E::Note(text) => {
+                for (part, _) in placeholders(*text) {
+                    self.note_outer_name(part);
+                }
+            }
+            E::Stop(_) => {}
+        }
+    }
+
+    /// Notes the uses of an effect's variables. Returns the relation or event that it is about.
+    pub(super) fn collect_effect(
+        &mut self,
+        effect: &ast::Effect<'t>,
+        event: Event,
+    ) -> Option<Subject> {
+        use ast::Effect as E;
+        match effect {
+            E::Set(atom) => self.collect_write(atom, "set"),
+            E::Retract(atom) => self.collect_write(atom, "retract"),
+            E::Remove(expr) => {
+                let ty = self.cx.domains.entities();
+                self.collect_expr(expr, ty, Use::Effect, OUTER, false);
+                None
+            }
+            E::Spawn(name) => {
+                let ty = self.cx.domains.entities();
+                // A new variable: as good as a parameter.
+                self.collect_name(*name, ty, Use::Param);
+                None
+            }
+            E::Raise(atom) | E::Emit(atom) => self.collect_event(atom),
+            E::Pass(atom) => self.collect_pass(atom, event),
+            E::Stop(span) => {
+                self.inside_event("stop", *span, event);
+                None
+            }
+            E::Veto(text) | E::Note(text) => {
+                for (part, closed) in placeholders(*text) {
+                    if !closed {
+                        self.cx.report(mistake::stray_brace("text", part.span));
+                        self.poisoned = true;
+                    } else {
+                        self.collect_name(part, None, Use::Effect);
+                    }
+                }
+                None
+            }
+            E::Rewind(expr) => {
+                let ty = Some(super::super::program::Type::Int);
+                self.collect_expr(expr, ty, Use::Effect, OUTER, false);
+                None
+            }
+        }
+    }
+
+    fn collect_event(&mut self, atom: &Atom<'t>) -> Option<Subject> {
+        let subject = self.cx.find_event(atom.name).map(Subject::Event);
+        self.collect_atom(atom, subject, Use::Effect, OUTER);
+        subject
+    }
+
+    fn collect_pass(&mut self, atom: &Atom<'t>, event: Event) -> Option<Subject> {
+        let subject = self.collect_event(atom)?;
+        if !self.inside_event("pass", atom.name.span, event) {
+            return Some(subject);
+        }
+        if let (Subject::Event(found), Event::Raised(wanted)) = (subject, event)
+            && found != wanted
+        {
+            let wanted = self.cx.subject(Subject::Event(wanted)).name.text;
+            self.cx.report(mistake::pass_of_other(atom.name, wanted));
+            self.poisoned = true;
+        }
+        Some(subject)
+    }
+
+    fn inside_event(&mut self, word: &str, span: Span, event: Event) -> bool {
+        let inside = matches!(event, Event::Raised(_));
+        if !inside {
+            self.cx.report(mistake::outside_event(word, span));
+            self.poisoned = true;
+        }
+        inside
+    }
+
+    /// The input that an effect writes.
+    fn collect_write(&mut self, atom: &Atom<'t>, word: &str) -> Option<Subject> {
+        let rel = self.cx.find(atom.name);
+        let types = match rel {
+            Some(rel) => {
+                let declared = self.cx.relation(rel).span;
+                let Role::Input(input) = self.cx.relation(rel).role else {
+                    self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
+                    self.poisoned = true;
+                    self.collect_atom(atom, None, Use::Effect, OUTER);
+                    return None;
+                };
+                let mut types = self.cx.info(rel).types.clone();
+                if word == "retract" {
+                    types.truncate(usize::from(matches!(input, Input::Key(_) | Input::Flag(_))));
+                }
+                if types.len() != atom.args.len() {
+                    let relation = self.cx.relation(rel);
+                    let counts = (types.len(), atom.args.len());
+                    let report =
+                        mistake::effect_arity(word, atom.name, counts, atom.span, relation);
+                    self.cx.report(report);
+                    self.poisoned = true;
+                    types.clear();
+                }
+                types
+            }
+            None => {
+                self.poisoned = true;
+                Vec::new()
+            }
+        };
+        for (at, arg) in atom.args.iter().enumerate() {
+            self.collect_expr(arg, types.get(at).copied().flatten(), Use::Effect, OUTER, false);
+        }
+        rel.map(Subject::Relation)
+    }
+
+    pub(super) fn lower_effect(
+        &mut self,
+        effect: &ast::Effect<'t>,
+        subject: Option<Subject>,
+    ) -> Option<Effect> {
+        use ast::Effect as E;
+        match (effect, subject) {
+            (E::Set(atom), Some(Subject::Relation(rel))) => {
+                Some(Effect::Set { rel, args: self.effect_args(atom, subject?)? })
+            }
+            (E::Retract(atom), Some(Subject::Relation(rel))) => {
+                Some(Effect::Retract { rel, key: self.effect_args(atom, subject?)? })
+            }
+            (E::Raise(atom), Some(Subject::Event(event))) => {
+                Some(Effect::Raise { event, args: self.effect_args(atom, subject?)? })
+            }
+            (E::Emit(atom), Some(Subject::Event(event))) => {
+                Some(Effect::Emit { event, args: self.effect_args(atom, subject?)? })
+            }
+            (E::Pass(atom), Some(subject)) => {
+                Some(Effect::Pass { args: self.effect_args(atom, subject)? })
+            }
+            (E::Remove(expr), _) => {
+                let Some(ty) = self.cx.domains.entities() else {
+                    self.cx.report(mistake::no_entities(expr.span));
+                    return None;
+                };
+                Some(Effect::Remove { entity: self.lower_expr(expr, ty, OUTER)? })
+            }
+            (E::Spawn(name), _) => {
+                if self.cx.domains.entities().is_none() {
+                    self.cx.report(mistake::no_entities(name.span));
+                    return None;
+                }
+                Some(Effect::Spawn { var: self.var(name.text, OUTER, false) })
+            }
+            (E::Stop(_), _) => Some(Effect::Stop),
+            (E::Veto(text), _) => Some(Effect::Veto { message: self.message(*text) }),
+            (E::Note(text), _) => Some(Effect::Note { message: self.message(*text) }),
+            (E::Rewind(expr), _) => {
+                let ty = super::super::program::Type::Int;
+                Some(Effect::Rewind { turns: self.lower_expr(expr, ty, OUTER)? })
+            }
+            _ => None,
+        }
+    }
+
+    fn effect_args(&mut self, atom: &Atom<'t>, subject: Subject) -> Option<Vec<Expr>> {
+        let types = self.cx.subject(subject).types.clone();
+        let mut args = Vec::new();
+        for (arg, ty) in atom.args.iter().zip(types) {
+            args.push(ty.and_then(|ty| self.lower_expr(arg, ty, OUTER)));
+        }
+        args.into_iter().collect()
+    }
+
+    fn message(&mut self, text: Name<'t>) -> Message {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        for (name, _) in placeholders(text) {
+            let start = (name.span.start - text.span.start) as usize - 1;
+            if start > at {
+                parts.push(MessagePart::Text(text.text[at..start].to_string()));
+            }
+            let var: VarId = self.var(name.text, OUTER, false);
+            parts.push(MessagePart::Value(var));
+            at = start + name.text.len() + 2;
+        }
+        if at < text.text.len() {
+            parts.push(MessagePart::Text(text.text[at..].to_string()));
+        }
+        Message(parts)
+    }
+}
+
+/// The words in braces, and whether the brace has its partner. An open brace ends the search.
+fn placeholders(text: Name<'_>) -> Vec<(Name<'_>, bool)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    let part = |from: usize, to: usize| Name {
+        text: &text.text[from..to],
+        span: Span {
+            start: text.span.start + from as u32,
+            end: text.span.start + to as u32,
+            ..text.span
+        },
+    };
+    while let Some(open) = text.text[at..].find(['{', '}']).map(|it| it + at) {
+        let close = text.text[open..].find('}').map(|it| it + open);
+        let Some(close) = close.filter(|&it| it > open + 1) else {
+            found.push((part(open, open + 1), false));
+            return found;
+        };
+        found.push((part(open + 1, close), true));
+        at = close + 1;
+    }
+    found
+}

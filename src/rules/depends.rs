@@ -1,0 +1,152 @@
+//! What depends on what: which attributes rules read, which ones reactions write, and which rules
+//! and reactions can never do anything.
+//!
+//! All answers are safe guesses: more may be read and written than really is.
+//! Deliberately absent: orders of evaluation (`stratify`), and how rules run.
+
+use super::program::{Effect, EventId, Input, Literal, Program, Reaction, RelId, Role};
+use crate::facts::AttrId;
+
+/// A set of attributes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Attributes(Vec<u64>);
+
+impl Attributes {
+    pub fn insert(&mut self, attr: AttrId) {
+        let at = usize::from(attr.0);
+        if self.0.len() <= at / 64 {
+            self.0.resize(at / 64 + 1, 0);
+        }
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    pub fn extend(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine |= theirs;
+        }
+    }
+
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+}
+
+/// What the relations of a program depend on.
+#[derive(Debug, Clone)]
+pub struct Dependencies {
+    reads: Vec<Attributes>,
+    empty: Vec<bool>,
+}
+
+impl Dependencies {
+    pub fn of(program: &Program) -> Self {
+        let inputs = program.relations.iter().map(|it| {
+            let mut reads = Attributes::default();
+            if let Role::Input(input) = it.role {
+                reads.insert(input.attr());
+            }
+            reads
+        });
+        let concluded = |role: &Role| matches!(role, Role::Static | Role::Derived);
+        let mut it = Self {
+            reads: inputs.collect(),
+            empty: program.relations.iter().map(|it| concluded(&it.role)).collect(),
+        };
+        for stratum in &program.strata {
+            it.settle(program, &stratum.relations);
+        }
+        it
+    }
+
+    /// One stratum: what can hold at all, then what it reads.
+    fn settle(&mut self, program: &Program, relations: &[RelId]) {
+        let rules = || relations.iter().flat_map(|&it| &program.relation(it).rules);
+        loop {
+            let before = self.empty.clone();
+            for rule in rules().map(|&it| program.rule(it)) {
+                if self.can_hold(&rule.body) {
+                    self.empty[usize::from(rule.head.0)] = false;
+                }
+            }
+            if before == self.empty {
+                break;
+            }
+        }
+        let mut reads = Attributes::default();
+        for rule in rules().map(|&it| program.rule(it)).filter(|it| self.can_hold(&it.body)) {
+            reads.extend(&self.reads_of(&rule.body));
+        }
+        for rel in relations {
+            self.reads[usize::from(rel.0)].extend(&reads);
+        }
+    }
+
+    /// Whether no rule can ever conclude the relation.
+    pub fn is_empty(&self, rel: RelId) -> bool {
+        self.empty[usize::from(rel.0)]
+    }
+
+    /// Whether a body asks for nothing that can never be.
+    pub fn can_hold(&self, body: &[Literal]) -> bool {
+        !body.iter().any(|literal| {
+            matches!(literal, Literal::Atom(atom) if !atom.negated && self.is_empty(atom.rel))
+        })
+    }
+
+    /// The attributes that a relation's rows may depend on.
+    pub fn reads(&self, rel: RelId) -> &Attributes {
+        &self.reads[usize::from(rel.0)]
+    }
+
+    /// The attributes that a body's solutions may depend on.
+    pub fn reads_of(&self, body: &[Literal]) -> Attributes {
+        let mut reads = Attributes::default();
+        for literal in body {
+            match literal {
+                Literal::Atom(atom) => reads.extend(self.reads(atom.rel)),
+                Literal::Compare(_) => {}
+                Literal::Aggregate(aggregate) => reads.extend(&self.reads_of(&aggregate.body)),
+            }
+        }
+        reads
+    }
+}
+
+/// The attributes that a reaction itself may write; not what the events that it raises do.
+pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
+    let mut writes = Attributes::default();
+    for effect in &reaction.effects {
+        match effect {
+            Effect::Set { rel, .. } | Effect::Retract { rel, .. } => {
+                if let Role::Input(input) = program.relation(*rel).role {
+                    writes.insert(input.attr());
+                }
+            }
+            Effect::Remove { .. } => writes.extend(&of_entities(program)),
+            _ => {}
+        }
+    }
+    writes
+}
+
+/// The attributes that entities have.
+fn of_entities(program: &Program) -> Attributes {
+    let mut attributes = Attributes::default();
+    for relation in &program.relations {
+        if let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role {
+            attributes.insert(attr);
+        }
+    }
+    attributes
+}
+
+/// The events that a reaction raises itself.
+pub fn raises(reaction: &Reaction) -> impl Iterator<Item = EventId> + '_ {
+    reaction.effects.iter().filter_map(|effect| match effect {
+        Effect::Raise { event, .. } => Some(*event),
+        _ => None,
+    })
+}

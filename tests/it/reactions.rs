@@ -1,0 +1,133 @@
+//! Reactions: both evaluators run the same transactions, step by step; what is refused leaves no
+//! mark; limits are errors with names.
+//!
+//! Deliberately absent: what single presets do (`golden`).
+
+use std::sync::Arc;
+
+use rulemate::derive::{Backend, Plan, Refusal, Trace, World};
+use rulemate::facts::{EntityId, GAME, NEXT_ENTITY};
+use rulemate::rules::{ActionId, Program};
+
+use crate::fixture::{program, world};
+
+/// A world of the referee's with the same facts.
+pub(crate) fn twin(world: &World) -> World {
+    let mut twin = World::new(Arc::clone(world.plan()), Backend::Frog);
+    let schema = Arc::clone(world.facts().schema());
+    for at in 0..schema.attributes().len() as u16 {
+        let attr = rulemate::facts::AttrId(at);
+        for entity in (0..schema.entity_cap()).map(EntityId) {
+            twin.set_raw(entity, attr, world.facts().get_raw(entity, attr));
+        }
+    }
+    twin.set_raw(GAME, NEXT_ENTITY, world.facts().get_raw(GAME, NEXT_ENTITY));
+    twin.commit();
+    twin
+}
+
+/// Takes an action on both evaluators, traced and untraced: facts, steps and refusals are the same,
+/// and a refusal changes nothing.
+pub(crate) fn fire_alike(
+    world: &mut World,
+    action: ActionId,
+    args: &[i64],
+) -> Result<Trace, Refusal> {
+    let before = world.facts().hash();
+    let mut other = twin(world);
+    let mark = world.mark();
+    let plain = world.fire(action, args);
+    let after = world.facts().hash();
+    world.rollback(mark);
+    assert_eq!(world.facts().hash(), before, "rolled back");
+    let traced = world.fire_traced(action, args);
+    assert_eq!(plain.is_ok(), traced.is_ok());
+    assert_eq!(world.facts().hash(), after, "traced and untraced");
+    let expected = other.fire_traced(action, args);
+    assert_eq!(traced, expected);
+    assert_eq!(world.facts().hash(), other.facts().hash(), "the referee has the same facts");
+    if traced.is_err() {
+        assert_eq!(after, before, "a refusal changes nothing");
+    }
+    traced
+}
+
+const HEAD: &str = r#"
+.domain Thing entities 6
+.input life(thing: Thing, points: Int) key attr life "{thing} has {points}"
+.action poke(thing: Thing) "{thing} is poked"
+poke(t) :- life(t, _).
+.event hurt(thing: Thing, points: Int) "{thing} loses {points}"
+"#;
+
+fn one(text: &str) -> (Arc<Program>, World) {
+    let program = program(&format!("{HEAD}{text}"));
+    let mut world = world(&program, Backend::Bits);
+    let thing = world.create();
+    let life = program.schema.attribute_named("life").unwrap_or_else(|| panic!("life"));
+    world.set_raw(thing, life, Some(5));
+    world.commit();
+    (program, world)
+}
+
+fn refusal(text: &str) -> String {
+    let (program, mut world) = one(text);
+    match fire_alike(&mut world, program.actions[0].id, &[1]) {
+        Ok(trace) => panic!("{trace:?}"),
+        Err(refusal) => refusal.to_string(),
+    }
+}
+
+#[test]
+fn a_veto_says_why() {
+    let text = refusal(r#"on poke(t) when life(t, n), n > 3 do veto "{t} still has {n}"."#);
+    assert_eq!(text, "#1 still has 5");
+}
+
+#[test]
+fn a_cycle_of_events_is_named() {
+    let text = refusal(
+        "on poke(t) do raise hurt(t, 1).\n.event ache(thing: Thing) \"{thing} aches\"\n\
+         on hurt(t, _) do raise ache(t).\non ache(t) do raise hurt(t, 1).",
+    );
+    assert_eq!(
+        text,
+        "events raise each other more than 32 deep: \
+         hurt (test.dl:10) -> ache (test.dl:9) -> hurt (test.dl:10)"
+    );
+}
+
+#[test]
+fn events_and_entities_run_out() {
+    let text = refusal(
+        "on poke(t) do raise hurt(t, 4).\n\
+         on hurt(t, n) when n > 0 do raise hurt(t, n - 1), raise hurt(t, n - 1), raise hurt(t, n - 1), \
+         raise hurt(t, n - 1), raise hurt(t, n - 1), raise hurt(t, n - 1).",
+    );
+    assert_eq!(text, "more than 1024 events are raised; the last is raised at test.dl:8");
+    let text =
+        refusal("on poke(_) do spawn a, spawn b, spawn c, spawn d, spawn e, set life(e, 1).");
+    assert_eq!(text, "there is no room for another entity: 6 are the most");
+}
+
+#[test]
+fn undo_gives_a_spawned_entity_its_id_again() {
+    let (program, mut world) = one("on poke(t) when life(t, n) do spawn x, set life(x, n + 1).");
+    let action = program.actions[0].id;
+    for _ in 0..2 {
+        let mark = world.mark();
+        let before = world.facts().hash();
+        fire_alike(&mut world, action, &[1]).unwrap_or_else(|it| panic!("{it}"));
+        let life = program.schema.attribute_named("life").unwrap_or_else(|| panic!("life"));
+        assert_eq!(world.facts().get_raw(EntityId(2), life), Some(6));
+        world.rollback(mark);
+        assert_eq!(world.facts().hash(), before);
+    }
+}
+
+/// Where nothing in between can be seen, a program of many stages runs as fast as one of one.
+#[test]
+fn chess_is_one_batch() {
+    let plan = Plan::compile(crate::fixture::chess()).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(plan.batches(), vec![1; 4]);
+}
