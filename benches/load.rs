@@ -100,8 +100,8 @@ async fn make(address: &str) -> Result<(String, String), Failure> {
     let body = "{\"game\":\"chess\",\"seat\":\"both\"}";
     let mut stream = TcpStream::connect(address).await?;
     let length = body.len();
-    let head = format!("POST /api/v1/games HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
-    let text = format!("{head}content-length: {length}\r\n\r\n{body}");
+    let head = "POST /api/v1/games HTTP/1.1\r\nhost: x\r\nconnection: close";
+    let text = format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}");
     stream.write_all(text.as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;

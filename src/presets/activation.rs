@@ -361,6 +361,32 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
     })
 }
 
+/// An option of a preset, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionEntry {
+    pub name: String,
+    /// What may be given: `true or false`, `an integer`, or the members.
+    pub takes: String,
+    pub default: Option<String>,
+    /// What it does, in a line; empty if the preset's file does not say.
+    pub text: String,
+}
+
+/// The options of a preset that a program knows, in the order of their declaration.
+pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
+    let schema = &*program.schema;
+    let entry = |(name, attr): (String, AttrId)| {
+        let takes = match schema.attribute(attr).ty {
+            AttrType::Int => "an integer".to_string(),
+            AttrType::Member(BOOL) => "true or false".to_string(),
+            _ => one_of(&names_of(schema, attr)),
+        };
+        let default = default(schema, attr).map(|it| words(schema, attr, &it));
+        OptionEntry { name, takes, default, text: String::new() }
+    };
+    known_options(program, preset).into_iter().map(entry).collect()
+}
+
 /// The options of a preset, by name, in the order of their declaration.
 fn known_options(program: &Program, preset: &str) -> Vec<(String, AttrId)> {
     let mut known: Vec<(String, AttrId)> = Vec::new();

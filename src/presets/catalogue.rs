@@ -20,7 +20,9 @@ use crate::facts::{AttrId, Value, nearest};
 use crate::moves::ContractError;
 use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_file, load_folder, metas};
 
-use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
+use super::activation::{
+    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
+};
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
@@ -284,6 +286,30 @@ impl Catalogue {
     /// The presets, in the order of their files.
     pub fn presets(&self) -> &[PresetEntry] {
         &self.presets
+    }
+
+    /// The rule file of a preset.
+    pub fn source_of(&self, preset: &str) -> Option<&Source> {
+        let entry = self.presets.iter().find(|it| it.preset == preset)?;
+        self.sources.get(entry.source)
+    }
+
+    /// The values of the `.meta` lines of a key in a preset's file.
+    pub fn notes_of(&self, preset: &str, key: &str) -> Vec<String> {
+        let lines = self.source_of(preset).map(metas).unwrap_or_default();
+        lines.into_iter().filter(|it| it.key == key).map(|it| it.value).collect()
+    }
+
+    /// The options of a preset, with what its file says about each.
+    pub fn options_of(&self, program: &Program, preset: &str) -> Vec<OptionEntry> {
+        let notes = self.notes_of(preset, "option");
+        let mut options = describe_options(program, preset);
+        for option in &mut options {
+            let note = notes.iter().filter_map(|it| it.split_once(": "));
+            let note = note.into_iter().find(|(name, _)| *name == option.name);
+            option.text = note.map(|it| it.1.to_string()).unwrap_or_default();
+        }
+        options
     }
 
     /// The game of that name or alias, in any case.

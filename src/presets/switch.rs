@@ -70,6 +70,25 @@ impl Catalogue {
         active.into_iter().map(|it| it.1).collect()
     }
 
+    /// Presets that say different things about how one piece moves: the first one wins. One line for
+    /// two presets, however many pieces are concerned.
+    pub fn conflicts(game: &mut Game) -> Vec<String> {
+        let program = Arc::clone(game.program());
+        let Some(rel) = program.relation_named("override_conflict") else { return Vec::new() };
+        let columns = &program.relation(rel).columns;
+        let name = |at: usize, raw: i64| {
+            columns.get(at).map(|it| program.value_name(it.ty, raw)).unwrap_or_default()
+        };
+        let line = |row: &crate::derive::Tuple| match row.as_slice() {
+            &[first, second] => {
+                let (first, second) = (name(0, first), name(1, second));
+                format!("{first} and {second} say how one piece moves: {first} goes before")
+            }
+            _ => String::new(),
+        };
+        game.world_mut().tuples(rel).iter().map(line).collect()
+    }
+
     /// The requests, or what is wrong with any of them.
     fn read_all<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Request>, SetError> {
         let (mut requests, mut faults) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::board::Board;
 use super::core::{Answer, Control, Entry, Input, Seat, Setup, Table, TokenHash};
@@ -23,6 +23,8 @@ use crate::presets::{LoadError, Ruleset};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
+/// As many rule sets as are compiled at a time.
+const COMPILING: usize = 4;
 /// How often a game that was just let go is asked for again.
 const TRIES: usize = 3;
 
@@ -96,6 +98,9 @@ pub struct Host {
     reads: Reads,
     live: Mutex<HashMap<String, mpsc::Sender<Command>>>,
     draining: AtomicBool,
+    /// Other nodes may write to the store.
+    shared: AtomicBool,
+    compiling: Semaphore,
 }
 
 impl Host {
@@ -123,6 +128,8 @@ impl Host {
             reads,
             live: Mutex::default(),
             draining: AtomicBool::new(false),
+            shared: AtomicBool::new(false),
+            compiling: Semaphore::new(COMPILING),
         };
         Ok((Arc::new(host), journal))
     }
@@ -133,6 +140,10 @@ impl Host {
 
     pub fn reads(&self) -> &Reads {
         &self.reads
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
     }
 
     /// How many games are in memory.
@@ -258,14 +269,42 @@ impl Host {
         self.question(id, ply, ask).await
     }
 
-    /// The log of a game as everybody may see it.
+    /// The log of a game.
     ///
     /// # Errors
     /// There is no such game, or the store is away.
     pub async fn log(&self, id: &str) -> Result<Vec<Entry>, Problem> {
+        self.log_after(id, 0).await
+    }
+
+    /// The log of a game after an event.
+    ///
+    /// # Errors
+    /// As [`Host::log`].
+    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<Entry>, Problem> {
         let game = id.to_owned();
-        let rows = self.reads.ask(move |store| store.read(&game, 0)).await?;
+        let rows = self.reads.ask(move |store| store.read(&game, after)).await?;
         entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)
+    }
+
+    /// Passes news of other nodes on to the games that are in memory, until there are no more.
+    pub async fn follow(self: Arc<Self>, mut news: mpsc::Receiver<(String, u64)>) {
+        self.shared.store(true, Ordering::Relaxed);
+        while let Some((game, seq)) = news.recv().await {
+            let inboxes: Vec<mpsc::Sender<Command>> = {
+                let live = lock(&self.live);
+                match game.as_str() {
+                    // News may have been missed: every game looks for itself.
+                    "*" => live.values().cloned().collect(),
+                    id => live.get(id).cloned().into_iter().collect(),
+                }
+            };
+            let seq = if game == "*" { u64::MAX } else { seq };
+            for inbox in inboxes {
+                // A game that was let go at this moment is read anew anyway.
+                let _ = inbox.send(Command::News { seq }).await;
+            }
+        }
     }
 
     /// Keeps rules and makes them known.
@@ -292,6 +331,7 @@ impl Host {
         self: &Arc<Self>,
         texts: Texts,
     ) -> Result<Result<Option<String>, Problem>, Problem> {
+        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
         let host = Arc::clone(self);
         let fit = move || {
             let catalogue = host.library.catalogue_with(&texts);
@@ -383,6 +423,10 @@ impl Host {
         game: &str,
         presets: &[String],
     ) -> Result<Arc<Ruleset>, Problem> {
+        if let Some(known) = self.library.known(rules, game, presets) {
+            return Ok(known);
+        }
+        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
         let (host, rules, game, presets) =
             (Arc::clone(self), rules.to_owned(), game.to_owned(), presets.to_vec());
         let load = move || host.library.load(&rules, &game, &presets);

@@ -81,7 +81,13 @@ impl Library {
             return Ok((hash, known));
         }
         let catalogue = Arc::new(self.catalogue_with(texts)?);
-        lock(&self.catalogues).insert(hash.clone(), Arc::clone(&catalogue));
+        let mut catalogues = lock(&self.catalogues);
+        if catalogues.len() >= KEPT {
+            // The store has them all: what is asked for comes back.
+            catalogues.retain(|it, _| *it == self.own_hash);
+        }
+        catalogues.insert(hash.clone(), Arc::clone(&catalogue));
+        drop(catalogues);
         Ok((hash, catalogue))
     }
 
@@ -104,6 +110,12 @@ impl Library {
         }
     }
 
+    /// A game with presets, if it was compiled already.
+    pub fn known(&self, rules: &str, game: &str, presets: &[String]) -> Option<Arc<Ruleset>> {
+        let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
+        lock(&self.compiled).get(&key).cloned()
+    }
+
     /// A game with presets, compiled. Takes some milliseconds the first time.
     ///
     /// # Errors
@@ -114,10 +126,10 @@ impl Library {
         game: &str,
         presets: &[String],
     ) -> Result<Arc<Ruleset>, LoadError> {
-        let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
-        if let Some(known) = lock(&self.compiled).get(&key) {
-            return Ok(Arc::clone(known));
+        if let Some(known) = self.known(rules, game, presets) {
+            return Ok(known);
         }
+        let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
         let unknown = || LoadError::Game { name: game.to_owned(), near: None };
         let catalogue = self.catalogue(rules).ok_or_else(unknown)?;
         let ruleset = Arc::new(catalogue.load(game, presets)?);

@@ -23,6 +23,9 @@ const BACKLOG: usize = 64;
 /// As many as may watch one game.
 const WATCHERS: usize = 2_000;
 
+/// How often a step is tried while other nodes are faster.
+const TRIES: usize = 4;
+
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
 /// What a game is asked.
@@ -45,6 +48,10 @@ pub(super) enum Command {
     Branch {
         ply: Option<usize>,
         reply: Reply<Box<Game>>,
+    },
+    /// Another node may have stored events up to this one.
+    News {
+        seq: u64,
     },
 }
 
@@ -100,6 +107,7 @@ impl Command {
             Self::State { reply, .. } => drop(reply.send(Err(problem))),
             Self::Watch { reply, .. } => drop(reply.send(Err(problem))),
             Self::Branch { reply, .. } => drop(reply.send(Err(problem))),
+            Self::News { .. } => {}
         }
     }
 }
@@ -168,12 +176,58 @@ impl Live {
             Command::State { token, ply, reply } => drop(reply.send(self.state(token, ply))),
             Command::Watch { have, reply } => drop(reply.send(self.watch(have))),
             Command::Branch { ply, reply } => drop(reply.send(self.branch(ply).map(Box::new))),
+            Command::News { seq } if seq > self.table.v() => {
+                return self.catch_up().await.map_err(|_| ());
+            }
+            Command::News { .. } => {}
         }
         Ok(())
     }
 
-    /// Steps, stores, and tells. The inner result is the game's own answer.
+    /// Reads what other nodes have stored.
+    async fn catch_up(&mut self) -> Result<(), Problem> {
+        let entries = self.host.log_after(&self.id, self.table.v()).await?;
+        self.table.follow(&entries).map_err(|_| Problem::unavailable())?;
+        entries.iter().for_each(|it| self.tell(frame(it)));
+        Ok(())
+    }
+
+    /// Forgets what could not be stored, and knows what others have.
+    async fn reload(&mut self) -> Result<(), Problem> {
+        let (table, entries) = self.host.load(&self.id).await?;
+        self.table = table;
+        for entry in entries.iter().skip(self.frames.len()) {
+            self.tell(frame(entry));
+        }
+        Ok(())
+    }
+
+    /// Steps, stores, and tells. If another node was faster, its events come first and the step is
+    /// tried again. The inner result is the game's own answer.
     async fn step(&mut self, input: Input) -> Result<Result<Answer, Problem>, Problem> {
+        if self.is_behind(&input) {
+            self.catch_up().await?;
+        }
+        for _ in 0..TRIES {
+            if let Some(answer) = self.try_step(input.clone()).await? {
+                return Ok(answer);
+            }
+            self.reload().await?;
+        }
+        let status = axum::http::StatusCode::CONFLICT;
+        Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
+    }
+
+    /// Whether a move was made for a position that only another node can have shown.
+    fn is_behind(&self, input: &Input) -> bool {
+        use super::core::Act::Move;
+        let Input::Act { act: Move { expected_ply: Some(ply), .. }, .. } = input else {
+            return false;
+        };
+        self.host.is_shared() && *ply > self.table.lines().len()
+    }
+
+    async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: super::core::Act::Move { .. }, .. });
         let output = self.table.step(self.host.now(), input);
@@ -185,7 +239,9 @@ impl Live {
                 payloads: output.events.iter().map(payload).collect(),
                 summary: summary(&self.id, &self.table, self.host.now()),
             };
-            self.host.writer.append(append).await??;
+            if self.host.writer.append(append).await?.is_err() {
+                return Ok(None);
+            }
             for entry in &output.events {
                 self.tell(frame(entry));
             }
@@ -197,7 +253,7 @@ impl Live {
         if is_move {
             self.host.metrics.moved(answer.is_ok(), started.elapsed());
         }
-        Ok(answer)
+        Ok(Some(answer))
     }
 
     fn tell(&mut self, frame: Arc<str>) {

@@ -51,12 +51,16 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
     let library = Library::new()?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
+    let news = store::news(&settings.store)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (host, journal) = Host::start(library, writing, reading, settings.config)?;
     let served = runtime.block_on(async {
         let address = settings.listen;
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|error| ServeError::Listen { address, error })?;
+        if let Some(news) = news {
+            tokio::spawn(Arc::clone(&host).follow(news));
+        }
         ready(listener.local_addr()?);
         let web = Web {
             host: Arc::clone(&host),

@@ -164,15 +164,39 @@ async function main() {
 
   // Other games to their end, by their own rules.
   const over = await person("dan");
-  await sit(over, await make({ game: "coregal", fen: "3qk3/8/8/8/8/8/4r3/Q6K b - - 0 1" }));
-  await square(over, "e2").click();
-  await waitFor("coregal has moves", async () => (await over.locator(".dot, .target").count()) > 0);
-  await shot(over, "coregal");
+  await sit(over, await make({ game: "coregal", fen: "q3k3/8/8/1N6/8/8/8/4K3 w - - 0 1" }));
+  await square(over, "b5").click();
+  await square(over, "c7").click();
+  await waitFor("coregal ends: king and queen are forked", async () => /White wins: checkmate/.test(await verdict(over)));
+  await shot(over, "coregal-over");
   await sit(over, await make({ game: "antichess", fen: "8/8/8/8/8/p7/1P6/8 w - - 0 1" }));
   await square(over, "b2").click();
   await square(over, "a3").click();
   await waitFor("antichess ends", async () => /wins/.test(await verdict(over)));
   await shot(over, "antichess-over");
+
+  // The editor: a position of one's own, put together by clicks.
+  await over.goto(address);
+  await over.locator("#game").selectOption("chess");
+  await over.locator("#fen").fill("4k3/8/8/8/8/8/8/4K3 w - - 0 1");
+  await over.locator("#name").click();
+  await waitFor("the position is drawn", async () => (await over.locator(".piece").count()) === 2);
+  await over.locator("#fen").fill("");
+  await over.locator("#name").click();
+  await waitFor("the game's own position is drawn", async () => (await over.locator(".piece").count()) === 32);
+  await over.locator("#brush").selectOption("Q");
+  await square(over, "e4").click();
+  await waitFor("a piece is put down", async () => /4Q3/.test(await over.locator("#fen").inputValue()) && (await over.locator(".piece").count()) === 33);
+  await over.locator("#seat").selectOption("both");
+  await over.locator("#chat").check();
+  await over.getByRole("button", { name: "Make the game" }).click();
+  await over.waitForURL(/\/game\//);
+  await square(over, "e4").click();
+  await square(over, "e7").click();
+  await waitFor("the queen put down captures", async () => (await over.locator(".list .move").first().innerText()).startsWith("Qxe7"));
+  await over.getByLabel("Message").fill("<b>well</b> played");
+  await over.getByRole("button", { name: "Send" }).click();
+  await waitFor("chat is text, not markup", async () => (await over.locator(".said li").innerText()) === "white: <b>well</b> played" || (await over.locator(".said li").innerText()) === "black: <b>well</b> played");
 
   // The page draws whatever a position says: a board of 11 by 12 with terrain, stacks and numbers.
   await over.evaluate(async () => {

@@ -19,7 +19,7 @@ const MEASURED: [(&str, &str, u64, f64); 8] = [
     ("chess960", START, 8902, 301.0),
     ("knightmate", START, 6765, 315.0),
     ("knightmate-classic", START, 8626, 321.0),
-    ("coregal", START, 8882, 328.0),
+    ("coregal", START, 8882, 417.0),
     ("antichess", START, 8067, 309.0),
     ("giveaway", START, 8067, 314.0),
 ];

@@ -2,8 +2,9 @@
 
 use rulemate::derive::Backend;
 use rulemate::facts::Document;
+use rulemate::game::Game;
 use rulemate::presets::{Catalogue, Request};
-use rulemate::rules::Source;
+use rulemate::rules::{Source, load_folder};
 
 fn catalogue() -> Catalogue {
     Catalogue::embedded().expect("our own metadata")
@@ -63,7 +64,7 @@ fn wrong_activations_say_what_there_is() {
     let cases = [
         ("coregall", "there is no preset coregall; did you mean coregal?"),
         ("coregal:red", "preset coregal has no scope red: a scope is white, black or both"),
-        ("coregal:a=1", "preset coregal has no option a: it has none"),
+        ("knight-immunity:a=1", "preset knight-immunity has no option a: it has none"),
         (
             "suicide-chess:castle=true",
             "preset suicide-chess has no option castle: its options are castling, \
@@ -206,4 +207,29 @@ fn a_save_resumes() {
     assert_eq!(again.to_json(), save);
     assert_eq!(again.fen(), game.fen());
     assert_eq!(again.listing(), game.listing());
+}
+
+#[test]
+fn a_kind_of_piece_from_outside() {
+    let mut catalogue = catalogue();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/griffon");
+    for source in load_folder(&folder).expect("readable") {
+        catalogue.add(source).expect("well formed");
+    }
+    let ruleset = catalogue.load("chess", &[] as &[&str]).expect("loads");
+    let texts =
+        |game: &mut Game| -> Vec<String> { game.listing().into_iter().map(|it| it.0).collect() };
+    // It gives check along e4, e3, e2; a rook may step between.
+    let fen = "7k/8/8/3g4/R7/8/8/4K3 w - - 0 1";
+    let mut game = ruleset.start(Some(fen)).expect("a position");
+    assert_eq!(texts(&mut game), ["a4e4", "e1d1", "e1d2", "e1f1", "e1f2"]);
+    assert_eq!(game.fen(), fen);
+    game.play_text("a4e4").expect("legal");
+    game.play_text("d5e4").expect("it captures");
+    let document = Document::parse(&game.to_json()).expect("our own save");
+    let mut again = ruleset.resume(&document, Backend::Bits).expect("resumes");
+    assert_eq!((again.fen(), texts(&mut again)), (game.fen(), texts(&mut game)));
+    let mut game = ruleset.start(Some("7k/P7/8/8/8/8/8/K7 w - - 0 1")).expect("a position");
+    game.play_text("a7a8g").expect("a pawn may become one");
+    assert_eq!(game.fen(), "G6k/8/8/8/8/8/8/K7 b - - 0 1");
 }

@@ -73,7 +73,7 @@ fn presets_come_and_go() {
     assert_eq!(active(&game), ["piece-hp:both:hp=2", "piece-shield:black"]);
     assert_eq!(facts(&game, "hp").len(), 32);
     assert_eq!(facts(&game, "shield").len(), 16);
-    play(&mut game, "e4d5 g8f6 e4d5 f6d5");
+    play(&mut game, "e4d5 d5e4 e4d5 g8f6");
     switch(&catalogue, &mut rules, &mut game, &["piece-shield:black", "piece-hp:white"]);
     assert_eq!(active(&game), ["piece-shield:black", "piece-hp:white:hp=2"]);
     assert_eq!(facts(&game, "hp").len(), 16, "{}", game.fen());
@@ -89,7 +89,7 @@ fn takeback_goes_back_to_the_rules_of_the_time() {
     let catalogue = catalogue();
     let (mut rules, mut game) = start(&catalogue, &[], None);
     let mut hashes = vec![game.hash()];
-    for (uci, then) in [("e2e4", None), ("d7d5", Some("piece-hp")), ("e4d5", None), ("d8d5", None)]
+    for (uci, then) in [("e2e4", None), ("d7d5", Some("piece-hp")), ("e4d5", None), ("d5e4", None)]
     {
         play(&mut game, uci);
         if let Some(preset) = then {
@@ -215,6 +215,35 @@ fn everything_wrong_with_definitions_is_said_at_once() {
 #[test]
 fn the_presets_of_the_package_make_sense() {
     catalogue().definitions().unwrap_or_else(|it| panic!("{it}"));
+}
+
+/// Of two presets that override the same piece the first one wins, and one line says so.
+#[test]
+fn the_first_of_two_overriding_presets_wins() {
+    let jumpy = |name: &str, x: i32| {
+        preset(
+            name,
+            &format!(
+                "overrides('{name}, p) :- active('{name}, c), color(p, c), kind(p, 'knight).\n\
+                 goes(p, t) :- overrides('{name}, p), !overruled('{name}, p), own(p), at(p, s), \
+                 offset(s, {x}, 2, t), !occupied(t).\n"
+            ),
+        )
+    };
+    let mut catalogue = catalogue();
+    for source in [jumpy("straight", 0), jumpy("askew", 2)] {
+        catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let (mut rules, mut game) = start(&catalogue, &["straight", "askew"], None);
+    assert_eq!(
+        Catalogue::conflicts(&mut game),
+        ["straight and askew say how one piece moves: straight goes before"]
+    );
+    let has = |game: &mut Game, uci: &str| game.listing().iter().any(|it| it.0 == uci);
+    assert!(has(&mut game, "b1b3") && !has(&mut game, "b1d3"));
+    switch(&catalogue, &mut rules, &mut game, &["askew", "straight"]);
+    assert!(!has(&mut game, "b1b3") && has(&mut game, "b1d3"));
+    assert_eq!(Catalogue::conflicts(&mut game).len(), 1);
 }
 
 /// Entities keep their ids, and new ones get theirs as ever.

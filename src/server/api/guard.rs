@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{HOST, ORIGIN};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -20,7 +20,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
     let mut response = match refuse(&web, &request) {
         Some(problem) => problem.into_response(),
-        None => next.run(request).await,
+        None => typed(next.run(request).await),
     };
     let headers = response.headers_mut();
     let mut set = |name, value| headers.insert(name, HeaderValue::from_static(value));
@@ -28,6 +28,24 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
     set("x-content-type-options", "nosniff");
     set("referrer-policy", "no-referrer");
     response
+}
+
+/// What the layers below refuse in plain text, as a problem like all others.
+fn typed(response: Response) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let is_plain = kind.is_none_or(|it| it.starts_with("text/plain"));
+    if !is_plain || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (code, message) = match status {
+        StatusCode::REQUEST_TIMEOUT => ("request_timeout", "the request took too long"),
+        StatusCode::PAYLOAD_TOO_LARGE => ("body_too_large", "the body is too large"),
+        StatusCode::UPGRADE_REQUIRED => ("upgrade_required", "this address is for WebSockets"),
+        it if it.is_server_error() => ("internal", "the server has failed at this"),
+        _ => ("bad_request", "the request cannot be read"),
+    };
+    Problem::new(status, code, message).into_response()
 }
 
 fn refuse(web: &Web, request: &Request) -> Option<Problem> {

@@ -87,8 +87,8 @@ pub fn router(web: Web) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(axum::middleware::from_fn_with_state(web.clone(), guard::check))
         .layer(CatchPanicLayer::new())
+        .layer(axum::middleware::from_fn_with_state(web.clone(), guard::check))
         .with_state(web)
 }
 

@@ -166,20 +166,29 @@ impl<R: Rules> Table<R> {
     /// An event that these rules refuse, with its number: they are not those of the log.
     pub fn replay(rules: R, setup: Setup, log: &[Entry]) -> Result<Self, (u64, Refused)> {
         let mut table = Self::empty(rules, setup);
+        table.follow(log)?;
+        Ok(table)
+    }
+
+    /// Takes in what happened elsewhere: the events after the last one known.
+    ///
+    /// # Errors
+    /// As [`Table::replay`]; the table is then of no use any more.
+    pub fn follow(&mut self, log: &[Entry]) -> Result<(), (u64, Refused)> {
         for entry in log {
             let done = match &entry.event {
-                Event::Played { uci, .. } => table.rules.play(uci).map(|_| ()),
-                Event::PresetsChanged { presets, .. } => table.rules.activate(presets),
+                Event::Played { uci, .. } => self.rules.play(uci).map(|_| ()),
+                Event::PresetsChanged { presets, .. } => self.rules.activate(presets),
                 Event::TakenBack { to, .. } => {
-                    table.rules.take_back(table.lines.len().saturating_sub(*to));
+                    self.rules.take_back(self.lines.len().saturating_sub(*to));
                     Ok(())
                 }
                 _ => Ok(()),
             };
             done.map_err(|why| (entry.v, why))?;
-            table.record(entry);
+            self.record(entry);
         }
-        Ok(table)
+        Ok(())
     }
 
     fn empty(rules: R, setup: Setup) -> Self {

@@ -7,6 +7,7 @@ import { announce, begin, clear, h, words } from "./dom.js";
 export async function showGame(main, id) {
   const view = new GameView(main, id);
   await view.load();
+  await view.listen();
   view.connect();
 }
 
@@ -23,14 +24,14 @@ class GameView {
     this.retry = 0;
     this.board = new Board({ onSquare: (square) => this.choose(square) });
     this.parts = {};
-    for (const part of ["title", "top", "bottom", "state", "acts", "offers", "moves", "why", "board"]) {
+    for (const part of ["title", "top", "bottom", "state", "acts", "offers", "moves", "why", "board", "talk"]) {
       this.parts[part] = h("div", { class: part });
     }
     this.parts.state.setAttribute("aria-live", "polite");
     this.parts.board.append(this.board.root);
     clear(main, this.parts.title, h("div", { class: "table" },
       h("section", { class: "side", "aria-label": "Board" }, this.parts.top, this.parts.board, this.parts.bottom),
-      h("section", { class: "panel", "aria-label": "Game" }, this.parts.state, this.parts.offers, this.parts.acts, this.parts.moves),
+      h("section", { class: "panel", "aria-label": "Game" }, this.parts.state, this.parts.offers, this.parts.acts, this.parts.moves, this.parts.talk),
       h("section", { class: "panel", "aria-label": "Why" }, this.parts.why)));
     setInterval(() => this.drawClocks(), 250);
   }
@@ -391,7 +392,27 @@ class GameView {
     list.querySelector(".current")?.scrollIntoView({ block: "nearest" });
   }
 
-  said(data) {
-    announce(`${this.state.sides[data.by]}: ${data.text}`);
+  // --- chat, where the game has it --------------------------------------------------------------
+
+  async listen() {
+    if (!this.state.chat) return;
+    this.log = h("ol", { class: "said", "aria-label": "Chat" });
+    const field = h("input", { "aria-label": "Message", maxlength: "300", autocomplete: "off" });
+    const send = (event) => {
+      event.preventDefault();
+      if (field.value.trim()) this.act("chat", { text: field.value.trim() });
+      field.value = "";
+    };
+    clear(this.parts.talk, h("h2", {}, "Chat"), this.log,
+      this.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send")) : null);
+    const events = await get(`/games/${this.id}/events`, this.token);
+    for (const event of events) if (event.t === "said" && event.v <= this.state.v) this.said(event.d, false);
+  }
+
+  said(data, aloud = true) {
+    const text = `${this.state.sides[data.by]}: ${data.text}`;
+    this.log?.append(h("li", {}, text));
+    this.log?.lastChild.scrollIntoView({ block: "nearest" });
+    if (aloud) announce(text);
   }
 }

@@ -28,6 +28,7 @@ class Lobby {
         .map(([value, text]) => h("option", { value }, text)));
     this.name = h("input", { id: "name", value: myName(), maxlength: "40", placeholder: "Anonymous" });
     this.listed = h("input", { id: "listed", type: "checkbox", checked: true });
+    this.chat = h("input", { id: "chat", type: "checkbox" });
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
     this.create = h("button", {}, "Make the game");
     const label = (text, field) => h("label", {}, h("span", {}, text), field);
@@ -39,9 +40,58 @@ class Lobby {
       h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment)),
       h("div", { class: "pair" }, label("I play", this.seat), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
+      h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
       this.verdict, this.create);
-    this.boardPlace = h("div", { class: "board" });
-    this.preview = h("section", { class: "panel", "aria-label": "Start position" }, h("h2", {}, "Start position"), this.boardPlace);
+    this.board = new Board({ onSquare: (square) => this.put(square) });
+    this.brush = h("select", { id: "brush", "aria-label": "What a click on a square does" });
+    this.turn = h("select", { id: "turn", "aria-label": "Side to move", onchange: () => this.compose() });
+    this.preview = h("section", { class: "panel", "aria-label": "Start position" }, h("h2", {}, "Start position"),
+      h("div", { class: "board" }, this.board.root),
+      h("p", { class: "edit" }, "A click on a square ", this.brush, " ", this.turn));
+  }
+
+  // --- the editor: what it makes is the text of the position above ---------------------------------
+
+  /** The kinds of piece that this game has been seen with, of every side. */
+  brushes(position, sides) {
+    const letters = new Map(position.pieces.map((it) => [it.letter, it.kind]));
+    if (this.brushGame === this.game.value && letters.size <= this.brushCount) return;
+    this.brushGame = this.game.value;
+    this.brushCount = letters.size;
+    const option = (value, text) => h("option", { value }, text);
+    const pieces = sides.slice(0, 2).flatMap((side, at) => [...letters].map(([letter, kind]) =>
+      option(at === 0 ? letter.toUpperCase() : letter, `puts a ${words(side)} ${words(kind)} there`)));
+    clear(this.brush, option("", "does nothing"), option("-", "clears it"), pieces);
+    clear(this.turn, sides.slice(0, 2).map((side, at) => option(at === 0 ? "w" : "b", `${words(side)} to move`)));
+  }
+
+  put(square) {
+    if (!square || !this.position || !this.brush.value) return;
+    const others = this.position.pieces.filter((it) => it.square !== square);
+    const letter = this.brush.value;
+    this.position = { ...this.position, pieces: letter === "-" ? others : [...others, { square, letter: letter.toLowerCase(), side: letter === letter.toUpperCase() ? 0 : 1 }] };
+    this.compose();
+  }
+
+  compose() {
+    const { files, ranks, pieces, fen } = this.position;
+    const at = new Map(pieces.map((it) => [it.square, it.side === 0 ? it.letter.toUpperCase() : it.letter.toLowerCase()]));
+    const rows = [];
+    for (let rank = ranks; rank >= 1; rank -= 1) {
+      let row = "";
+      let empty = 0;
+      for (let file = 0; file < files; file += 1) {
+        const letter = at.get(`${String.fromCharCode(97 + file)}${rank}`);
+        if (letter && empty) row += empty;
+        empty = letter ? 0 : empty + 1;
+        if (letter) row += letter;
+      }
+      rows.push(empty ? row + empty : row);
+    }
+    // Rights and clocks of another position would not fit this one.
+    const rest = fen.split(" ").slice(6);
+    this.fen.value = [rows.join("/"), this.turn.value || "w", "-", "-", "0", "1", ...rest].join(" ");
+    this.check();
   }
 
   preset(entry) {
@@ -75,9 +125,9 @@ class Lobby {
       const options = this.seat.options;
       if (names.length >= 2) { options[1].textContent = names[0]; options[2].textContent = names[1]; options[1].value = found.sides[0]; options[2].value = found.sides[1]; }
       clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.join(", ")}` : "No presets."));
-      const board = new Board({ onSquare: () => {} });
-      board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), sides: found.sides });
-      clear(this.boardPlace, board.root);
+      this.position = found.position;
+      this.brushes(found.position, found.sides);
+      this.board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), sides: found.sides });
       this.create.disabled = false;
     } catch (error) {
       if (asked !== this.asked) return;
@@ -88,7 +138,7 @@ class Lobby {
   }
 
   async make() {
-    const wish = { ...this.wish(), listed: this.listed.checked };
+    const wish = { ...this.wish(), listed: this.listed.checked, chat: this.chat.checked };
     const minutes = Number(this.minutes.value);
     if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000 };
     if (this.seat.value) wish.seat = this.seat.value;

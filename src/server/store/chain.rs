@@ -53,4 +53,20 @@ impl Chain {
         };
         Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
     }
+
+    /// Holds every hash of a whole log against its event, and the last against this head.
+    ///
+    /// # Errors
+    /// The log is not what was written.
+    pub fn verify_all(&self, game: &str, rows: &[Row]) -> Result<(), StoreError> {
+        let mut chain = Self::new(game);
+        for row in rows {
+            chain.verify(game, row)?;
+        }
+        if chain == *self {
+            return Ok(());
+        }
+        let fault = format!("the log ends at {}, but {} were written", chain.seq, self.seq);
+        Err(StoreError::Damaged { game: game.to_owned(), seq: chain.seq + 1, fault })
+    }
 }

@@ -7,15 +7,18 @@
 
 mod chain;
 mod journal;
+mod postgres;
 mod sqlite;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
 pub use chain::Chain;
 pub use journal::{Journal, Reads, Writer};
+pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 /// An event as it is stored: its number, counted from 1, its text, and the hash of all until it.
@@ -153,7 +156,7 @@ pub trait Store: Send {
     fn check(&mut self) -> Result<Health, StoreError>;
 }
 
-/// Opens the store of a URL: `sqlite://PATH`, or a plain path.
+/// Opens the store of a URL: `sqlite://PATH`, a plain path, or `postgres://...` for several nodes.
 ///
 /// # Errors
 /// There is no such store, and none can be made.
@@ -161,10 +164,23 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
     match url.split_once("://") {
         Some(("sqlite", path)) => Ok(Box::new(Sqlite::open(Path::new(path))?)),
         None => Ok(Box::new(Sqlite::open(Path::new(url))?)),
+        Some(("postgres" | "postgresql", _)) => Ok(Box::new(Postgres::open(url)?)),
         Some((scheme, _)) => {
-            let fault = format!("there are stores of sqlite://PATH, not of {scheme}");
+            let fault = format!("stores are sqlite://PATH or postgres://..., not {scheme}");
             // A URL may hold a password: only its scheme is shown.
             Err(StoreError::Url { url: format!("{scheme}://..."), fault })
         }
+    }
+}
+
+/// News of what other nodes append, as game and last event; game `*` is all of them. None for a
+/// store that has no other nodes.
+///
+/// # Errors
+/// The store is away.
+pub fn news(url: &str) -> Result<Option<mpsc::Receiver<(String, u64)>>, StoreError> {
+    match url.split_once("://") {
+        Some(("postgres" | "postgresql", _)) => postgres::listen(url).map(Some),
+        _ => Ok(None),
     }
 }

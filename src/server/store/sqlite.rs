@@ -84,7 +84,7 @@ impl Store for Sqlite {
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
         let Some(last) = head(&self.connection, game)? else { return Ok(None) };
         let mut rows = rows(&self.connection, game)?;
-        verify(game, &rows, &last)?;
+        last.verify_all(game, &rows)?;
         rows.retain(|it| it.seq > after);
         Ok(Some(rows))
     }
@@ -195,19 +195,6 @@ fn rows(connection: &Connection, game: &str) -> Result<Vec<Row>, StoreError> {
         Ok(Row { seq: number(row.get(0)?), payload: row.get(1)?, hash: row.get(2)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Holds every hash against its event, and the last against the head.
-fn verify(game: &str, rows: &[Row], last: &Chain) -> Result<(), StoreError> {
-    let mut chain = Chain::new(game);
-    for row in rows {
-        chain.verify(game, row)?;
-    }
-    if chain == *last {
-        return Ok(());
-    }
-    let fault = format!("the log ends at {}, but {} were written", chain.seq(), last.seq());
-    Err(StoreError::Damaged { game: game.to_owned(), seq: chain.seq() + 1, fault })
 }
 
 /// SQLite's integers are signed; none of ours comes near the end of either.

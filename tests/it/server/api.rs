@@ -133,6 +133,8 @@ fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
         let uci = json!({ "uci": "e2e4" });
         expect(&server.get("/api/v1/games/nosuchgame").await, 404, "no_such_game");
         expect(&server.get("/nowhere").await, 404, "no_such_address");
+        expect(&server.get("/api/v1/games/%FF").await, 400, "bad_request");
+        expect(&server.get(&format!("/ws/v1/games/{id}?v=x")).await, 400, "bad_request");
         let put = Request::put("/api/v1/games").body(Body::empty()).unwrap();
         expect(&server.send(put).await, 405, "method_not_allowed");
         expect(&server.post(&moves, "", uci.clone()).await, 401, "token_missing");

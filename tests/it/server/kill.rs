@@ -124,7 +124,9 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
         }
         thread::sleep(Duration::from_millis((cycle * 7 % 40) as u64));
         server.kill();
-        players.into_iter().for_each(|it| it.join().unwrap());
+        for player in players {
+            player.join().unwrap();
+        }
         before = acknowledged.lock().unwrap().clone();
         moves += before.iter().map(|it| it.1).sum::<usize>();
     }

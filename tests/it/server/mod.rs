@@ -4,4 +4,6 @@ mod api;
 mod core;
 mod kill;
 mod network;
+mod nodes;
+mod socket;
 mod store;

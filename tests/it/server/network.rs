@@ -308,7 +308,7 @@ impl Simulation {
                 assert_eq!(Some(last), self.log.get(at), "{}", context());
             }
         }
-        if step % 250 != 0 {
+        if !step.is_multiple_of(250) {
             return;
         }
         let mut done: HashMap<String, u64> = HashMap::new();

@@ -114,6 +114,25 @@ fn sqlite_conforms() {
     conforms(store.as_mut(), &|| open(&folder.url()).unwrap());
 }
 
+/// A schema of a database for tests, if there is one: `RULEMATE_TEST_POSTGRES=postgres://...`.
+pub(super) fn test_database(schema: &str) -> Option<String> {
+    let url = std::env::var("RULEMATE_TEST_POSTGRES").ok()?;
+    let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    let anew = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+    client.batch_execute(&anew).unwrap();
+    Some(format!("{url}?options=-csearch_path%3D{schema}"))
+}
+
+#[test]
+fn postgres_conforms() {
+    let Some(url) = test_database("conforms") else { return };
+    let mut store = open(&url).unwrap();
+    conforms(store.as_mut(), &|| open(&url).unwrap());
+    let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    client.execute("UPDATE events SET payload = 'TWO' WHERE game = 'a' AND seq = 2", &[]).unwrap();
+    assert!(matches!(store.read("a", 0), Err(StoreError::Damaged { seq: 2, .. })));
+}
+
 #[test]
 fn a_changed_event_is_found() {
     let folder = Folder::new("changed");
