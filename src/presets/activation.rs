@@ -9,7 +9,8 @@ use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{
-    AttrId, AttrType, BOOL, Domain, EntityId, FactError, GAME, Schema, Session, Shape, Value, nearest,
+    AttrId, AttrType, BOOL, Domain, EntityId, FactError, GAME, Schema, Session, Shape, Value,
+    nearest,
 };
 use crate::rules::{Input, Program, Role};
 
