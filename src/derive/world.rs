@@ -180,12 +180,11 @@ impl World {
 
     /// Restores the state of a mark.
     pub fn rollback(&mut self, mark: WorldMark) {
-        while let Some(change) = self.facts.undo_one(mark.facts) {
-            match &mut self.engine {
-                Engine::Bits(it) => it.undo(change),
-                Engine::Frog(it) => it.rows = None,
-            }
-        }
+        let engine = &mut self.engine;
+        self.facts.rollback_with(mark.facts, |change| match engine {
+            Engine::Bits(it) => it.undo(change),
+            Engine::Frog(it) => it.rows = None,
+        });
         if let (Engine::Bits(it), Some(mark)) = (&mut self.engine, mark.engine) {
             it.rollback(mark);
         }

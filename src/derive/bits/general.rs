@@ -8,8 +8,10 @@ use std::collections::HashSet;
 use crate::rules::RelId;
 
 use super::super::rows::Tuple;
+use super::assemble::Assembler;
 use super::code::StoreId;
 use super::compile::{Compiled, refill};
+use super::planner::PlanError;
 use super::run::State;
 use super::word::Word;
 
@@ -34,6 +36,16 @@ pub(super) struct Fixpoint {
     pub(super) variants: Vec<Variant>,
 }
 
+impl Fixpoint {
+    /// Lowers the plans: from now on they are places in the machine.
+    pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
+        for variant in &mut self.variants {
+            variant.pc = assembler.stretch(&[variant.pc])?;
+        }
+        Ok(())
+    }
+}
+
 /// Computes the stratum; the results are the `full` lists.
 pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fixpoint) {
     let mut known: Vec<HashSet<Tuple>> = vec![HashSet::new(); fixpoint.relations.len()];
@@ -44,7 +56,7 @@ pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fix
     let mut first = true;
     loop {
         for variant in fixpoint.variants.iter().filter(|it| it.first == first) {
-            state.exec(c, variant.pc as usize);
+            state.exec(c, variant.pc);
         }
         first = false;
         let mut grown = false;

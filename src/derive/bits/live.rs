@@ -11,10 +11,11 @@ use crate::rules::{ActionId, Input, RelId, Role};
 
 use super::super::rows::Tuple;
 use super::code::Space;
-use super::compile::{Compiled, DeltaKind, Mode, refill};
+use super::compile::{Compiled, Kept, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
-use super::run::{Output, State};
+use super::planner::GIVEN;
+use super::run::{Output, State, padded};
 use super::word::Word;
 
 /// How much room for tuples to be checked a session keeps for the next change.
@@ -33,8 +34,10 @@ pub(super) struct Live<W> {
     pub(super) s: State<W>,
     journal: Vec<(u32, W)>,
     depth: usize,
-    /// Which relations of the frame are derived, by depth: a bit each.
-    derived: Vec<Vec<u64>>,
+    /// Words of bits in `State::ready` for each frame.
+    flags: usize,
+    /// No bit of the current frame is set.
+    clean: bool,
     pending: bool,
     scratch: Vec<W>,
 }
@@ -47,7 +50,8 @@ impl<W: Word> Live<W> {
             s,
             journal: Vec::new(),
             depth: 0,
-            derived: vec![vec![0; flags]],
+            flags,
+            clean: true,
             pending: false,
             scratch: Vec::new(),
         };
@@ -77,7 +81,7 @@ impl<W: Word> Live<W> {
                             })
                             .collect();
                     }
-                    self.s.suspects[usize::from(rel.0)] = all;
+                    self.s.suspects[usize::from(rel.0)] = all.iter().map(|it| padded(it)).collect();
                 }
                 _ => {}
             }
@@ -87,12 +91,23 @@ impl<W: Word> Live<W> {
 
     #[inline]
     fn flag(&self, rel: RelId) -> bool {
-        self.derived[self.depth][usize::from(rel.0) / 64] >> (rel.0 % 64) & 1 == 1
+        self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] >> (rel.0 % 64) & 1 == 1
     }
 
     #[inline]
     fn set_flag(&mut self, rel: RelId) {
-        self.derived[self.depth][usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+        self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+    }
+
+    /// Nothing that is derived on demand is true any longer.
+    #[inline]
+    fn clear_flags(&mut self) {
+        if !self.clean {
+            for word in &mut self.s.ready[self.s.ready_at..][..self.flags] {
+                *word = 0;
+            }
+            self.clean = true;
+        }
     }
 
     // --- inputs ---------------------------------------------------------------------------------
@@ -142,135 +157,124 @@ impl<W: Word> Live<W> {
         }
     }
 
-    fn input_tuple(&self, c: &Compiled<W>, rel: RelId, entity: i64, value: i64) -> Option<Tuple> {
-        let Role::Input(input) = c.program.relation(rel).role else { return None };
-        match input {
-            Input::Key(_) => Some([entity, value].into_iter().collect()),
-            Input::Game(_) => (entity == 0).then(|| [value].into_iter().collect()),
-            Input::Flag(_) => (value == 1).then(|| [entity].into_iter().collect()),
-            Input::GameFlag(_) => (entity == 0 && value == 1).then(Tuple::new),
-        }
-    }
-
     // --- maintained relations -------------------------------------------------------------------
 
     /// Brings every maintained relation up to date.
+    #[inline]
     fn catch_up(&mut self, c: &Compiled<W>) {
-        if !self.pending {
-            return;
+        if self.pending {
+            self.pending = false;
+            self.catch_up_all(c);
         }
-        self.pending = false;
-        for &rel in &c.maintained {
-            match &c.modes[usize::from(rel.0)] {
-                Mode::Block { rules, fixes } => {
-                    let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
-                    while let Some(block) = blocks.pop() {
-                        self.derive_block(c, rel, block, rules, fixes);
+    }
+
+    fn catch_up_all(&mut self, c: &Compiled<W>) {
+        for kept in &c.maintained {
+            let at = usize::from(kept.rel.0);
+            if kept.by_block {
+                let mut blocks = std::mem::take(&mut self.s.dirty[at]);
+                while let Some(block) = blocks.pop() {
+                    if kept.stride == 1 {
+                        self.derive_row(c, kept, block);
+                    } else {
+                        self.derive_block(c, kept, block);
                     }
                 }
-                Mode::Tuple { checks } => {
-                    let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
-                    for tuple in &suspects {
-                        self.check_tuple(c, rel, tuple, checks);
-                    }
-                    suspects.clear();
-                    suspects.shrink_to(MAX_IDLE_SUSPECTS);
-                    self.s.suspects[usize::from(rel.0)] = suspects;
+            } else if !self.s.suspects[at].is_empty() {
+                let Store::Dense(dense) = &c.stores[at] else { continue };
+                let mut suspects = std::mem::take(&mut self.s.suspects[at]);
+                for tuple in &suspects {
+                    self.check_tuple(c, kept.rel, dense, &tuple[..dense.sizes.len()]);
                 }
-                _ => {}
+                suspects.clear();
+                suspects.shrink_to(MAX_IDLE_SUSPECTS);
+                self.s.suspects[at] = suspects;
             }
         }
     }
 
-    fn derive_block(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        rules: &[(u8, u32)],
-        fixes: &[(u8, u32)],
-    ) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let stride = dense.strides[0] as usize;
-        let start = dense.base as usize + block * stride;
+    /// Derives a block that is one row.
+    #[inline]
+    fn derive_row(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        let (at, support) = (kept.base as usize + block, kept.support as usize);
+        let old = std::mem::take(&mut self.s.rows[at]);
+        let had = self.s.rows[support];
+        self.s.rows[support] = had.and_not(W::one(block));
+        self.s.regs[usize::from(GIVEN[0])] = block as i64;
+        self.s.exec(c, kept.derive);
+        let new = self.s.rows[at];
+        if new == old {
+            return; // and so is the support
+        }
+        self.journal.push((at as u32, old));
+        if self.s.rows[support] != had {
+            self.journal.push((kept.support, had));
+        }
+        self.block_changed(c, kept, block, [old, new]);
+        let readers = &c.readers[usize::from(kept.rel.0)];
+        if !readers.is_by_block() {
+            self.scratch.clear();
+            self.scratch.push(old);
+            self.spread_block(c, kept, block);
+        }
+    }
+
+    fn derive_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        let stride = kept.stride as usize;
+        let start = kept.base as usize + block * stride;
         self.scratch.clear();
         self.scratch.extend_from_slice(&self.s.rows[start..start + stride]);
         self.s.rows[start..start + stride].fill(W::default());
-        let one = W::one(block);
-        let support = dense.support.map(|it| it as usize);
-        let had = support.map(|it| self.s.rows[it]);
-        if let Some(at) = support {
-            self.s.rows[at] = self.s.rows[at].and_not(one);
-        }
-        for (reg, pc) in rules.iter().chain(fixes) {
-            self.s.regs[usize::from(*reg)] = block as i64;
-            self.s.exec(c, *pc as usize);
-        }
-        let mut changed = false;
-        for at in 0..stride {
-            let old = self.scratch[at];
-            if old != self.s.rows[start + at] {
-                self.journal.push(((start + at) as u32, old));
+        let support = kept.support as usize;
+        let had = self.s.rows[support];
+        self.s.rows[support] = had.and_not(W::one(block));
+        self.s.regs[usize::from(GIVEN[0])] = block as i64;
+        self.s.exec(c, kept.derive);
+        let (mut old, mut new, mut changed) = (W::default(), W::default(), false);
+        let rows = &self.s.rows[start..start + stride];
+        for (at, (&was, &is)) in self.scratch.iter().zip(rows).enumerate() {
+            old = old.or(was);
+            new = new.or(is);
+            if was != is {
+                self.journal.push(((start + at) as u32, was));
                 changed = true;
             }
         }
-        if let (Some(at), Some(had)) = (support, had)
-            && self.s.rows[at] != had
-        {
-            self.journal.push((at as u32, had));
+        if self.s.rows[support] != had {
+            self.journal.push((kept.support, had));
         }
         if changed {
-            self.block_changed(c, rel, block, dense, start, stride);
+            self.block_changed(c, kept, block, [old, new]);
+            if !c.readers[usize::from(kept.rel.0)].is_by_block() {
+                self.spread_block(c, kept, block);
+            }
         }
     }
 
-    /// Updates the index of a changed block and tells its readers.
-    fn block_changed(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        dense: &Dense,
-        start: usize,
-        stride: usize,
-    ) {
-        if let Some(index) = c.indexes[usize::from(rel.0)] {
-            let all = |rows: &[W]| rows.iter().fold(W::default(), |all, it| all.or(*it));
-            let old = all(&self.scratch);
-            let new = all(&self.s.rows[start..start + stride]);
+    /// Updates the index of a changed block, of whose rows these are the unions, and tells its
+    /// readers.
+    #[inline]
+    fn block_changed(&mut self, c: &Compiled<W>, kept: &Kept, block: usize, [old, new]: [W; 2]) {
+        let one = W::one(block);
+        if let Some(index) = kept.index {
             let mut differ = old.xor(new);
             while let Some(value) = differ.pop() {
                 let at = index as usize + value;
                 let row = self.s.rows[at];
                 self.journal.push((at as u32, row));
-                self.s.rows[at] = row.xor(W::one(block));
+                self.s.rows[at] = row.xor(one);
             }
         }
-        let mut by_tuple = false;
-        for delta in &c.deltas[usize::from(rel.0)] {
-            match delta.what {
-                DeltaKind::Block(0) => {
-                    let slot = &mut self.s.dirty[usize::from(delta.consumer.0)];
-                    *slot = slot.or(W::one(block));
-                }
-                _ => by_tuple = true,
-            }
-        }
-        if by_tuple {
-            self.spread_block(c, rel, block, dense, start, stride);
+        for (consumer, guards) in &c.readers[usize::from(kept.rel.0)].blocks {
+            mark_dirty(&mut self.s, *consumer, one, guards);
         }
     }
 
     /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
-    fn spread_block(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        dense: &Dense,
-        start: usize,
-        stride: usize,
-    ) {
+    fn spread_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
+        let stride = kept.stride as usize;
+        let start = kept.base as usize + block * stride;
         let new: Vec<W> = self.s.rows[start..start + stride].to_vec();
         let old: Vec<W> = self.scratch.clone();
         self.s.rows[start..start + stride].copy_from_slice(&old);
@@ -283,33 +287,22 @@ impl<W: Word> Live<W> {
                 while let Some(member) = members.pop() {
                     let mut tuple = keys_of(dense, block * stride + at);
                     tuple.push(member as i64);
-                    spread(c, &mut self.s, rel, &tuple);
+                    tell(c, &mut self.s, kept.rel, &tuple);
                 }
             }
         }
     }
 
-    fn check_tuple(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        tuple: &Tuple,
-        checks: &[(Vec<u8>, u32)],
-    ) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let holds = checks.iter().any(|(regs, pc)| {
-            for (reg, value) in regs.iter().zip(tuple) {
-                self.s.regs[usize::from(*reg)] = *value;
-            }
-            self.s.exec(c, *pc as usize)
-        });
+    fn check_tuple(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense, tuple: &[i64]) {
+        give(&mut self.s, tuple);
+        let holds = self.s.exec(c, c.derive[usize::from(rel.0)]);
         let (row, last) = row_of(dense, tuple);
         let old = self.s.rows[row];
         if old.has(last) == holds {
             return;
         }
         if !holds {
-            spread(c, &mut self.s, rel, tuple);
+            tell(c, &mut self.s, rel, tuple);
         }
         self.journal.push((row as u32, old));
         self.s.rows[row] = old.xor(W::one(last));
@@ -320,7 +313,7 @@ impl<W: Word> Live<W> {
             self.update_index(dense, index as usize, tuple[0] as usize, last);
         }
         if holds {
-            spread(c, &mut self.s, rel, tuple);
+            tell(c, &mut self.s, rel, tuple);
         }
     }
 
@@ -354,6 +347,14 @@ impl<W: Word> Live<W> {
         if c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
             return;
         }
+        self.clean = false;
+        if let Some(schedule) = &c.schedules[usize::from(rel.0)] {
+            let ready = &self.s.ready[self.s.ready_at..];
+            let alone = schedule.before.iter().zip(ready).all(|(want, is)| want & !is == 0);
+            let start = if alone { c.derive[usize::from(rel.0)] } else { schedule.start };
+            self.s.exec(c, start);
+            return;
+        }
         for &need in &c.needs[usize::from(rel.0)] {
             if !self.flag(need) {
                 self.derive(c, need);
@@ -362,17 +363,16 @@ impl<W: Word> Live<W> {
     }
 
     fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
+        self.clean = false;
         match &c.modes[usize::from(rel.0)] {
-            Mode::Scratch { rules } => {
-                self.clear(c, rel);
-                for &pc in rules {
-                    self.s.exec(c, pc as usize);
-                }
+            // Emptied and noted as derived by its first instruction, if it is rows.
+            Mode::Scratch { .. } => {
+                self.s.exec(c, c.derive[usize::from(rel.0)]);
                 if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
                     let new = std::mem::take(&mut self.s.fresh[store as usize]);
                     refill(c, store, &mut self.s.lists[store as usize], new);
+                    self.set_flag(rel);
                 }
-                self.set_flag(rel);
             }
             Mode::General { stratum } => {
                 let fixpoint = &c.general[*stratum];
@@ -407,20 +407,14 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Empties a relation's rows in the current frame: only those that its support names.
     fn clear(&mut self, c: &Compiled<W>, rel: RelId) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let base = self.s.frame + dense.base as usize;
-        let Some(support) = dense.support else {
-            self.s.rows[base] = W::default();
-            return;
-        };
-        let at = self.s.frame + support as usize;
-        let mut used = std::mem::take(&mut self.s.rows[at]);
-        let stride = dense.strides[0] as usize;
-        while let Some(first) = used.pop() {
-            let start = base + first * stride;
-            self.s.rows[start..start + stride].fill(W::default());
+        if let Store::Dense(dense) = &c.stores[usize::from(rel.0)] {
+            let stride = dense.strides.first().map_or(1, |it| *it);
+            let at = self.s.frame + dense.support.unwrap_or(dense.base) as usize;
+            let used = std::mem::take(&mut self.s.rows[at]);
+            if dense.support.is_some() {
+                self.s.empty(dense.base, used, stride);
+            }
         }
     }
 
@@ -442,19 +436,31 @@ impl<W: Word> Live<W> {
                 ControlFlow::Continue(())
             };
         };
-        let firsts = dense.support.map(|it| self.row(dense, it as usize));
-        for at in 0..dense.rows as usize {
-            let tuple = keys_of(dense, at);
-            if firsts.is_some_and(|it| !it.has(tuple[0] as usize))
-                || !keys.iter().zip(&tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-            {
-                continue;
+        let mut firsts = match (dense.support, keys.first()) {
+            (Some(support), Some(first)) => {
+                let all = self.row(dense, support as usize);
+                first.map_or(all, |it| all.and(W::one(it as usize)))
             }
-            let mut members = self.row(dense, dense.base as usize + at);
-            while let Some(member) = members.pop() {
-                if last.is_none_or(|it| it == member as i64) {
-                    let mut tuple = tuple.clone();
-                    tuple.push(member as i64);
+            _ => W::one(0),
+        };
+        let stride = dense.strides.first().map_or(1, |it| *it as usize);
+        while let Some(first) = firsts.pop() {
+            for at in first * stride..(first + 1) * stride {
+                let mut members = self.row(dense, dense.base as usize + at);
+                if let Some(last) = *last {
+                    members = members.and(W::one(last as usize));
+                }
+                if members.is_empty() {
+                    continue;
+                }
+                let mut tuple = keys_of(dense, at);
+                if !keys.iter().zip(&tuple).all(|(want, is)| want.is_none_or(|it| it == *is)) {
+                    continue;
+                }
+                tuple.push(0);
+                let end = tuple.len() - 1;
+                while let Some(member) = members.pop() {
+                    tuple[end] = member as i64;
                     f(&tuple)?;
                 }
             }
@@ -496,21 +502,53 @@ impl<W: Word> Live<W> {
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
-        self.derived[self.depth].fill(0);
+        self.clear_flags();
         for &rel in &c.inputs[usize::from(change.attr.0)] {
-            let watched = !c.deltas[usize::from(rel.0)].is_empty();
-            if watched
-                && let Some(old) = change.old.and_then(|it| self.input_tuple(c, rel, entity, it))
-            {
-                spread(c, &mut self.s, rel, &old);
+            let readers = &c.readers[usize::from(rel.0)];
+            if readers.is_empty() {
+                self.write_input(c, rel, entity, change.old, change.new);
+                continue;
+            }
+            self.pending = true;
+            let Role::Input(input) = c.program.relation(rel).role else { continue };
+            let moved = matches!(input, Input::Key(_)) && change.old.is_some();
+            if let Some(old) = change.old {
+                self.tell_input(c, rel, input, [entity, old], false);
             }
             self.write_input(c, rel, entity, change.old, change.new);
-            if watched
-                && let Some(new) = change.new.and_then(|it| self.input_tuple(c, rel, entity, it))
-            {
-                spread(c, &mut self.s, rel, &new);
+            if let Some(new) = change.new {
+                self.tell_input(c, rel, input, [entity, new], moved);
             }
-            self.pending |= watched;
+        }
+    }
+
+    /// Tells the readers of an input of a tuple that comes or goes. `moved`: those who do not ask
+    /// for the value know already.
+    fn tell_input(
+        &mut self,
+        c: &Compiled<W>,
+        rel: RelId,
+        input: Input,
+        [entity, value]: [i64; 2],
+        moved: bool,
+    ) {
+        let both = [entity, value];
+        let tuple = match input {
+            Input::Key(_) => &both[..],
+            Input::Game(_) if entity == 0 => &both[1..],
+            Input::Flag(_) if value == 1 => &both[..1],
+            Input::GameFlag(_) if entity == 0 && value == 1 => &[],
+            _ => return,
+        };
+        if !moved {
+            tell(c, &mut self.s, rel, tuple);
+            return;
+        }
+        let readers = &c.readers[usize::from(rel.0)];
+        tell_others(&mut self.s, readers, tuple);
+        if let Some(pc) = readers.each {
+            give(&mut self.s, tuple);
+            self.s.exec(c, pc);
         }
     }
 
@@ -519,12 +557,15 @@ impl<W: Word> Live<W> {
         let mark = EngineMark { journal: self.journal.len(), depth: self.depth };
         self.depth += 1;
         self.s.frame = self.depth * c.frame_rows;
-        if self.derived.len() == self.depth {
-            let flags = self.derived[0].len();
-            self.derived.push(vec![0; flags]);
-            self.s.rows.resize(c.kept_rows + (self.depth + 1) * c.frame_rows, W::default());
-        } else {
-            self.derived[self.depth].fill(0);
+        self.s.ready_at = self.depth * self.flags;
+        if self.s.ready.len() == self.s.ready_at {
+            self.s.ready.resize(self.s.ready_at + self.flags, 0);
+        }
+        self.clean = false;
+        self.clear_flags();
+        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
+        if self.s.rows.len() < rows {
+            self.s.rows.resize(rows, W::default());
         }
         mark
     }
@@ -535,16 +576,19 @@ impl<W: Word> Live<W> {
             self.s.rows[at as usize] = old;
         }
         if self.pending {
-            for &rel in &c.maintained {
-                self.s.dirty[usize::from(rel.0)] = W::default();
-                self.s.suspects[usize::from(rel.0)].clear();
+            for kept in &c.maintained {
+                self.s.dirty[usize::from(kept.rel.0)] = W::default();
+                self.s.suspects[usize::from(kept.rel.0)].clear();
             }
             self.pending = false;
         }
         self.depth = mark.depth;
         self.s.frame = self.depth * c.frame_rows;
         // Lists have no frames: those derived before the mark were overwritten.
-        for (flags, lists) in self.derived[self.depth].iter_mut().zip(&c.list_relations) {
+        self.s.ready_at = self.depth * self.flags;
+        self.clean = false;
+        let ready = &mut self.s.ready[self.s.ready_at..][..self.flags];
+        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
         }
     }
@@ -554,15 +598,17 @@ impl<W: Word> Live<W> {
         if self.depth > 0 {
             self.depth = 0;
             self.s.frame = 0;
-            self.derived[0].fill(0);
-            self.derived.truncate(1);
+            self.s.ready_at = 0;
+            self.s.ready.truncate(self.flags);
+            self.clean = false;
+            self.clear_flags();
             self.s.rows.truncate(c.kept_rows + c.frame_rows);
         }
     }
 
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
-        for &rel in &c.maintained {
+        for &Kept { rel, .. } in &c.maintained {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
             let base = dense.base as usize;
             self.wipe(base..base + dense.rows as usize);
@@ -587,10 +633,10 @@ impl<W: Word> Live<W> {
                 _ => self.function_tuples(c, rel, &all, &mut keep),
             };
             for tuple in tuples {
-                spread(c, &mut self.s, rel, &tuple);
+                tell(c, &mut self.s, rel, &tuple);
             }
         }
-        self.derived[self.depth].fill(0);
+        self.clear_flags();
     }
 
     fn wipe(&mut self, rows: std::ops::Range<usize>) {
@@ -610,17 +656,17 @@ impl<W: Word> Live<W> {
         outputs: &mut Vec<Output>,
     ) {
         self.catch_up(c);
-        for reaction in &c.reactions[usize::from(action.0)] {
-            for &need in &reaction.needs {
-                if !self.flag(need) {
-                    self.derive(c, need);
-                }
+        let (stretch, needs) = &c.reactions[usize::from(action.0)];
+        for &need in needs {
+            if !self.flag(need) {
+                self.derive(c, need);
             }
-            for (reg, value) in reaction.params.iter().zip(args) {
-                self.s.regs[usize::from(*reg)] = *value;
-            }
-            self.s.exec(c, reaction.pc as usize);
         }
+        give(&mut self.s, args);
+        if args.len() > GIVEN.len() {
+            self.s.args = Tuple::from_slice(args);
+        }
+        self.s.exec(c, *stretch);
         outputs.append(&mut self.s.outputs);
     }
 
@@ -653,28 +699,54 @@ impl<W: Word> Live<W> {
         rows * size_of::<W>()
             + self.s.funs.capacity() * 8
             + self.journal.capacity() * size_of::<(u32, W)>()
-            + self.s.suspects.iter().map(|it| it.capacity() * size_of::<Tuple>()).sum::<usize>()
+            + self.s.suspects.iter().map(|it| it.capacity() * size_of::<[i64; 4]>()).sum::<usize>()
             + self.s.regs.len() * 8
-            + self.derived.iter().map(|it| it.len() * 8).sum::<usize>()
+            + self.s.ready.capacity() * 8
             + lists
     }
 }
 
 /// Tells the readers of a relation that a tuple comes or goes.
-fn spread<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
-    for delta in &c.deltas[usize::from(rel.0)] {
-        match &delta.what {
-            DeltaKind::Block(col) => {
-                let slot = &mut s.dirty[usize::from(delta.consumer.0)];
-                *slot = slot.or(W::one(tuple[*col] as usize));
-            }
-            DeltaKind::Run { regs, pc } => {
-                for (reg, value) in regs.iter().zip(tuple) {
-                    s.regs[usize::from(*reg)] = *value;
-                }
-                s.exec(c, *pc as usize);
-            }
-        }
+fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
+    let readers = &c.readers[usize::from(rel.0)];
+    if let Some(&first) = tuple.first() {
+        tell_blocks(s, readers, first as usize);
+    }
+    tell_others(s, readers, tuple);
+    for pc in readers.once.iter().chain(&readers.each) {
+        give(s, tuple);
+        s.exec(c, *pc);
+    }
+}
+
+/// Tells those whose block is the first column.
+#[inline]
+fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
+    let one = W::one(block);
+    for (consumer, guards) in &readers.blocks {
+        mark_dirty(s, *consumer, one, guards);
+    }
+}
+
+/// Tells those whose block is another column.
+fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
+    for (consumer, col, guards) in &readers.others {
+        mark_dirty(s, *consumer, W::one(tuple[*col] as usize), guards);
+    }
+}
+
+#[inline]
+fn mark_dirty<W: Word>(s: &mut State<W>, consumer: RelId, block: W, guards: &[u32]) {
+    let block = guards.iter().fold(block, |block, it| block.and(s.rows[*it as usize]));
+    let slot = &mut s.dirty[usize::from(consumer.0)];
+    *slot = slot.or(block);
+}
+
+/// Puts a tuple where plans look for it.
+#[inline]
+fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
+    for (reg, &value) in GIVEN.into_iter().zip(tuple) {
+        s.regs[usize::from(reg)] = value;
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod word;
 mod code;
+mod machine;
+mod assemble;
 mod layout;
 mod inline;
 mod planner;
