@@ -10,5 +10,11 @@ pub mod derive;
 pub mod moves;
 pub mod game;
 pub mod presets;
+pub mod protocols;
+pub mod proof;
+pub mod audit;
+pub mod testing;
+#[cfg(feature = "server")]
+pub mod server;
 #[cfg(feature = "bin")]
 pub mod cli;

@@ -30,7 +30,7 @@ pub(crate) enum Command {
     /// List the games that can be played
     Games(ListArgs),
     /// List the presets, the rule modules that games are made of
-    Presets(ListArgs),
+    Presets(PresetsArgs),
     /// List the layouts, where the pieces of games start
     Layouts(ListArgs),
     /// Play a game in the terminal, against a second person or a random mover
@@ -43,12 +43,55 @@ pub(crate) enum Command {
     Referee(RefereeArgs),
     /// Prove why a move is legal, why it is not, or why a fact holds
     Explain(ExplainArgs),
+    /// Write a game to a file: facts, moves with their proofs, hashes of the rules
+    Save(SaveArgs),
+    /// Read a saved game back: the board, the state, the moves
+    Load(LoadArgs),
+    /// List the facts that differ between two saved games
+    Diff(DiffArgs),
+    /// Play saves and PGN games again under both evaluators, and check proofs
+    Audit(AuditArgs),
+    /// Ask for whatever holds in a position, or along a game
+    Query(QueryArgs),
+    /// Count what each rule costs over a game
+    Profile(ProfileArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
     /// Run vector files (perft rows and lists of legal moves) and count what passes
     Verify(VerifyArgs),
     /// Measure speed and memory, beside the peers that are installed
     Bench(BenchArgs),
+    /// Speak UCI on standard input and output, for chess programs and their interfaces
+    Uci(ProtocolArgs),
+    /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
+    Xboard(ProtocolArgs),
+    /// Serve games over HTTP: a page to play on, and an API
+    #[cfg(feature = "server")]
+    Serve(super::serve::ServeArgs),
+    /// Copy a store while it is in use
+    #[cfg(feature = "server")]
+    Backup(super::serve::BackupArgs),
+    /// Look whether this machine and a store are fit to serve
+    #[cfg(feature = "server")]
+    Doctor(super::serve::DoctorArgs),
+    /// Print completions for a shell
+    #[cfg(feature = "server")]
+    Completions(super::serve::CompletionsArgs),
+    /// Print the manual page
+    #[cfg(feature = "server")]
+    Man,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  printf 'uci\nposition startpos\ngo perft 3\nquit\n' | rulemate uci
+  xboard -fcp 'rulemate xboard' -variant knightmate")]
+pub(crate) struct ProtocolArgs {
+    /// Game to begin with, by name or alias (see `rulemate games`)
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
+    pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
 }
 
 /// Rule files of one's own.
@@ -86,6 +129,15 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PresetsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about each preset, with a diagram, to a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) pages: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:
   rulemate moves --game chess
   rulemate moves --game antichess --fen '8/1p6/8/8/8/8/P7/8 w - - 0 1'
@@ -93,6 +145,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct MovesArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
+    /// Print whole turns, their actions joined by commas
+    #[arg(long)]
+    pub(crate) turns: bool,
     /// Print JSON, with SAN beside UCI
     #[arg(long)]
     pub(crate) json: bool,
@@ -201,6 +256,170 @@ pub(crate) struct ExplainArgs {
     /// Prove or refute one row of a relation
     #[arg(long, value_name = "FACT", conflicts_with = "legal")]
     pub(crate) fact: Option<String>,
+    /// Levels of the tree that are worked out (all of a proof, and enough of a refutation)
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// Print the board as SVG, the squares of the proof marked
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A name that ends in .bin asks for the binary form, any other for JSON.
+
+Examples:
+  rulemate save --moves 'e4 e5 Nf3' game.json
+  rulemate save --game antichess --embed-rules --moves 'e2e3 b7b5' game.bin")]
+pub(crate) struct SaveArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Moves to play first, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES")]
+    pub(crate) moves: Option<String>,
+    /// Keep the texts of the rules in the file
+    #[arg(long)]
+    pub(crate) embed_rules: bool,
+    /// File to write (`-` is standard output, as JSON)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The moves are played again, and everything in the file must come of them; otherwise
+it is refused, and nothing is loaded.
+
+Examples:
+  rulemate load game.json
+  rulemate load --rules-from-save game.bin"
+)]
+pub(crate) struct LoadArgs {
+    /// Saved game (`-` is standard input)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Game of a save of version 1, which does not name it
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
+    pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    /// Use the rule texts in the file
+    #[arg(long)]
+    pub(crate) rules_from_save: bool,
+    /// Use the rules as they are now, though they have changed since
+    #[arg(long, conflicts_with = "rules_from_save")]
+    pub(crate) migrate: bool,
+    /// Draw the board with letters instead of chess symbols
+    #[arg(long)]
+    pub(crate) ascii: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A line per fact: `-` only in A, `+` only in B. Exit code 1 says that there is any.
+
+Examples:
+  rulemate diff before.json after.bin"
+)]
+pub(crate) struct DiffArgs {
+    /// Saved game
+    #[arg(value_name = "A")]
+    pub(crate) from: PathBuf,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub(crate) to: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 1 says that something differs; the first difference is printed with its proof.
+
+Examples:
+  rulemate audit game.json tests/data/games/*.pgn
+  rulemate explain --json e2e4 | rulemate audit --proof -"
+)]
+pub(crate) struct AuditArgs {
+    /// Saves (.json, .bin) and games (.pgn)
+    #[arg(value_name = "FILE", required_unless_present = "proof")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Check an explanation that `explain --json` printed (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub(crate) proof: Option<PathBuf>,
+    /// Game of PGN files, whatever their Variant tags say, and of saves of version 1
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
+    /// Use the rule texts in the saves
+    #[arg(long)]
+    pub(crate) rules_from_save: bool,
+    /// Print JSON, one object per game
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A query is the body of a rule: literals with commas between them, all of which must hold. A
+name that is a value of its column means that value (e4, white); any other is a
+variable, and so is ?p. A square in the place of a piece means the piece on it.
+Exit code 1 says that there is no answer.
+
+Examples:
+  rulemate query 'attacks(p, e4), color(p, white)'
+  rulemate query --moves 'e4 e5 Qh5' 'attacks(h5, t), occupied(t)'
+  rulemate query --pgn tests/data/games/chess.pgn --each-ply 'pin(a, _, r)'"
+)]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Literals, all of which must hold
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+    /// Moves to play first, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
+    pub(crate) moves: Option<String>,
+    /// Ask about the games of a PGN file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pgn: Option<PathBuf>,
+    /// Ask at the start and after every move, not only at the end
+    #[arg(long)]
+    pub(crate) each_ply: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without moves, 40 plies are left to chance (the same each time). Time by rule is estimated
+by its share of the operations.
+
+Examples:
+  rulemate profile
+  rulemate profile --game antichess --top 5
+  rulemate profile --pgn tests/data/games/chess.pgn"
+)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Moves to play, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
+    pub(crate) moves: Option<String>,
+    /// Play the first game of a PGN file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pgn: Option<PathBuf>,
+    /// Rules to list, dearest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

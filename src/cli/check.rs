@@ -34,7 +34,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut files = Vec::new();
     for path in &args.files {
         match load_file(path) {
-            Ok(source) => files.push((path.display().to_string(), setup::at_its_place(source))),
+            Ok(source) => {
+                files.push((path.display().to_string(), crate::presets::at_its_place(source)))
+            }
             Err(why) => {
                 report(&trouble(format!("{}: {why}", path.display()), "name a rule file (.dl)"));
                 verdict = Verdict::Unreadable;

@@ -5,26 +5,36 @@
 //! rules of any game.
 
 mod args;
+mod audit;
 pub mod bench;
 mod board;
 mod check;
+mod evidence;
 mod explain;
 mod fact;
 mod lists;
 mod moves;
 mod names;
 mod output;
+mod page;
 mod perft;
 mod play;
+mod profile;
+mod query;
+mod protocol;
 mod referee;
+mod saves;
+#[cfg(feature = "server")]
+mod serve;
 mod setup;
+mod svg;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command};
+use args::{Cli, Command, PresetsArgs};
 use output::Out;
 
 /// How a command ended, errors aside.
@@ -73,16 +83,41 @@ pub fn run() -> ExitCode {
 fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
     match command {
         Command::Games(args) => lists::games(args, out),
-        Command::Presets(args) => lists::presets(args, out),
+        Command::Presets(args) => presets(args, out),
         Command::Layouts(args) => lists::layouts(args, out),
         Command::Play(args) => play::run(args, out),
         Command::Moves(args) => moves::run(args, out),
         Command::Perft(args) => perft::run(args, out),
         Command::Referee(args) => referee::run(args, out),
         Command::Explain(args) => explain::run(args, out),
+        Command::Save(args) => saves::save(args, out),
+        Command::Load(args) => saves::load(args, out),
+        Command::Diff(args) => saves::diff(args, out),
+        Command::Audit(args) => audit::run(args, out),
+        Command::Query(args) => query::run(args, out),
+        Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
+        Command::Uci(args) => protocol::uci(args, out),
+        Command::Xboard(args) => protocol::xboard(args, out),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(args, out),
+        #[cfg(feature = "server")]
+        Command::Backup(args) => serve::backup(args, out),
+        #[cfg(feature = "server")]
+        Command::Doctor(args) => serve::doctor(args, out),
+        #[cfg(feature = "server")]
+        Command::Completions(args) => serve::completions(args, out),
+        #[cfg(feature = "server")]
+        Command::Man => serve::man(out),
+    }
+}
+
+fn presets(args: &PresetsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    match &args.pages {
+        Some(dir) => page::write_all(dir, &args.list.rules, out),
+        None => lists::presets(&args.list, out),
     }
 }
 

@@ -1,15 +1,17 @@
 //! `rulemate moves`: the legal actions of a position, one per line, sorted.
 //!
-//! Draws by counter, repetition and material do not end the list; every other result does.
+//! Draws by counter, repetition and material do not end the list; every other result does. With
+//! `--turns` each line is a whole turn, its actions joined by commas.
 
 use serde::Serialize;
 
 use super::Verdict;
 use super::args::{MovesArgs, PositionArgs};
-use super::output::Out;
+use super::output::{Out, trouble};
 use super::setup;
-use crate::moves::Move;
+use crate::game::Game;
 use crate::moves::notation::{listing, to_san};
+use crate::moves::{self, Move};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -29,7 +31,11 @@ struct Entry {
 pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
     let contract = game.contract().clone();
+    if args.turns {
+        return turns(args, &mut game, out);
+    }
     let moves = listing(game.world_mut(), &contract);
+    game.check()?;
     if !args.json {
         for (uci, _) in moves {
             out.line(uci)?;
@@ -46,4 +52,41 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let PositionArgs { game: name, presets, .. } = args.position.clone();
     out.json(&Answer { game: name, presets, fen: game.fen(), moves })?;
     Ok(Verdict::Fine)
+}
+
+/// Whole turns are listed up to this many.
+const MAX_TURNS: usize = 100_000;
+
+#[derive(Debug, Serialize)]
+struct TurnsAnswer {
+    game: String,
+    presets: Vec<String>,
+    fen: String,
+    turns: Vec<String>,
+    /// Whether these are all.
+    complete: bool,
+}
+
+fn turns(args: &MovesArgs, game: &mut Game, out: &mut Out) -> anyhow::Result<Verdict> {
+    let contract = game.contract().clone();
+    let found = moves::turns(game.world_mut(), &contract, MAX_TURNS);
+    game.check()?;
+    let mut turns: Vec<String> = found.turns.into_iter().map(|it| it.0).collect();
+    turns.sort();
+    let complete = found.complete;
+    if args.json {
+        let PositionArgs { game: name, presets, .. } = args.position.clone();
+        out.json(&TurnsAnswer { game: name, presets, fen: game.fen(), turns, complete })?;
+        return Ok(Verdict::Fine);
+    }
+    for turn in turns {
+        out.line(turn)?;
+    }
+    match complete {
+        true => Ok(Verdict::Fine),
+        false => Err(trouble(
+            format!("there are more than the {MAX_TURNS} turns above, or longer ones"),
+            "leave --turns out: the actions are listed one step deep",
+        )),
+    }
 }

@@ -32,6 +32,7 @@ struct Branch {
 pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
     let branches = count(&mut game, args.depth);
+    game.check()?;
     let nodes = match args.depth {
         0 => 1,
         _ => branches.iter().map(|it| it.nodes).sum(),

@@ -153,7 +153,9 @@ fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Rul
     let (reason, refutation) = match refusal {
         PlayError::Illegal(it) => (it.reasons.join("; "), it.refutation),
         PlayError::Text(MoveError { reason, .. }) => (reason.to_string(), None),
-        other @ (PlayError::Over { .. } | PlayError::Refused(_)) => (other.to_string(), None),
+        other @ (PlayError::Over { .. } | PlayError::Refused(_) | PlayError::Limit(_)) => {
+            (other.to_string(), None)
+        }
     };
     let finding = refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]));
     let tree = tree(game, &finding);

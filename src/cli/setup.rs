@@ -9,7 +9,6 @@ use super::args::{PositionArgs, RulesArgs};
 use super::output::{OrFix, trouble};
 use crate::game::Game;
 use crate::presets::{Catalogue, LoadError, Ruleset};
-use crate::rules::{EMBEDDED, Source, load_folder};
 
 /// The game of a command's position options, set up.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
@@ -23,27 +22,10 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     let mut catalogue = Catalogue::embedded()
         .or_fix("this is a mistake of Rulemate's own rule files: please report it")?;
     for folder in &args.rules {
-        let files = load_folder(folder)
-            .map_err(|why| anyhow::anyhow!("{}: {why}", folder.display()))
-            .or_fix("name a folder of rule files (.dl)")?;
-        for source in files {
-            catalogue
-                .add(at_its_place(source))
-                .or_fix("`rulemate check` says more about a file")?;
-        }
+        let fix = "name a folder of rule files (.dl); `rulemate check` says more about a file";
+        catalogue.add_path(folder).or_fix(fix)?;
     }
     Ok(catalogue)
-}
-
-/// A file whose path ends like that of an embedded one takes its place.
-pub(crate) fn at_its_place(mut source: Source) -> Source {
-    let fits = |it: &str| {
-        source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))
-    };
-    if let Some((twin, _)) = EMBEDDED.iter().find(|(path, _)| fits(path)) {
-        source.path = (*twin).to_owned();
-    }
-    source
 }
 
 /// Games by name, compiled when first asked for.

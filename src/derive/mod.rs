@@ -3,20 +3,26 @@
 //! This layer must not know moves, players, or squares as chess.
 
 mod bits;
+mod budget;
 pub mod explain;
 mod fire;
 mod frog;
+mod query;
 mod rows;
 mod schedule;
 mod solve;
 mod trace;
 mod transaction;
+mod watch;
 mod world;
 
 pub use bits::PlanError;
+pub use budget::{Exhausted, Resource};
 pub use frog::{Frog, Statics, Stuck};
+pub use query::{Abbreviation, Answer, FromRaw, FromRow, Query, QueryError, WrongTypes};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
 pub use trace::{Done, Said, SaidPart, Step, Trace};
 pub use transaction::{DEPTH, EVENTS, Refusal};
+pub use watch::{RowChanges, Watch};
 pub use world::{Backend, BitRows, Materialised, Plan, World, WorldMark};

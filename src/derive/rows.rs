@@ -46,6 +46,14 @@ impl<R: Rows + ?Sized> Rows for &R {
     }
 }
 
+/// The first two of the ascending rows that differ in their last column only.
+pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
+    let key = |it: &'_ Tuple| it.len().saturating_sub(1);
+    rows.windows(2)
+        .find(|it| it[0][..key(&it[0])] == it[1][..key(&it[1])] && it[0] != it[1])
+        .map(|it| [&it[0], &it[1]])
+}
+
 /// The rows that match a pattern, ascending.
 pub fn collect(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
     let mut found = Vec::new();

@@ -395,7 +395,9 @@ pub(super) fn fold(rows: &dyn Rows, aggregate: &Aggregate, bindings: &Bindings) 
         Fold::Min => values.into_iter().min(),
         Fold::Max => values.into_iter().max(),
         Fold::Count | Fold::Sum => {
-            let total = values.iter().try_fold(0i64, |sum, it| sum.checked_add(*it.first()?))?;
+            let total: i128 =
+                values.iter().flat_map(|it| it.first()).map(|&it| i128::from(it)).sum();
+            let total = i64::try_from(total).ok().filter(|it| *it > i64::MIN)?;
             Some(Tuple::from_slice(&[total]))
         }
     }

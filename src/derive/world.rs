@@ -6,15 +6,17 @@
 //! the same rows.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
+use super::budget::Exhausted;
 use super::fire;
 use super::frog::{Frog, Statics};
-use super::rows::{Rows, Tuple, collect};
+use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
+use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
 use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
@@ -35,8 +37,8 @@ pub struct Plan {
     schedule: Schedule,
     /// The order of reactions by the letter, for the referee.
     letter: Schedule,
-    /// The referee's statics, computed when the referee is first asked for.
-    frog: OnceLock<Arc<Statics>>,
+    /// The referee's plans; it computes its statics when it is first asked for rows.
+    frog: Arc<Statics>,
 }
 
 impl Plan {
@@ -52,25 +54,20 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
+        let (relations, rules) = (program.relations.len(), program.rules.len());
+        let _span = tracing::debug_span!("plan", relations, rules).entered();
+        let frog = Frog::statics(&program).map_err(|stuck| PlanError::Stuck {
+            place: program.place(program.rule(stuck.rule).span),
+        })?;
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
         let bits = BitPlan::compile(&program, &schedule, width)?;
-        Ok(Self { program, bits, schedule, letter, frog: OnceLock::new() })
+        Ok(Self { program, bits, schedule, letter, frog })
     }
 
     /// How many batches of reactions each action takes.
     pub fn batches(&self) -> Vec<usize> {
         let actions = self.program.actions.iter();
         actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
-    }
-
-    fn frog(&self) -> Arc<Statics> {
-        let statics = self.frog.get_or_init(|| {
-            Frog::statics(&self.program).unwrap_or_else(|stuck| {
-                let place = self.program.place(self.program.rule(stuck.rule).span);
-                panic!("{place}: the checker accepted a rule that has no order of evaluation")
-            })
-        });
-        Arc::clone(statics)
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -92,6 +89,9 @@ pub struct World {
     facts: Session,
     engine: Engine,
     outputs: Vec<Output>,
+    /// What ran out in a state that was taken back since.
+    limit: Option<Box<Exhausted>>,
+    watches: Option<Box<Watches>>,
 }
 
 impl World {
@@ -112,7 +112,7 @@ impl World {
             }
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new() }
+        Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -201,6 +201,9 @@ impl World {
 
     /// Restores the state of a mark.
     pub fn rollback(&mut self, mark: WorldMark) {
+        if let Err(limit) = self.check() {
+            self.limit = Some(Box::new(limit));
+        }
         while let Some(change) = self.facts.undo_one(mark.facts) {
             match &mut self.engine {
                 Engine::Bits(it) => it.undo(change),
@@ -212,11 +215,37 @@ impl World {
         }
     }
 
-    /// Makes all writes final: earlier marks are no longer valid.
+    /// Makes all writes final: earlier marks are no longer valid. What that did to watched
+    /// relations is told by [`World::changes`] until the next commit.
     pub fn commit(&mut self) {
+        if let Some(mut watches) = self.watches.take() {
+            let rows = watches.relations().into_iter().map(|it| self.tuples(it)).collect();
+            watches.advance(rows);
+            self.watches = Some(watches);
+        }
         self.facts.commit();
         if let Engine::Bits(it) = &mut self.engine {
             it.commit();
+        }
+    }
+
+    /// What was read so far is true.
+    ///
+    /// # Errors
+    /// Deriving it took more than a query may: rows were missing, here or in a state that was taken
+    /// back, and what was read may be wrong. It stays so until [`World::forget_rows`]. Only rules
+    /// that calculate in circles or join without end get there, so readers need not ask after each
+    /// read: whoever hands an answer on does.
+    pub fn check(&self) -> Result<(), Exhausted> {
+        if let Some(limit) = &self.limit {
+            return Err((**limit).clone());
+        }
+        match &self.engine {
+            Engine::Bits(it) => match it.exhausted() {
+                Some((what, owner)) => Err(Exhausted::new(self.program(), what, owner)),
+                None => Ok(()),
+            },
+            Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), Frog::check),
         }
     }
 
@@ -251,6 +280,18 @@ impl World {
         self.matching(rel, &all)
     }
 
+    /// The first relation with a key that breaks its promise here, with two rows of one key. Statics
+    /// keep theirs, or they would not have been loaded; the rest is for tests and audits to ask.
+    pub fn broken_key(&mut self) -> Option<(RelId, [Tuple; 2])> {
+        let program = Arc::clone(self.program());
+        (0..).zip(&program.relations).find_map(|(at, relation)| {
+            let rel = RelId(at);
+            let derived = relation.functional && relation.role == Role::Derived;
+            let rows = if derived { self.tuples(rel) } else { Vec::new() };
+            two_of_a_key(&rows).map(|it| (rel, it.map(Tuple::clone)))
+        })
+    }
+
     /// The rows that match a pattern (`None` = anything), ascending.
     pub fn matching(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
         match &mut self.engine {
@@ -265,6 +306,28 @@ impl World {
             }
             Engine::Frog(_) => collect(&self.materialised(), rel, pattern),
         }
+    }
+
+    /// Keeps an eye on a relation from now on.
+    pub fn watch(&mut self, rel: RelId) -> Watch {
+        let rows = self.tuples(rel);
+        self.watches.get_or_insert_default().add(rel, rows)
+    }
+
+    /// Ends a subscription.
+    pub fn unwatch(&mut self, watch: Watch) {
+        if let Some(watches) = &mut self.watches {
+            watches.end(watch);
+            if watches.is_empty() {
+                self.watches = None;
+            }
+        }
+    }
+
+    /// The rows of watched relations that the last commit added and removed, by relation; relations
+    /// that did not change are left out. What was rolled back before it is in neither.
+    pub fn changes(&self) -> &[RowChanges] {
+        self.watches.as_ref().map_or(&[], |it| &it.changes)
     }
 
     /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
@@ -372,6 +435,8 @@ impl World {
 
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
+        let relations = self.plan.program.relations.len();
+        let _span = tracing::debug_span!("materialise", relations).entered();
         match &mut self.engine {
             Engine::Bits(it) => {
                 for rel in 0..self.plan.program.relations.len() {
@@ -399,8 +464,25 @@ impl World {
         }
     }
 
+    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    pub fn log_recomputation(&mut self, on: bool) {
+        if let Engine::Bits(it) = &mut self.engine {
+            it.set_logging(on);
+        }
+    }
+
+    /// What was derived anew since listing began: the first column of a block of rows, or a whole
+    /// row. (Relations that are derived on demand are not kept, and the referee keeps none.)
+    pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
+        match &self.engine {
+            Engine::Bits(it) => it.log(),
+            Engine::Frog(_) => Vec::new(),
+        }
+    }
+
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
+        self.limit = None;
         match &mut self.engine {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,
@@ -444,7 +526,7 @@ impl Engine {
     fn new(plan: &Plan, backend: Backend) -> Self {
         match backend {
             Backend::Bits => Self::Bits(plan.bits.session()),
-            Backend::Frog => Self::Frog(FrogEngine { statics: plan.frog(), rows: None }),
+            Backend::Frog => Self::Frog(FrogEngine { statics: Arc::clone(&plan.frog), rows: None }),
         }
     }
 }
@@ -458,7 +540,16 @@ struct FrogEngine {
 
 impl FrogEngine {
     fn rows(&mut self, facts: &Session) -> &Frog {
-        self.rows.get_or_insert_with(|| Frog::derive_with(&self.statics, facts))
+        self.rows.get_or_insert_with(|| {
+            let span =
+                tracing::debug_span!("derive", by = "datafrog", rows = tracing::field::Empty);
+            let _entered = span.enter();
+            let rows = Frog::derive_with(&self.statics, facts);
+            if !span.is_disabled() {
+                span.record("rows", rows.len());
+            }
+            rows
+        })
     }
 }
 

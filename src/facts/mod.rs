@@ -3,6 +3,7 @@
 //! This layer must not know rules or chess. Everything above reads and writes facts through
 //! [`Session`].
 
+pub mod json;
 mod nearest;
 mod save;
 mod schema;
@@ -11,7 +12,7 @@ mod snapshot;
 mod value;
 
 pub(crate) use nearest::nearest;
-pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, to_json};
+pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, saved, to_json};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,
     NEXT_ENTITY, Schema, Shape,

@@ -93,7 +93,8 @@ pub fn facts_to_json(schema: &Schema, facts: &[Fact]) -> String {
     text
 }
 
-fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
+/// A fact as saves have it: by name.
+pub fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
     let attribute = schema.attribute(fact.attr);
     let value = match &fact.value {
         Value::Int(it) => SavedValue::Int(*it),
@@ -233,6 +234,22 @@ fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
         Some(&Value::Int(it)) if it > i64::from(highest) && it <= i64::from(cap) => Ok(()),
         Some(&Value::Int(found)) => Err(SaveError::Counter { found, highest }),
         _ => Err(SaveError::NoCounter),
+    }
+}
+
+/// `#5 position e4`, as differences of saves list it.
+impl std::fmt::Display for SavedFact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.entity {
+            0 => write!(f, "game {} ", self.attribute)?,
+            entity => write!(f, "#{entity} {} ", self.attribute)?,
+        }
+        match &self.value {
+            SavedValue::Int(it) => write!(f, "{it}"),
+            SavedValue::Bool(it) => write!(f, "{it}"),
+            SavedValue::Name(it) => f.write_str(it),
+            SavedValue::Entity { entity } => write!(f, "#{entity}"),
+        }
     }
 }
 

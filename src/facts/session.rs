@@ -45,6 +45,9 @@ pub enum FactError {
     Type { attr: String, expected: String, found: String },
     #[error("{domain} has no member number {index}")]
     Member { domain: String, index: i64 },
+    /// Evaluators mark with it what is not there.
+    #[error("attribute {attr} takes every integer of 64 bits but the least")]
+    Range { attr: String },
     #[error("there is no entity {entity}: ids end before {cap}")]
     Entity { entity: u32, cap: u32 },
 }
@@ -335,6 +338,9 @@ impl Session {
         let schema = Arc::clone(&self.schema);
         let declared = schema.attribute(attr);
         match (declared.ty, value) {
+            (AttrType::Int, Value::Int(i64::MIN)) => {
+                Err(FactError::Range { attr: declared.name.clone() })
+            }
             (AttrType::Int, Value::Int(it)) => Ok(*it),
             (AttrType::Text, Value::Text(it)) => Ok(self.intern(it)),
             (ty, Value::Entity(it)) if schema.is_entity(ty) => {

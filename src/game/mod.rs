@@ -3,6 +3,7 @@
 //! This layer must not know any preset or game by name, nor the time of day. Whoever hosts a game
 //! (a terminal, a server) sees it through [`Game`].
 
+mod ask;
 mod key;
 mod memory;
 mod names;
@@ -10,10 +11,13 @@ mod play;
 mod record;
 mod refusal;
 mod terms;
+mod view;
 
+pub use ask::{Answer, Because, QuestionError, Row};
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::Game;
 pub use record::{GameResult, Record};
 pub use refusal::{EndError, IllegalMove, PlayError};
 pub use terms::Terms;
+pub use view::{ActionView, Mark, PieceView, View};

@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Done, Plan, Trace, World};
+use crate::derive::{Done, Exhausted, Plan, Trace, World};
 use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
 use crate::moves::notation::{
-    FenError, MoveFault, Setup, Warning, listing, parse_san, parse_uci, read_fen, to_san, to_uci,
-    write_fen,
+    FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
 };
-use crate::moves::{Contract, Move, is_legal, legal_moves};
+use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
 use super::key::key;
@@ -78,6 +77,11 @@ impl Game {
 
     pub fn program(&self) -> &Arc<Program> {
         self.world.program()
+    }
+
+    /// The compiled rules, for other worlds under them.
+    pub fn plan(&self) -> &Arc<Plan> {
+        self.world.plan()
     }
 
     pub fn terms(&self) -> &Arc<Terms> {
@@ -194,34 +198,40 @@ impl Game {
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
         self.refuse_if_over()?;
         let (world, contract) = (&mut self.world, &self.terms.moves);
-        let uci = match parse_uci(world, contract, text) {
-            Ok(mv) => return Ok(mv),
-            Err(error) => error,
-        };
-        let san = match parse_san(world, contract, text) {
-            Ok(mv) => return Ok(mv),
-            Err(error) => error,
-        };
-        // The error of the form that the text has.
-        let is_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
-        Err(if is_uci { uci } else { san }.into())
+        Ok(parse_either(world, contract, text)?)
     }
 
-    /// Plays the move that a text means.
+    /// Plays the move that a text means, or the actions of one turn with commas between them: all
+    /// or none. The record is that of the last.
     ///
     /// # Errors
     /// As [`Game::find_move`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
-        let mv = self.find_move(text)?;
-        self.play(&mv)
+        if !text.contains(BETWEEN) {
+            let mv = self.find_move(text)?;
+            return self.play(&mv);
+        }
+        self.refuse_if_over()?;
+        let actions = parse_turn(&mut self.world, &self.terms.moves, text)?;
+        let before = self.history.len();
+        for mv in &actions {
+            if let Err(refusal) = self.play(mv) {
+                while self.history.len() > before {
+                    self.takeback();
+                }
+                return Err(refusal);
+            }
+        }
+        Ok(&self.history[self.history.len() - 1])
     }
 
     /// Plays a move: all that it changes, or nothing.
     ///
     /// # Errors
-    /// The game is over, or the move is not legal. Nothing has changed.
+    /// The game is over, or the move is not legal, or its rules take too much. Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
         self.refuse_if_over()?;
+        self.check()?;
         let uci = to_uci(&mut self.world, mv);
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
@@ -232,12 +242,29 @@ impl Game {
         }
         let san = to_san(&mut self.world, &self.terms.moves, mv);
         let record = self.transact(mv, uci, san)?;
+        tracing::debug!(facts = record.snapshot.len(), "committed");
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");
         }
         self.history.push(record);
+        if let Err(limit) = self.check() {
+            self.takeback();
+            return Err(limit.into());
+        }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    /// What was read of this game so far is true.
+    ///
+    /// # Errors
+    /// Its rules take more than a query may; what was read since the last check may be wrong.
+    pub fn check(&mut self) -> Result<(), Exhausted> {
+        let checked = self.world.check();
+        if checked.is_err() {
+            self.world.forget_rows();
+        }
+        checked
     }
 
     fn refuse_if_over(&self) -> Result<(), PlayError> {

@@ -1,7 +1,7 @@
 //! Why something was refused: the reason in a line, and the refutation that it is taken from.
 
 use crate::derive::explain::{Refutation, View, why, why_not};
-use crate::derive::{Refusal, World};
+use crate::derive::{Exhausted, Refusal, World};
 use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move};
 use crate::rules::{RelId, Type};
@@ -21,6 +21,8 @@ pub enum PlayError {
     /// The move is legal, and its reactions do not come to an end.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 /// A move that the rules do not allow here.
@@ -99,5 +101,5 @@ fn prove(world: &mut World, contract: &Contract, rel: RelId, mover: i64) -> Stri
     let program = world.program();
     let names = |ty: Type, raw: i64| name_now(world, contract, ty, raw);
     let view = View { program, names: &names, negations: false };
-    proof.map(|it| it.summary(view)).unwrap_or_else(|| program.tuple_name(rel, &[mover]))
+    proof.map(|it| it.headline(view)).unwrap_or_else(|| program.tuple_name(rel, &[mover]))
 }

@@ -8,6 +8,7 @@ mod contract;
 mod perft;
 mod safety;
 mod template;
+mod turn;
 pub mod notation;
 
 pub use action::{
@@ -17,3 +18,4 @@ pub use action::{
 pub use contract::{Board, Contract, ContractError, Fact, Fault};
 pub use perft::{PerftListError, PerftRecord, divide, perft, perft_by, read_perft_list};
 pub use safety::Decision;
+pub use turn::{BETWEEN, Turns, parse_either, parse_turn, turn_text, turns};

@@ -302,6 +302,32 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
     })
 }
 
+/// An option of a preset, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionEntry {
+    pub name: String,
+    /// What may be given: `true or false`, `an integer`, or the members.
+    pub takes: String,
+    pub default: Option<String>,
+    /// What it does, in a line; empty if the preset's file does not say.
+    pub text: String,
+}
+
+/// The options of a preset that a program knows, in the order of their declaration.
+pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
+    let schema = &*program.schema;
+    let entry = |(name, attr): (String, AttrId)| {
+        let takes = match schema.attribute(attr).ty {
+            AttrType::Int => "an integer".to_string(),
+            AttrType::Member(BOOL) => "true or false".to_string(),
+            _ => one_of(&names_of(schema, attr)),
+        };
+        let default = default(schema, attr).map(|it| words(schema, attr, &it));
+        OptionEntry { name, takes, default, text: String::new() }
+    };
+    known_options(program, preset).into_iter().map(entry).collect()
+}
+
 /// The options of a preset, by name, in the order of their declaration.
 fn known_options(program: &Program, preset: &str) -> Vec<(String, AttrId)> {
     let mut known: Vec<(String, AttrId)> = Vec::new();
@@ -386,6 +412,27 @@ fn words(schema: &Schema, attr: AttrId, value: &Value) -> String {
 pub(super) fn state_of_game(world: &mut World, facts: &[(AttrId, Value)]) -> Result<(), FactError> {
     for (attr, value) in facts {
         world.insert(GAME, *attr, value.clone())?;
+    }
+    Ok(())
+}
+
+/// States the defaults of options that were not known when the facts of a world were written.
+pub(super) fn state_new_options(
+    world: &mut World,
+    is_known: &dyn Fn(AttrId) -> bool,
+) -> Result<(), FactError> {
+    let program = world.program().clone();
+    let schema = &*program.schema;
+    let Some(preset) = schema.attribute_named("preset") else { return Ok(()) };
+    let active: Vec<EntityId> = world.facts().entities_with(preset).collect();
+    for entity in active {
+        let Some(name) = world.facts().get(entity, preset) else { continue };
+        let options = known_options(&program, &words(schema, preset, &name));
+        for (_, attr) in options.into_iter().filter(|it| !is_known(it.1)) {
+            if let Some(value) = default(schema, attr) {
+                world.insert(entity, attr, value)?;
+            }
+        }
     }
     Ok(())
 }

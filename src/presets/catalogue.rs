@@ -7,18 +7,22 @@
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
 //! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
-//! positions by number). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
+//! positions by number), `client_letters`, `client_piece` and `shuffled` (how clients of protocols
+//! write and name it). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
 //! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`). Other keys are
 //! left for others.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use crate::derive::PlanError;
 use crate::facts::{AttrId, Value, nearest};
 use crate::moves::ContractError;
-use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, metas};
+use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_file, load_folder, metas};
 
-use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
+use super::activation::{
+    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
+};
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
@@ -41,6 +45,12 @@ pub struct GameEntry {
     /// Facts of the game, as `(attribute, value)`.
     pub facts: Vec<(String, String)>,
     pub numbered: Option<Numbered>,
+    /// The letters that clients write for pieces, each followed by ours: `"kn mk"`.
+    pub client_letters: String,
+    /// What clients must be told of single pieces, in Betza's notation: `Q& RB`.
+    pub client_pieces: Vec<String>,
+    /// The game that a client means when it asks for this one with shuffled start positions.
+    pub shuffled: Option<String>,
     pub(super) source: usize,
 }
 
@@ -92,6 +102,15 @@ pub struct CatalogueError {
     pub path: String,
     pub line: u32,
     pub fault: String,
+}
+
+/// Why rule files cannot be added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    #[error("{path} cannot be read: {why}")]
+    Read { path: String, why: std::io::Error },
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
 }
 
 /// Why a game cannot be loaded.
@@ -190,6 +209,22 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Adds a rule file, or all rule files below a folder, and returns how many.
+    ///
+    /// # Errors
+    /// What cannot be read, or is no part of a catalogue; files before it stay added.
+    pub fn add_path(&mut self, path: &Path) -> Result<usize, AddError> {
+        let read =
+            if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) };
+        let sources =
+            read.map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
+        let count = sources.len();
+        for source in sources {
+            self.add(at_its_place(source))?;
+        }
+        Ok(count)
+    }
+
     /// Gives every game that names a layout the layout's start.
     fn lay_out(&mut self) {
         for game in &mut self.games {
@@ -209,6 +244,21 @@ impl Catalogue {
             Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
             Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
         }
+    }
+
+    /// All files, in their order.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The path of the file that a game is described in.
+    pub fn path_of(&self, game: &GameEntry) -> &str {
+        self.sources.get(game.source).map_or("", |it| it.path.as_str())
+    }
+
+    /// The path of the file that a preset is described in.
+    pub fn path_of_preset(&self, preset: &PresetEntry) -> &str {
+        self.sources.get(preset.source).map_or("", |it| it.path.as_str())
     }
 
     /// Whether the presets make sense, each and together.
@@ -236,6 +286,30 @@ impl Catalogue {
     /// The presets, in the order of their files.
     pub fn presets(&self) -> &[PresetEntry] {
         &self.presets
+    }
+
+    /// The rule file of a preset.
+    pub fn source_of(&self, preset: &str) -> Option<&Source> {
+        let entry = self.presets.iter().find(|it| it.preset == preset)?;
+        self.sources.get(entry.source)
+    }
+
+    /// The values of the `.meta` lines of a key in a preset's file.
+    pub fn notes_of(&self, preset: &str, key: &str) -> Vec<String> {
+        let lines = self.source_of(preset).map(metas).unwrap_or_default();
+        lines.into_iter().filter(|it| it.key == key).map(|it| it.value).collect()
+    }
+
+    /// The options of a preset, with what its file says about each.
+    pub fn options_of(&self, program: &Program, preset: &str) -> Vec<OptionEntry> {
+        let notes = self.notes_of(preset, "option");
+        let mut options = describe_options(program, preset);
+        for option in &mut options {
+            let note = notes.iter().filter_map(|it| it.split_once(": "));
+            let note = note.into_iter().find(|(name, _)| *name == option.name);
+            option.text = note.map(|it| it.1.to_string()).unwrap_or_default();
+        }
+        options
     }
 
     /// The game of that name or alias, in any case.
@@ -328,6 +402,17 @@ impl Catalogue {
         }
         Ok(requests)
     }
+}
+
+/// A file whose path ends like that of an embedded one takes its place.
+pub fn at_its_place(mut source: Source) -> Source {
+    let fits = |it: &str| {
+        source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+    };
+    if let Some((twin, _)) = EMBEDDED.iter().find(|(path, _)| fits(path)) {
+        source.path = (*twin).to_owned();
+    }
+    source
 }
 
 impl GameEntry {
@@ -514,6 +599,9 @@ impl<'a> Metadata<'a> {
             uses: self.texts("use"),
             facts,
             numbered,
+            client_letters: self.text("client_letters")?,
+            client_pieces: self.texts("client_piece"),
+            shuffled: self.one("shuffled")?.map(|it| it.value.clone()),
             source: at,
         })
     }

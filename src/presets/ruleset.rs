@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Plan, Refusal, World};
+use crate::derive::{Backend, Exhausted, Plan, Refusal, World};
 use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Terms};
 use crate::moves::Contract;
 use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
 
-use super::activation::{Activation, state_of_game};
+use super::activation::{Activation, state_new_options, state_of_game};
 use super::catalogue::GameEntry;
 use super::compose::Composed;
 
@@ -33,6 +33,8 @@ pub enum StartError {
     Save(#[from] SaveError),
     #[error(transparent)]
     Fact(#[from] FactError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -70,6 +72,12 @@ impl Ruleset {
     /// What is active, the game's own first.
     pub fn activations(&self) -> &[Activation] {
         &self.activations
+    }
+
+    /// The names of the sides, in their order.
+    pub fn sides(&self) -> Vec<String> {
+        let sides = self.program().schema.domain(self.terms.moves.sides);
+        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
     }
 
     /// The same game with other activations, under the program that they need.
@@ -118,25 +126,59 @@ impl Ruleset {
         for entity in active {
             announce(&mut world, "activated", entity)?;
         }
-        Ok(Game::from_world(world, Arc::clone(&self.terms), warnings))
+        checked(Game::from_world(world, Arc::clone(&self.terms), warnings))
     }
 
-    /// A game that goes on from the facts of a save, activations included. The positions that led
-    /// there are not in a save, so repetitions are counted from here on.
+    /// A game that goes on from facts, activations included. The positions that led there are not
+    /// known, so repetitions are counted from here on.
     ///
     /// # Errors
     /// A fact that these rules do not know.
     pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
-        let facts = document.facts(&self.program().schema)?;
+        self.resume_older(document, None, backend)
+    }
+
+    /// [`Ruleset::resume`] for facts that were written when the rules had these attributes only:
+    /// those of the game and of activations that came later have their defaults.
+    ///
+    /// # Errors
+    /// As [`Ruleset::resume`].
+    pub fn resume_older(
+        &self,
+        document: &Document,
+        known: Option<&[String]>,
+        backend: Backend,
+    ) -> Result<Game, StartError> {
+        let schema = Arc::clone(&self.program().schema);
+        let facts = document.facts(&schema)?;
+        let is_known =
+            |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
-        // Defaults of the game are for new games: a save says all there is.
+        // Defaults of the game are for new games: facts say all that their time knew.
         let stated: Vec<_> = world.facts().all_facts().iter().map(|it| it.attr).collect();
-        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY) {
+        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY && is_known(it)) {
             world.retract(GAME, attr);
         }
         for fact in facts {
             world.insert(fact.entity, fact.attr, fact.value)?;
         }
-        Ok(Game::from_facts(world, Arc::clone(&self.terms)))
+        if known.is_some() {
+            state_new_options(&mut world, &is_known)?;
+        }
+        checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }
+
+    /// [`Ruleset::resume`] from the text of a save.
+    ///
+    /// # Errors
+    /// The text is no save, or states a fact that these rules do not know.
+    pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
+        self.resume(&Document::parse(text)?, Backend::Bits)
+    }
+}
+
+/// The game, if its first position could be worked out.
+fn checked(mut game: Game) -> Result<Game, StartError> {
+    game.check()?;
+    Ok(game)
 }

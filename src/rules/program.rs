@@ -229,7 +229,8 @@ pub enum Expr {
     Binary(Arith, Box<Expr>, Box<Expr>),
 }
 
-/// Integer arithmetic. Overflow and division by zero make the literal fail (no value).
+/// Integer arithmetic. Overflow and division by zero make the literal fail (no value). The least of
+/// the 64-bit integers is no value either: evaluators mark with it what is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arith {
     Add,
@@ -243,6 +244,10 @@ pub enum Arith {
 
 impl Arith {
     pub fn apply(self, lhs: i64, rhs: i64) -> Option<i64> {
+        self.calculate(lhs, rhs).filter(|it| *it != i64::MIN)
+    }
+
+    fn calculate(self, lhs: i64, rhs: i64) -> Option<i64> {
         match self {
             Self::Add => lhs.checked_add(rhs),
             Self::Sub => lhs.checked_sub(rhs),
@@ -264,6 +269,7 @@ impl Arith {
 /// Variables of `body` that also occur outside the aggregate are bound before it is computed (it
 /// counts within one group); all others are local. The body's distinct solutions, as assignments
 /// of its *named* local variables, are folded; `_` does not multiply solutions.
+/// An aggregate has no value if an expr has none for some solution, or a sum is no integer.
 /// `count` has no exprs; `sum` one; `min` and `max` one or more, compared left to right, with as
 /// many results. `min` and `max` of nothing fail; `count` and `sum` of nothing are 0.
 /// An unbound variable among the results is bound, others are compared.
@@ -526,6 +532,13 @@ impl Program {
     /// `rules/core/attack.dl:12`, for proofs and diagnostics.
     pub fn place(&self, span: Span) -> String {
         format!("{}:{}", self.sources[usize::from(span.source)].path, span.line)
+    }
+
+    /// The source text of a span, white space folded.
+    pub fn quote(&self, span: Span) -> String {
+        let source = self.sources.get(usize::from(span.source));
+        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.

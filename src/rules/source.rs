@@ -12,6 +12,13 @@ mod embedded;
 
 pub use embedded::EMBEDDED;
 
+impl Source {
+    /// The hash of the text (blake3, in hexadecimal): by it saves know the rules again.
+    pub fn hash(&self) -> String {
+        blake3::hash(self.text.as_bytes()).to_hex().to_string()
+    }
+}
+
 /// The embedded files of these paths, in the order asked for; unknown paths are left out.
 pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {
     paths

@@ -256,8 +256,8 @@ impl<'t> Parser<'t, '_> {
         let span = self.since(start);
         let value = if negative { format!("-{digits}").parse() } else { digits.parse() };
         match value {
-            Ok(value) => Ok(Number { value, span }),
-            Err(_) => self.fail(mistake::number_too_large(digits, span)),
+            Ok(value) if value != i64::MIN => Ok(Number { value, span }),
+            _ => self.fail(mistake::number_too_large(digits, span)),
         }
     }
 

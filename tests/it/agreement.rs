@@ -281,6 +281,8 @@ impl Walk {
             let (kept, found) = (world.tuples(rel), scratch.tuples(rel));
             (kept != found).then(|| self.referee.describe(rel, &kept, &found))
         });
+        assert_eq!(scratch.broken_key(), None, "{}, seed {}", self.game, self.seed);
+        assert_eq!(scratch.check(), Ok(()));
         self.judge(difference, "forgetting all rows");
     }
 

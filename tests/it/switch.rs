@@ -73,7 +73,7 @@ fn presets_come_and_go() {
     assert_eq!(active(&game), ["piece-hp:both:hp=2", "piece-shield:black"]);
     assert_eq!(facts(&game, "hp").len(), 32);
     assert_eq!(facts(&game, "shield").len(), 16);
-    play(&mut game, "e4d5 g8f6 e4d5 f6d5");
+    play(&mut game, "e4d5 d5e4 e4d5 g8f6");
     switch(&catalogue, &mut rules, &mut game, &["piece-shield:black", "piece-hp:white"]);
     assert_eq!(active(&game), ["piece-shield:black", "piece-hp:white:hp=2"]);
     assert_eq!(facts(&game, "hp").len(), 16, "{}", game.fen());
@@ -89,7 +89,7 @@ fn takeback_goes_back_to_the_rules_of_the_time() {
     let catalogue = catalogue();
     let (mut rules, mut game) = start(&catalogue, &[], None);
     let mut hashes = vec![game.hash()];
-    for (uci, then) in [("e2e4", None), ("d7d5", Some("piece-hp")), ("e4d5", None), ("d8d5", None)]
+    for (uci, then) in [("e2e4", None), ("d7d5", Some("piece-hp")), ("e4d5", None), ("d5e4", None)]
     {
         play(&mut game, uci);
         if let Some(preset) = then {

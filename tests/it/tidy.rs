@@ -19,10 +19,22 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("server", &["moves", "game", "presets"]),
     ("protocols", &["moves", "game", "presets"]),
     ("proof", &["facts", "rules"]),
+    ("audit", &["facts", "rules", "derive", "moves", "game", "presets", "proof"]),
     ("testing", &["facts", "rules", "derive", "moves", "game", "presets"]),
     (
         "cli",
-        &["facts", "rules", "derive", "moves", "game", "presets", "server", "protocols", "proof"],
+        &[
+            "facts",
+            "rules",
+            "derive",
+            "moves",
+            "game",
+            "presets",
+            "server",
+            "protocols",
+            "proof",
+            "audit",
+        ],
     ),
 ];
 

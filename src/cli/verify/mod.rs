@@ -210,7 +210,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         Err(why) => return Found::Nothing(why.to_string()),
     };
     let (world, contract) = (game.world_mut(), rules.contract());
-    match (&row.ask, branch) {
+    let found = match (&row.ask, branch) {
         (Ask::Perft { depth, .. }, None) => Found::Nodes(perft(world, contract, *depth)),
         (Ask::Perft { depth, .. }, Some(branch)) => {
             let moves = listing(world, contract);
@@ -223,6 +223,10 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }
+    };
+    match game.check() {
+        Ok(()) => found,
+        Err(limit) => Found::Nothing(limit.to_string()),
     }
 }
 

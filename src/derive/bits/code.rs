@@ -116,6 +116,10 @@ pub(super) enum Op {
         reg: Reg,
         fun: Address,
     },
+    /// Pays for entering the loop that follows; ends if the budget is used up.
+    Spend {
+        steps: u16,
+    },
     /// The function's value equals the register's (or is not, or is missing, when negated).
     TestFun {
         fun: Address,
@@ -153,6 +157,11 @@ pub(super) enum Op {
         rhs: ExprId,
     },
     Let {
+        reg: Reg,
+        expr: ExprId,
+    },
+    /// The same for a value that is folded: without it, the fold has no value.
+    Value {
         reg: Reg,
         expr: ExprId,
     },

@@ -9,6 +9,8 @@ use super::super::transaction::Output;
 use crate::facts::Change;
 use crate::rules::RelId;
 
+use super::super::budget::Resource;
+use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::Store;
 use super::live::{EngineMark, Live, row_of};
@@ -46,10 +48,15 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
+    fn set_logging(&mut self, on: bool);
+    /// What was derived anew of kept relations since logging began.
+    fn log(&self) -> Vec<(RelId, Tuple)>;
     fn heap_bytes(&self) -> usize;
     fn dump(&self) -> String;
     /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
     fn forget(&mut self);
+    /// What ran out while rows were derived, and the owner that spent most.
+    fn exhausted(&self) -> Option<(Resource, usize)>;
     fn boxed_clone(&self) -> Box<dyn Evaluator>;
 }
 
@@ -142,12 +149,7 @@ impl<W: Word> Evaluator for Engine<W> {
             Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],
         };
-        for tuple in list {
-            if pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is)) {
-                f(tuple)?;
-            }
-        }
-        ControlFlow::Continue(())
+        sorted_matches(list, pattern, 0, f)
     }
 
     fn react(
@@ -172,6 +174,14 @@ impl<W: Word> Evaluator for Engine<W> {
         self.live.s.counts.clone().unwrap_or_default()
     }
 
+    fn set_logging(&mut self, on: bool) {
+        self.live.log = on.then(Vec::new);
+    }
+
+    fn log(&self) -> Vec<(RelId, Tuple)> {
+        self.live.log.clone().unwrap_or_default()
+    }
+
     fn heap_bytes(&self) -> usize {
         self.live.heap_bytes()
     }
@@ -187,4 +197,40 @@ impl<W: Word> Evaluator for Engine<W> {
     fn forget(&mut self) {
         self.live.forget(&self.c);
     }
+
+    fn exhausted(&self) -> Option<(Resource, usize)> {
+        self.live.s.fuel.exhausted()
+    }
+}
+
+/// Lists of so few tuples are read through.
+const SHORT: usize = 12;
+
+/// The tuples of an ascending list that match, those before column `at` known to. What is bound is
+/// found by bisection; a column that is open before one that is bound is gone through value by value.
+fn sorted_matches(
+    list: &[Tuple],
+    pattern: &[Option<i64>],
+    at: usize,
+    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let open = pattern[at..].iter().all(Option::is_none);
+    if open || list.len() <= SHORT {
+        let fits = |it: &&Tuple| {
+            open || pattern.iter().zip(*it).all(|(want, is)| want.is_none_or(|it| it == *is))
+        };
+        return list.iter().filter(fits).try_for_each(|it| f(it));
+    }
+    let mut rest = list;
+    if let Some(value) = pattern[at] {
+        rest = &rest[rest.partition_point(|it| it[at] < value)..];
+        let end = rest.partition_point(|it| it[at] == value);
+        return sorted_matches(&rest[..end], pattern, at + 1, f);
+    }
+    while let Some(first) = rest.first() {
+        let end = rest.partition_point(|it| it[at] == first[at]);
+        sorted_matches(&rest[..end], pattern, at + 1, f)?;
+        rest = &rest[end..];
+    }
+    ControlFlow::Continue(())
 }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use crate::rules::RelId;
 
+use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
 use super::code::StoreId;
 use super::compile::{Compiled, refill};
@@ -42,9 +43,14 @@ pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fix
         state.lists[member.delta as usize] = Default::default();
     }
     let mut first = true;
+    let mut blame = 0;
     loop {
         for variant in fixpoint.variants.iter().filter(|it| it.first == first) {
-            state.exec(c, variant.pc as usize);
+            let owner = c.code.owner[variant.pc as usize];
+            if state.fuel.spend(1, owner) {
+                state.exec(c, variant.pc as usize);
+                blame = owner;
+            }
         }
         first = false;
         let mut grown = false;
@@ -55,12 +61,16 @@ pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fix
             // Other orders of the full list are needed only where a rule reads it whole.
             let full = &mut state.lists[member.full as usize];
             if c.reads_list(member.full) {
-                let all = known.iter().cloned().collect();
+                let all: Vec<Tuple> = known.iter().cloned().collect();
+                state.fuel.spend(all.len() as i64 / 16, blame);
                 refill(c, member.full, full, all);
             }
             refill(c, member.delta, &mut state.lists[member.delta as usize], new);
         }
-        if !grown {
+        if known.iter().map(HashSet::len).sum::<usize>() > ROWS {
+            state.fuel.run_out(Resource::Rows, blame);
+        }
+        if !grown || state.fuel.is_out() {
             break;
         }
     }

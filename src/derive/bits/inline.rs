@@ -7,6 +7,9 @@
 
 use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, Term, Var, VarId};
 
+/// Bodies longer than this are not made.
+const MAX_BODY: usize = 24;
+
 /// The program with such relations replaced in the bodies of rules.
 pub(super) fn inlined(program: &Program) -> Program {
     let mut result = program.clone();
@@ -29,8 +32,11 @@ fn substituted(program: &Program, rule: &Rule) -> Rule {
         match &literal {
             Literal::Atom(atom) if !atom.negated && atom.rel != rule.head => {
                 match narrowing(program, atom.rel) {
-                    Some(inner) => replace(program, &mut rule, atom, inner),
-                    None => rule.body.push(literal),
+                    // A chain of such relations could double the body at every step.
+                    Some(inner) if rule.body.len() + inner.body.len() <= MAX_BODY => {
+                        replace(program, &mut rule, atom, inner)
+                    }
+                    _ => rule.body.push(literal),
                 }
             }
             _ => rule.body.push(literal),

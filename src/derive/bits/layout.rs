@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crate::rules::{Input, Program, RelId, Type};
 
+use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
 use super::word::Word;
@@ -257,11 +258,11 @@ impl<W: Word> Layout<W> {
             kept.iter().map(|&it| size(program, columns[it].ty).map(|it| it as u32)).collect();
         let sizes = sizes?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
-        if rows > MAX_ROWS {
+        let base = self.statics.rows.len();
+        if rows > MAX_ROWS || base + rows > BIT_ROWS {
             return None;
         }
         let strides = strides(&sizes);
-        let base = self.statics.rows.len();
         self.statics.rows.resize(base + rows, W::default());
         let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
         for tuple in tuples {
@@ -293,11 +294,11 @@ impl<W: Word> Layout<W> {
             keys.iter().map(|it| size(program, it.ty).map(|it| it as u32)).collect();
         let sizes = sizes?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
-        if rows > MAX_ROWS {
+        let base = self.statics.funs.len();
+        if rows > MAX_ROWS || base + rows > BIT_ROWS {
             return None;
         }
         let strides = strides(&sizes);
-        let base = self.statics.funs.len();
         self.statics.funs.resize(base + rows, NONE);
         let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
         for tuple in tuples {

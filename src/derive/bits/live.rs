@@ -14,12 +14,15 @@ use super::super::transaction::Output;
 use super::code::Space;
 use super::compile::{Compiled, DeltaKind, Mode, refill};
 use super::general;
-use super::layout::{Dense, NONE, Store};
+use super::layout::{Dense, NONE, Store, size};
 use super::run::State;
 use super::word::Word;
 
 /// How much room for tuples to be checked a session keeps for the next change.
 const MAX_IDLE_SUSPECTS: usize = 16;
+
+/// What it costs to check a tuple, loops in the rules aside.
+const CHECK_STEPS: i64 = 8;
 
 /// Where the engine was when a mark was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +40,11 @@ pub(super) struct Live<W> {
     /// Which relations of the frame are derived, by depth: a bit each.
     derived: Vec<Vec<u64>>,
     pending: bool,
+    /// Relations all of whose tuples are to be checked: a bit each.
+    unchecked: Vec<bool>,
     scratch: Vec<W>,
+    /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
+    pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
 
 impl<W: Word> Live<W> {
@@ -50,7 +57,9 @@ impl<W: Word> Live<W> {
             depth: 0,
             derived: vec![vec![0; flags]],
             pending: false,
+            unchecked: vec![false; c.program.relations.len()],
             scratch: Vec::new(),
+            log: None,
         };
         engine.suspect_unprompted(c);
         engine
@@ -64,22 +73,7 @@ impl<W: Word> Live<W> {
                 Mode::Block { .. } => {
                     self.s.dirty[usize::from(rel.0)] = W::first(dense.sizes[0] as usize);
                 }
-                Mode::Tuple { .. } => {
-                    let mut all = vec![Tuple::new()];
-                    for &size in &dense.sizes {
-                        all = all
-                            .iter()
-                            .flat_map(|it| {
-                                (0..i64::from(size)).map(move |value| {
-                                    let mut longer = it.clone();
-                                    longer.push(value);
-                                    longer
-                                })
-                            })
-                            .collect();
-                    }
-                    self.s.suspects[usize::from(rel.0)] = all;
-                }
+                Mode::Tuple { .. } => self.unchecked[usize::from(rel.0)] = true,
                 _ => {}
             }
         }
@@ -161,17 +155,30 @@ impl<W: Word> Live<W> {
             return;
         }
         self.pending = false;
+        self.s.fuel.refill();
         for &rel in &c.maintained {
+            if self.s.fuel.is_out() {
+                return;
+            }
             match &c.modes[usize::from(rel.0)] {
                 Mode::Block { rules, fixes } => {
                     let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
                     while let Some(block) = blocks.pop() {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, [block as i64].into_iter().collect()));
+                        }
                         self.derive_block(c, rel, block, rules, fixes);
                     }
                 }
                 Mode::Tuple { checks } => {
+                    if std::mem::take(&mut self.unchecked[usize::from(rel.0)]) {
+                        self.check_all(c, rel, checks);
+                    }
                     let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
                     for tuple in &suspects {
+                        if let Some(log) = &mut self.log {
+                            log.push((rel, tuple.clone()));
+                        }
                         self.check_tuple(c, rel, tuple, checks);
                     }
                     suspects.clear();
@@ -179,6 +186,22 @@ impl<W: Word> Live<W> {
                     self.s.suspects[usize::from(rel.0)] = suspects;
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Checks every tuple that the relation could have.
+    fn check_all(&mut self, c: &Compiled<W>, rel: RelId, checks: &[(Vec<u8>, u32)]) {
+        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
+        let last = i64::from(dense.sizes.last().copied().unwrap_or(1));
+        for row in 0..dense.rows as usize {
+            let keys = keys_of(dense, row);
+            for member in 0..last {
+                let mut tuple = keys.clone();
+                if !dense.sizes.is_empty() {
+                    tuple.push(member);
+                }
+                self.check_tuple(c, rel, &tuple, checks);
             }
         }
     }
@@ -298,6 +321,10 @@ impl<W: Word> Live<W> {
         checks: &[(Vec<u8>, u32)],
     ) {
         let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
+        let blame = checks.first().map_or(0, |it| c.code.owner[it.1 as usize]);
+        if !self.s.fuel.spend(CHECK_STEPS, blame) {
+            return;
+        }
         let holds = checks.iter().any(|(regs, pc)| {
             for (reg, value) in regs.iter().zip(tuple) {
                 self.s.regs[usize::from(*reg)] = *value;
@@ -355,6 +382,7 @@ impl<W: Word> Live<W> {
         if c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
             return;
         }
+        self.s.fuel.refill();
         for &need in &c.needs[usize::from(rel.0)] {
             if !self.flag(need) {
                 self.derive(c, need);
@@ -443,22 +471,37 @@ impl<W: Word> Live<W> {
                 ControlFlow::Continue(())
             };
         };
-        let firsts = dense.support.map(|it| self.row(dense, it as usize));
-        for at in 0..dense.rows as usize {
-            let tuple = keys_of(dense, at);
-            if firsts.is_some_and(|it| !it.has(tuple[0] as usize))
-                || !keys.iter().zip(&tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-            {
-                continue;
-            }
-            let mut members = self.row(dense, dense.base as usize + at);
-            while let Some(member) = members.pop() {
-                if last.is_none_or(|it| it == member as i64) {
-                    let mut tuple = tuple.clone();
-                    tuple.push(member as i64);
-                    f(&tuple)?;
-                }
-            }
+        let mut tuple = Tuple::new();
+        self.walk(dense, keys, *last, 0, &mut tuple, f)
+    }
+
+    /// All rows below the keys that are chosen so far, in the order of their keys.
+    fn walk(
+        &self,
+        dense: &Dense,
+        keys: &[Option<i64>],
+        last: Option<i64>,
+        row: usize,
+        tuple: &mut Tuple,
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let at = tuple.len();
+        if at == keys.len() {
+            let members = self.row(dense, dense.base as usize + row);
+            return emit_members(members, last, tuple, f);
+        }
+        let size = dense.sizes[at] as usize;
+        let mut values = match (keys[at], at, dense.support) {
+            (Some(key), ..) if (0..size as i64).contains(&key) => W::one(key as usize),
+            (Some(_), ..) => W::default(),
+            (None, 0, Some(support)) => self.row(dense, support as usize),
+            (None, ..) => W::first(size),
+        };
+        while let Some(value) = values.pop() {
+            tuple.push(value as i64);
+            let below = row + value * dense.strides[at] as usize;
+            self.walk(dense, keys, last, below, tuple, f)?;
+            tuple.pop();
         }
         ControlFlow::Continue(())
     }
@@ -474,11 +517,27 @@ impl<W: Word> Live<W> {
             pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
         };
         match c.stores[usize::from(rel.0)] {
-            Store::Key { fun, entities, .. } => {
-                for entity in 0..i64::from(entities) {
-                    let value = self.s.funs[fun as usize + entity as usize];
-                    if value != NONE && fits(&[entity, value]) {
-                        f(&[entity, value])?;
+            Store::Key { fun, present, inverse, entities } => {
+                let mut members = self.s.rows[present as usize];
+                let values = inverse.map(|it| (it, c.program.relation(rel)));
+                match (pattern[0], pattern[1], values) {
+                    (Some(entity), ..) if (0..i64::from(entities)).contains(&entity) => {
+                        members = members.and(W::one(entity as usize));
+                    }
+                    (Some(_), ..) => return ControlFlow::Continue(()),
+                    (None, Some(value), Some((inverse, relation))) => {
+                        let size = size(&c.program, relation.columns[1].ty).unwrap_or(0);
+                        if !(0..size as i64).contains(&value) {
+                            return ControlFlow::Continue(());
+                        }
+                        members = self.s.rows[inverse as usize + value as usize];
+                    }
+                    _ => {}
+                }
+                while let Some(entity) = members.pop() {
+                    let row = [entity as i64, self.s.funs[fun as usize + entity]];
+                    if fits(&row) {
+                        f(&row)?;
                     }
                 }
             }
@@ -539,6 +598,7 @@ impl<W: Word> Live<W> {
             for &rel in &c.maintained {
                 self.s.dirty[usize::from(rel.0)] = W::default();
                 self.s.suspects[usize::from(rel.0)].clear();
+                self.unchecked[usize::from(rel.0)] = false;
             }
             self.pending = false;
         }
@@ -547,6 +607,9 @@ impl<W: Word> Live<W> {
         // Lists have no frames: those derived before the mark were overwritten.
         for (flags, lists) in self.derived[self.depth].iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
+        }
+        if self.s.fuel.is_out() {
+            self.forget(c);
         }
     }
 
@@ -563,6 +626,7 @@ impl<W: Word> Live<W> {
 
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
+        self.s.fuel.restart();
         for &rel in &c.maintained {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
             let base = dense.base as usize;
@@ -611,6 +675,7 @@ impl<W: Word> Live<W> {
         outputs: &mut Vec<Output>,
     ) {
         self.catch_up(c);
+        self.s.fuel.refill();
         for reaction in &c.batches[batch] {
             for &need in &reaction.needs {
                 if !self.flag(need) {
@@ -673,10 +738,33 @@ fn spread<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64])
                 for (reg, value) in regs.iter().zip(tuple) {
                     s.regs[usize::from(*reg)] = *value;
                 }
-                s.exec(c, *pc as usize);
+                if s.fuel.spend(1, c.code.owner[*pc as usize]) {
+                    s.exec(c, *pc as usize);
+                }
             }
         }
     }
+}
+
+/// The tuples of one row: the keys, and each member or the one that is wanted.
+fn emit_members<W: Word>(
+    mut members: W,
+    last: Option<i64>,
+    tuple: &mut Tuple,
+    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if let Some(wanted) = last {
+        members = match usize::try_from(wanted) {
+            Ok(wanted) if wanted < W::WIDTH => members.and(W::one(wanted)),
+            _ => W::default(),
+        };
+    }
+    while let Some(member) = members.pop() {
+        tuple.push(member as i64);
+        f(tuple)?;
+        tuple.pop();
+    }
+    ControlFlow::Continue(())
 }
 
 /// The key values of a row by its number.

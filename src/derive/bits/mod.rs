@@ -5,6 +5,7 @@
 //! fit rows. It knows nothing of chess.
 
 mod word;
+mod fuel;
 mod code;
 mod layout;
 mod inline;
@@ -53,7 +54,7 @@ impl BitPlan {
             65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule)?)),
             129..=256 => Widths::W256(Arc::new(compile::compile(program, schedule)?)),
             larger => {
-                return Err(PlanError {
+                return Err(PlanError::TooLarge {
                     place: "the program".into(),
                     what: format!("a domain with {larger} members; rows hold 256"),
                 });

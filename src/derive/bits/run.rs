@@ -6,10 +6,12 @@ use super::code::{
     Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
 };
 use super::compile::Compiled;
+use super::fuel::Fuel;
 use super::layout::{NONE, Sparse};
 use super::word::Word;
 use crate::rules::Fold;
 
+use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
 
 /// The rows of one session and the machine's registers.
@@ -35,6 +37,9 @@ pub(super) struct State<W> {
     /// Effects say which solution they belong to.
     pub(super) traced: bool,
     collected: Vec<Vec<i64>>,
+    /// An expression of what is being folded had no value.
+    lacks_value: bool,
+    pub(super) fuel: Fuel,
     /// Instructions run, by owner; counted only when asked for.
     pub(super) counts: Option<Vec<u64>>,
 }
@@ -60,6 +65,8 @@ impl<W: Word> State<W> {
             next_entity: 0,
             traced: false,
             collected: Vec::new(),
+            lacks_value: false,
+            fuel: Fuel::new(),
             counts: None,
         }
     }
@@ -257,6 +264,14 @@ impl<W: Word> State<W> {
                     }
                     return false;
                 }
+                Op::Spend { steps } => {
+                    if COUNT && let Some(counts) = &mut self.counts {
+                        counts[c.code.owner[pc] as usize] -= 1; // no work of the rule's
+                    }
+                    if !self.fuel.spend(i64::from(*steps), c.code.owner[pc]) {
+                        return false;
+                    }
+                }
                 Op::EmitRow { row, support, rows } => {
                     let by = self.and(c, *rows);
                     if !by.is_empty() {
@@ -299,6 +314,11 @@ impl<W: Word> State<W> {
                     Some(value) => self.regs[usize::from(*reg)] = value,
                     None => return false,
                 },
+                Op::Value { reg, expr } => {
+                    let value = self.expr(c, *expr);
+                    self.lacks_value |= value.is_none();
+                    self.regs[usize::from(*reg)] = value.unwrap_or(0);
+                }
                 Op::Count { reg, rows } => {
                     self.regs[usize::from(*reg)] = i64::from(self.and(c, *rows).count());
                 }
@@ -342,16 +362,16 @@ impl<W: Word> State<W> {
                     }
                 }
                 Op::EmitTuple { store, values } => {
-                    self.emit_tuple(c, *store, *values);
+                    self.emit_tuple(c, pc, *store, *values);
                     return false;
                 }
                 Op::Collect { key, values } => {
-                    self.collect(c, *key, *values);
+                    self.collect(c, pc, *key, *values);
                     return false;
                 }
                 Op::Found => return true,
                 Op::Suspect { relation, values } => {
-                    self.suspect(c, *relation, *values);
+                    self.suspect(c, pc, *relation, *values);
                     return false;
                 }
                 Op::Dirty { relation, block } => {
@@ -361,7 +381,7 @@ impl<W: Word> State<W> {
                     return false;
                 }
                 Op::React { reaction } => {
-                    self.react(c, *reaction);
+                    self.react(c, pc, *reaction);
                     return false;
                 }
             }
@@ -376,22 +396,37 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn emit_tuple(&mut self, c: &Compiled<W>, store: u32, values: RegList) {
-        let tuple = self.values(c, values);
-        self.fresh[store as usize].push(tuple);
+    fn emit_tuple(&mut self, c: &Compiled<W>, pc: usize, store: u32, values: RegList) {
+        if self.has_room(c, pc, self.fresh[store as usize].len()) {
+            let tuple = self.values(c, values);
+            self.fresh[store as usize].push(tuple);
+        }
     }
 
     #[inline(never)]
-    fn collect(&mut self, c: &Compiled<W>, key: RegList, values: RegList) {
-        let mut found: Vec<i64> = self.values(c, key).to_vec();
-        found.extend(self.values(c, values));
-        self.collected.push(found);
+    fn collect(&mut self, c: &Compiled<W>, pc: usize, key: RegList, values: RegList) {
+        if self.has_room(c, pc, self.collected.len()) {
+            let mut found: Vec<i64> = self.values(c, key).to_vec();
+            found.extend(self.values(c, values));
+            self.collected.push(found);
+        }
     }
 
     #[inline(never)]
-    fn suspect(&mut self, c: &Compiled<W>, relation: u16, values: RegList) {
-        let tuple = self.values(c, values);
-        self.suspects[usize::from(relation)].push(tuple);
+    fn suspect(&mut self, c: &Compiled<W>, pc: usize, relation: u16, values: RegList) {
+        if self.has_room(c, pc, self.suspects[usize::from(relation)].len()) {
+            let tuple = self.values(c, values);
+            self.suspects[usize::from(relation)].push(tuple);
+        }
+    }
+
+    /// Pays for one more row of a list that has so many.
+    fn has_room(&mut self, c: &Compiled<W>, pc: usize, rows: usize) -> bool {
+        let owner = c.code.owner[pc];
+        if rows >= ROWS {
+            self.fuel.run_out(Resource::Rows, owner);
+        }
+        self.fuel.spend(1, owner)
     }
 
     /// Where the rows begin that lie side by side by the register, and what flips them; one row is
@@ -469,7 +504,11 @@ impl<W: Word> State<W> {
         // The list is not written while it is read: a rule emits into `fresh`.
         let found: Vec<Tuple> = self.list(c, store).range(order as usize, &prefix).to_vec();
         let regs = free.start as usize..(free.start + free.len) as usize;
+        let owner = c.code.owner[body];
         for tuple in found {
+            if !self.fuel.spend(1, owner) {
+                return false;
+            }
             for (reg, &value) in c.code.regs[regs.clone()].iter().zip(&tuple[prefix.len()..]) {
                 self.regs[usize::from(*reg)] = value;
             }
@@ -482,19 +521,22 @@ impl<W: Word> State<W> {
 
     #[inline(never)]
     fn fold(&mut self, c: &Compiled<W>, fold: Fold, body: usize, results: RegList) -> bool {
-        let outer = std::mem::take(&mut self.collected);
+        let outer = (std::mem::take(&mut self.collected), std::mem::take(&mut self.lacks_value));
         self.exec(c, body);
-        let mut found = std::mem::replace(&mut self.collected, outer);
+        let mut found = std::mem::replace(&mut self.collected, outer.0);
+        if std::mem::replace(&mut self.lacks_value, outer.1) {
+            return false;
+        }
         found.sort_unstable();
         found.dedup();
         let results = &c.code.regs[results.start as usize..(results.start + results.len) as usize];
         let values = |it: &Vec<i64>| it[it.len() - results.len()..].to_vec();
         let folded = match fold {
             Fold::Count => Some(vec![found.len() as i64]),
-            Fold::Sum => found
-                .iter()
-                .try_fold(0i64, |sum, it| sum.checked_add(it[it.len() - 1]))
-                .map(|it| vec![it]),
+            Fold::Sum => {
+                let sum: i128 = found.iter().map(|it| i128::from(it[it.len() - 1])).sum();
+                i64::try_from(sum).ok().filter(|it| *it != NONE).map(|it| vec![it])
+            }
             Fold::Min => found.iter().map(values).min(),
             Fold::Max => found.iter().map(values).max(),
         };
@@ -507,7 +549,10 @@ impl<W: Word> State<W> {
 
     /// One more solution.
     #[inline]
-    fn react(&mut self, c: &Compiled<W>, reaction: u32) {
+    fn react(&mut self, c: &Compiled<W>, pc: usize, reaction: u32) {
+        if !self.has_room(c, pc, self.solutions.len()) {
+            return;
+        }
         self.solved += 1;
         for &reg in &c.code.effects[reaction as usize].named {
             let value = self.reg(reg);

@@ -13,13 +13,22 @@ use crate::rules::{
     Var,
 };
 
+/// How a row is derived.
+pub(super) struct Choice {
+    pub(super) rule: RuleId,
+    pub(super) bindings: Bindings,
+    pub(super) height: usize,
+}
+
 /// One search. See the module's head.
 pub(super) struct Context<'r> {
     pub(super) rows: &'r dyn Rows,
     pub(super) program: &'r Program,
     pub(super) limits: Limits,
-    /// The derivation chosen for a row of a recursive relation.
-    pub(super) chosen: HashMap<(RelId, Tuple), (RuleId, Bindings)>,
+    /// The derivation chosen for a row.
+    pub(super) chosen: HashMap<(RelId, Tuple), Choice>,
+    /// Ways to derive rows that may still be compared with others.
+    pub(super) tries: usize,
     /// Goals that are being refuted, outermost first.
     pub(super) path: Vec<(RelId, Vec<Option<i64>>)>,
     /// Goals of refutations that may still be taken apart.
@@ -35,6 +44,7 @@ impl<'r> Context<'r> {
             program: rows.program(),
             limits,
             chosen: HashMap::new(),
+            tries: limits.tries,
             path: Vec::new(),
             goals: limits.goals,
             proofs: limits.rows,
@@ -94,9 +104,7 @@ impl<'r> Context<'r> {
 
     /// The source text of a span, white space folded.
     pub(super) fn text(&self, span: Span) -> String {
-        let source = self.program.sources.get(usize::from(span.source));
-        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
-        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+        self.program.quote(span)
     }
 
     pub(super) fn comparison(

@@ -6,6 +6,7 @@
 
 mod context;
 mod data;
+mod telling;
 mod text;
 mod why;
 mod why_not;
@@ -30,19 +31,31 @@ pub struct Limits {
     pub goals: usize,
     /// Rows that are proved by a rule, over all. A row that supports many others is proved for each.
     pub rows: usize,
+    /// Solutions of one rule, and rows that one premise may mean, that are compared by their height.
+    pub alternatives: usize,
+    /// Such solutions over all; after that the first one is taken.
+    pub tries: usize,
     /// Partial matches of one rule that are looked at before the furthest so far is taken.
     pub matches: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { proof: 256, refutation: 6, goals: 64, rows: 4096, matches: 4096 }
+        Self {
+            proof: 256,
+            refutation: 6,
+            goals: 64,
+            rows: 4096,
+            alternatives: 64,
+            tries: 1024,
+            matches: 4096,
+        }
     }
 }
 
 /// Why the row holds: a derivation in which nothing rests on itself. `None` if it does not hold.
 ///
-/// Within a recursive relation the derivation is one of least height.
+/// The derivation is one of least height, among the alternatives that the limits allow.
 pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
     why_within(rows, rel, tuple, Limits::default())
 }

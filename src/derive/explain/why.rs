@@ -1,14 +1,16 @@
-//! Proofs: a derivation of a row from the finished rows.
+//! Proofs: a derivation of a row from the finished rows, one of least height.
 //!
-//! Rows of earlier strata are true whatever this row rests on, so the first solution of the first
-//! rule will do. Within a recursive stratum the search goes through the rows that could support
-//! each other and settles them from the bottom, so that nothing supports itself and the height
-//! (counted within the stratum) is the least.
+//! The height of a fact or a static is 0, that of another row one more than that of the highest row
+//! that it rests on. Rows are settled from the lowest up, the ways to derive the rows of a recursive
+//! stratum all at once, so that nothing supports itself. How many alternatives are looked at has a
+//! limit; beyond it the first one found will do.
 
-use std::collections::{HashMap, VecDeque};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
-use super::context::{Context, match_head};
+use super::context::{Choice, Context, match_head};
 use super::data::{Ground, Premise, Proof};
 use crate::derive::rows::Tuple;
 use crate::derive::solve::{self, Bindings, solve};
@@ -17,16 +19,18 @@ use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId}
 
 type Row = (RelId, Tuple);
 
-/// One way to derive a row of a recursive relation.
+/// One way to derive a row.
 struct Way {
     row: usize,
     rule: RuleId,
     bindings: Bindings,
+    /// The height of what it rests on, as far as that is known.
+    base: usize,
     /// Supporting rows of the same stratum that are not settled yet.
     waits: usize,
 }
 
-/// The rows of a stratum that may have to do with the one that is asked for.
+/// Rows that may support each other.
 #[derive(Default)]
 struct Web {
     rows: Vec<Row>,
@@ -91,23 +95,46 @@ impl Context<'_> {
 
     /// The rule and the solution of its body that a row is derived by.
     fn derivation(&mut self, rel: RelId, tuple: &[i64]) -> Option<(RuleId, Bindings)> {
-        if self.recursion(rel).is_some() {
-            let row = (rel, Tuple::from_slice(tuple));
-            self.settle(&row);
-            return self.chosen.get(&row).cloned();
+        let row = (rel, Tuple::from_slice(tuple));
+        self.settle(&row);
+        self.chosen.get(&row).map(|it| (it.rule, it.bindings.clone()))
+    }
+
+    /// The height of a row that holds.
+    fn height(&mut self, rel: RelId, tuple: &[i64]) -> usize {
+        if self.program.relation(rel).role != Role::Derived {
+            return 0;
         }
-        let goal: Vec<Option<i64>> = tuple.iter().copied().map(Some).collect();
-        let rules = &self.program.relation(rel).rules;
-        rules.iter().find_map(|&id| {
-            let rule = self.program.rule(id);
-            let mut bindings = match_head(rule, &goal, 0)?;
-            let mut found = None;
-            let _ = solve(self.rows, &rule.body, &mut bindings, &mut |solution| {
-                found = Some((id, solution.to_vec()));
-                ControlFlow::Break(())
-            });
-            found
-        })
+        let row = (rel, Tuple::from_slice(tuple));
+        self.settle(&row);
+        self.chosen.get(&row).map_or(1, |it| it.height)
+    }
+
+    /// The lowest row that matches, of equals the first, with its height.
+    fn lowest(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<(Tuple, usize)> {
+        if let Some(row) = pattern.iter().copied().collect::<Option<Tuple>>() {
+            let holds = self.rows.contains(rel, &row);
+            return holds.then(|| (self.height(rel, &row), row)).map(|(height, row)| (row, height));
+        }
+        let derived = self.program.relation(rel).role == Role::Derived;
+        let enough = if derived { self.limits.alternatives } else { 1 };
+        let mut rows: Vec<Tuple> = Vec::new();
+        let _ = self.rows.for_each(rel, pattern, &mut |row| {
+            rows.push(Tuple::from_slice(row));
+            if rows.len() >= enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let mut best: Option<(Tuple, usize)> = None;
+        for row in rows {
+            // Nothing derived is lower than 1.
+            if best.as_ref().is_some_and(|it| it.1 <= 1 || self.tries == 0) {
+                break;
+            }
+            let height = self.height(rel, &row);
+            if best.as_ref().is_none_or(|it| height < it.1) {
+                best = Some((row, height));
+            }
+        }
+        best
     }
 
     fn premise(
@@ -122,9 +149,10 @@ impl Context<'_> {
             Literal::Aggregate(it) => Premise::Aggregate(self.tally(rule, it, bindings)),
             Literal::Atom(atom) => {
                 let pattern = solve::pattern(atom, bindings);
-                match self.first(atom.rel, &pattern) {
-                    Some(row) if !atom.negated => Premise::Holds(self.prove(atom.rel, &row, depth)),
-                    _ => Premise::Absent {
+                let row = if atom.negated { None } else { self.lowest(atom.rel, &pattern) };
+                match row {
+                    Some((row, _)) => Premise::Holds(self.prove(atom.rel, &row, depth)),
+                    None => Premise::Absent {
                         goal: self.goal(atom.rel, &pattern),
                         refutation: self.short(atom.rel, &pattern),
                     },
@@ -133,7 +161,7 @@ impl Context<'_> {
         }
     }
 
-    /// Chooses derivations for a row of a recursive relation and for all that it rests on.
+    /// Chooses derivations for a row and for all of its stratum that it rests on.
     fn settle(&mut self, row: &Row) {
         if self.chosen.contains_key(row) {
             return;
@@ -145,56 +173,103 @@ impl Context<'_> {
             self.find_ways(at, &mut web);
             at += 1;
         }
-        let mut ready: VecDeque<usize> =
-            (0..web.ways.len()).filter(|&it| web.ways[it].waits == 0).collect();
-        while let Some(way) = ready.pop_front() {
+        let ready = web.ways.iter().enumerate().filter(|it| it.1.waits == 0);
+        let mut ready: BinaryHeap<Reverse<(usize, usize)>> =
+            ready.map(|(at, it)| Reverse((it.base + 1, at))).collect();
+        while let Some(Reverse((height, way))) = ready.pop() {
             let Way { row: at, rule, ref bindings, .. } = web.ways[way];
             let key = &web.rows[at];
             if self.chosen.contains_key(key) {
                 continue;
             }
-            self.chosen.insert(key.clone(), (rule, bindings.clone()));
+            let bindings = bindings.clone();
+            self.chosen.insert(key.clone(), Choice { rule, bindings, height });
             for &next in &web.supports[at] {
-                web.ways[next].waits -= 1;
-                if web.ways[next].waits == 0 {
-                    ready.push_back(next);
+                let waiting = &mut web.ways[next];
+                waiting.waits -= 1;
+                waiting.base = waiting.base.max(height);
+                if waiting.waits == 0 {
+                    ready.push(Reverse((waiting.base + 1, next)));
                 }
             }
         }
     }
 
-    /// Adds the ways to derive a row; if one needs nothing of the stratum, that one alone.
-    fn find_ways(&self, at: usize, web: &mut Web) {
+    /// Adds the ways to derive a row; if one that needs nothing of the stratum is as low as any, that
+    /// one alone.
+    fn find_ways(&mut self, at: usize, web: &mut Web) {
         let (rel, tuple) = web.rows[at].clone();
         let goal: Vec<Option<i64>> = tuple.iter().copied().map(Some).collect();
-        let mut found: Vec<(RuleId, Bindings, Vec<Row>)> = Vec::new();
+        let mut found: Vec<(Way, Vec<Row>)> = Vec::new();
+        let mut lowest = usize::MAX;
         for &id in &self.program.relation(rel).rules {
             let rule = self.program.rule(id);
             let body = self.named_body(rule);
             let Some(mut bindings) = match_head(rule, &goal, extra_vars(rule, &body)) else {
                 continue;
             };
-            let flow = solve(self.rows, &body, &mut bindings, &mut |solution| {
-                let support = self.support(rel, &body, solution);
-                let grounded = support.is_empty();
-                if grounded {
-                    found.clear();
-                }
-                found.push((id, solution.to_vec(), support));
-                if grounded { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let mut solutions: Vec<Bindings> = Vec::new();
+            let enough = if self.tries == 0 { 1 } else { self.limits.alternatives };
+            // Within a recursive stratum the first way may lead nowhere.
+            let enough = if self.recursion(rel).is_some() { usize::MAX } else { enough };
+            let _ = solve(self.rows, &body, &mut bindings, &mut |solution| {
+                solutions.push(solution.to_vec());
+                let is_enough = solutions.len() >= enough;
+                if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
-            if flow.is_break() {
+            for bindings in solutions {
+                self.tries = self.tries.saturating_sub(1);
+                let support = self.support(rel, &body, &bindings);
+                // What rests on a derived row is at least 2 high.
+                if !support.is_empty() && lowest <= 2 {
+                    continue;
+                }
+                let base = self.base(rel, &body, &bindings);
+                if support.is_empty() && base + 1 < lowest {
+                    lowest = base + 1;
+                    found.retain(|it| it.0.waits > 0 && lowest > 2);
+                } else if support.is_empty() {
+                    continue;
+                }
+                let way = Way { row: at, rule: id, bindings, base, waits: support.len() };
+                found.push((way, support));
+                if lowest == 1 {
+                    break;
+                }
+            }
+            if lowest == 1 || lowest < usize::MAX && self.tries == 0 {
                 break;
             }
         }
-        for (rule, bindings, support) in found {
-            let way = web.ways.len();
-            web.ways.push(Way { row: at, rule, bindings, waits: support.len() });
+        for (way, support) in found {
+            let number = web.ways.len();
+            web.ways.push(way);
             for row in support {
                 let row = web.add(row);
-                web.supports[row].push(way);
+                web.supports[row].push(number);
             }
         }
+    }
+
+    /// The height of the rows that a solution rests on, those of the same stratum left out that are
+    /// not settled.
+    fn base(&mut self, rel: RelId, body: &[Literal], solution: &[Option<i64>]) -> usize {
+        let mut base = 0;
+        for literal in body {
+            let Literal::Atom(atom) = literal else { continue };
+            if atom.negated || self.program.relation(atom.rel).role != Role::Derived {
+                continue;
+            }
+            let pattern = solve::pattern(atom, solution);
+            base = base.max(if self.same_stratum(rel, atom.rel) {
+                let row = pattern.iter().copied().collect::<Option<Tuple>>();
+                let known = row.and_then(|it| self.chosen.get(&(atom.rel, it)));
+                known.map_or(0, |it| it.height)
+            } else {
+                self.lowest(atom.rel, &pattern).map_or(0, |it| it.1)
+            });
+        }
+        base
     }
 
     /// The distinct rows of the same stratum that a solution rests on and that are not settled.
@@ -220,7 +295,10 @@ impl Context<'_> {
 
     /// A rule's body in which each `_` of a relation of the rule's own recursive stratum is a
     /// variable: it matters there which row is meant.
-    fn named_body(&self, rule: &Rule) -> Vec<Literal> {
+    fn named_body<'b>(&self, rule: &'b Rule) -> Cow<'b, [Literal]> {
+        if self.recursion(rule.head).is_none() {
+            return Cow::Borrowed(&rule.body);
+        }
         let mut next = rule.vars.len() as u16;
         let mut body = rule.body.clone();
         for literal in &mut body {
@@ -233,7 +311,7 @@ impl Context<'_> {
                 next += 1;
             }
         }
-        body
+        Cow::Owned(body)
     }
 }
 

@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use self::plan::Plans;
-use self::run::{Index, Runner, Table};
+use self::run::{Index, Purse, Runner, Table};
+use super::budget::{Exhausted, Resource};
 use super::rows::{Rows, Tuple};
 use crate::facts::{GAME, Session};
 use crate::rules::{Input, Program, RelId, Role, RuleId};
@@ -35,6 +36,7 @@ pub struct Statics {
 struct StaticRows {
     tables: Vec<Table>,
     indexes: Vec<Index>,
+    exhausted: Option<(Resource, usize)>,
 }
 
 impl std::fmt::Debug for Statics {
@@ -65,9 +67,11 @@ impl Statics {
         });
         let indexes = vec![Index::default(); plans.accesses.len()];
         let tables = tables.collect();
-        let mut runner = Runner { program, plans, tables, indexes, fixed: None };
+        let mut runner =
+            Runner { program, plans, tables, indexes, fixed: None, purse: Purse::new(program) };
         program.strata.iter().filter(|it| it.is_static).for_each(|it| runner.stratum(it));
-        StaticRows { tables: runner.tables, indexes: runner.indexes }
+        let exhausted = runner.purse.exhausted();
+        StaticRows { tables: runner.tables, indexes: runner.indexes, exhausted }
     }
 }
 
@@ -76,6 +80,7 @@ impl Statics {
 pub struct Frog {
     program: Arc<Program>,
     tables: Vec<Table>,
+    exhausted: Option<(Resource, usize)>,
 }
 
 impl Frog {
@@ -106,14 +111,39 @@ impl Frog {
             tables: fixed.tables.clone(),
             indexes: vec![Index::default(); statics.plans.accesses.len()],
             fixed: Some(&fixed.indexes),
+            purse: Purse::new(program),
         };
         for (table, relation) in runner.tables.iter_mut().zip(&program.relations) {
             if let Role::Input(input) = &relation.role {
                 *table = sorted(input_rows(*input, facts));
             }
         }
-        program.strata.iter().filter(|it| !it.is_static).for_each(|it| runner.stratum(it));
-        Self { program: Arc::clone(program), tables: runner.tables }
+        if fixed.exhausted.is_none() {
+            program.strata.iter().filter(|it| !it.is_static).for_each(|it| runner.stratum(it));
+        }
+        let exhausted = fixed.exhausted.or(runner.purse.exhausted());
+        Self { program: Arc::clone(program), tables: runner.tables, exhausted }
+    }
+
+    /// The rows are all there.
+    ///
+    /// # Errors
+    /// The rules took more than the referee gives: rows are missing.
+    pub fn check(&self) -> Result<(), Exhausted> {
+        match self.exhausted {
+            Some((resource, rule)) => Err(Exhausted::new(&self.program, resource, rule)),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of rows of all relations.
+    pub fn len(&self) -> usize {
+        self.tables.iter().map(|it| it.len()).sum()
+    }
+
+    /// No relation has a row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The rows of a relation, ascending.

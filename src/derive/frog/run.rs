@@ -4,13 +4,15 @@
 //! is semi-naive by datafrog's own doing. Negation is `Variable::from_antijoin` against a finished
 //! relation, never `Relation::from_antijoin`, which in 2.0.1 is always empty.
 
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
 
 use datafrog::{Iteration, Relation, Variable};
 
 use super::plan::{Access, AccessId, Chain, Emit, Group, Plans, Step, is_static};
+use crate::derive::budget::{REFEREE_STEPS, ROWS, Resource};
 use crate::derive::rows::Tuple;
-use crate::rules::{Fold, Op, Program, RelId, Stratum};
+use crate::rules::{Fold, Op, Program, RelId, RuleId, Stratum};
 
 pub(super) type Pair = (Tuple, Tuple);
 /// Sorted distinct rows.
@@ -24,6 +26,60 @@ pub(super) struct Index {
     keys: OnceLock<Arc<Relation<Tuple>>>,
 }
 
+/// What is left of the budget, and who spent it. A step is a row handed on.
+#[derive(Debug, Clone)]
+pub(super) struct Purse {
+    left: Cell<u64>,
+    out: Cell<Option<Resource>>,
+    owner: Cell<usize>,
+    /// By rule.
+    spent: RefCell<Vec<u64>>,
+}
+
+impl Purse {
+    pub(super) fn new(program: &Program) -> Self {
+        Self {
+            left: Cell::new(REFEREE_STEPS),
+            out: Cell::new(None),
+            owner: Cell::new(0),
+            spent: RefCell::new(vec![0; program.rules.len()]),
+        }
+    }
+
+    fn charge(&self, rule: RuleId) {
+        self.owner.set(usize::from(rule.0));
+    }
+
+    /// False if there is not enough left; then nothing more should be done.
+    fn spend(&self, steps: u64) -> bool {
+        if let Some(spent) = self.spent.borrow_mut().get_mut(self.owner.get()) {
+            *spent += steps;
+        }
+        match self.left.get().checked_sub(steps) {
+            Some(left) if self.out.get().is_none() => self.left.set(left),
+            _ => self.out.set(self.out.get().or(Some(Resource::Steps))),
+        }
+        !self.is_out()
+    }
+
+    fn is_out(&self) -> bool {
+        self.out.get().is_some()
+    }
+
+    /// What ran out, and the rule that spent most.
+    pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
+        let spent = self.spent.borrow();
+        let most = spent.iter().max().copied().unwrap_or_default();
+        let rule = spent.iter().position(|it| *it == most).unwrap_or_default();
+        self.out.get().map(|it| (it, rule))
+    }
+}
+
+/// A round of a fixpoint costs this, besides its rows.
+const ROUND: u64 = 8;
+/// Joins that cannot have more results than this are not counted before they are made.
+const SMALL: usize = 1 << 18;
+
 /// The relations that are finished so far.
 pub(super) struct Runner<'p> {
     pub(super) program: &'p Program,
@@ -34,16 +90,20 @@ pub(super) struct Runner<'p> {
     pub(super) indexes: Vec<Index>,
     /// By access: those of statics, where the statics are finished.
     pub(super) fixed: Option<&'p [Index]>,
+    pub(super) purse: Purse,
 }
 
 impl Runner<'_> {
     /// Computes the relations of a stratum from those of earlier ones.
     pub(super) fn stratum(&mut self, stratum: &Stratum) {
+        if self.purse.is_out() {
+            return;
+        }
         let mut iteration = Iteration::new();
         let heads: Vec<(RelId, Variable<Tuple>)> =
             stratum.relations.iter().map(|&it| (it, iteration.variable(""))).collect();
         let mut feeds: Vec<Feed<'_>> = Vec::new();
-        let mut runs: Vec<(Run<'_>, Variable<Tuple>)> = Vec::new();
+        let mut runs: Vec<(RuleId, Run<'_>, Variable<Tuple>)> = Vec::new();
         for (rel, head) in &heads {
             for rule in &self.program.relation(*rel).rules {
                 let chain = &self.plans.chains[usize::from(rule.0)];
@@ -53,14 +113,26 @@ impl Runner<'_> {
                 self.add_feeds(chain, &heads, &mut feeds, &mut iteration);
                 let run = Run::new(chain, &mut iteration);
                 run.start([Tuple::new()]);
-                runs.push((run, head.clone()));
+                runs.push((*rule, run, head.clone()));
             }
         }
         while iteration.changed() {
             feeds.iter().for_each(Feed::step);
-            for (run, head) in &runs {
+            for (rule, run, head) in &runs {
+                self.purse.charge(*rule);
+                if !self.purse.spend(ROUND) {
+                    break;
+                }
                 run.step(self, &feeds);
                 head.from_map(run.end(), |(row, _)| row.clone());
+            }
+            let rows =
+                |head: &Variable<Tuple>| head.stable.borrow().iter().map(|it| it.len()).sum();
+            if heads.iter().map(|(_, head)| -> usize { rows(head) }).sum::<usize>() > ROWS {
+                self.purse.out.set(Some(Resource::Rows));
+            }
+            if self.purse.is_out() {
+                return; // what there is of the stratum is not true
             }
         }
         for (rel, head) in heads {
@@ -123,8 +195,11 @@ impl Runner<'_> {
         let mut iteration = Iteration::new();
         let run = Run::new(chain, &mut iteration);
         run.start(start);
-        while iteration.changed() {
+        while iteration.changed() && !self.purse.is_out() {
             run.step(self, &[]);
+        }
+        if self.purse.is_out() {
+            return Vec::new().into();
         }
         run.end().clone().complete()
     }
@@ -153,10 +228,11 @@ fn fold(group: &Group, key: &Tuple, members: &[Pair]) -> Option<Tuple> {
     match group.fold {
         Fold::Count => Some([members.len() as i64].as_slice().into()),
         Fold::Sum => {
-            let mut sum: i64 = 0;
+            let mut sum: i128 = 0;
             for member in members {
-                sum = sum.checked_add(values(member)?[0])?;
+                sum += i128::from(values(member)?[0]);
             }
+            let sum = i64::try_from(sum).ok().filter(|it| *it > i64::MIN)?;
             Some([sum].as_slice().into())
         }
         Fold::Min => members.iter().map(values).collect::<Option<Vec<_>>>()?.into_iter().min(),
@@ -207,6 +283,29 @@ impl<'p> Run<'p> {
     }
 }
 
+/// How many results a join of sorted pairs has; at most, where that is few anyway.
+fn matches(left: &[Pair], right: &[Pair]) -> u64 {
+    if left.len() * right.len() <= SMALL {
+        return left.len().min(right.len()) as u64;
+    }
+    let partners = left.chunk_by(|a, b| a.0 == b.0).map(|group| {
+        let first = right.partition_point(|it| it.0 < group[0].0);
+        let end = first + right[first..].partition_point(|it| it.0 == group[0].0);
+        (group.len() * (end - first)) as u64
+    });
+    partners.sum()
+}
+
+/// Pays for a join of two relations in the making: what is new on one side with all of the other.
+fn can_pay_all(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pair>) -> bool {
+    let (left, right) = (from.recent.borrow(), entries.recent.borrow());
+    let older_left = from.stable.borrow();
+    let older_right = entries.stable.borrow();
+    let new_left = older_right.iter().map(|it| matches(&left, it)).sum::<u64>();
+    let new_right = older_left.iter().map(|it| matches(it, &right)).sum::<u64>();
+    runner.purse.spend(new_left + new_right + matches(&left, &right))
+}
+
 /// Sends what is new before a step through it.
 fn advance(
     step: &Step,
@@ -219,13 +318,18 @@ fn advance(
     let idle = from.recent.borrow().is_empty();
     match step {
         Step::Recursive(id) => {
-            if let Some(feed) = feeds.iter().find(|it| it.id == *id) {
+            if let Some(feed) = feeds.iter().find(|it| it.id == *id)
+                && can_pay_all(runner, from, &feed.entries)
+            {
                 to.from_join(from, &feed.entries, |key, rest, new| emit.pair(key, rest, new));
             }
         }
-        _ if idle => {}
+        _ if idle || !runner.purse.spend(from.recent.borrow().len() as u64) => {}
         Step::Join(id) => {
-            to.from_join(from, runner.pairs(*id), |key, rest, new| emit.pair(key, rest, new));
+            let results = matches(&from.recent.borrow(), runner.pairs(*id));
+            if runner.purse.spend(results) {
+                to.from_join(from, runner.pairs(*id), |key, rest, new| emit.pair(key, rest, new));
+            }
         }
         Step::Without(id) => {
             to.from_antijoin(from, runner.keys(*id), |key, rest| emit.pair(key, rest, &[]));

@@ -41,6 +41,9 @@ pub enum MoveFault {
     /// The moves that may have been meant, the likeliest first: why not, the rules can tell.
     #[error("not legal here")]
     Illegal { candidates: Vec<Move> },
+    /// The turn is over before this action of it.
+    #[error("the turn is over before it")]
+    NextTurn,
     /// No move is legal after the end.
     #[error("the game is over")]
     Over,

@@ -19,8 +19,10 @@ use std::sync::Arc;
 use super::super::schedule::Schedule;
 use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type};
 
+use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
+use super::fuel::Fuel;
 use super::general::{self};
 use super::layout::{Layout, Sparse, Statics, Store, size};
 use super::planner::{Code, PlanError, Planner};
@@ -119,6 +121,8 @@ pub(super) fn compile<W: Word>(
         deltas: vec![Vec::new(); shared.relations.len()],
         maintained: Vec::new(),
         general: Vec::new(),
+        static_rows: 0,
+        fuel: Fuel::new(),
     };
     compiler.inputs();
     compiler.prune_and_settle()?;
@@ -130,6 +134,11 @@ pub(super) fn compile<W: Word>(
     let unprompted = compiler.unprompted();
     let Compiler { planner, modes, deltas, maintained, general, .. } = compiler;
     let mut layout = planner.layout;
+    let rows = layout.kept_rows as usize + layout.frame_rows as usize;
+    if rows > BIT_ROWS {
+        let what = format!("its relations need {rows} rows of bits; a session has {BIT_ROWS}");
+        return Err(PlanError::TooLarge { place: "the program".into(), what });
+    }
     let mut code = planner.code;
     shift_frames(&mut code, &mut layout);
     let batches = attach_needs(schedule, reactions, &needs);
@@ -185,6 +194,10 @@ struct Compiler<'p, W> {
     deltas: Vec<Vec<Delta>>,
     maintained: Vec<RelId>,
     general: Vec<general::Fixpoint>,
+    /// Rows of all statics so far.
+    static_rows: usize,
+    /// What is left for computing statics.
+    fuel: Fuel,
 }
 
 #[derive(Debug, Clone)]

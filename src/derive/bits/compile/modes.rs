@@ -7,7 +7,7 @@ use crate::rules::{Atom, Column, Literal, RelId, RuleId, Term, Type, VarId};
 
 use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::layout::{Store, size};
-use super::super::planner::{Goal, Lit, PlanError, depends_on, lit};
+use super::super::planner::{FREE_LOOPS, Goal, Lit, PlanError, depends_on, lit};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, is_row_local, reads, relations_of, uses};
 
@@ -18,9 +18,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         goal: &Goal<'_>,
         rule: RuleId,
     ) -> Result<f64, PlanError> {
-        self.planner.plan(body, goal).map_err(|mut error| {
-            error.place = self.program.place(self.program.rule(rule).span);
-            error
+        self.planner.plan(body, goal).map_err(|it| {
+            let place = self.program.place(self.program.rule(rule).span);
+            it.at(place)
         })
     }
 
@@ -154,6 +154,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         for live in self.live[usize::from(rel.0)].clone() {
             let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };
             self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            self.planner.loops = 1; // over the blocks
             self.planner.bind(block);
             let pc = self.planner.code.ops.len() as u32;
             if relations_of(&live.body).contains(&rel) {
@@ -187,8 +188,10 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let rows = self.push_rows(&[row]);
                 self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
                 self.planner.bind(var);
+                self.planner.loops += 1;
             }
         }
+        self.planner.loops += 1;
         let at = live.body.iter().position(|it| reads(it, rel)).unwrap_or(0);
         let Literal::Atom(Atom { args: from, .. }) = live.body[at] else {
             unreachable!("checked by is_row_local")
@@ -266,6 +269,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let mut expected = 0.0;
         for live in self.live[usize::from(rel.0)].clone() {
             self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            self.planner.loops = FREE_LOOPS; // over the tuples
             let pc = self.planner.code.ops.len() as u32;
             let regs = self.bind_tuple(&live.rule.args, &self.program.relation(rel).columns)?;
             let body = live.body.iter().map(|it| lit(it)).collect();

@@ -38,12 +38,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.code.effects.push(ReactionCode { reaction: at, named: regs, effects });
         let needs: BTreeSet<VarId> = named.into_iter().collect();
         let goal = Goal::React { reaction: code, needs: needs.into_iter().collect() };
-        self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal).map_err(
-            |mut error| {
-                error.place = self.program.place(reaction.span);
-                error
-            },
-        )?;
+        let body_plan = self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal);
+        body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
         Ok(Some(ReactionPlan { params, pc, code, needs: relations_of(&body) }))
     }
 

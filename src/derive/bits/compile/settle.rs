@@ -2,11 +2,12 @@
 
 use crate::rules::{Literal, RelId, Role};
 
-use super::super::super::rows::Tuple;
+use super::super::super::budget::{Exhausted, ROWS, Resource};
+use super::super::super::rows::{Tuple, two_of_a_key};
 use super::super::code::StoreId;
 use super::super::general::{self, Variant};
 use super::super::layout::Store;
-use super::super::planner::{Goal, Lit, PlanError, lit};
+use super::super::planner::{FREE_LOOPS, Goal, Lit, PlanError, lit};
 use super::super::run::State;
 use super::super::word::Word;
 use super::{Compiled, Compiler, LiveRule, ground_fact, relations_of};
@@ -17,7 +18,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Builtin(tuples) = &relation.role {
                 let tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
-                self.settle(RelId(at as u16), tuples);
+                self.settle(RelId(at as u16), tuples)?;
             }
         }
         for stratum in &self.program.strata {
@@ -30,7 +31,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             if known {
                 let found = self.solve_static(&stratum.relations)?;
                 for (&rel, tuples) in stratum.relations.iter().zip(found) {
-                    self.settle(rel, tuples);
+                    self.settle(rel, tuples)?;
                 }
             } else {
                 // Not empty, whatever it will be.
@@ -42,9 +43,25 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    pub(super) fn settle(&mut self, rel: RelId, tuples: Vec<Tuple>) {
-        self.planner.estimates[usize::from(rel.0)] = tuples.len() as f64;
+    pub(super) fn settle(&mut self, rel: RelId, tuples: Vec<Tuple>) -> Result<(), PlanError> {
         self.planner.layout.set_known(rel, tuples);
+        let tuples = self.planner.layout.known_tuples(rel);
+        self.planner.estimates[usize::from(rel.0)] = tuples.len() as f64;
+        self.static_rows += tuples.len();
+        let relation = self.program.relation(rel);
+        if self.static_rows > ROWS {
+            let owner = relation.rules.first().map_or(usize::MAX, |it| usize::from(it.0));
+            return Err(Exhausted::new(self.program, Resource::Rows, owner).into());
+        }
+        match two_of_a_key(tuples) {
+            Some([first, second]) if relation.functional => Err(PlanError::NotFunctional {
+                place: self.program.place(relation.span),
+                relation: relation.name.clone(),
+                first: self.program.tuple_name(rel, first),
+                second: self.program.tuple_name(rel, second),
+            }),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn is_empty(&self, rel: RelId) -> bool {
@@ -104,11 +121,16 @@ impl<'p, W: Word> Compiler<'p, W> {
         probe.orders = std::mem::take(&mut layout.orders);
         probe.list_is_static = std::mem::take(&mut layout.sparse_static);
         let mut state = State::new(&probe);
+        std::mem::swap(&mut state.fuel, &mut self.fuel);
         general::run(&probe, &mut state, &fixpoint);
+        std::mem::swap(&mut state.fuel, &mut self.fuel);
         layout.statics = probe.statics;
         layout.orders = probe.orders;
         layout.sparse_static = probe.list_is_static;
         self.planner.code = probe.code;
+        if let Some((resource, owner)) = self.fuel.exhausted() {
+            return Err(Exhausted::new(self.program, resource, owner).into());
+        }
         Ok(fixpoint
             .relations
             .iter()
@@ -148,6 +170,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 };
                 for new in new_ones {
                     self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+                    self.planner.loops = FREE_LOOPS; // over the rounds
                     let body = (0..live.body.len())
                         .map(|at| match live.body[at] {
                             Literal::Atom(atom) => {

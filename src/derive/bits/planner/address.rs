@@ -61,7 +61,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 Term::Var(var) => {
                     let at = usize::from(address.n);
                     if at == address.regs.len() {
-                        return Err(PlanError {
+                        return Err(PlanError::TooLarge {
                             place: format!("rule {}", self.owner),
                             what: "a relation with more than four variable key columns".into(),
                         });

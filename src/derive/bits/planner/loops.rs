@@ -33,13 +33,10 @@ impl<'p, W: Word> Planner<'p, W> {
             return Ok(turns);
         }
         let Some((turns, var, used, rows)) = best else {
-            return Err(PlanError {
-                place: format!("rule {}", self.owner),
-                what: "no order of evaluation binds all its variables".into(),
-            });
+            return Err(PlanError::Stuck { place: format!("rule {}", self.owner) });
         };
         let rows = self.row_list(rows);
-        self.emit(Op::Loop { reg: var.0 as Reg, rows });
+        self.emit_loop(var, rows);
         self.bind(var);
         remove_all(rest, &used);
         Ok(turns)
@@ -62,7 +59,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 RowSource::All(dense.sizes[at] as u16)
             };
             let rows = self.row_list(vec![RowTerm { negated: false, row }]);
-            self.emit(Op::Loop { reg: var.0 as Reg, rows });
+            self.emit_loop(var, rows);
             self.bind(var);
         }
         if last_is_ready {
@@ -179,6 +176,7 @@ impl<'p, W: Word> Planner<'p, W> {
             free.push(var.0 as Reg);
         }
         let free = self.reg_list(&free);
+        self.loops += 1;
         self.emit(Op::Scan { store: list, order, bound, free });
         Ok(())
     }

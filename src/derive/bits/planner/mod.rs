@@ -17,10 +17,11 @@ use crate::rules::{
     Aggregate, Atom, Compare, Expr, Literal, Op as Comparison, Program, RelId, Term, Type, VarId,
 };
 
+use super::super::budget::Exhausted;
 use super::code::{
-    Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Space, StoreId,
+    Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Rows, Space, StoreId,
 };
-use super::layout::{Dense, Layout};
+use super::layout::{Dense, Layout, size};
 use super::word::Word;
 
 /// Everything compiled so far: instructions and the pools they point into.
@@ -98,6 +99,8 @@ pub(super) struct Planner<'p, W> {
     /// Prefer one function value to a row with one member, also for the head's last column.
     pub(super) fetch_first: bool,
     vars: VarTable,
+    /// Loops that are open in the plan at hand.
+    pub(super) loops: u32,
     /// Variables that the goal of the plan at hand reads.
     wanted: BTreeSet<VarId>,
 }
@@ -109,16 +112,38 @@ struct VarTable {
     bound: Vec<bool>,
 }
 
-/// Too many variables or constants for the registers.
+/// Why a checked program cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {what}")]
-pub struct PlanError {
-    pub place: String,
-    pub what: String,
+pub enum PlanError {
+    /// Too many variables, constants or rows for the machine.
+    #[error("{place}: {what}")]
+    TooLarge { place: String, what: String },
+    #[error("{place}: no order of evaluation binds all variables of the rule")]
+    Stuck { place: String },
+    /// Computing the statics took too much.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
+    /// Two rows of a static say different things of one key.
+    #[error("{place}: {relation} has a key, but {first} and {second} both hold")]
+    NotFunctional { place: String, relation: String, first: String, second: String },
+}
+
+impl PlanError {
+    /// The same, at the place of the rule that was being planned.
+    pub(super) fn at(self, place: String) -> Self {
+        match self {
+            Self::TooLarge { what, .. } => Self::TooLarge { place, what },
+            Self::Stuck { .. } => Self::Stuck { place },
+            other => other,
+        }
+    }
 }
 
 /// The cost rank of a function's value among the literals that open no loop.
 const FETCH: u32 = 3;
+
+/// Loops within each other that cost nothing.
+pub(super) const FREE_LOOPS: u32 = 2;
 
 /// Variables of one rule, wildcards included.
 const MAX_VARS: usize = 160;
@@ -134,6 +159,7 @@ impl<'p, W: Word> Planner<'p, W> {
             owner: 0,
             fetch_first: false,
             vars: VarTable::default(),
+            loops: 0,
             wanted: BTreeSet::new(),
         }
     }
@@ -142,6 +168,19 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn begin(&mut self, types: &[Type], owner: u32) {
         self.vars = VarTable { types: types.to_vec(), bound: vec![false; types.len()] };
         self.owner = owner;
+        self.loops = 0;
+    }
+
+    /// Opens a loop. Two loops within each other are a few thousand turns at most; from the third
+    /// on each entry is paid for, by the width of the loop.
+    pub(super) fn emit_loop(&mut self, var: VarId, rows: Rows) {
+        if self.loops >= FREE_LOOPS {
+            let ty = self.vars.types[usize::from(var.0)];
+            let members = size(self.program, ty).unwrap_or(1);
+            self.emit(Op::Spend { steps: members.div_ceil(16) as u16 });
+        }
+        self.loops += 1;
+        self.emit(Op::Loop { reg: var.0 as Reg, rows });
     }
 
     pub(super) fn bind(&mut self, var: VarId) {
@@ -151,7 +190,7 @@ impl<'p, W: Word> Planner<'p, W> {
     /// A new variable, for a wildcard or a value that a plan needs.
     pub(super) fn fresh(&mut self, ty: Type) -> Result<VarId, PlanError> {
         if self.vars.types.len() >= MAX_VARS {
-            return Err(PlanError {
+            return Err(PlanError::TooLarge {
                 place: format!("rule {}", self.owner),
                 what: format!("more than {MAX_VARS} variables and wildcards"),
             });
@@ -173,7 +212,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         let reg = REGS - 1 - self.code.constants.len();
         if reg < MAX_VARS {
-            return Err(PlanError {
+            return Err(PlanError::TooLarge {
                 place: "the program".into(),
                 what: format!("more than {} different constants", REGS - MAX_VARS),
             });
@@ -301,7 +340,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 for value in *values {
                     let expr = self.expr(value)?;
                     let var = self.fresh(Type::Int)?;
-                    self.emit(Op::Let { reg: var.0 as Reg, expr });
+                    self.emit(Op::Value { reg: var.0 as Reg, expr });
                     regs.push(var.0 as Reg);
                 }
                 let values = self.reg_list(&regs);

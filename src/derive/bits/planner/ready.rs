@@ -191,8 +191,10 @@ impl<'p, W: Word> Planner<'p, W> {
         // A projection that no table answers: look for one solution.
         let at = self.emit(Op::TestSub { end: 0, negated });
         let saved = self.vars.bound.clone();
+        let loops = self.loops;
         let positive = Lit::Atom { atom: Atom { negated: false, ..atom.clone() }, store };
         self.plan(vec![positive], &Goal::Found)?;
+        self.loops = loops;
         self.vars.bound.truncate(saved.len());
         self.vars.types.truncate(saved.len());
         self.vars.bound = saved;
@@ -241,8 +243,9 @@ impl<'p, W: Word> Planner<'p, W> {
             let results = self.reg_list(&results);
             let at = self.emit(Op::Fold { fold: aggregate.fold, end: 0, results });
             let goal = Goal::Collect { key: aggregate.locals.clone(), values: &aggregate.exprs };
-            let saved = self.vars.bound.clone();
+            let (saved, loops) = (self.vars.bound.clone(), self.loops);
             self.plan(body, &goal)?;
+            self.loops = loops;
             self.vars.bound.truncate(saved.len());
             self.vars.types.truncate(saved.len());
             self.vars.bound = saved;

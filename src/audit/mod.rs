@@ -1,0 +1,152 @@
+//! Audits: a game played again, under both evaluators, with its proofs checked.
+//!
+//! After every action each relation must have the same rows from the incremental evaluator, which
+//! has followed the game, as from the referee, which derives them from the facts alone; the action
+//! itself must write the same facts under both. What a save states (facts, moves, hashes, proofs)
+//! must come out; the first thing that does not is named, with a proof where there is one.
+//! Deliberately absent: reading files, and what an audit looks like on a terminal.
+
+mod referee;
+
+use crate::game::{Game, PlayError};
+use crate::presets::Catalogue;
+use crate::presets::save::{Difference, Doubt, RestoreError, RulesFrom, Save, SavedMove, Step};
+use crate::proof::{Checker, Proof, Report};
+
+pub use referee::Referee;
+
+/// What an audit went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub plies: usize,
+    /// Positions whose rows were compared.
+    pub positions: usize,
+    /// Rows that both evaluators gave.
+    pub rows: usize,
+    /// Moves whose proofs were checked.
+    pub proofs: usize,
+    /// Time from the first position on: what it takes to load rules is not in it.
+    pub time: std::time::Duration,
+    /// What these checks went through.
+    pub report: Report,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.plies += other.plies;
+        self.positions += other.positions;
+        self.rows += other.rows;
+        self.proofs += other.proofs;
+        self.time += other.time;
+        self.report += other.report;
+    }
+}
+
+/// Called after each ply with the number of plies so far.
+pub type Progress<'p> = &'p mut dyn FnMut(usize);
+
+/// Audits a save. A list of facts (version 1) is of the game that is named.
+///
+/// # Errors
+/// It cannot be read, or the first thing in it that is not so.
+pub fn save(
+    bytes: &[u8],
+    game: &str,
+    catalogue: &Catalogue,
+    from: RulesFrom,
+    progress: Progress<'_>,
+) -> Result<Tally, RestoreError> {
+    let (save, doubt) = Save::read(bytes, game)?;
+    let mut tally = Tally::default();
+    let mut referee: Option<Referee> = None;
+    let mut started = None;
+    save.restore_visiting(catalogue, from, &mut |step| {
+        visit(step, &mut referee, &mut tally)?;
+        // The first position has the statics computed, for whatever comes.
+        tally.time = started.get_or_insert_with(std::time::Instant::now).elapsed();
+        progress(tally.plies);
+        Ok(())
+    })?;
+    doubt.map_or(Ok(tally), |it: Doubt| Err(it.into()))
+}
+
+fn visit(
+    step: Step<'_>,
+    referee: &mut Option<Referee>,
+    tally: &mut Tally,
+) -> Result<(), Difference> {
+    let at = place(step.ply, step.next.as_ref().map(|it| it.0));
+    let referee = referee.get_or_insert_with(|| Referee::new(step.game));
+    position(step.game, referee, tally).map_err(|it| Difference { at: at.clone(), ..it })?;
+    tally.plies = step.ply;
+    let Some((saved, mv)) = &step.next else { return Ok(()) };
+    let report = proof(referee.checker(step.game.facts()), saved);
+    tally.report +=
+        report.map_err(|it| Difference::new(at, format!("its proof is wrong: {it}")))?;
+    tally.proofs += 1;
+    referee.take(mv);
+    Ok(())
+}
+
+fn place(ply: usize, next: Option<&SavedMove>) -> String {
+    match next {
+        Some(next) => format!("move {} ({})", ply + 1, next.uci),
+        None => "the end".to_string(),
+    }
+}
+
+/// Compares the rows of a position, and the facts that its last action left.
+fn position(game: &mut Game, referee: &mut Referee, tally: &mut Tally) -> Result<(), Difference> {
+    referee.follow(game)?;
+    tally.rows += referee.compare(game)?;
+    tally.positions += 1;
+    Ok(())
+}
+
+/// Checks the proof of a move about to be played.
+fn proof(checker: &mut Checker, saved: &SavedMove) -> Result<Report, String> {
+    let proof: Proof = serde_json::from_value(saved.proof.clone()).map_err(|it| it.to_string())?;
+    let names: Vec<&str> = proof.tuple.iter().map(|it| it.name.as_str()).collect();
+    let row = format!("{}({})", proof.relation, names.join(", "));
+    if row != saved.action {
+        return Err(format!("it is of {row}, not {}", saved.action));
+    }
+    checker.proof(&proof).map_err(|it| it.to_string())
+}
+
+/// Audits moves that are played from a game's position, given as texts.
+///
+/// # Errors
+/// A move that is not legal, or rows that differ.
+pub fn moves(
+    game: &mut Game,
+    texts: &mut dyn Iterator<Item = &str>,
+    progress: Progress<'_>,
+) -> Result<Tally, Difference> {
+    let mut tally = Tally::default();
+    let mut referee = Referee::new(game);
+    position(game, &mut referee, &mut tally)
+        .map_err(|it| Difference { at: "the start".into(), ..it })?;
+    let started = std::time::Instant::now();
+    for text in texts {
+        tally.plies += 1;
+        let at = format!("move {} ({text})", tally.plies);
+        let mv = game.find_move(text).map_err(|it| refused(&at, it, game))?;
+        referee.take(&mv);
+        let played = game.play(&mv).map(|_| ());
+        played.map_err(|it| refused(&at, it, game))?;
+        position(game, &mut referee, &mut tally).map_err(|it| Difference { at, ..it })?;
+        progress(tally.plies);
+    }
+    tally.time = started.elapsed();
+    Ok(tally)
+}
+
+fn refused(at: &str, why: PlayError, game: &mut Game) -> Difference {
+    let proof = match &why {
+        PlayError::Illegal(it) => it.refutation.as_ref(),
+        _ => None,
+    };
+    let proof = proof.map(|it| referee::shown(game, |view| it.render(view)));
+    Difference { at: at.to_string(), what: why.to_string(), proof }
+}

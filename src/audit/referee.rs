@@ -1,0 +1,166 @@
+//! The second opinion: a world of its own under the slow evaluator, one action behind the game.
+
+use crate::derive::explain::{View, why, why_not};
+use crate::derive::{Backend, Rows, Tuple, World, collect};
+use crate::facts::{AttrId, GAME, NEXT_ENTITY, Session, saved};
+use crate::game::{Game, value_name};
+use crate::moves::Move;
+use crate::presets::save::Difference;
+use crate::proof::Checker;
+use crate::rules::{RelId, Role, Type};
+
+/// See the module's head.
+#[derive(Debug)]
+pub struct Referee {
+    world: World,
+    checker: Option<Checker>,
+    /// Relations that depend on the facts.
+    live: Vec<RelId>,
+    /// An action has been taken that the game has not been compared with yet.
+    ahead: bool,
+}
+
+impl Referee {
+    /// A referee of a game, at the position on its board.
+    pub fn new(game: &Game) -> Self {
+        let mut world = World::new(game.plan().clone(), Backend::Frog);
+        copy(game.facts(), &mut world);
+        let program = world.program();
+        let live = (0..program.relations.len() as u16).map(RelId);
+        let live =
+            live.filter(|it| matches!(program.relation(*it).role, Role::Input(_) | Role::Derived));
+        Self { live: live.collect(), world, checker: None, ahead: false }
+    }
+
+    /// The checker of proofs, about these facts.
+    pub fn checker(&mut self, facts: &Session) -> &mut Checker {
+        let program = self.world.program();
+        let checker = self.checker.get_or_insert_with(|| Checker::new(program, facts));
+        checker.change(facts);
+        checker
+    }
+
+    /// Takes an action that the game is about to take.
+    pub fn take(&mut self, mv: &Move) {
+        // A referee that refuses what the game took has changed nothing, which the comparison finds.
+        if let Err(refusal) = self.world.fire(mv.action, &mv.args) {
+            tracing::debug!(%refusal, "the referee refused");
+        }
+        self.ahead = true;
+    }
+
+    /// Compares the facts that the last action left with those of the game, and goes on from the
+    /// game's: what only a history can know (how often a position has stood) is the game's to say.
+    ///
+    /// # Errors
+    /// The first fact that differs.
+    pub fn follow(&mut self, game: &Game) -> Result<(), Difference> {
+        if std::mem::take(&mut self.ahead) {
+            let history = game.contract().occurrences.map(|it| it.attr);
+            compare_facts(game.facts(), self.world.facts(), history)?;
+        }
+        copy(game.facts(), &mut self.world);
+        self.world.commit();
+        Ok(())
+    }
+
+    /// Compares all rows and returns how many there are.
+    ///
+    /// # Errors
+    /// The first row that only one evaluator has, with its proof.
+    pub fn compare(&mut self, game: &mut Game) -> Result<usize, Difference> {
+        let mut count = 0;
+        let mut differs = None;
+        {
+            let (mine, theirs) = (self.world.materialised(), game.world_mut().materialised());
+            for &rel in &self.live {
+                let all = vec![None; mine.program().relation(rel).columns.len()];
+                let (wanted, found) = (collect(&mine, rel, &all), collect(&theirs, rel, &all));
+                count += wanted.len();
+                if let Some(row) = first_difference(&wanted, &found) {
+                    differs = Some((rel, row, wanted.len() > found.len()));
+                    break;
+                }
+            }
+        }
+        match differs {
+            None => Ok(count),
+            Some((rel, row, _)) => Err(self.describe(game, rel, &row)),
+        }
+    }
+
+    fn describe(&mut self, game: &mut Game, rel: RelId, row: &[i64]) -> Difference {
+        let mine = self.world.contains(rel, row);
+        let (has, lacks) = match mine {
+            true => ("datafrog", "the bit evaluator"),
+            false => ("the bit evaluator", "datafrog"),
+        };
+        let (proof, refutation) = {
+            let (mine_rows, theirs) = (self.world.materialised(), game.world_mut().materialised());
+            let goal: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
+            match mine {
+                true => (why(&mine_rows, rel, row), why_not(&theirs, rel, &goal)),
+                false => (why(&theirs, rel, row), why_not(&mine_rows, rel, &goal)),
+            }
+        };
+        let proof = proof.map(|it| shown(game, |view| it.render(view)));
+        let refutation = refutation.map(|it| shown(game, |view| it.render(view)));
+        let name = self.world.program().tuple_name(rel, row);
+        let what = format!("{has} derives {name}, and {lacks} does not");
+        let both = [proof, refutation].into_iter().flatten().collect::<String>();
+        Difference { at: String::new(), what, proof: Some(both) }
+    }
+}
+
+/// A row that is in one list and not in the other.
+fn first_difference(a: &[Tuple], b: &[Tuple]) -> Option<Tuple> {
+    if a == b {
+        return None;
+    }
+    let missing = a.iter().find(|it| b.binary_search(it).is_err());
+    missing.or_else(|| b.iter().find(|it| a.binary_search(it).is_err())).cloned()
+}
+
+/// Writes the facts of a session of the same schema into a world.
+fn copy(facts: &Session, world: &mut World) {
+    for (entity, attr) in keys(facts).chain(keys(&world.facts().clone())) {
+        world.set_raw(entity, attr, facts.get_raw(entity, attr));
+    }
+}
+
+/// Every entity and attribute that a session has a fact of.
+fn keys(facts: &Session) -> impl Iterator<Item = (crate::facts::EntityId, AttrId)> + '_ {
+    let attributes = (0..facts.schema().attributes().len() as u16).map(AttrId);
+    attributes.flat_map(|attr| facts.entities_with(attr).map(move |entity| (entity, attr)))
+}
+
+/// The first fact that differs, the counter of entities and the one named aside.
+fn compare_facts(game: &Session, mine: &Session, aside: Option<AttrId>) -> Result<(), Difference> {
+    let counts = |attr: AttrId| attr == NEXT_ENTITY || Some(attr) == aside;
+    let list = |session: &Session| {
+        let facts =
+            session.all_facts().into_iter().filter(|it| it.entity != GAME || !counts(it.attr));
+        facts.collect::<Vec<_>>()
+    };
+    let (game_facts, my_facts) = (list(game), list(mine));
+    let word = |it| saved(game.schema(), it).to_string();
+    if let Some(it) = game_facts.iter().find(|it| !my_facts.contains(it)) {
+        let what = format!("the bit evaluator writes `{}`, and datafrog does not", word(it));
+        return Err(Difference::new("", what));
+    }
+    if let Some(it) = my_facts.iter().find(|it| !game_facts.contains(it)) {
+        let what = format!("datafrog leaves `{}`, and the bit evaluator does not", word(it));
+        return Err(Difference::new("", what));
+    }
+    Ok(())
+}
+
+/// An explanation as text, with the names of the game.
+pub(super) fn shown(game: &mut Game, render: impl Fn(View<'_>) -> String) -> String {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let program = world.program().clone();
+    let facts = |entity, attr| world.facts().get_raw(entity, attr);
+    let names = |ty: Type, raw: i64| value_name(&program, &facts, &contract, ty, raw);
+    render(View { program: &program, names: &names, negations: false })
+}

@@ -1,0 +1,298 @@
+//! `rulemate audit`: saves and games played again under both evaluators, and proofs checked.
+//!
+//! A line per game as it is done, a table at the end. With `--proof`, what `explain --json` printed
+//! is checked by the checker of proofs, which knows facts and rules and no evaluator.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Verdict;
+use super::args::{AuditArgs, DEFAULT_GAME, RulesArgs};
+use super::evidence::Evidence;
+use super::output::{Ink, Out, progress, read_bytes, read_text, report, trouble};
+use super::saves::{refusal, rules_from};
+use super::setup::{self, Library};
+use crate::audit::{self, Tally};
+use crate::facts::json::parse;
+use crate::moves::notation::{PgnGame, PgnReader};
+use crate::presets::Catalogue;
+use crate::presets::save::{Difference, RestoreError};
+use crate::proof::{Checker, Proof, Refutation, Report};
+
+/// What became of one game, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Audited {
+    name: String,
+    game: String,
+    plies: usize,
+    positions: usize,
+    rows: usize,
+    proofs: usize,
+    seconds: f64,
+    /// The first difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differs: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
+}
+
+pub(crate) fn run(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    match &args.proof {
+        Some(path) => check_proof(path, &args.rules, out),
+        None => audit_files(args, out),
+    }
+}
+
+fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let catalogue = setup::catalogue(&args.rules)?;
+    let mut library = Library::new(&args.rules)?;
+    let mut verdict = Verdict::Fine;
+    let mut all: Vec<Audited> = Vec::new();
+    for path in &args.files {
+        let bytes = match read_bytes(path) {
+            Ok(bytes) => bytes,
+            // The other files are still audited.
+            Err(why) => {
+                report(&why);
+                verdict = Verdict::Unreadable;
+                continue;
+            }
+        };
+        let audited = match is_pgn(path) {
+            true => audit_pgn(&bytes, path, args, &mut library),
+            false => audit_save(&bytes, path, args, &catalogue).map(|it| vec![it]),
+        };
+        match audited {
+            Ok(audited) => {
+                for it in audited {
+                    verdict = verdict.max(Verdict::of(it.differs.is_some()));
+                    print(&it, args.json, out)?;
+                    all.push(it);
+                }
+            }
+            Err(why) => {
+                report(&why);
+                verdict = Verdict::Unreadable;
+            }
+        }
+        out.flush()?;
+    }
+    if !args.json && !all.is_empty() {
+        table(&all, out)?;
+    }
+    Ok(verdict)
+}
+
+fn is_pgn(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it.eq_ignore_ascii_case("pgn"))
+}
+
+fn audit_save(
+    bytes: &[u8],
+    path: &Path,
+    args: &AuditArgs,
+    catalogue: &Catalogue,
+) -> anyhow::Result<Audited> {
+    let bar = progress(0, "audit");
+    let from = rules_from(args.rules_from_save, false);
+    let mut plies = 0;
+    let game = args.game.as_deref().unwrap_or(DEFAULT_GAME);
+    let found = audit::save(bytes, game, catalogue, from, &mut |it| {
+        plies = it;
+        bar.set_position(it as u64);
+    });
+    bar.finish_and_clear();
+    let name = path.display().to_string();
+    match found {
+        Ok(tally) => Ok(Audited::of(name, game, Ok(tally))),
+        Err(RestoreError::Differs(it)) => Ok(Audited::of(name, game, Err((plies, *it)))),
+        // What is no save at all cannot be audited; what was one differs.
+        Err(why @ RestoreError::Alien { .. }) => Err(trouble(
+            format!("{name}: {why}"),
+            "audit reads saves (.json, .bin) and games (.pgn)",
+        )),
+        Err(why) => {
+            let why = Difference::new("the file", refusal(&why).to_string());
+            Ok(Audited::of(name, game, Err((plies, why))))
+        }
+    }
+}
+
+fn audit_pgn(
+    bytes: &[u8],
+    path: &Path,
+    args: &AuditArgs,
+    library: &mut Library,
+) -> anyhow::Result<Vec<Audited>> {
+    let games: Vec<_> = PgnReader::new(bytes).collect();
+    if games.is_empty() {
+        return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+    }
+    let bar = progress(games.len() as u64, "audit");
+    let mut all = Vec::new();
+    for (at, game) in games.into_iter().enumerate() {
+        let name = format!("{}#{}", path.display(), at + 1);
+        let (variant, found) = match game {
+            Err(why) => {
+                let place = format!("line {}, column {}", why.line, why.column);
+                ("?".into(), Err((0, Difference::new(place, why.fault.to_string()))))
+            }
+            Ok(pgn) => {
+                let tag = args.game.as_deref().or_else(|| pgn.tag("Variant"));
+                let variant = tag.unwrap_or(DEFAULT_GAME).to_string();
+                let found = replay(&pgn, &variant, library);
+                (variant, found)
+            }
+        };
+        all.push(Audited::of(name, &variant, found));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(all)
+}
+
+/// A tally, or the ply of the first difference and what it is.
+type Found = Result<Tally, (usize, Difference)>;
+
+fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
+    let game = library.load(variant, &[]).and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
+    let mut game = game.map_err(|it| (0, Difference::new("the start", it.to_string())))?;
+    let mut plies = 0;
+    let mut texts = pgn.moves.iter().map(|it| it.text.as_str());
+    audit::moves(&mut game, &mut texts, &mut |it| plies = it).map_err(|it| (plies, it))
+}
+
+impl Audited {
+    fn of(name: String, game: &str, found: Found) -> Self {
+        let (tally, differs) = match found {
+            Ok(tally) => (tally, None),
+            Err((plies, it)) => (Tally { plies, ..Tally::default() }, Some(it)),
+        };
+        Self {
+            name,
+            game: game.to_string(),
+            plies: tally.plies,
+            positions: tally.positions,
+            rows: tally.rows,
+            proofs: tally.proofs,
+            seconds: tally.time.as_secs_f64(),
+            differs: differs.as_ref().map(ToString::to_string),
+            proof: differs.and_then(|it| it.proof),
+        }
+    }
+}
+
+fn print(it: &Audited, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    if json {
+        return out.json_line(it);
+    }
+    match &it.differs {
+        None => {
+            let ok = out.ink(Ink::Good, "ok");
+            let Audited { name, plies, .. } = it;
+            out.line(format_args!("{name} {ok} {plies} plies"))?;
+        }
+        Some(what) => {
+            let differs = out.ink(Ink::Bad, "differs");
+            out.line(format_args!("{} {differs} at {what}", it.name))?;
+            for line in it.proof.iter().flat_map(|it| it.lines()) {
+                out.line(format_args!("  {line}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn table(all: &[Audited], out: &mut Out) -> anyhow::Result<()> {
+    let sum = |f: &dyn Fn(&Audited) -> usize| all.iter().map(f).sum::<usize>();
+    let seconds: f64 = all.iter().map(|it| it.seconds).sum();
+    let plies = sum(&|it| it.plies);
+    let rows = [
+        ("games", all.len()),
+        ("with a difference", sum(&|it| usize::from(it.differs.is_some()))),
+        ("plies", plies),
+        ("positions compared", sum(&|it| it.positions)),
+        ("rows compared", sum(&|it| it.rows)),
+        ("proofs checked", sum(&|it| it.proofs)),
+        ("plies a second", (plies as f64 / seconds.max(1e-9)) as usize),
+    ];
+    out.line("")?;
+    for (name, value) in rows {
+        out.line(format_args!("{name:<20}{value:>12}"))?;
+    }
+    Ok(())
+}
+
+/// What `explain --json` prints, as far as a check needs it.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    question: String,
+    holds: bool,
+    finding: Finding,
+    position: Option<Evidence>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Finding {
+    Proved(Vec<Proof>),
+    Refuted(Vec<Refutation>),
+    Unfounded,
+}
+
+fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let text = read_text(path)?;
+    let answer: Answer = parse(&text).map_err(|why| {
+        trouble(
+            format!("{}: {why}", path.display()),
+            "pipe in what `rulemate explain --json` prints",
+        )
+    })?;
+    let position = answer.position.clone().ok_or_else(|| {
+        trouble("the explanation does not say what it is about", "explain it again with --json")
+    })?;
+    let (program, facts) = position.restore(&mut Library::new(rules)?)?;
+    let mut checker = Checker::new(&program, &facts);
+    let mut sum = Report::default();
+    let checked = match &answer.finding {
+        Finding::Proved(proofs) => proofs.iter().try_for_each(|it| {
+            sum += checker.proof(it)?;
+            Ok::<(), crate::proof::Fault>(())
+        }),
+        Finding::Refuted(all) => all.iter().try_for_each(|it| {
+            sum += checker.refutation(it)?;
+            Ok(())
+        }),
+        Finding::Unfounded => Ok(()),
+    };
+    // A game that is over is proved to be so where a move is asked for that is not legal.
+    let torn = answer.holds && !matches!(answer.finding, Finding::Proved(_));
+    let wrong = match checked {
+        Err(why) => Some(why.to_string()),
+        Ok(()) if torn => Some("the answer is not what is proved".to_string()),
+        Ok(()) => None,
+    };
+    let question = &answer.question;
+    match wrong {
+        Some(why) => {
+            let wrong = out.ink(Ink::Bad, "wrong");
+            out.line(format_args!("{question}: {wrong}: {why}"))?;
+            Ok(Verdict::Findings)
+        }
+        None => {
+            let ok = out.ink(Ink::Good, "ok");
+            let Report { steps, absent, comparisons, aggregates, open } = sum;
+            out.line(format_args!("{question}: {ok}"))?;
+            out.line(format_args!(
+                "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates"
+            ))?;
+            if open > 0 {
+                out.line(format_args!(
+                    "  {open} rows are left open by the depth of the tree, and were derived anew"
+                ))?;
+            }
+            Ok(Verdict::Fine)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `rulemate profile`: which rules a game spends its time on.
+//!
+//! A game is played twice: once with the clock alone, once with a count of the evaluator's
+//! instructions by rule. Time by rule is the whole time by its share of the instructions: the
+//! interpreter's instructions cost much the same, and a clock between them would cost more.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::ProfileArgs;
+use super::output::{Out, read_bytes, trouble};
+use super::saves::words;
+use super::setup;
+use crate::derive::World;
+use crate::game::Game;
+use crate::moves::notation::PgnReader;
+use crate::rules::Program;
+
+/// Plies of a game that is left to chance.
+const PLIES: usize = 40;
+
+/// What one rule or reaction cost.
+#[derive(Debug, Serialize)]
+struct Line {
+    place: String,
+    /// The relation that the rule concludes; `reaction` for what taking an action does.
+    relation: String,
+    operations: u64,
+    /// Of all instructions.
+    share: f64,
+    /// Estimated by share.
+    micros: f64,
+}
+
+/// A profile, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Profile {
+    plies: usize,
+    operations: u64,
+    micros: f64,
+    rules: Vec<Line>,
+}
+
+pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let (game, moves) = subject(args)?;
+    // Once to warm up: statics, memory.
+    play(&mut game.clone(), &moves, false)?;
+    let started = Instant::now();
+    play(&mut game.clone(), &moves, false)?;
+    let micros = started.elapsed().as_secs_f64() * 1e6;
+    let mut counted = game.clone();
+    let counts = play(&mut counted, &moves, true)?;
+    let profile = profile(game.program(), &counts, moves.len(), micros);
+    match args.json {
+        true => out.json(&profile)?,
+        false => print(&profile, args.top, out)?,
+    }
+    Ok(Verdict::Fine)
+}
+
+/// The game that was asked for, and the moves to play.
+fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
+    let text = args.moves.as_deref().unwrap_or_default();
+    let mut moves: Vec<String> = words(text).map(str::to_owned).collect();
+    let Some(path) = &args.pgn else {
+        let game = setup::open(&args.position)?;
+        if moves.is_empty() {
+            moves = chance(&mut game.clone())?;
+        }
+        return Ok((game, moves));
+    };
+    let bytes = read_bytes(path)?;
+    let first = PgnReader::new(&bytes).next();
+    let pgn = match first {
+        Some(Ok(pgn)) => pgn,
+        Some(Err(why)) => {
+            return Err(trouble(why.fault, "`rulemate referee` says more about a file"));
+        }
+        None => {
+            return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+        }
+    };
+    let mut library = setup::Library::new(&args.position.rules)?;
+    let name = pgn.tag("Variant").unwrap_or(&args.position.game);
+    let rules = library.load(name, &args.position.presets)?;
+    let game = setup::start(&rules, pgn.tag("FEN"))?;
+    Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
+}
+
+/// Some moves, the same each time.
+fn chance(game: &mut Game) -> anyhow::Result<Vec<String>> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut moves = Vec::new();
+    for _ in 0..PLIES {
+        let legal = game.legal_moves();
+        let Some(mv) = legal.get(random.usize(..legal.len().max(1))) else { break };
+        moves.push(game.play(mv)?.uci.to_string());
+    }
+    Ok(moves)
+}
+
+/// Plays the moves, with a list of the legal ones at every ply as a host would ask for it. Returns
+/// the instructions by rule, if they are counted.
+fn play(game: &mut Game, moves: &[String], count: bool) -> anyhow::Result<Vec<u64>> {
+    game.world_mut().count_operations(count);
+    for text in moves {
+        let _ = game.legal_moves();
+        game.play_text(text)?;
+    }
+    let _ = game.legal_moves();
+    Ok(World::operations(game.world_mut()))
+}
+
+fn profile(program: &Program, counts: &[u64], plies: usize, micros: f64) -> Profile {
+    let operations: u64 = counts.iter().sum();
+    let rules = program
+        .rules
+        .iter()
+        .map(|it| (program.place(it.span), program.relation(it.head).name.clone()));
+    let reactions =
+        program.reactions.iter().map(|it| (program.place(it.span), "reaction".to_owned()));
+    let line = |((place, relation), &count): ((String, String), &u64)| {
+        let share = count as f64 / operations.max(1) as f64;
+        Line { place, relation, operations: count, share, micros: micros * share }
+    };
+    let mut lines: Vec<Line> =
+        rules.chain(reactions).zip(counts).filter(|it| *it.1 > 0).map(line).collect();
+    lines.sort_by(|a, b| b.operations.cmp(&a.operations).then(a.place.cmp(&b.place)));
+    Profile { plies, operations, micros, rules: lines }
+}
+
+fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {
+    let Profile { plies, operations, micros, rules } = profile;
+    out.line(format_args!("{plies} plies, {operations} operations, {:.1} ms", micros / 1e3))?;
+    out.line(format_args!("{:>12}  {:>6}  {:>9}  rule", "operations", "share", "time"))?;
+    for it in rules.iter().take(top) {
+        let Line { place, relation, operations, share, micros } = it;
+        let share = share * 100.0;
+        out.line(format_args!(
+            "{operations:>12}  {share:>5.1}%  {micros:>6.0} us  {relation} [{place}]"
+        ))?;
+    }
+    if rules.len() > top {
+        out.line(format_args!("and {} more (--top {})", rules.len() - top, rules.len()))?;
+    }
+    Ok(())
+}

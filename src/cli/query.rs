@@ -1,0 +1,163 @@
+//! `rulemate query`: ad-hoc questions about a position, or about every position of a game.
+
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::QueryArgs;
+use super::names;
+use super::output::{Out, progress, read_bytes, trouble};
+use super::saves::words;
+use super::setup::{self, Library};
+use crate::derive::{Abbreviation, Query};
+use crate::game::Game;
+use crate::moves::notation::PgnReader;
+
+/// An answer in words.
+#[derive(Debug, Serialize)]
+struct Found {
+    /// The game of a file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<usize>,
+    /// Half-moves played before.
+    ply: usize,
+    /// The move that led there.
+    #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
+    mv: Option<String>,
+    values: Vec<String>,
+}
+
+/// All answers, as `--json` prints them.
+#[derive(Debug, Serialize)]
+struct Answers {
+    query: String,
+    variables: Vec<String>,
+    answers: Vec<Found>,
+}
+
+pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut answers =
+        Answers { query: args.query.clone(), variables: Vec::new(), answers: Vec::new() };
+    match &args.pgn {
+        None => {
+            let mut game = setup::open(&args.position)?;
+            let moves: Vec<&str> = words(args.moves.as_deref().unwrap_or_default()).collect();
+            follow(&mut game, &moves, args, None, &mut answers)?;
+        }
+        Some(path) => {
+            let bytes = read_bytes(path)?;
+            let mut library = Library::new(&args.position.rules)?;
+            let games: Vec<_> = PgnReader::new(&bytes).collect();
+            let bar = progress(games.len() as u64, "query");
+            for (at, pgn) in games.into_iter().enumerate() {
+                let wrong = |why: String| {
+                    let name = format!("{}#{}", path.display(), at + 1);
+                    trouble(format!("{name}: {why}"), "`rulemate referee` says more about a file")
+                };
+                let pgn = pgn.map_err(|it| wrong(it.fault.to_string()))?;
+                let variant = pgn.tag("Variant").unwrap_or(&args.position.game);
+                let rules = library.load(variant, &args.position.presets)?;
+                let mut game = setup::start(&rules, pgn.tag("FEN"))?;
+                let moves: Vec<&str> = pgn.moves.iter().map(|it| it.text.as_str()).collect();
+                follow(&mut game, &moves, args, Some(at + 1), &mut answers)?;
+                bar.inc(1);
+            }
+            bar.finish_and_clear();
+        }
+    }
+    let found = !answers.answers.is_empty();
+    match args.json {
+        true => out.json(&answers)?,
+        false => print(&answers, args, out)?,
+    }
+    Ok(Verdict::of(!found))
+}
+
+/// Plays moves and asks at the end, or after each.
+fn follow(
+    game: &mut Game,
+    moves: &[&str],
+    args: &QueryArgs,
+    number: Option<usize>,
+    answers: &mut Answers,
+) -> anyhow::Result<()> {
+    let contract = game.contract();
+    let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
+    let query = Query::compile(game.program(), &args.query, Some(short)).map_err(|it| {
+        let help = it.help.clone();
+        trouble(it, help.unwrap_or_else(|| "docs/relations.md lists what can be asked".to_owned()))
+    })?;
+    answers.variables = query.columns().into_iter().map(|it| it.0).collect();
+    if args.each_ply {
+        ask(game, &query, number, None, answers);
+    }
+    for (at, text) in moves.iter().enumerate() {
+        let named = names::numbered(game, text);
+        game.play_text(text).map_err(|why| {
+            trouble(
+                format!("move {} ({text}): {why}", at + 1),
+                "`rulemate moves` lists what is legal",
+            )
+        })?;
+        if args.each_ply {
+            ask(game, &query, number, Some(named), answers);
+        }
+    }
+    if !args.each_ply {
+        ask(game, &query, number, None, answers);
+    }
+    Ok(())
+}
+
+fn ask(
+    game: &mut Game,
+    query: &Query,
+    number: Option<usize>,
+    mv: Option<String>,
+    answers: &mut Answers,
+) {
+    let ply = game.history().len();
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let answer = query.answer(&world.materialised());
+    for row in &answer.rows {
+        let columns = answer.columns.iter().zip(row);
+        let values = columns.map(|((_, ty), &raw)| names::name(world, &contract, *ty, raw));
+        let values = values.collect();
+        answers.answers.push(Found { game: number, ply, mv: mv.clone(), values });
+    }
+}
+
+/// A table: the ply where there are several, then a column per variable.
+fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<()> {
+    let mut head: Vec<String> = Vec::new();
+    if args.pgn.is_some() {
+        head.push("game".into());
+    }
+    if args.each_ply {
+        head.extend(["ply".into(), "move".into()]);
+    }
+    head.extend(answers.variables.iter().cloned());
+    let row = |it: &Found| {
+        let mut row: Vec<String> = it.game.iter().map(ToString::to_string).collect();
+        if args.each_ply {
+            row.extend([it.ply.to_string(), it.mv.clone().unwrap_or_else(|| "start".into())]);
+        }
+        row.extend(it.values.iter().cloned());
+        row
+    };
+    let rows: Vec<Vec<String>> = answers.answers.iter().map(row).collect();
+    if head.is_empty() {
+        out.line(if rows.is_empty() { "no" } else { "yes" })?;
+        return Ok(());
+    }
+    let width = |at: usize| {
+        let cells = rows.iter().chain([&head]).map(|it| it[at].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    for row in [&head].into_iter().chain(&rows) {
+        let cells = row.iter().zip(&widths).map(|(it, &width)| format!("{it:<width$}"));
+        out.line(cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}

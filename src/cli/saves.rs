@@ -1,0 +1,202 @@
+//! `rulemate save`, `load` and `diff`: games as files.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::{DiffArgs, LoadArgs, SaveArgs};
+use super::board::{self, Symbols};
+use super::names;
+use super::output::{Out, read_bytes, trouble};
+use super::setup::{self, Library};
+use crate::facts::SavedFact;
+use crate::game::Game;
+use crate::presets::save::{Content, Form, RestoreError, Restored, RulesFrom, Save};
+
+/// The form that a file's name asks for.
+fn form(path: &Path) -> Form {
+    match path.extension().is_some_and(|it| it.eq_ignore_ascii_case("bin")) {
+        true => Form::Binary,
+        false => Form::Json,
+    }
+}
+
+pub(crate) fn save(args: &SaveArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut library = Library::new(&args.position.rules)?;
+    let rules = library.load(&args.position.game, &args.position.presets)?;
+    let mut game = setup::start(&rules, args.position.fen.as_deref())?;
+    play_all(&mut game, args.moves.as_deref().unwrap_or_default())?;
+    let content = Content { rules: args.embed_rules };
+    let save = Save::of(&game, &rules, content)
+        .map_err(|it| trouble(it, "this is a mistake of Rulemate's own: please report it"))?;
+    let bytes = save.write(form(&args.file));
+    if args.file.as_os_str() == "-" {
+        out.write_all(&bytes)?;
+        return Ok(Verdict::Fine);
+    }
+    std::fs::write(&args.file, &bytes).map_err(|why| {
+        trouble(format!("{}: {why}", args.file.display()), "name a file that can be written")
+    })?;
+    let (facts, plies) = (save.facts.len(), save.moves.len());
+    let bytes = bytes.len();
+    out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", args.file.display()))?;
+    Ok(Verdict::Fine)
+}
+
+/// Plays moves given in a row: UCI or SAN, with or without move numbers.
+pub(crate) fn play_all(game: &mut Game, text: &str) -> anyhow::Result<()> {
+    for (at, word) in words(text).enumerate() {
+        let played = game.play_text(word).map(|_| ());
+        played.map_err(|why| {
+            trouble(
+                format!("move {} ({word}): {why}", at + 1),
+                "`rulemate moves` lists what is legal",
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// The moves of a line of text, move numbers left out.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_number = |it: &str| it.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
+    text.split_whitespace().filter(move |it| !is_number(it))
+}
+
+/// What became of a save that was read, as `--json` prints it.
+#[derive(Serialize)]
+struct State {
+    game: String,
+    presets: Vec<String>,
+    fen: String,
+    side: Option<String>,
+    plies: usize,
+    migrated: bool,
+    result: Option<String>,
+    moves: Vec<String>,
+}
+
+pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let bytes = read_bytes(&args.file)?;
+    let catalogue = setup::catalogue(&args.rules)?;
+    let from = rules_from(args.rules_from_save, args.migrate);
+    let restored = restore(&bytes, &args.game, &catalogue, from)
+        .with_context(|| args.file.display().to_string())?;
+    let Restored { mut game, rules, migrated } = restored;
+    let side = game.side().map(|it| names::side(&game, it));
+    let state = State {
+        game: rules.game().name.clone(),
+        presets: rules.activations().iter().map(ToString::to_string).collect(),
+        fen: game.fen(),
+        side,
+        plies: game.history().len(),
+        migrated,
+        result: game.result().map(ToString::to_string),
+        moves: game.history().iter().map(|it| it.san.to_string()).collect(),
+    };
+    if args.json {
+        out.json(&state)?;
+        return Ok(Verdict::Fine);
+    }
+    print(&state, args.ascii, out)?;
+    Ok(Verdict::Fine)
+}
+
+fn print(state: &State, ascii: bool, out: &mut Out) -> anyhow::Result<()> {
+    let symbols = if ascii { Symbols::Ascii } else { Symbols::Unicode };
+    out.line(board::draw(&state.fen, symbols))?;
+    out.line(format_args!("game: {}", state.game))?;
+    if !state.presets.is_empty() {
+        out.line(format_args!("presets: {}", state.presets.join(", ")))?;
+    }
+    out.line(format_args!("fen: {}", state.fen))?;
+    match (&state.result, &state.side) {
+        (Some(result), _) => out.line(format_args!("over: {result}"))?,
+        (None, Some(side)) => out.line(format_args!("to move: {side}"))?,
+        (None, None) => {}
+    }
+    let played = if state.moves.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", state.moves.join(" "))
+    };
+    out.line(format_args!("plies: {}{played}", state.plies))?;
+    if state.migrated {
+        out.line("brought up to date: the save is older than the rules")?;
+    }
+    Ok(())
+}
+
+pub(crate) fn rules_from(from_save: bool, migrate: bool) -> RulesFrom {
+    match (from_save, migrate) {
+        (true, _) => RulesFrom::Save,
+        (false, true) => RulesFrom::Changed,
+        (false, false) => RulesFrom::Here,
+    }
+}
+
+/// Reads and restores a save; whatever is doubtful about it is an error.
+fn restore(
+    bytes: &[u8],
+    game: &str,
+    catalogue: &crate::presets::Catalogue,
+    from: RulesFrom,
+) -> anyhow::Result<Restored> {
+    let restored = Save::read(bytes, game).and_then(|(save, doubt)| {
+        let restored = save.restore(catalogue, from)?;
+        doubt.map_or(Ok(restored), |it| Err(it.into()))
+    });
+    restored.map_err(|it| refusal(&it))
+}
+
+/// A refused save with what to do about it.
+pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
+    let fix = match why {
+        RestoreError::Rules { embedded: true, .. } => {
+            "--rules-from-save uses the texts in the save, --migrate the rules as they are now"
+        }
+        RestoreError::Rules { embedded: false, .. } | RestoreError::NotEmbedded => {
+            "--migrate uses the rules as they are now (`save --embed-rules` keeps their texts)"
+        }
+        RestoreError::Version { .. } => "a newer Rulemate reads it",
+        RestoreError::Alien { .. } => "name a file that `rulemate save` has written",
+        RestoreError::Facts(_) => "the save needs other rules, or was altered",
+        _ => "nothing was loaded; `rulemate audit` says more about a save",
+    };
+    trouble(why, fix)
+}
+
+/// What changed from one save to another, as `--json` prints it.
+#[derive(Serialize)]
+struct Change {
+    added: Vec<SavedFact>,
+    removed: Vec<SavedFact>,
+}
+
+pub(crate) fn diff(args: &DiffArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let read = |path: &Path| -> anyhow::Result<Save> {
+        let name = || path.display().to_string();
+        let read = Save::read(&read_bytes(path)?, "").map_err(|it| refusal(&it));
+        let (save, doubt) = read.with_context(name)?;
+        match doubt {
+            None => Ok(save),
+            Some(it) => Err(refusal(&it.into())).with_context(name),
+        }
+    };
+    let (added, removed) = read(&args.from)?.difference(&read(&args.to)?);
+    let found = !added.is_empty() || !removed.is_empty();
+    if args.json {
+        out.json(&Change { added, removed })?;
+        return Ok(Verdict::of(found));
+    }
+    for fact in &removed {
+        out.line(format_args!("- {fact}"))?;
+    }
+    for fact in &added {
+        out.line(format_args!("+ {fact}"))?;
+    }
+    Ok(Verdict::of(found))
+}

@@ -1,0 +1,238 @@
+//! `rulemate serve` and what goes with running a server: backup, doctor, completions, manual page.
+
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use tracing_subscriber::filter::LevelFilter;
+
+use super::Verdict;
+use super::output::{Ink, OrFix, Out, trouble};
+use crate::server::store::{self, Append, GameState, Summary};
+use crate::server::{Config, Limits, Rate, ServeError, Settings, serve};
+
+const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate serve
+  rulemate serve --listen 0.0.0.0:8088 --store sqlite:///var/lib/rulemate/games.db
+  rulemate serve --uploads --log debug")]
+pub(crate) struct ServeArgs {
+    /// Address to serve on; port 0 is any free one
+    #[arg(long, short, value_name = "ADDR", default_value = "127.0.0.1:8088")]
+    listen: SocketAddr,
+    /// Where games are kept [default: a file among this user's data]
+    #[arg(long, short, value_name = "URL")]
+    store: Option<String>,
+    /// Let browsers of this origin in too; may be repeated
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Take rule files from whoever can reach the server: for people you trust
+    #[arg(long)]
+    uploads: bool,
+    /// Requests a second that one address may make
+    #[arg(long, value_name = "N", default_value_t = 40.0)]
+    rate: f64,
+    /// Believe X-Forwarded-For: a proxy on this machine is in front
+    #[arg(long)]
+    behind_proxy: bool,
+    /// Seconds that a game stays in memory when nobody asks for it
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    idle: u64,
+    /// What is logged to standard error: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: LevelFilter,
+    /// Log JSON, an object a line
+    #[arg(long)]
+    log_json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  rulemate backup games-2026-11-21.db")]
+pub(crate) struct BackupArgs {
+    /// File to write; it must not be there yet
+    #[arg(value_name = "FILE")]
+    to: PathBuf,
+    /// The store to copy [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    store: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  rulemate doctor\n  rulemate doctor --store sqlite://games.db")]
+pub(crate) struct DoctorArgs {
+    /// The store to look at [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    store: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  rulemate completions bash > ~/.local/share/bash-completion/completions/rulemate"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    log(args);
+    let store = store_url(args.store.as_deref())?;
+    let games = Rate { per_second: args.rate / 80.0, burst: args.rate.max(20.0) };
+    let requests = Rate { per_second: args.rate, burst: args.rate * 5.0 };
+    let idle = Duration::from_secs(args.idle);
+    let settings = Settings {
+        listen: args.listen,
+        store: store.clone(),
+        config: Config { idle, uploads: args.uploads, ..Config::default() },
+        limits: Limits::new(requests, games, args.behind_proxy),
+        origins: args.origins.clone(),
+    };
+    let ready = |address: SocketAddr| {
+        // Whoever reads this waits for it: it goes out at once. A lost line is no reason to stop.
+        let _ = out.line(format_args!("http://{address}/"));
+        let _ = out.line(format_args!("games are kept in {store}; stop with Ctrl-C"));
+        let _ = out.flush();
+    };
+    match serve(settings, ready) {
+        Ok(()) => Ok(Verdict::Fine),
+        Err(error @ ServeError::Listen { .. }) => {
+            Err(trouble(error, "another program has the address: try --listen 127.0.0.1:0"))
+        }
+        Err(error) => Err(trouble(error, STORE_HELP)),
+    }
+}
+
+fn log(args: &ServeArgs) {
+    let builder = tracing_subscriber::fmt().with_max_level(args.log).with_writer(std::io::stderr);
+    match args.log_json {
+        true => builder.json().init(),
+        false => builder.with_ansi(std::io::stderr().is_terminal()).init(),
+    }
+}
+
+/// The store that is meant; the default one's folder is made.
+fn store_url(given: Option<&str>) -> anyhow::Result<String> {
+    if let Some(url) = given {
+        return Ok(url.to_owned());
+    }
+    let folder = data_folder();
+    std::fs::create_dir_all(&folder).or_fix(STORE_HELP)?;
+    Ok(format!("sqlite://{}", folder.join("games.db").display()))
+}
+
+/// Where this user's data lie (the XDG base directories); without a home, here.
+fn data_folder() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")));
+    data.map(|it| it.join("rulemate")).unwrap_or_else(|| PathBuf::from("."))
+}
+
+pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let url = store_url(args.store.as_deref())?;
+    if args.to.exists() {
+        return Err(trouble(format!("{} is there already", args.to.display()), "name a new file"));
+    }
+    let mut from = store::open(&url).or_fix(STORE_HELP)?;
+    from.backup(&args.to).or_fix("name a file that can be written")?;
+    let health = store::open(&args.to.display().to_string())
+        .and_then(|mut it| it.check())
+        .or_fix("the copy cannot be read: try again")?;
+    for fault in &health.faults {
+        out.line(fault)?;
+    }
+    let (games, events) = (health.games, health.events);
+    out.line(format_args!("{}: {games} games, {events} events", args.to.display()))?;
+    Ok(Verdict::of(!health.faults.is_empty()))
+}
+
+pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let url = store_url(args.store.as_deref())?;
+    let mut fine = true;
+    let mut say = |out: &mut Out, good: bool, text: String| {
+        fine &= good;
+        let mark = if good { out.ink(Ink::Good, "ok  ") } else { out.ink(Ink::Bad, "BAD ") };
+        out.line(format_args!("{mark}{text}"))
+    };
+    match crate::server::Library::new() {
+        Ok(it) => say(out, true, format!("rules: {}", &it.own_hash()[..16]))?,
+        Err(why) => say(out, false, format!("rules: {why}"))?,
+    }
+    match store::open(&url).and_then(|mut it| it.check()) {
+        Ok(health) => {
+            let (games, events) = (health.games, health.events);
+            say(out, true, format!("store: {url}, {games} games, {events} events"))?;
+            for fault in health.faults {
+                say(out, false, format!("store: {fault}"))?;
+            }
+        }
+        Err(why) => say(out, false, format!("store: {why}"))?,
+    }
+    match durable_appends() {
+        Ok(rate) => say(out, rate > 20.0, format!("disk: {rate:.0} durable commits a second"))?,
+        Err(why) => say(out, false, format!("disk: {why}"))?,
+    }
+    match open_files() {
+        Some(limit) => say(out, limit >= 1024, format!("open files: {limit} at most"))?,
+        None => say(out, true, "open files: unknown here".to_owned())?,
+    }
+    Ok(Verdict::of(!fine))
+}
+
+/// How often the disk can promise something in a second.
+fn durable_appends() -> Result<f64, store::StoreError> {
+    let file = std::env::temp_dir().join(format!("rulemate-doctor-{}.db", std::process::id()));
+    let mut store = store::open(&file.display().to_string())?;
+    let started = Instant::now();
+    let rounds = 50;
+    for at in 0..rounds {
+        store.append(&[Append {
+            game: "doctor".into(),
+            expected: at,
+            payloads: vec!["a move of some length, as moves are".repeat(5)],
+            summary: Summary {
+                id: "doctor".into(),
+                game: String::new(),
+                presets: Vec::new(),
+                state: GameState::Playing,
+                players: Vec::new(),
+                ply: 0,
+                result: None,
+                updated: 0,
+                listed: false,
+            },
+        }])?;
+    }
+    let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();
+    drop(store);
+    for end in ["", "-wal", "-shm"] {
+        // What is not there need not be removed.
+        let _ = std::fs::remove_file(format!("{}{end}", file.display()));
+    }
+    Ok(rate)
+}
+
+/// The limit of open files of this process, from /proc.
+fn open_files() -> Option<u64> {
+    let text = std::fs::read_to_string(Path::new("/proc/self/limits")).ok()?;
+    let line = text.lines().find(|it| it.starts_with("Max open files"))?;
+    line.split_whitespace().nth(3)?.parse().ok()
+}
+
+pub(crate) fn completions(args: &CompletionsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut super::grammar(), "rulemate", &mut text);
+    out.write_all(&text)?;
+    Ok(Verdict::Fine)
+}
+
+pub(crate) fn man(out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(super::grammar()).render(&mut text)?;
+    out.write_all(&text)?;
+    Ok(Verdict::Fine)
+}

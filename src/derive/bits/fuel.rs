@@ -1,0 +1,88 @@
+//! The budget of one session's evaluator: how many steps are left, and who spent them.
+//!
+//! Counting by rule would cost at every step. So the budget is spent in slices, and whoever uses a
+//! slice up is charged with all of it: a sample, but the same one every time.
+
+use super::super::budget::{Resource, STEPS};
+
+const SLICE: i64 = 1 << 14;
+const SLICES: u32 = (STEPS / SLICE as u64) as u32;
+
+/// What is left of the budget.
+#[derive(Debug, Clone)]
+pub(super) struct Fuel {
+    left: i64,
+    slices: u32,
+    /// Slices used up, by owner (rules, then reactions).
+    spent: Vec<u32>,
+    out: Option<Resource>,
+}
+
+impl Fuel {
+    pub(super) fn new() -> Self {
+        Self { left: SLICE, slices: SLICES, spent: Vec::new(), out: None }
+    }
+
+    /// A full budget, unless the last one is used up.
+    #[inline]
+    pub(super) fn refill(&mut self) {
+        if self.out.is_none() {
+            self.left = SLICE;
+            self.slices = SLICES;
+            self.spent.clear();
+        }
+    }
+
+    /// A full budget in any case.
+    pub(super) fn restart(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Takes steps out of the budget; false if it is used up.
+    #[inline(always)]
+    pub(super) fn spend(&mut self, steps: i64, owner: u32) -> bool {
+        self.left -= steps;
+        self.left >= 0 || self.next_slice(owner)
+    }
+
+    #[cold]
+    fn next_slice(&mut self, owner: u32) -> bool {
+        let owner = owner as usize;
+        while self.left < 0 && self.out.is_none() {
+            if self.spent.len() <= owner {
+                self.spent.resize(owner + 1, 0);
+            }
+            self.spent[owner] += 1;
+            self.slices -= 1;
+            self.left += SLICE;
+            if self.slices == 0 {
+                self.run_out(Resource::Steps, owner as u32);
+            }
+        }
+        self.out.is_none()
+    }
+
+    /// From now on nothing is done until the rows are derived from scratch.
+    #[cold]
+    pub(super) fn run_out(&mut self, resource: Resource, owner: u32) {
+        if resource == Resource::Rows {
+            // Whoever is adding rows has the blame, whatever the steps went into.
+            self.spent = vec![0; owner as usize + 1];
+            self.spent[owner as usize] = 1;
+        }
+        self.left = -1;
+        self.out = Some(resource);
+    }
+
+    #[inline]
+    pub(super) fn is_out(&self) -> bool {
+        self.out.is_some()
+    }
+
+    /// What ran out, and the owner that spent most: of equals the first.
+    pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
+        let most = self.spent.iter().max().copied().unwrap_or_default();
+        let owner = self.spent.iter().position(|it| *it == most).unwrap_or_default();
+        self.out.map(|it| (it, owner))
+    }
+}

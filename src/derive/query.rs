@@ -1,0 +1,526 @@
+//! Ad-hoc questions: a body of literals, compiled against a program and solved over its rows.
+//!
+//! The language is that of rule bodies, with what a person at a prompt would like: a name that is a
+//! value of its column (`e4`, `white`) means that value, any other is a variable; `?p` is a variable
+//! whatever it is called, `'e4` a value. What stands for an entity may be abbreviated, if the caller
+//! says how (see [`Abbreviation`]), or be its number, `#12`.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::rows::{Rows, Tuple};
+use super::solve::{Bindings, pattern, solve};
+use crate::facts::{DomainId, EntityId};
+use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
+
+/// An entity may be meant by the value that a relation gives it: with `at(Entity, Square)`, `e4`
+/// stands for whatever is on e4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abbreviation {
+    pub rel: RelId,
+    pub values: DomainId,
+}
+
+/// A question, ready to be asked any number of times under its program.
+#[derive(Debug, Clone)]
+pub struct Query {
+    program: Arc<Program>,
+    body: Vec<Literal>,
+    vars: Vec<Var>,
+    /// Variables with values from the start: entities meant by number.
+    given: Bindings,
+    /// The variables that the asker named, in the order of the text.
+    shown: Vec<(String, usize)>,
+    /// How many literals at the end of the body stand for what was abbreviated.
+    short: usize,
+}
+
+/// A mistake in a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryError {
+    pub text: String,
+    pub message: String,
+    /// Byte offsets into the text.
+    pub start: usize,
+    pub end: usize,
+    pub help: Option<String>,
+}
+
+impl std::error::Error for QueryError {}
+
+/// The message, the text, and a mark under the place.
+impl std::fmt::Display for QueryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let before = self.text.get(..self.start).unwrap_or_default().chars().count();
+        let marked = self.text.get(self.start..self.end).unwrap_or_default().chars().count();
+        writeln!(f, "{}", self.message)?;
+        writeln!(f, "  {}", self.text)?;
+        write!(f, "  {:before$}{}", "", "^".repeat(marked.max(1)))
+    }
+}
+
+/// What a question has for an answer: the values of its variables, each combination once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub columns: Vec<(String, Type)>,
+    /// In ascending order.
+    pub rows: Vec<Tuple>,
+}
+
+const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
+
+impl Query {
+    /// Compiles a question.
+    ///
+    /// # Errors
+    /// The first mistake: an unknown relation or value, a variable that nothing binds, or the like.
+    pub fn compile(
+        program: &Arc<Program>,
+        text: &str,
+        abbreviation: Option<Abbreviation>,
+    ) -> Result<Self, QueryError> {
+        let written = Rewriter::new(program, text, abbreviation).run();
+        let mut sources = program.sources.clone();
+        let at = sources.len() as u16;
+        let Rewritten { out, origins, shown, .. } = &written;
+        sources.push(Source { path: "query".into(), text: format!("{HEAD}{out}.\n") });
+        let compiled = compile(sources).map_err(|it| {
+            let here = |it: &&Diagnostic| it.span().source == at;
+            match it.list().iter().find(here) {
+                Some(it) => mistake(text, origins, it),
+                None => whole(text, "the question does not fit the rules"),
+            }
+        })?;
+        let (known, rule) = (program.relations.len(), compiled.rules.last());
+        let same = compiled.relations.iter().zip(&program.relations).all(|(a, b)| a.name == b.name);
+        let Some(rule) = rule.filter(|it| same && usize::from(it.head.0) == known) else {
+            return Err(whole(text, "the question declares something of its own"));
+        };
+        let place = |name: &str| rule.vars.iter().position(|it| it.name == name);
+        let mut given: Bindings = vec![None; rule.vars.len()];
+        for (name, id) in &written.numbers {
+            if let Some(at) = place(name) {
+                given[at] = Some(*id);
+            }
+        }
+        let locals: Vec<VarId> = rule.body.iter().flat_map(locals).copied().collect();
+        let is_answer = |at: &usize| !locals.iter().any(|it| usize::from(it.0) == *at);
+        let shown = shown
+            .iter()
+            .filter_map(|(name, var)| Some((name.clone(), place(var).filter(is_answer)?)));
+        Ok(Self {
+            program: Arc::clone(program),
+            body: rule.body.clone(),
+            vars: rule.vars.clone(),
+            given,
+            shown: shown.collect(),
+            short: written.short,
+        })
+    }
+
+    /// The program that the question was compiled for.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The variables of an answer, with their types.
+    pub fn columns(&self) -> Vec<(String, Type)> {
+        self.shown.iter().map(|(name, at)| (name.clone(), self.vars[*at].ty)).collect()
+    }
+
+    /// All answers over the rows of its program.
+    pub fn answer(&self, rows: &dyn Rows) -> Answer {
+        let mut found = BTreeSet::new();
+        self.each(rows, &mut |row| {
+            found.insert(row);
+            ControlFlow::Continue(())
+        });
+        Answer { columns: self.columns(), rows: found.into_iter().collect() }
+    }
+
+    /// All answers as values of Rust.
+    ///
+    /// # Errors
+    /// The types are not those of the question's variables.
+    pub fn typed<T: FromRow>(&self, rows: &dyn Rows) -> Result<Vec<T>, WrongTypes> {
+        let answer = self.answer(rows);
+        let wrong =
+            || WrongTypes { columns: answer.columns.iter().map(|it| it.0.clone()).collect() };
+        let read = |row: &Tuple| T::from_row(&self.program, &answer.columns, row).ok_or_else(wrong);
+        answer.rows.iter().map(read).collect()
+    }
+
+    /// Whether there is any answer.
+    pub fn holds(&self, rows: &dyn Rows) -> bool {
+        let mut any = false;
+        self.each(rows, &mut |_| {
+            any = true;
+            ControlFlow::Break(())
+        });
+        any
+    }
+
+    /// The rows that the first answer rests on, one for each positive atom, in text order.
+    pub fn support(&self, rows: &dyn Rows) -> Vec<(RelId, Tuple)> {
+        let mut found = Vec::new();
+        let _ = solve(rows, &self.body, &mut self.given.clone(), &mut |solution| {
+            for literal in &self.body {
+                let Literal::Atom(atom) = literal else { continue };
+                let pattern = pattern(atom, solution);
+                let row = if atom.negated { None } else { first(rows, atom.rel, &pattern) };
+                found.extend(row.map(|it| (atom.rel, it)));
+            }
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// The goals of the question that no row matches: what each positive atom asks for by itself,
+    /// what was abbreviated being settled.
+    pub fn unmet(&self, rows: &dyn Rows) -> Vec<(RelId, Vec<Option<i64>>)> {
+        let (asked, short) = self.body.split_at(self.body.len() - self.short);
+        let mut settled = self.given.clone();
+        let _ = solve(rows, short, &mut self.given.clone(), &mut |solution| {
+            settled = solution.to_vec();
+            ControlFlow::Break(())
+        });
+        let goal = |it: &Literal| match it {
+            Literal::Atom(it) if !it.negated => Some((it.rel, pattern(it, &settled).to_vec())),
+            Literal::Atom(_) | Literal::Compare(_) | Literal::Aggregate(_) => None,
+        };
+        let goals = asked.iter().chain(short).filter_map(goal);
+        goals.filter(|(rel, goal)| first(rows, *rel, goal).is_none()).collect()
+    }
+
+    fn each(&self, rows: &dyn Rows, f: &mut dyn FnMut(Tuple) -> ControlFlow<()>) {
+        let _ = solve(rows, &self.body, &mut self.given.clone(), &mut |solution| {
+            f(self.shown.iter().map(|(_, at)| solution[*at].unwrap_or_default()).collect())
+        });
+    }
+}
+
+/// Values of Rust were asked for that the variables of a question do not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the variables {} have other types than those asked for", columns.join(", "))]
+pub struct WrongTypes {
+    pub columns: Vec<String>,
+}
+
+/// What one value of an answer can be read as.
+pub trait FromRaw: Sized {
+    /// `None` if values of this type are not meant so.
+    fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self>;
+}
+
+/// An integer; also the index of a member.
+impl FromRaw for i64 {
+    fn from_raw(_: &Program, _: Type, raw: i64) -> Option<Self> {
+        Some(raw)
+    }
+}
+
+impl FromRaw for EntityId {
+    fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self> {
+        let Type::Domain(id) = ty else { return None };
+        let is_entity = program.schema.is_entity(crate::facts::AttrType::Member(id));
+        is_entity.then(|| u32::try_from(raw).ok().map(EntityId))?
+    }
+}
+
+/// The value in words.
+impl FromRaw for String {
+    fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self> {
+        Some(program.value_name(ty, raw))
+    }
+}
+
+/// What a whole answer can be read as: a value, or a tuple of up to four.
+pub trait FromRow: Sized {
+    /// `None` if the columns are others.
+    fn from_row(program: &Program, columns: &[(String, Type)], row: &[i64]) -> Option<Self>;
+}
+
+macro_rules! from_row {
+    ($($count:literal: $($name:ident $at:tt),+;)+) => {$(
+        impl<$($name: FromRaw),+> FromRow for ($($name,)+) {
+            fn from_row(program: &Program, columns: &[(String, Type)], row: &[i64]) -> Option<Self> {
+                if columns.len() != $count {
+                    return None;
+                }
+                Some(($($name::from_raw(program, columns[$at].1, row[$at])?,)+))
+            }
+        }
+    )+};
+}
+
+from_row! {
+    1: A 0;
+    2: A 0, B 1;
+    3: A 0, B 1, C 2;
+    4: A 0, B 1, C 2, D 3;
+}
+
+/// The variables of a literal that are its own.
+fn locals(literal: &Literal) -> &[VarId] {
+    match literal {
+        Literal::Aggregate(it) => &it.locals,
+        Literal::Atom(_) | Literal::Compare(_) => &[],
+    }
+}
+
+fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
+    let mut found = None;
+    let _ = rows.for_each(rel, pattern, &mut |row| {
+        found = Some(Tuple::from_slice(row));
+        ControlFlow::Break(())
+    });
+    found
+}
+
+fn whole(text: &str, message: &str) -> QueryError {
+    let (message, end) = (message.to_string(), text.len());
+    QueryError { text: text.into(), message, start: 0, end, help: None }
+}
+
+/// A mistake at its place in the text that was asked.
+fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
+    let origin = |at: u32| {
+        let at = (at as usize).saturating_sub(HEAD.len()).min(origins.len() - 1);
+        origins[at].min(text.len())
+    };
+    let span = it.span();
+    let start = origin(span.start);
+    let end = origin(span.end).max(start);
+    let plain = |it: &str| it.replace("`'", "`").replace("`_", "`");
+    QueryError {
+        text: text.into(),
+        message: plain(&it.message),
+        start,
+        end,
+        help: it.help.as_deref().map(plain),
+    }
+}
+
+/// A question in the language of rules.
+#[derive(Default)]
+struct Rewritten {
+    out: String,
+    /// For each byte of `out`, and its end, the byte of the text that it stands for.
+    origins: Vec<usize>,
+    /// Variables as they are called by the asker and in `out`.
+    shown: Vec<(String, String)>,
+    /// The number of atoms at the end for what was abbreviated.
+    short: usize,
+    /// Variables that stand for entities by number.
+    numbers: HashMap<String, i64>,
+}
+
+struct Rewriter<'t> {
+    program: &'t Program,
+    text: &'t str,
+    abbreviation: Option<Abbreviation>,
+    done: Rewritten,
+    /// Atoms for what was abbreviated: the variable and the value.
+    extra: Vec<(String, String)>,
+}
+
+/// A word of a question, or what stands between words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word<'t> {
+    Name(&'t str),
+    /// `?p`
+    Variable(&'t str),
+    /// `'e4`
+    Constant(&'t str),
+    /// `#12`
+    Number(&'t str),
+    Text(&'t str),
+    Other(char),
+}
+
+impl<'t> Rewriter<'t> {
+    fn new(program: &'t Program, text: &'t str, abbreviation: Option<Abbreviation>) -> Self {
+        Self { program, text, abbreviation, done: Rewritten::default(), extra: Vec::new() }
+    }
+
+    fn run(mut self) -> Rewritten {
+        let words = words(self.text);
+        let variables = self.variables(&words);
+        let mut atom: Option<(RelId, usize)> = None;
+        for (n, &(at, word)) in words.iter().enumerate() {
+            let next = words[n + 1..]
+                .iter()
+                .find(|it| !matches!(it.1, Word::Other(c) if c.is_whitespace()));
+            let opens = matches!(next, Some((_, Word::Other('('))));
+            match word {
+                Word::Name(name) if opens => {
+                    atom = self.program.relation_named(name).map(|it| (it, 0));
+                    self.put(at, name);
+                }
+                Word::Name("_") => self.put(at, "_"),
+                Word::Name(name) if is_keyword(name, next) => self.put(at, name),
+                Word::Name(name) => {
+                    let gets_value = matches!(next, Some((_, Word::Other('='))));
+                    self.name(at, name, atom, gets_value, &variables);
+                }
+                Word::Variable(name) => self.variable(at, name),
+                Word::Number(id) => self.number(at, id),
+                Word::Constant(it) | Word::Text(it) => self.put(at, it),
+                Word::Other(c) => {
+                    match (c, &mut atom) {
+                        (',', Some((_, column))) => *column += 1,
+                        (')', atom) => *atom = None,
+                        _ => {}
+                    }
+                    self.put(at, c.encode_utf8(&mut [0; 4]));
+                }
+            }
+        }
+        let relation = self.abbreviation.map(|it| self.program.relation(it.rel).name.clone());
+        self.done.short = self.extra.len();
+        for (variable, value) in std::mem::take(&mut self.extra) {
+            let name = relation.clone().unwrap_or_default();
+            self.put(self.text.len(), &format!(", {name}({variable}, '{value})"));
+        }
+        self.done.origins.push(self.text.len());
+        self.done
+    }
+
+    /// The names that are variables for certain: marked as such, or no value of their column.
+    fn variables(&self, words: &[(usize, Word<'t>)]) -> BTreeSet<&'t str> {
+        let mut found = BTreeSet::new();
+        let mut atom: Option<(RelId, usize)> = None;
+        for (n, &(_, word)) in words.iter().enumerate() {
+            let opens = matches!(words.get(n + 1), Some((_, Word::Other('('))));
+            match word {
+                Word::Name(name) if opens => {
+                    atom = self.program.relation_named(name).map(|it| (it, 0));
+                }
+                Word::Name(name) if atom.is_some() && self.value_of(atom, name).is_none() => {
+                    found.insert(name);
+                }
+                Word::Variable(name) => {
+                    found.insert(name);
+                }
+                Word::Other(',') => atom = atom.map(|(rel, column)| (rel, column + 1)),
+                Word::Other(')') => atom = None,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The domain in which a name is a value of the column.
+    fn value_of(&self, atom: Option<(RelId, usize)>, name: &str) -> Option<DomainId> {
+        let (rel, column) = atom?;
+        let Type::Domain(id) = self.program.relation(rel).columns.get(column)?.ty else {
+            return None;
+        };
+        let is_member = |id: DomainId| self.program.schema.domain(id).member(name).is_some();
+        if is_member(id) {
+            return Some(id);
+        }
+        let is_entity = self.program.schema.is_entity(crate::facts::AttrType::Member(id));
+        let short = self.abbreviation.filter(|it| is_entity && is_member(it.values));
+        short.map(|it| it.values)
+    }
+
+    fn name(
+        &mut self,
+        at: usize,
+        name: &str,
+        atom: Option<(RelId, usize)>,
+        gets_value: bool,
+        variables: &BTreeSet<&str>,
+    ) {
+        let domains = &self.program.schema.domains();
+        let anywhere = || domains.iter().any(|it| it.member(name).is_some());
+        match (atom, self.value_of(atom, name)) {
+            (Some((rel, column)), Some(id)) => {
+                let is_short = self.program.relation(rel).columns[column].ty != Type::Domain(id);
+                match is_short {
+                    false => self.put(at, &format!("'{name}")),
+                    true => {
+                        let variable = format!("_on_{name}");
+                        if self.extra.iter().all(|it| it.0 != variable) {
+                            self.extra.push((variable.clone(), name.to_string()));
+                        }
+                        self.put(at, &variable);
+                    }
+                }
+            }
+            (None, _) if !gets_value && !variables.contains(name) && anywhere() => {
+                self.put(at, &format!("'{name}"));
+            }
+            _ => self.variable(at, name),
+        }
+    }
+
+    fn variable(&mut self, at: usize, name: &str) {
+        // Names with the mark of what may occur once.
+        let hidden = name.starts_with('_');
+        let inner = if hidden { name.to_string() } else { format!("_{name}") };
+        if !hidden && self.done.shown.iter().all(|it| it.0 != name) {
+            self.done.shown.push((name.to_string(), inner.clone()));
+        }
+        self.put(at, &inner);
+    }
+
+    fn number(&mut self, at: usize, id: &str) {
+        let variable = format!("_number_{id}");
+        self.done.numbers.insert(variable.clone(), id.parse().unwrap_or(-1));
+        self.put(at, &variable);
+    }
+
+    fn put(&mut self, at: usize, text: &str) {
+        self.done.out.push_str(text);
+        self.done.origins.extend(std::iter::repeat_n(at, text.len()));
+    }
+}
+
+/// `count`, `sum`, `min` and `max` before a brace are no variables.
+fn is_keyword(name: &str, next: Option<&(usize, Word<'_>)>) -> bool {
+    matches!(name, "count" | "sum" | "min" | "max") && matches!(next, Some((_, Word::Other('{'))))
+}
+
+/// The words of a text with their places.
+fn words(text: &str) -> Vec<(usize, Word<'_>)> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at + c.len_utf8()..];
+        let run = |more: &dyn Fn(char) -> bool| rest.find(|c| !more(c)).unwrap_or(rest.len());
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (word, len) = match c {
+            '?' => {
+                let len = run(&is_part);
+                (Word::Variable(&rest[..len]), 1 + len)
+            }
+            '#' => {
+                let len = run(&|c| c.is_ascii_digit());
+                (Word::Number(&rest[..len]), 1 + len)
+            }
+            '\'' => {
+                let len = run(&|c| is_part(c) || c == '-');
+                (Word::Constant(&text[at..=at + len]), 1 + len)
+            }
+            '"' => {
+                let len = rest.find('"').map_or(rest.len(), |it| it + 1);
+                (Word::Text(&text[at..=at + len]), 1 + len)
+            }
+            c if c.is_ascii_alphabetic() || c == '_' => {
+                let len = run(&is_part);
+                (Word::Name(&text[at..=at + len]), 1 + len)
+            }
+            c if c.is_ascii_digit() => {
+                let len = run(&|c| c.is_ascii_digit());
+                (Word::Text(&text[at..=at + len]), 1 + len)
+            }
+            c => (Word::Other(c), c.len_utf8()),
+        };
+        words.push((at, word));
+        at += len;
+    }
+    words
+}

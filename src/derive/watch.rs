@@ -1,0 +1,93 @@
+//! What became of watched relations: the rows that came and went from one commit to the next.
+//!
+//! The rows of a watched relation are kept as they were at the last commit and compared with those
+//! of the next, so that what was tried and taken back in between leaves no trace, and both
+//! evaluators report the same. Relations that nobody watches cost nothing.
+
+use super::rows::Tuple;
+use crate::rules::RelId;
+
+/// What a commit did to a watched relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowChanges {
+    pub rel: RelId,
+    /// Rows that hold now and did not, ascending.
+    pub added: Vec<Tuple>,
+    /// Rows that held and do not any more, ascending.
+    pub removed: Vec<Tuple>,
+}
+
+/// A subscription to a relation. Give it back with [`World::unwatch`](super::World::unwatch).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Watch(pub(super) RelId);
+
+#[derive(Debug, Clone)]
+struct Watched {
+    rel: RelId,
+    watchers: usize,
+    /// As of the last commit, ascending.
+    rows: Vec<Tuple>,
+}
+
+/// The watched relations of a world, by number.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Watches {
+    watched: Vec<Watched>,
+    /// Of the last commit; relations that did not change are left out.
+    pub(super) changes: Vec<RowChanges>,
+}
+
+impl Watches {
+    pub(super) fn is_empty(&self) -> bool {
+        self.watched.is_empty()
+    }
+
+    pub(super) fn relations(&self) -> Vec<RelId> {
+        self.watched.iter().map(|it| it.rel).collect()
+    }
+
+    /// Adds a watcher; `rows` are those of the relation now.
+    pub(super) fn add(&mut self, rel: RelId, rows: Vec<Tuple>) -> Watch {
+        match self.watched.binary_search_by_key(&rel, |it| it.rel) {
+            Ok(at) => self.watched[at].watchers += 1,
+            Err(at) => self.watched.insert(at, Watched { rel, watchers: 1, rows }),
+        }
+        Watch(rel)
+    }
+
+    pub(super) fn end(&mut self, watch: Watch) {
+        if let Ok(at) = self.watched.binary_search_by_key(&watch.0, |it| it.rel) {
+            self.watched[at].watchers -= 1;
+            if self.watched[at].watchers == 0 {
+                self.watched.remove(at);
+                self.changes.retain(|it| it.rel != watch.0);
+            }
+        }
+    }
+
+    /// Takes in the rows of all watched relations, in the order of [`Watches::relations`].
+    pub(super) fn advance(&mut self, rows: Vec<Vec<Tuple>>) {
+        self.changes.clear();
+        for (watched, rows) in self.watched.iter_mut().zip(rows) {
+            let changes = RowChanges {
+                rel: watched.rel,
+                added: without(&rows, &watched.rows),
+                removed: without(&watched.rows, &rows),
+            };
+            if !changes.added.is_empty() || !changes.removed.is_empty() {
+                self.changes.push(changes);
+                watched.rows = rows;
+            }
+        }
+    }
+}
+
+/// The rows of one ascending list that are not in another.
+fn without(rows: &[Tuple], others: &[Tuple]) -> Vec<Tuple> {
+    let mut others = others.iter().peekable();
+    let is_missing = |row: &&Tuple| {
+        while others.next_if(|it| it < row).is_some() {}
+        others.peek() != Some(row)
+    };
+    rows.iter().filter(is_missing).cloned().collect()
+}

@@ -1,0 +1,235 @@
+//! The position as plain data for whoever draws it: what stands where, what may be done, and what
+//! the rules mark on the board. Names only; nothing here can be used to change the game.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::derive::World;
+use crate::facts::{AttrType, EntityId, Fact, Value};
+use crate::rules::{Program, Type};
+
+use super::play::Game;
+
+/// A position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct View {
+    pub files: u8,
+    pub ranks: u8,
+    pub fen: String,
+    /// The side to move, by number.
+    pub turn: usize,
+    pub pieces: Vec<PieceView>,
+    /// Squares that the rules mark (`.meta mark "relation"`): terrain, zones.
+    pub marks: Vec<Mark>,
+    /// Royal pieces that stand attacked, by square.
+    pub checks: Vec<String>,
+    pub legal: Vec<ActionView>,
+    /// The reasons for which a draw can be claimed.
+    pub claims: Vec<String>,
+    /// Facts of the game itself, in words.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Something that stands on the board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PieceView {
+    pub id: u32,
+    pub square: String,
+    pub kind: String,
+    /// As FEN writes the kind, lower case.
+    pub letter: String,
+    /// By number; none for what belongs to nobody.
+    pub side: Option<usize>,
+    /// What else is true of it, in words.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Squares of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    pub name: String,
+    pub squares: Vec<String>,
+}
+
+/// Something that the side to move may do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ActionView {
+    pub uci: String,
+    /// The first and the last square of its text, if it has two.
+    pub from: Option<String>,
+    pub to: Option<String>,
+}
+
+impl Game {
+    /// The position as it stands.
+    pub fn view(&mut self) -> View {
+        let board = self.contract().board;
+        let turn = self.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
+        View {
+            files: board.files,
+            ranks: board.ranks,
+            fen: self.fen(),
+            turn,
+            pieces: self.pieces(),
+            marks: self.marks(),
+            checks: self.checks(),
+            legal: self.actions(),
+            claims: self.claims(),
+            facts: self.facts_of_game(),
+        }
+    }
+
+    /// The names of the sides, in their order.
+    pub fn sides(&self) -> Vec<String> {
+        let sides = self.program().schema.domain(self.contract().sides);
+        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
+    }
+
+    fn pieces(&mut self) -> Vec<PieceView> {
+        let contract = self.contract().clone();
+        let facts = self.facts().all_facts();
+        let places = self.world_mut().tuples(contract.at.rel);
+        let mut pieces = Vec::with_capacity(places.len());
+        for row in places {
+            let (Some(&raw), Some(&square)) = (row.first(), row.get(1)) else { continue };
+            let Ok(id) = u32::try_from(raw) else { continue };
+            pieces.push(self.piece(id, square, &facts));
+        }
+        pieces
+    }
+
+    fn piece(&mut self, id: u32, square: i64, facts: &[Fact]) -> PieceView {
+        let contract = self.contract().clone();
+        let program = self.program().clone();
+        let entity = EntityId(id);
+        let raw = |attr| self.facts().get_raw(entity, attr);
+        let kind = raw(contract.kind.attr);
+        let side = raw(contract.color.attr).and_then(|it| usize::try_from(it).ok());
+        let known = [contract.at.attr, contract.kind.attr, contract.color.attr];
+        let others = facts.iter().filter(|it| it.entity == entity && !known.contains(&it.attr));
+        let name = |it: &Fact| program.schema.attribute(it.attr).name.clone();
+        PieceView {
+            id,
+            square: program.schema.domain(contract.board.domain).member_name(square),
+            kind: kind
+                .map(|it| program.value_name(Type::Domain(contract.kinds), it))
+                .unwrap_or_default(),
+            letter: kind
+                .map(|it| letter(self.world_mut(), contract.letter, it))
+                .unwrap_or_default(),
+            side,
+            facts: others.map(|it| (name(it), self.in_words(it))).collect(),
+        }
+    }
+
+    fn facts_of_game(&self) -> BTreeMap<String, String> {
+        let facts = self.facts().all_facts();
+        let of_game = facts.iter().filter(|it| it.entity == crate::facts::GAME);
+        let name = |it: &Fact| self.program().schema.attribute(it.attr).name.clone();
+        of_game.map(|it| (name(it), self.in_words(it))).collect()
+    }
+
+    fn in_words(&self, fact: &Fact) -> String {
+        let schema = &self.program().schema;
+        match (&fact.value, schema.attribute(fact.attr).ty) {
+            (Value::Member(it), AttrType::Member(id)) => {
+                schema.domain(id).member_name(i64::from(*it))
+            }
+            (Value::Member(it), _) => it.to_string(),
+            (Value::Int(it), _) => it.to_string(),
+            (Value::Bool(it), _) => it.to_string(),
+            (Value::Text(it), _) => it.to_string(),
+            (Value::Entity(it), _) => self.square_of(*it).unwrap_or_else(|| format!("#{}", it.0)),
+        }
+    }
+
+    fn square_of(&self, entity: EntityId) -> Option<String> {
+        let contract = self.contract();
+        let raw = self.facts().get_raw(entity, contract.at.attr)?;
+        Some(self.program().schema.domain(contract.board.domain).member_name(raw))
+    }
+
+    fn marks(&mut self) -> Vec<Mark> {
+        let program = self.program().clone();
+        let square = Type::Domain(self.contract().board.domain);
+        let mut marks = Vec::new();
+        for meta in program.meta.iter().filter(|it| it.key == "mark") {
+            let Some(rel) = program.relation_named(&meta.value) else { continue };
+            let columns = &program.relation(rel).columns;
+            let Some(at) = columns.iter().position(|it| it.ty == square) else { continue };
+            let rows = self.world_mut().tuples(rel);
+            let named = |raw: &i64| program.value_name(square, *raw);
+            let mut squares: Vec<String> =
+                rows.iter().filter_map(|it| it.get(at).map(named)).collect();
+            squares.dedup();
+            marks.push(Mark { name: meta.value.clone(), squares });
+        }
+        marks
+    }
+
+    fn checks(&mut self) -> Vec<String> {
+        let rel = self.contract().in_check;
+        let program = self.program().clone();
+        let entities = program.relation(self.contract().at.rel).columns.first().map(|it| it.ty);
+        let columns = program.relation(rel).columns.clone();
+        let at = columns.iter().position(|it| Some(it.ty) == entities);
+        let Some(at) = at else { return Vec::new() };
+        let rows = self.world_mut().tuples(rel);
+        let entities = rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok());
+        let mut squares: Vec<String> =
+            entities.filter_map(|it| self.square_of(EntityId(it))).collect();
+        squares.sort();
+        squares.dedup();
+        squares
+    }
+
+    fn actions(&mut self) -> Vec<ActionView> {
+        if self.result().is_some() {
+            return Vec::new();
+        }
+        let contract = self.contract().clone();
+        let texts = self.listing();
+        let board = self.program().schema.domain(contract.board.domain).clone();
+        let is_square = |it: &str| board.member(it).is_some();
+        texts
+            .into_iter()
+            .map(|(uci, _)| {
+                let squares = squares_in(&uci, &is_square);
+                let to = squares.last().cloned();
+                let from = squares.first().filter(|_| squares.len() > 1).cloned();
+                ActionView { uci, from, to }
+            })
+            .collect()
+    }
+}
+
+/// How a kind is written.
+fn letter(world: &mut World, rel: crate::rules::RelId, kind: i64) -> String {
+    let row = world.matching(rel, &[Some(kind), None]).into_iter().next();
+    let program: &Program = world.program();
+    let ty = program.relation(rel).columns.last().map(|it| it.ty);
+    match (row.as_deref().and_then(<[i64]>::last), ty) {
+        (Some(&raw), Some(ty)) => program.value_name(ty, raw),
+        _ => String::new(),
+    }
+}
+
+/// The names of squares in a text, in its order: a letter with the digits after it.
+pub(super) fn squares_in(text: &str, is_square: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes[at + 1..].iter().take_while(|it| it.is_ascii_digit()).count();
+        let end = at + 1 + digits;
+        match text.get(at..end).filter(|it| digits > 0 && is_square(it)) {
+            Some(name) => {
+                found.push(name.to_owned());
+                at = end;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}

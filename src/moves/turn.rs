@@ -1,0 +1,156 @@
+//! Turns of several actions: whole turns written out, and read as text with commas (`e2e4,d2d4`).
+//!
+//! The rules say after each action whether the turn goes on: whoever is to move then goes on.
+//! Everything is played on the world and taken back.
+
+use crate::derive::World;
+
+use super::action::{Move, is_over};
+use super::contract::Contract;
+use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uci};
+
+/// What stands between the actions of a turn in text.
+pub const BETWEEN: char = ',';
+
+/// Actions of one turn that are looked at, however long it goes on.
+const LONGEST: usize = 32;
+
+/// Whole turns, and whether these are all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// The text of each turn, with its actions; in the order of the texts of the actions.
+    pub turns: Vec<(String, Vec<Move>)>,
+    /// No turn was left out.
+    pub complete: bool,
+}
+
+/// The turns that the side to move may take, up to a number of them.
+///
+/// A turn ends when another side is to move, when the game is over, or when there is no action.
+pub fn turns(world: &mut World, contract: &Contract, limit: usize) -> Turns {
+    let mut found = Turns { turns: Vec::new(), complete: true };
+    if !is_over(world, contract) {
+        let mover = contract.mover(world.facts());
+        let mut search = Search { contract, mover, limit, path: Vec::new(), texts: Vec::new() };
+        search.go_on(world, &mut found);
+    }
+    found
+}
+
+struct Search<'c> {
+    contract: &'c Contract,
+    mover: Option<i64>,
+    limit: usize,
+    path: Vec<Move>,
+    texts: Vec<String>,
+}
+
+impl Search<'_> {
+    /// Adds every turn that begins with the actions so far; the turn is known to go on.
+    fn go_on(&mut self, world: &mut World, found: &mut Turns) {
+        let moves = listing(world, self.contract);
+        if moves.is_empty() && !self.path.is_empty() {
+            self.add(found);
+        }
+        for (text, mv) in moves {
+            if found.turns.len() >= self.limit {
+                found.complete = false;
+                return;
+            }
+            let mark = world.mark();
+            // What its own reactions refuse is no way to begin or go on.
+            if world.fire(mv.action, &mv.args).is_err() {
+                world.rollback(mark);
+                continue;
+            }
+            self.path.push(mv);
+            self.texts.push(text);
+            match goes_on(world, self.contract, self.mover) {
+                true if self.path.len() >= LONGEST => found.complete = false,
+                true => self.go_on(world, found),
+                false => self.add(found),
+            }
+            self.path.pop();
+            self.texts.pop();
+            world.rollback(mark);
+        }
+    }
+
+    fn add(&self, found: &mut Turns) {
+        found.turns.push((self.texts.join(&BETWEEN.to_string()), self.path.clone()));
+    }
+}
+
+/// The same side is to move, and the game is not over.
+fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>) -> bool {
+    contract.mover(world.facts()) == mover && !is_over(world, contract)
+}
+
+/// The text of the actions of a turn, from the first on.
+pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
+    let mark = world.mark();
+    let mut texts = Vec::new();
+    for mv in actions {
+        texts.push(to_uci(world, mv));
+        if world.fire(mv.action, &mv.args).is_err() {
+            break;
+        }
+    }
+    world.rollback(mark);
+    texts.join(&BETWEEN.to_string())
+}
+
+/// The legal actions that a text with commas means, in UCI or SAN; all of them of one turn. The turn
+/// may go on after them.
+///
+/// # Errors
+/// The first action that means none, or that comes after the end of the turn.
+pub fn parse_turn(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Vec<Move>, MoveError> {
+    let mark = world.mark();
+    let parsed = parse_actions(world, contract, text);
+    world.rollback(mark);
+    parsed
+}
+
+fn parse_actions(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Vec<Move>, MoveError> {
+    let mover = contract.mover(world.facts());
+    let mut actions: Vec<Move> = Vec::new();
+    for part in text.split(BETWEEN).map(str::trim) {
+        if !actions.is_empty() && contract.mover(world.facts()) != mover {
+            return Err(MoveError { text: part.into(), reason: MoveFault::NextTurn });
+        }
+        let mv = parse_either(world, contract, part)?;
+        let refused = world.fire(mv.action, &mv.args).is_err();
+        actions.push(mv);
+        // Whoever plays it hears why; there is no position to read the rest in.
+        if refused {
+            break;
+        }
+    }
+    Ok(actions)
+}
+
+/// The legal move that a text means in UCI or SAN.
+///
+/// # Errors
+/// There is none; the fault is that of the form that the text has.
+pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
+    let uci = match parse_uci(world, contract, text) {
+        Ok(mv) => return Ok(mv),
+        Err(error) => error,
+    };
+    let san = match parse_san(world, contract, text) {
+        Ok(mv) => return Ok(mv),
+        Err(error) => error,
+    };
+    let is_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
+    Err(if is_uci { uci } else { san })
+}

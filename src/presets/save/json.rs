@@ -1,0 +1,125 @@
+//! Saves as JSON: a fact a line, a move a line, and the hash of all that stands before it at the end.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, VERSION};
+use crate::facts::json::{JsonError, parse};
+use crate::facts::{Document, SavedFact};
+
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Start {
+    fen: Option<String>,
+    facts: Vec<SavedFact>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "version")]
+    _version: u32,
+    game: String,
+    presets: Vec<String>,
+    rules: Vec<RuleFile>,
+    attributes: Vec<String>,
+    start: Start,
+    moves: Vec<SavedMove>,
+    ended: Option<Ended>,
+    facts: Vec<SavedFact>,
+    result: Option<String>,
+    #[serde(rename = "checksum")]
+    _checksum: String,
+}
+
+pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), RestoreError> {
+    let head: Head = parse(text).map_err(alien)?;
+    match head.version {
+        1 => {
+            let document = Document::parse(text)?;
+            return Ok((Save::of_facts(document, game), None));
+        }
+        VERSION => {}
+        found => return Err(RestoreError::Version { found }),
+    }
+    let file: File = parse(text)?;
+    let save = Save {
+        version: VERSION,
+        game: file.game,
+        presets: file.presets,
+        rules: file.rules,
+        attributes: file.attributes,
+        fen: file.start.fen,
+        start: file.start.facts,
+        moves: file.moves,
+        ended: file.ended,
+        facts: file.facts,
+        result: file.result,
+    };
+    let doubt = doubt(text, &write(&save));
+    Ok((save, doubt))
+}
+
+/// Another object than a save lacks the version; everything else is a mistake in the text.
+fn alien(why: JsonError) -> RestoreError {
+    match why.message.starts_with("missing field `version`") {
+        true => RestoreError::Alien { reason: "the JSON has no version".into() },
+        false => RestoreError::Syntax(why),
+    }
+}
+
+/// The first line that is not as it would be written.
+fn doubt(text: &str, wanted: &str) -> Option<Doubt> {
+    if text == wanted {
+        return None;
+    }
+    let same = text.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    match wanted.lines().nth(same) {
+        Some(line) if line.starts_with(CHECKSUM) && text.lines().count() == same + 1 => {
+            Some(Doubt::Checksum)
+        }
+        _ => Some(Doubt::Form { place: format!("line {}", same + 1) }),
+    }
+}
+
+const CHECKSUM: &str = "\"checksum\":";
+
+pub(super) fn write(save: &Save) -> String {
+    let mut text = format!("{{\"version\":{VERSION},\n");
+    field(&mut text, "game", &save.game);
+    field(&mut text, "presets", &save.presets);
+    lines(&mut text, "\"rules\":", &save.rules, ",\n");
+    field(&mut text, "attributes", &save.attributes);
+    let _ = write!(text, "\"start\":{{\"fen\":{},", one(&save.fen));
+    lines(&mut text, "\"facts\":", &save.start, "},\n");
+    lines(&mut text, "\"moves\":", &save.moves, ",\n");
+    field(&mut text, "ended", &save.ended);
+    lines(&mut text, "\"facts\":", &save.facts, ",\n");
+    field(&mut text, "result", &save.result);
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    let _ = writeln!(text, "{CHECKSUM}\"{hash}\"}}");
+    text
+}
+
+/// Plain data has a JSON text.
+fn one(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn field(text: &mut String, name: &str, value: &impl Serialize) {
+    let _ = writeln!(text, "\"{name}\":{},", one(value));
+}
+
+fn lines<T: Serialize>(text: &mut String, name: &str, values: &[T], end: &str) {
+    let all: Vec<String> = values.iter().map(one).collect();
+    let _ = match all.is_empty() {
+        true => write!(text, "{name}[]{end}"),
+        false => write!(text, "{name}[\n{}\n]{end}", all.join(",\n")),
+    };
+}

@@ -1,0 +1,217 @@
+//! A game as a file: what it started from, what was played, what is true now, and the rules that it
+//! was played under.
+//!
+//! A save lists facts in canonical order, the schema's attributes, the activations, the hash of each
+//! rule file, and each move with its proof and what became of it. Two forms say the same: JSON, and
+//! a compact binary. Both are canonical: a save has one text and one row of bytes, so nothing in a
+//! file goes unchecked, and a round trip changes nothing.
+//! Deliberately absent: reading and writing files; checking proofs (that is for audits).
+
+mod binary;
+mod json;
+mod make;
+mod restore;
+mod tree;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::catalogue::LoadError;
+use super::ruleset::StartError;
+use crate::facts::json::JsonError;
+use crate::facts::{Document, SaveError, SavedFact};
+use crate::rules::Source;
+
+pub use make::Content;
+pub use restore::{Difference, Restored, RulesFrom, Step};
+
+/// The version of the format that is written. Version 1 was a list of facts and no more.
+pub const VERSION: u32 = 2;
+
+/// A rule file of the program that a game is played under.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleFile {
+    pub path: String,
+    /// The hash of its text, in hexadecimal.
+    pub blake3: String,
+    /// The text, where rules are embedded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<String>,
+}
+
+impl RuleFile {
+    fn of(source: &Source, embed: bool) -> Self {
+        let text = embed.then(|| source.text.clone());
+        Self { path: source.path.clone(), blake3: source.hash(), text }
+    }
+}
+
+/// One action that was played.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedMove {
+    pub uci: String,
+    pub san: String,
+    /// Who took it: `white` or `black`.
+    pub side: String,
+    /// The row of the action, `move(#21, e4)`.
+    pub action: String,
+    /// The same side goes on.
+    pub goes_on: bool,
+    /// The hash of all facts after it.
+    pub facts: String,
+    /// The key of the position after it, for repetitions.
+    pub position: String,
+    /// Why it was legal, as the checker of proofs reads it.
+    pub proof: Value,
+}
+
+/// What ended a game from outside of the board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// The side that gave up.
+    Resigned(String),
+    /// The reason for which a draw was claimed.
+    Claimed(String),
+}
+
+/// A game as a file says it. See the module's head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Save {
+    /// The version of the file that was read.
+    pub version: u32,
+    /// The game's name; of a save of version 1, whatever the reader was told.
+    pub game: String,
+    /// All activations, in full, the game's own first.
+    pub presets: Vec<String>,
+    pub rules: Vec<RuleFile>,
+    /// The names of all attributes that the rules had.
+    pub attributes: Vec<String>,
+    /// The first position as FEN, where that says all of it.
+    pub fen: Option<String>,
+    /// The facts of the first position.
+    pub start: Vec<SavedFact>,
+    pub moves: Vec<SavedMove>,
+    pub ended: Option<Ended>,
+    /// The facts as they are now.
+    pub facts: Vec<SavedFact>,
+    /// The result in words, if there is one.
+    pub result: Option<String>,
+}
+
+/// A save whose content can be read, but which is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Doubt {
+    #[error("the file was altered: {place} is not in the form that saves are written in")]
+    Form { place: String },
+    #[error("the file was altered: its checksum is not that of its content")]
+    Checksum,
+}
+
+/// Why a save is refused. Nothing was loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    #[error("no save of Rulemate: {reason}")]
+    Alien { reason: String },
+    #[error(transparent)]
+    Syntax(#[from] JsonError),
+    #[error("the file ends at byte {found}, and should at byte {expected}")]
+    Truncated { found: usize, expected: usize },
+    #[error("byte {at}: {reason}")]
+    Binary { at: usize, reason: String },
+    #[error("the save has version {found}; this program reads versions 1 to {VERSION}")]
+    Version { found: u32 },
+    #[error(transparent)]
+    Doubt(#[from] Doubt),
+    #[error("rules have changed since the save was made: {}", files.join(", "))]
+    Rules {
+        files: Vec<String>,
+        /// The save has the texts of its rules.
+        embedded: bool,
+    },
+    #[error("the save has no rule texts")]
+    NotEmbedded,
+    #[error("rule files of the save: {0}")]
+    Embedded(String),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Facts(#[from] SaveError),
+    #[error(transparent)]
+    Differs(Box<Difference>),
+}
+
+/// Which form a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Json,
+    Binary,
+}
+
+impl Save {
+    /// Reads a file of either form, with what is doubtful about it. A list of facts (version 1) is
+    /// of the game that is named.
+    ///
+    /// # Errors
+    /// It is no save, or cut off, or of a version to come.
+    pub fn read(bytes: &[u8], game: &str) -> Result<(Self, Option<Doubt>), RestoreError> {
+        if bytes.starts_with(binary::MAGIC) {
+            return binary::read(bytes);
+        }
+        let text = std::str::from_utf8(bytes).map_err(|why| RestoreError::Alien {
+            reason: format!("byte {}: neither its binary form nor text", why.valid_up_to()),
+        })?;
+        if !text.trim_start().starts_with('{') {
+            let reason = "line 1: it begins neither like JSON nor like the binary form".into();
+            return Err(RestoreError::Alien { reason });
+        }
+        json::read(text, game)
+    }
+
+    /// The file.
+    pub fn write(&self, form: Form) -> Vec<u8> {
+        match form {
+            Form::Json => json::write(self).into_bytes(),
+            Form::Binary => binary::write(self),
+        }
+    }
+
+    /// A save of version 1: facts alone.
+    fn of_facts(document: Document, game: &str) -> Self {
+        let name = |it: &crate::facts::SavedValue| match it {
+            crate::facts::SavedValue::Name(it) => Some(it.clone()),
+            _ => None,
+        };
+        let presets = document.values_of("preset").filter_map(name).collect();
+        let mut attributes: Vec<String> =
+            document.facts.iter().map(|it| it.attribute.clone()).collect();
+        attributes.sort();
+        attributes.dedup();
+        Self {
+            version: 1,
+            game: game.to_string(),
+            presets,
+            rules: Vec::new(),
+            attributes,
+            fen: None,
+            start: document.facts.clone(),
+            moves: Vec::new(),
+            ended: None,
+            facts: document.facts,
+            result: None,
+        }
+    }
+
+    /// Facts that are in the other save and not in this one, and the other way round: what was
+    /// added and what was removed.
+    pub fn difference(&self, other: &Self) -> (Vec<SavedFact>, Vec<SavedFact>) {
+        let lacks = |of: &Self, it: &&SavedFact| !of.facts.contains(it);
+        let added = other.facts.iter().filter(|it| lacks(self, it)).cloned().collect();
+        let removed = self.facts.iter().filter(|it| lacks(other, it)).cloned().collect();
+        (added, removed)
+    }
+}

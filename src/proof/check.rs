@@ -1,0 +1,325 @@
+//! Whether a proof proves: every step against the rule text and the facts.
+
+use crate::facts::{EntityId, GAME};
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Input, Literal, Op, Program, RelId, Role, Rule, Term, Type,
+};
+
+use super::join::{Bindings, pattern, value};
+use super::table::Row;
+use super::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
+use super::{Checker, Fault, Report};
+
+type Checked<T = ()> = Result<T, Fault>;
+
+impl Checker {
+    pub(super) fn prove(&mut self, proof: &Proof, report: &mut Report) -> Checked<(RelId, Row)> {
+        report.steps += 1;
+        let (rel, row) = self.row(proof)?;
+        let name = self.program.tuple_name(rel, &row);
+        let role = &self.program.relation(rel).role;
+        match (&proof.ground, role) {
+            (Ground::Fact { entity, attribute }, Role::Input(input)) => {
+                self.fact(*input, &row, *entity, attribute).map_err(|it| Fault::new(&name, it))?;
+            }
+            (Ground::Static, Role::Static | Role::Builtin(_)) => self.holds(rel, &row)?,
+            (Ground::Deeper, Role::Derived) => {
+                self.holds(rel, &row)?;
+                report.open += 1;
+            }
+            (Ground::Rule { rule, bindings, premises }, Role::Derived | Role::Static) => {
+                let program = self.program.clone();
+                let fault = |reason: String| Fault::new(&name, reason);
+                let rule = self.rule(&program, rule).map_err(fault)?;
+                if rule.head != rel {
+                    let other = &program.relation(rule.head).name;
+                    return Err(fault(format!("its rule concludes {other}")));
+                }
+                let bindings = self.bindings(rule, bindings, true).map_err(fault)?;
+                let head: Option<Row> = rule.args.iter().map(|it| term(*it, &bindings)).collect();
+                if head.as_ref() != Some(&row) {
+                    return Err(fault("the rule concludes another row with these bindings".into()));
+                }
+                if premises.len() != rule.body.len() {
+                    let (found, wanted) = (premises.len(), rule.body.len());
+                    return Err(fault(format!("the rule has {wanted} premises, not {found}")));
+                }
+                for (at, (literal, premise)) in rule.body.iter().zip(premises).enumerate() {
+                    self.premise(rule, literal, premise, &bindings, report)
+                        .map_err(|it| it.within(&name, at + 1))?;
+                }
+            }
+            _ => return Err(Fault::new(&name, "a row of this relation is not founded so".into())),
+        }
+        self.check_size()?;
+        Ok((rel, row))
+    }
+
+    fn premise(
+        &mut self,
+        rule: &Rule,
+        literal: &Literal,
+        premise: &Premise,
+        bindings: &Bindings,
+        report: &mut Report,
+    ) -> Checked {
+        let here = |reason: String| Fault::new("", reason);
+        match (literal, premise) {
+            (Literal::Atom(atom), Premise::Holds(proof)) if !atom.negated => {
+                let (rel, row) = self.prove(proof, report)?;
+                match rel == atom.rel && fits(atom, &row, bindings) {
+                    true => Ok(()),
+                    false => Err(here(format!(
+                        "{} is not what the rule asks for",
+                        self.program.tuple_name(rel, &row)
+                    ))),
+                }
+            }
+            (Literal::Atom(atom), Premise::Absent { goal, refutation }) if atom.negated => {
+                self.absent(atom, goal, bindings).map_err(here)?;
+                report.absent += 1;
+                match refutation {
+                    None => Ok(()),
+                    Some(it) if it.goal == *goal => self.refute(it, &mut Vec::new(), report),
+                    Some(_) => Err(here("the refutation is of another goal".into())),
+                }
+            }
+            (Literal::Compare(compare), Premise::Compare(stated)) => {
+                report.comparisons += 1;
+                match self.comparison(rule, compare, stated, bindings).map_err(here)? {
+                    true => Ok(()),
+                    false => Err(here(format!("{} does not hold", stated.text))),
+                }
+            }
+            (Literal::Aggregate(aggregate), Premise::Aggregate(stated)) => {
+                report.aggregates += 1;
+                match self.tally(rule, aggregate, stated, bindings).map_err(here)? {
+                    true => Ok(()),
+                    false => Err(here(format!("{} has another value", stated.text))),
+                }
+            }
+            _ => Err(here("the premise is of another kind than the rule's literal".into())),
+        }
+    }
+
+    /// The relation and the row that a proof is of.
+    fn row(&self, proof: &Proof) -> Checked<(RelId, Row)> {
+        let args: Vec<Option<Datum>> = proof.tuple.iter().cloned().map(Some).collect();
+        let goal = Goal { relation: proof.relation.clone(), args };
+        let (rel, pattern) = self.goal(&goal)?;
+        Ok((rel, pattern.into_iter().flatten().collect()))
+    }
+
+    /// The relation and the pattern of a goal, names checked.
+    pub(super) fn goal(&self, goal: &Goal) -> Checked<(RelId, Vec<Option<i64>>)> {
+        let fault = |reason: String| Fault::new(&goal.relation, reason);
+        let rel = self.program.relation_named(&goal.relation);
+        let rel = rel.ok_or_else(|| fault("there is no such relation".into()))?;
+        let columns = &self.program.relation(rel).columns;
+        if columns.len() != goal.args.len() {
+            let (wanted, found) = (columns.len(), goal.args.len());
+            return Err(fault(format!("the relation has {wanted} columns, not {found}")));
+        }
+        for (column, datum) in columns.iter().zip(&goal.args) {
+            if let Some(datum) = datum {
+                self.datum(column.ty, datum).map_err(fault)?;
+            }
+        }
+        Ok((rel, goal.args.iter().map(|it| it.as_ref().map(|it| it.raw)).collect()))
+    }
+
+    /// Value and name belong together.
+    pub(super) fn datum(&self, ty: Type, datum: &Datum) -> Result<(), String> {
+        let Datum { raw, name } = datum;
+        match self.program.value_name(ty, *raw) == *name && !name.starts_with('?') {
+            true => Ok(()),
+            false => Err(format!("{raw} is not called {name}")),
+        }
+    }
+
+    fn holds(&mut self, rel: RelId, row: &[i64]) -> Checked {
+        match self.model.table(rel).contains(row) {
+            true => Ok(()),
+            false => Err(Fault::new(&self.program.tuple_name(rel, row), "it does not hold".into())),
+        }
+    }
+
+    fn fact(&self, input: Input, row: &[i64], entity: u32, attribute: &str) -> Result<(), String> {
+        let attr = self.program.schema.attribute(input.attr());
+        if attr.name != attribute {
+            return Err(format!("it is read from {}, not {attribute}", attr.name));
+        }
+        let stated = self.model.facts().get_raw(EntityId(entity), input.attr());
+        let id = i64::from(entity);
+        let game = entity == GAME.0;
+        let agrees = match (input, row) {
+            (Input::Key(_), [it, raw]) => *it == id && stated == Some(*raw),
+            (Input::Flag(_), [it]) => *it == id && stated.is_some_and(|it| it != 0),
+            (Input::Game(_), [raw]) => game && stated == Some(*raw),
+            (Input::GameFlag(_), []) => game && stated.is_some_and(|it| it != 0),
+            _ => false,
+        };
+        if agrees { Ok(()) } else { Err(format!("the facts do not say so of entity {entity}")) }
+    }
+
+    /// The rule that is quoted, if the quotation is right.
+    pub(super) fn rule<'p>(&self, program: &'p Program, quote: &Quote) -> Result<&'p Rule, String> {
+        let rule = program.rules.get(usize::from(quote.rule));
+        let rule = rule.ok_or_else(|| format!("there is no rule number {}", quote.rule))?;
+        if program.place(rule.span) != quote.place {
+            return Err(format!(
+                "the rule stands at {}, not {}",
+                program.place(rule.span),
+                quote.place
+            ));
+        }
+        match self.text(rule.span) == quote.text {
+            true => Ok(rule),
+            false => Err(format!("{} has another text", quote.place)),
+        }
+    }
+
+    /// Values by variable, from the bindings as they are stated: in the order of the variables,
+    /// all of them if `complete`.
+    pub(super) fn bindings(
+        &self,
+        rule: &Rule,
+        stated: &[Binding],
+        complete: bool,
+    ) -> Result<Bindings, String> {
+        let mut bindings = vec![None; rule.vars.len()];
+        let mut stated = stated.iter().peekable();
+        for (at, var) in rule.vars.iter().enumerate() {
+            if is_local(rule, at) {
+                continue;
+            }
+            match stated.next_if(|it| it.var == var.name) {
+                Some(binding) => {
+                    self.datum(var.ty, &binding.value)?;
+                    bindings[at] = Some(binding.value.raw);
+                }
+                None if complete => return Err(format!("{} has no value", var.name)),
+                None => {}
+            }
+        }
+        match stated.next() {
+            None => Ok(bindings),
+            Some(it) => Err(format!("{} is no variable of the rule, or out of order", it.var)),
+        }
+    }
+
+    fn absent(&mut self, atom: &Atom, goal: &Goal, bindings: &Bindings) -> Result<(), String> {
+        let (rel, found) = self.goal(goal).map_err(|it| it.to_string())?;
+        if rel != atom.rel || found != pattern(atom, bindings).as_slice() {
+            return Err("the rule denies something else".into());
+        }
+        match self.model.table(rel).matches(&found) {
+            true => Err(format!("there is a row of {} after all", goal.relation)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a comparison holds, if it is stated as it is.
+    pub(super) fn comparison(
+        &self,
+        rule: &Rule,
+        compare: &Compare,
+        stated: &Comparison,
+        bindings: &Bindings,
+    ) -> Result<bool, String> {
+        let lone = |it: &Expr| match it {
+            Expr::Var(var) => rule.vars.get(usize::from(var.0)).map(|it| it.ty),
+            Expr::Const(_) | Expr::Binary(..) => None,
+        };
+        let ty = lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int);
+        for (expr, datum) in [(&compare.lhs, &stated.lhs), (&compare.rhs, &stated.rhs)] {
+            if value(expr, bindings) != datum.as_ref().map(|it| it.raw) {
+                return Err(format!("a side of {} has another value", stated.text));
+            }
+            if let Some(datum) = datum {
+                self.datum(ty, datum)?;
+            }
+        }
+        if stated.text != self.text(compare.span) || stated.op != symbol(compare.op) {
+            return Err(format!("{} is not in the rule", stated.text));
+        }
+        let sides = (value(&compare.lhs, bindings), value(&compare.rhs, bindings));
+        Ok(matches!(sides, (Some(lhs), Some(rhs)) if compare.op.holds(lhs, rhs)))
+    }
+
+    /// Whether an aggregate gives its results, if it is stated as it is.
+    pub(super) fn tally(
+        &mut self,
+        rule: &Rule,
+        aggregate: &Aggregate,
+        stated: &Tally,
+        bindings: &Bindings,
+    ) -> Result<bool, String> {
+        if stated.text != self.text(aggregate.span) {
+            return Err(format!("{} is not in the rule", stated.text));
+        }
+        let (members, value) = self.model.tally(aggregate, bindings);
+        let named = |row: &Row| -> Vec<(String, i64, String)> {
+            let locals = aggregate.locals.iter().zip(row);
+            let vars =
+                locals.filter_map(|(var, &raw)| Some((rule.vars.get(usize::from(var.0))?, raw)));
+            let named = vars.filter(|(var, _)| !var.name.starts_with('_'));
+            named
+                .map(|(var, raw)| (var.name.clone(), raw, self.program.value_name(var.ty, raw)))
+                .collect()
+        };
+        let mut found: Vec<_> = members.iter().map(named).collect();
+        let member = |it: &Binding| (it.var.clone(), it.value.raw, it.value.name.clone());
+        let mut wanted: Vec<Vec<_>> =
+            stated.members.iter().map(|it| it.iter().map(member).collect()).collect();
+        found.sort();
+        wanted.sort();
+        if found != wanted {
+            return Err(format!("{} has other members", stated.text));
+        }
+        if value.as_ref().map(|it| it.to_vec()) != stated.value {
+            return Err(format!("{} comes to something else", stated.text));
+        }
+        let gives = |values: Row| {
+            let known = |(term, value): (&Term, &i64)| {
+                self::term(*term, bindings).is_none_or(|it| it == *value)
+            };
+            aggregate.results.iter().zip(&values).all(known)
+        };
+        Ok(value.is_some_and(gives))
+    }
+}
+
+/// Whether the variable belongs to an aggregate of the rule alone.
+fn is_local(rule: &Rule, var: usize) -> bool {
+    rule.body.iter().any(|it| match it {
+        Literal::Aggregate(it) => it.locals.iter().any(|it| usize::from(it.0) == var),
+        Literal::Atom(_) | Literal::Compare(_) => false,
+    })
+}
+
+fn term(term: Term, bindings: &Bindings) -> Option<i64> {
+    match term {
+        Term::Var(var) => bindings[usize::from(var.0)],
+        Term::Const(raw) => Some(raw),
+        Term::Wild => None,
+    }
+}
+
+/// Whether a row is one that an atom asks for.
+pub(super) fn fits(atom: &Atom, row: &[i64], bindings: &Bindings) -> bool {
+    let pattern = pattern(atom, bindings);
+    pattern.len() == row.len()
+        && pattern.iter().zip(row).all(|(it, raw)| it.is_none_or(|it| it == *raw))
+}
+
+fn symbol(op: Op) -> &'static str {
+    match op {
+        Op::Eq => "=",
+        Op::Ne => "!=",
+        Op::Lt => "<",
+        Op::Le => "<=",
+        Op::Gt => ">",
+        Op::Ge => ">=",
+    }
+}

@@ -1,0 +1,375 @@
+//! All solutions of a body over finished tables: nested loops over indexes, in an order that is
+//! chosen once for a body and the variables that are bound before it.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::table::{Index, Row, Table};
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId,
+};
+
+/// Values of variables so far, by variable.
+pub(super) type Bindings = Vec<Option<i64>>;
+
+/// Where tables come from. Those of every relation in the body are there.
+pub(super) type Tables<'t> = &'t dyn Fn(RelId) -> Rc<Table>;
+
+/// Literals in the order in which they are to be satisfied.
+pub(super) struct Join<'b> {
+    steps: Vec<Step<'b>>,
+}
+
+enum Step<'b> {
+    /// A positive atom, with the columns that have values by then.
+    Rows {
+        atom: &'b Atom,
+        table: Rc<Table>,
+        index: Option<Rc<Index>>,
+    },
+    /// An atom without new variables, or a negated one.
+    Test {
+        atom: &'b Atom,
+        table: Rc<Table>,
+    },
+    Compare(&'b Compare),
+    Aggregate {
+        aggregate: &'b Aggregate,
+        inner: Join<'b>,
+    },
+}
+
+/// A literal that no order makes ready.
+const NEVER: usize = usize::MAX;
+
+impl<'b> Join<'b> {
+    /// Orders a body. `bound` are the variables with values before it.
+    pub(super) fn new(
+        program: &Program,
+        tables: Tables<'_>,
+        body: impl Iterator<Item = &'b Literal>,
+        bound: &BTreeSet<VarId>,
+    ) -> Self {
+        let mut bound = bound.clone();
+        let mut rest: Vec<&Literal> = body.collect();
+        let mut steps = Vec::new();
+        while !rest.is_empty() {
+            let costs = rest.iter().map(|it| cost(program, tables, it, &bound));
+            let Some((at, _)) = costs.enumerate().min_by_key(|(_, cost)| *cost) else { break };
+            let literal = rest.remove(at);
+            steps.push(step(program, tables, literal, &bound));
+            variables_bound_by(literal, &mut bound);
+        }
+        Self { steps }
+    }
+
+    /// Calls `f` with every solution that extends the bindings, until it says no. `bindings` is as
+    /// before when the call returns. Whether `f` never said no.
+    pub(super) fn run(
+        &self,
+        bindings: &mut Bindings,
+        f: &mut dyn FnMut(&mut Bindings) -> bool,
+    ) -> bool {
+        self.from(0, bindings, f)
+    }
+
+    fn from(
+        &self,
+        at: usize,
+        bindings: &mut Bindings,
+        f: &mut dyn FnMut(&mut Bindings) -> bool,
+    ) -> bool {
+        let Some(step) = self.steps.get(at) else { return f(bindings) };
+        match step {
+            Step::Test { atom, table } => {
+                let holds = table.matches(&pattern(atom, bindings));
+                if holds == atom.negated { true } else { self.from(at + 1, bindings, f) }
+            }
+            Step::Rows { atom, table, index } => {
+                let mut each = |row: &Row, bindings: &mut Bindings| {
+                    with(&atom.args, row, bindings, &mut |it| self.from(at + 1, it, f))
+                };
+                match index {
+                    None => table.rows().iter().all(|row| each(row, bindings)),
+                    Some(index) => {
+                        let key: Row = pattern(atom, bindings).iter().flatten().copied().collect();
+                        let found = index.get(&key).map(Vec::as_slice).unwrap_or_default();
+                        found.iter().all(|&it| each(&table.rows()[it as usize], bindings))
+                    }
+                }
+            }
+            Step::Compare(compare) => match solve(compare, bindings) {
+                Solved::No => true,
+                Solved::Yes => self.from(at + 1, bindings, f),
+                Solved::Binds(var, raw) => {
+                    with(&[Term::Var(var)], &[raw], bindings, &mut |it| self.from(at + 1, it, f))
+                }
+            },
+            Step::Aggregate { aggregate, inner } => match fold(aggregate, inner, bindings).1 {
+                None => true,
+                Some(values) => {
+                    with(&aggregate.results, &values, bindings, &mut |it| self.from(at + 1, it, f))
+                }
+            },
+        }
+    }
+}
+
+/// The distinct solutions of an aggregate's body, as values of its local variables, and what they
+/// come to.
+pub(super) fn fold(
+    aggregate: &Aggregate,
+    inner: &Join<'_>,
+    bindings: &Bindings,
+) -> (BTreeSet<Row>, Option<Row>) {
+    let mut within = bindings.clone();
+    aggregate.locals.iter().for_each(|it| within[usize::from(it.0)] = None);
+    let mut members = BTreeSet::new();
+    inner.run(&mut within, &mut |solution| {
+        let local = aggregate.locals.iter().map(|it| solution[usize::from(it.0)].unwrap_or(0));
+        members.insert(local.collect::<Row>());
+        true
+    });
+    let values: Option<Vec<Row>> = members
+        .iter()
+        .map(|member| {
+            for (var, &raw) in aggregate.locals.iter().zip(member) {
+                within[usize::from(var.0)] = Some(raw);
+            }
+            aggregate.exprs.iter().map(|it| value(it, &within)).collect()
+        })
+        .collect();
+    let result = match aggregate.fold {
+        Fold::Count => Some([members.len() as i64].as_slice().into()),
+        Fold::Min => values.and_then(|it| it.into_iter().min()),
+        Fold::Max => values.and_then(|it| it.into_iter().max()),
+        Fold::Sum => values.and_then(|it| {
+            let sum = it.iter().try_fold(0i128, |sum, it| Some(sum + i128::from(*it.first()?)))?;
+            let sum = i64::try_from(sum).ok().filter(|it| *it > i64::MIN)?;
+            Some([sum].as_slice().into())
+        }),
+    };
+    (members, result)
+}
+
+enum Solved {
+    No,
+    Yes,
+    Binds(VarId, i64),
+}
+
+fn solve(compare: &Compare, bindings: &Bindings) -> Solved {
+    let lone = |it: &Expr| match it {
+        Expr::Var(var) if bindings[usize::from(var.0)].is_none() => Some(*var),
+        Expr::Var(_) | Expr::Const(_) | Expr::Binary(..) => None,
+    };
+    let (lhs, rhs) = (value(&compare.lhs, bindings), value(&compare.rhs, bindings));
+    match (lone(&compare.lhs), lone(&compare.rhs), lhs, rhs) {
+        (Some(var), None, _, Some(raw)) | (None, Some(var), Some(raw), _)
+            if compare.op == Op::Eq =>
+        {
+            Solved::Binds(var, raw)
+        }
+        (_, _, Some(lhs), Some(rhs)) if compare.op.holds(lhs, rhs) => Solved::Yes,
+        _ => Solved::No,
+    }
+}
+
+/// The value of an expression; `None` if a variable has none, or the arithmetic.
+pub(super) fn value(expr: &Expr, bindings: &[Option<i64>]) -> Option<i64> {
+    match expr {
+        Expr::Var(var) => bindings[usize::from(var.0)],
+        Expr::Const(raw) => Some(*raw),
+        Expr::Binary(op, lhs, rhs) => op.apply(value(lhs, bindings)?, value(rhs, bindings)?),
+    }
+}
+
+/// What rows of an atom look like under bindings.
+pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallPattern {
+    atom.args
+        .iter()
+        .map(|it| match it {
+            Term::Var(var) => bindings[usize::from(var.0)],
+            Term::Const(raw) => Some(*raw),
+            Term::Wild => None,
+        })
+        .collect()
+}
+
+pub(super) type SmallPattern = smallvec::SmallVec<[Option<i64>; 6]>;
+
+/// Binds the variables among `terms` to `values` for the time of one call, unless they disagree.
+pub(super) fn with(
+    terms: &[Term],
+    values: &[i64],
+    bindings: &mut Bindings,
+    f: &mut dyn FnMut(&mut Bindings) -> bool,
+) -> bool {
+    let mut fresh: smallvec::SmallVec<[VarId; 6]> = smallvec::SmallVec::new();
+    let mut agree = true;
+    for (term, &value) in terms.iter().zip(values) {
+        match term {
+            Term::Wild => {}
+            Term::Const(raw) => agree &= *raw == value,
+            Term::Var(var) => match bindings[usize::from(var.0)] {
+                Some(known) => agree &= known == value,
+                None => {
+                    bindings[usize::from(var.0)] = Some(value);
+                    fresh.push(*var);
+                }
+            },
+        }
+    }
+    let goes_on = !agree || f(bindings);
+    fresh.iter().for_each(|it| bindings[usize::from(it.0)] = None);
+    goes_on
+}
+
+fn step<'b>(
+    program: &Program,
+    tables: Tables<'_>,
+    literal: &'b Literal,
+    bound: &BTreeSet<VarId>,
+) -> Step<'b> {
+    match literal {
+        Literal::Compare(it) => Step::Compare(it),
+        Literal::Aggregate(aggregate) => {
+            let inner = Join::new(program, tables, aggregate.body.iter(), bound);
+            Step::Aggregate { aggregate, inner }
+        }
+        Literal::Atom(atom) => {
+            let table = tables(atom.rel);
+            if atom.negated || new_variables(atom, bound) == 0 {
+                return Step::Test { atom, table };
+            }
+            let index = match known_columns(atom, bound) {
+                0 => None,
+                columns => Some(table.index(columns)),
+            };
+            Step::Rows { atom, table, index }
+        }
+    }
+}
+
+/// What a literal costs as the next one: tests first, then what leaves the fewest rows.
+fn cost(
+    program: &Program,
+    tables: Tables<'_>,
+    literal: &Literal,
+    bound: &BTreeSet<VarId>,
+) -> usize {
+    match literal {
+        Literal::Compare(it) if is_ready(it, bound) => 0,
+        Literal::Compare(_) => NEVER,
+        Literal::Aggregate(it) if is_closed(it, bound) => 3,
+        Literal::Aggregate(_) => NEVER,
+        Literal::Atom(atom) => match new_variables(atom, bound) {
+            0 => 1,
+            _ if atom.negated => NEVER,
+            _ => {
+                let (table, columns) = (tables(atom.rel), known_columns(atom, bound));
+                let functional = program.relation(atom.rel).functional;
+                let keys = (1u32 << (atom.args.len() - 1)) - 1;
+                match functional && columns & keys == keys {
+                    true => 2,
+                    false => 4 + table.selectivity(columns),
+                }
+            }
+        },
+    }
+}
+
+fn is_ready(compare: &Compare, bound: &BTreeSet<VarId>) -> bool {
+    let known = |it: &Expr| {
+        let mut vars = BTreeSet::new();
+        expr_variables(it, &mut vars);
+        vars.is_subset(bound)
+    };
+    let lone = |it: &Expr| compare.op == Op::Eq && matches!(it, Expr::Var(_));
+    match (known(&compare.lhs), known(&compare.rhs)) {
+        (true, true) => true,
+        (true, false) => lone(&compare.rhs),
+        (false, true) => lone(&compare.lhs),
+        (false, false) => false,
+    }
+}
+
+/// Every variable that an aggregate shares with the rest of its rule is bound.
+fn is_closed(aggregate: &Aggregate, bound: &BTreeSet<VarId>) -> bool {
+    let mut vars = BTreeSet::new();
+    aggregate.body.iter().for_each(|it| variables(it, &mut vars));
+    aggregate.exprs.iter().for_each(|it| expr_variables(it, &mut vars));
+    vars.iter().all(|it| aggregate.locals.contains(it) || bound.contains(it))
+}
+
+fn new_variables(atom: &Atom, bound: &BTreeSet<VarId>) -> usize {
+    let is_new = |it: &&Term| matches!(it, Term::Var(var) if !bound.contains(var));
+    atom.args.iter().filter(is_new).count()
+}
+
+fn known_columns(atom: &Atom, bound: &BTreeSet<VarId>) -> u32 {
+    let known = |it: &Term| match it {
+        Term::Var(var) => bound.contains(var),
+        Term::Const(_) => true,
+        Term::Wild => false,
+    };
+    let columns = atom.args.iter().enumerate().filter(|(_, it)| known(it));
+    columns.fold(0, |set, (at, _)| set | 1 << at)
+}
+
+/// Adds the variables that have values once the literal is satisfied.
+fn variables_bound_by(literal: &Literal, bound: &mut BTreeSet<VarId>) {
+    match literal {
+        Literal::Atom(_) | Literal::Compare(_) => variables(literal, bound),
+        Literal::Aggregate(it) => terms(&it.results, bound),
+    }
+}
+
+fn variables(literal: &Literal, vars: &mut BTreeSet<VarId>) {
+    match literal {
+        Literal::Atom(atom) => terms(&atom.args, vars),
+        Literal::Compare(it) => {
+            expr_variables(&it.lhs, vars);
+            expr_variables(&it.rhs, vars);
+        }
+        Literal::Aggregate(it) => {
+            it.body.iter().for_each(|it| variables(it, vars));
+            it.exprs.iter().for_each(|it| expr_variables(it, vars));
+            terms(&it.results, vars);
+        }
+    }
+}
+
+fn terms(terms: &[Term], vars: &mut BTreeSet<VarId>) {
+    vars.extend(terms.iter().filter_map(|it| match it {
+        Term::Var(var) => Some(*var),
+        Term::Const(_) | Term::Wild => None,
+    }));
+}
+
+fn expr_variables(expr: &Expr, vars: &mut BTreeSet<VarId>) {
+    match expr {
+        Expr::Var(var) => {
+            vars.insert(*var);
+        }
+        Expr::Const(_) => {}
+        Expr::Binary(_, lhs, rhs) => {
+            expr_variables(lhs, vars);
+            expr_variables(rhs, vars);
+        }
+    }
+}
+
+/// Every variable of a comparison has a value.
+pub(super) fn is_bound(compare: &Compare, bindings: &Bindings) -> bool {
+    let mut vars = BTreeSet::new();
+    expr_variables(&compare.lhs, &mut vars);
+    expr_variables(&compare.rhs, &mut vars);
+    vars.iter().all(|it| bindings[usize::from(it.0)].is_some())
+}
+
+/// Every variable that an aggregate shares with its rule has a value.
+pub(super) fn is_closed_by(aggregate: &Aggregate, bindings: &Bindings) -> bool {
+    let bound = (0..bindings.len()).filter(|&it| bindings[it].is_some());
+    is_closed(aggregate, &bound.map(|it| VarId(it as u16)).collect())
+}

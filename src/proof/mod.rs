@@ -1,0 +1,152 @@
+//! The checker of proofs: facts and rule text, and nothing of what finds proofs.
+//!
+//! A proof is a tree of rules with their bindings, as `explain --json` prints it. Each step is held
+//! against the program: the rule is quoted as it stands in its file, the bindings make its head the
+//! row that is proved, and each premise is what the literal in its place asks for. Facts must be in
+//! the list of facts. What is denied or counted has no finite proof in the tree: it is decided by a
+//! model of the facts, computed by the book, stratum by stratum. Refutations are checked in the
+//! same way: no row of the model matches the goal, and each rule fails where the tree says.
+//!
+//! This layer imports facts and rules only. Deliberately absent: finding proofs; moves; whether a
+//! refutation names the furthest match of a rule rather than another one that fails.
+
+mod check;
+mod join;
+mod model;
+mod refute;
+mod table;
+mod tree;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use tree::{
+    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
+    Refutation, Tally,
+};
+
+use self::model::Model;
+use crate::facts::Session;
+use crate::rules::{Program, RelId, Span};
+
+/// What a check went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Rows that are proved, and goals that are refuted.
+    pub steps: usize,
+    /// Denials, held against the model.
+    pub absent: usize,
+    pub comparisons: usize,
+    /// Aggregates, computed anew.
+    pub aggregates: usize,
+    /// Rows whose proof the tree leaves out, for its depth: decided by the model alone.
+    pub open: usize,
+}
+
+impl std::ops::AddAssign for Report {
+    fn add_assign(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.absent += other.absent;
+        self.comparisons += other.comparisons;
+        self.aggregates += other.aggregates;
+        self.open += other.open;
+    }
+}
+
+/// The first step that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The rows above it, outermost first, each with the number of the premise that is gone into.
+    pub path: Vec<(String, usize)>,
+    /// The row itself; empty if it is the premise that the path ends with.
+    pub at: String,
+    pub reason: String,
+}
+
+impl std::error::Error for Fault {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((row, premise)) = self.path.last() {
+            write!(f, "{row}, premise {premise}: ")?;
+        }
+        if !self.at.is_empty() {
+            write!(f, "{}: ", self.at)?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+impl Fault {
+    fn new(at: &str, reason: String) -> Self {
+        Self { path: Vec::new(), at: at.to_string(), reason }
+    }
+
+    fn within(mut self, row: &str, premise: usize) -> Self {
+        self.path.insert(0, (row.to_string(), premise));
+        self
+    }
+}
+
+/// Checks proofs about the facts of one moment at a time.
+#[derive(Debug)]
+pub struct Checker {
+    program: Arc<Program>,
+    model: Model,
+}
+
+impl Checker {
+    /// A checker of proofs under a program, about these facts.
+    pub fn new(program: &Arc<Program>, facts: &Session) -> Self {
+        Self { program: Arc::clone(program), model: Model::new(program, facts) }
+    }
+
+    /// Goes on with other facts of the same program. Nothing is computed before it is needed.
+    pub fn change(&mut self, facts: &Session) {
+        self.model.change(facts);
+    }
+
+    /// Checks a proof.
+    ///
+    /// # Errors
+    /// The first step that is wrong.
+    pub fn proof(&mut self, proof: &Proof) -> Result<Report, Fault> {
+        let mut report = Report::default();
+        self.prove(proof, &mut report).map(|_| report)
+    }
+
+    /// Checks a refutation.
+    ///
+    /// # Errors
+    /// The first step that is wrong.
+    pub fn refutation(&mut self, refutation: &Refutation) -> Result<Report, Fault> {
+        let mut report = Report::default();
+        self.refute(refutation, &mut Vec::new(), &mut report).map(|()| report)
+    }
+
+    /// The rows of a relation, ascending: what the model says.
+    pub fn rows(&mut self, rel: RelId) -> Vec<Vec<i64>> {
+        let mut rows: Vec<Vec<i64>> =
+            self.model.table(rel).rows().iter().map(|it| it.to_vec()).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The source text of a span, white space folded.
+    fn text(&self, span: Span) -> String {
+        let source = self.program.sources.get(usize::from(span.source));
+        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// A relation that cannot be computed decides nothing.
+    fn check_size(&self) -> Result<(), Fault> {
+        match self.model.too_large {
+            None => Ok(()),
+            Some(rel) => {
+                let name = &self.program.relation(rel).name;
+                Err(Fault::new(name, "it has too many rows to be computed".into()))
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Everything that follows from some facts, by the book: a relation is computed with all that it
+//! depends on when it is first asked for, stratum by stratum, until no rule adds a row.
+//!
+//! What does not hold has no proof of finite size in the tree of a proof, so negations and
+//! aggregates are decided here. It is slow and shares no code with the evaluators.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::join::{Bindings, Join, fold, with};
+use super::table::{Row, Table};
+use crate::facts::{GAME, Session};
+use crate::rules::{Aggregate, Input, Literal, Program, RelId, Role, Rule, Term, VarId};
+
+/// More rows of one relation than this are not looked at.
+const MAX_ROWS: usize = 1 << 20;
+
+/// See the module's head.
+#[derive(Debug)]
+pub(super) struct Model {
+    program: Arc<Program>,
+    facts: Session,
+    tables: Vec<Option<Rc<Table>>>,
+    /// A relation that was too large to compute.
+    pub(super) too_large: Option<RelId>,
+}
+
+impl Model {
+    pub(super) fn new(program: &Arc<Program>, facts: &Session) -> Self {
+        let tables = vec![None; program.relations.len()];
+        Self { program: Arc::clone(program), facts: facts.clone(), tables, too_large: None }
+    }
+
+    /// The same rules over other facts: what depends on statics alone is kept.
+    pub(super) fn change(&mut self, facts: &Session) {
+        self.facts = facts.clone();
+        for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
+            if matches!(relation.role, Role::Input(_) | Role::Derived) {
+                *table = None;
+            }
+        }
+    }
+
+    pub(super) fn facts(&self) -> &Session {
+        &self.facts
+    }
+
+    /// The rows of a relation.
+    pub(super) fn table(&mut self, rel: RelId) -> Rc<Table> {
+        self.ensure(rel);
+        self.finished(rel)
+    }
+
+    /// The members of an aggregate under bindings, and what they come to.
+    pub(super) fn tally(
+        &mut self,
+        aggregate: &Aggregate,
+        bindings: &Bindings,
+    ) -> (BTreeSet<Row>, Option<Row>) {
+        aggregate.body.iter().for_each(|it| self.ensure_all(it));
+        let bound = |at: &usize| {
+            let var = VarId(*at as u16);
+            bindings[*at].is_some() && !aggregate.locals.contains(&var)
+        };
+        let bound = (0..bindings.len()).filter(bound).map(|it| VarId(it as u16)).collect();
+        let tables = |rel| self.finished(rel);
+        let inner = Join::new(&self.program, &tables, aggregate.body.iter(), &bound);
+        fold(aggregate, &inner, bindings)
+    }
+
+    fn finished(&self, rel: RelId) -> Rc<Table> {
+        self.tables[usize::from(rel.0)].clone().unwrap_or_default()
+    }
+
+    fn ensure_all(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Atom(atom) => self.ensure(atom.rel),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(it) => it.body.iter().for_each(|it| self.ensure_all(it)),
+        }
+    }
+
+    fn ensure(&mut self, rel: RelId) {
+        if self.tables[usize::from(rel.0)].is_some() {
+            return;
+        }
+        let program = Arc::clone(&self.program);
+        let table = match &program.relation(rel).role {
+            Role::Builtin(rows) => rows.iter().map(|it| Row::from_slice(it)).collect(),
+            Role::Input(input) => input_rows(*input, &self.facts),
+            Role::Static | Role::Derived => return self.stratum(&program, rel),
+        };
+        self.set(rel, table);
+    }
+
+    fn set(&mut self, rel: RelId, rows: Vec<Row>) {
+        let mut table = Table::default();
+        rows.into_iter().for_each(|it| {
+            table.insert(it);
+        });
+        self.tables[usize::from(rel.0)] = Some(Rc::new(table));
+    }
+
+    /// Computes the stratum of a relation.
+    fn stratum(&mut self, program: &Program, rel: RelId) {
+        let stratum = program.strata.iter().find(|it| it.relations.contains(&rel));
+        let relations = stratum.map(|it| it.relations.clone()).unwrap_or_else(|| vec![rel]);
+        let rules = relations.iter().flat_map(|&it| &program.relation(it).rules);
+        let rules: Vec<&Rule> = rules.map(|&it| program.rule(it)).collect();
+        // Relations of this stratum are there from now on, empty, so that the search ends.
+        relations.iter().for_each(|&it| self.set(it, Vec::new()));
+        for rule in &rules {
+            rule.body.iter().for_each(|it| self.ensure_all(it));
+        }
+        let mut heads: Vec<(RelId, Row)> = Vec::new();
+        for rule in &rules {
+            let join = self.join(program, rule, None, &BTreeSet::new());
+            join.run(&mut vec![None; rule.vars.len()], &mut |it| conclude(rule, it, &mut heads));
+        }
+        let mut fresh = self.add(heads);
+        let recursive = stratum.is_some_and(|it| it.recursive);
+        while recursive && !fresh.is_empty() && self.too_large.is_none() {
+            let mut heads = Vec::new();
+            for rule in &rules {
+                for at in (0..rule.body.len()).filter(|&at| grows(&rule.body[at], &relations)) {
+                    self.follow(program, rule, at, &fresh, &mut heads);
+                }
+            }
+            fresh = self.add(heads);
+        }
+    }
+
+    /// What a rule concludes from rows that are new, standing at one of its literals.
+    fn follow(
+        &self,
+        program: &Program,
+        rule: &Rule,
+        at: usize,
+        fresh: &[(RelId, Row)],
+        heads: &mut Vec<(RelId, Row)>,
+    ) {
+        let Literal::Atom(atom) = &rule.body[at] else { return };
+        let vars = atom.args.iter().filter_map(|it| match it {
+            Term::Var(var) => Some(*var),
+            Term::Const(_) | Term::Wild => None,
+        });
+        let join = self.join(program, rule, Some(at), &vars.collect());
+        for (_, row) in fresh.iter().filter(|(rel, _)| *rel == atom.rel) {
+            with(&atom.args, row, &mut vec![None; rule.vars.len()], &mut |it| {
+                join.run(it, &mut |it| conclude(rule, it, heads))
+            });
+        }
+    }
+
+    fn join<'r>(
+        &self,
+        program: &Program,
+        rule: &'r Rule,
+        without: Option<usize>,
+        bound: &BTreeSet<VarId>,
+    ) -> Join<'r> {
+        let body = rule.body.iter().enumerate().filter(|(at, _)| Some(*at) != without);
+        Join::new(program, &|rel| self.finished(rel), body.map(|(_, it)| it), bound)
+    }
+
+    /// Adds rows and returns those that are new.
+    fn add(&mut self, rows: Vec<(RelId, Row)>) -> Vec<(RelId, Row)> {
+        let mut fresh = Vec::new();
+        for (rel, row) in rows {
+            let Some(table) = &mut self.tables[usize::from(rel.0)] else { continue };
+            let table = Rc::make_mut(table);
+            if table.insert(row.clone()) {
+                fresh.push((rel, row));
+            }
+            if table.len() > MAX_ROWS {
+                self.too_large = Some(rel);
+                return Vec::new();
+            }
+        }
+        fresh
+    }
+}
+
+/// A positive atom of one of these relations.
+fn grows(literal: &Literal, relations: &[RelId]) -> bool {
+    matches!(literal, Literal::Atom(atom) if !atom.negated && relations.contains(&atom.rel))
+}
+
+fn conclude(rule: &Rule, solution: &[Option<i64>], heads: &mut Vec<(RelId, Row)>) -> bool {
+    let raw = |it: &Term| match it {
+        Term::Var(var) => solution[usize::from(var.0)],
+        Term::Const(raw) => Some(*raw),
+        Term::Wild => None,
+    };
+    heads.extend(rule.args.iter().map(raw).collect::<Option<Row>>().map(|it| (rule.head, it)));
+    heads.len() <= 4 * MAX_ROWS
+}
+
+/// The rows of an input, read from the facts.
+fn input_rows(input: Input, facts: &Session) -> Vec<Row> {
+    let attr = input.attr();
+    let rows = facts.entities_with(attr).filter_map(|entity| {
+        let (raw, id) = (facts.get_raw(entity, attr)?, i64::from(entity.0));
+        match input {
+            Input::Key(_) => Some(Row::from_slice(&[id, raw])),
+            Input::Flag(_) => (raw != 0).then(|| Row::from_slice(&[id])),
+            Input::Game(_) => (entity == GAME).then(|| Row::from_slice(&[raw])),
+            Input::GameFlag(_) => (entity == GAME && raw != 0).then(Row::new),
+        }
+    });
+    rows.collect()
+}

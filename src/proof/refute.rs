@@ -1,0 +1,247 @@
+//! Whether a refutation refutes: that no row matches its goal, and that each attempt ends where it
+//! says.
+
+use crate::rules::{Literal, Program, RelId, Role, Rule, Term};
+
+use super::check::fits;
+use super::join::{Bindings, pattern};
+use super::tree::{Attempt, Blocked, Comparison, Datum, Lack, Proof, Refutation, Tally};
+use super::{Checker, Fault, Report};
+
+type Checked<T = ()> = Result<T, Fault>;
+
+/// Goals that are being refuted, outermost first.
+type Path = Vec<(RelId, Vec<Option<i64>>)>;
+
+impl Checker {
+    pub(super) fn refute(
+        &mut self,
+        refutation: &Refutation,
+        path: &mut Path,
+        report: &mut Report,
+    ) -> Checked {
+        report.steps += 1;
+        report.absent += 1;
+        let (rel, goal) = self.goal(&refutation.goal)?;
+        let name = format!("not {}", refutation.goal.relation);
+        let fault = |reason: &str| Fault::new(&name, reason.to_string());
+        if self.model.table(rel).matches(&goal) {
+            return Err(fault("there is such a row"));
+        }
+        let program = self.program.clone();
+        match (&refutation.lack, &program.relation(rel).role) {
+            (Lack::Fact { instead }, Role::Input(_))
+            | (Lack::Static { instead }, Role::Static | Role::Builtin(_)) => {
+                self.instead(rel, &goal, instead).map_err(|it| fault(&it))?;
+            }
+            (Lack::Circular, Role::Derived) => {
+                if !path.iter().any(|(open, wanted)| *open == rel && *wanted == goal) {
+                    return Err(fault("nothing above is refuted by the same goal"));
+                }
+            }
+            (Lack::Deeper, Role::Derived) => report.open += 1,
+            (Lack::Rules(attempts), Role::Derived) => {
+                let rules = &program.relation(rel).rules;
+                if rules.len() != attempts.len() {
+                    return Err(fault(&format!("the relation has {} rules", rules.len())));
+                }
+                path.push((rel, goal.clone()));
+                for (at, (&id, attempt)) in rules.iter().zip(attempts).enumerate() {
+                    let rule = program.rule(id);
+                    self.attempt(&program, rule, &goal, attempt, path, report)
+                        .map_err(|it| it.within(&name, at + 1))?;
+                }
+                path.pop();
+            }
+            _ => return Err(fault("a goal of this relation is not refuted so")),
+        }
+        self.check_size()
+    }
+
+    /// The last column's value for the goal's key, where the relation is functional.
+    fn instead(
+        &mut self,
+        rel: RelId,
+        goal: &[Option<i64>],
+        stated: &Option<Datum>,
+    ) -> Result<(), String> {
+        let program = self.program.clone();
+        let relation = program.relation(rel);
+        let found = goal.split_last().and_then(|(_, key)| {
+            let known = relation.functional && !key.contains(&None);
+            let pattern = [key, &[None]].concat();
+            known.then(|| self.model.table(rel).first(&pattern)?.last().copied()).flatten()
+        });
+        if found != stated.as_ref().map(|it| it.raw) {
+            return Err("something else is there instead".into());
+        }
+        match (stated, relation.columns.last()) {
+            (Some(datum), Some(column)) => self.datum(column.ty, datum),
+            _ => Ok(()),
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        program: &Program,
+        rule: &Rule,
+        goal: &[Option<i64>],
+        attempt: &Attempt,
+        path: &mut Path,
+        report: &mut Report,
+    ) -> Checked {
+        let fault = |reason: String| Fault::new("", reason);
+        let quoted = self.rule(program, &attempt.rule).map_err(fault)?;
+        if quoted.id != rule.id {
+            return Err(fault("the rules are not in their order".into()));
+        }
+        let bindings = self.bindings(rule, &attempt.bindings, false).map_err(fault)?;
+        if attempt.total != rule.body.len() {
+            return Err(fault(format!("the rule has {} literals", rule.body.len())));
+        }
+        if matches!(attempt.blocked, Blocked::Head) {
+            let says_more = attempt.matched != 0 || !attempt.bindings.is_empty();
+            return match says_more || head_agrees(rule, goal, &vec![None; rule.vars.len()]) {
+                true => Err(fault("the rule could conclude the goal".into())),
+                false => Ok(()),
+            };
+        }
+        if !head_agrees(rule, goal, &bindings) || !head_is_bound(rule, goal, &bindings) {
+            return Err(fault("the bindings are not those of the goal".into()));
+        }
+        if attempt.matched != self.satisfied(rule, &bindings) {
+            return Err(fault("another number of literals holds".into()));
+        }
+        match &attempt.blocked {
+            Blocked::Head => Ok(()),
+            Blocked::Missing(it) => self.missing(rule, it, &bindings, path, report),
+            Blocked::Present(it) => self.present(rule, it, &bindings, report),
+            Blocked::Compare(it) => self.unequal(rule, it, &bindings).map_err(fault),
+            Blocked::Aggregate(it) => self.untold(rule, it, &bindings).map_err(fault),
+        }
+    }
+
+    fn missing(
+        &mut self,
+        rule: &Rule,
+        refutation: &Refutation,
+        bindings: &Bindings,
+        path: &mut Path,
+        report: &mut Report,
+    ) -> Checked {
+        let (rel, goal) = self.goal(&refutation.goal)?;
+        let asks = |it: &Literal| match it {
+            Literal::Atom(it) => {
+                !it.negated && it.rel == rel && pattern(it, bindings).as_slice() == goal
+            }
+            Literal::Compare(_) | Literal::Aggregate(_) => false,
+        };
+        match rule.body.iter().any(asks) {
+            true => self.refute(refutation, path, report),
+            false => Err(Fault::new(&refutation.goal.relation, "no literal asks for it".into())),
+        }
+    }
+
+    fn present(
+        &mut self,
+        rule: &Rule,
+        proof: &Proof,
+        bindings: &Bindings,
+        report: &mut Report,
+    ) -> Checked {
+        let (rel, row) = self.prove(proof, report)?;
+        let denies = |it: &Literal| match it {
+            Literal::Atom(it) => it.negated && it.rel == rel && fits(it, &row, bindings),
+            Literal::Compare(_) | Literal::Aggregate(_) => false,
+        };
+        match rule.body.iter().any(denies) {
+            true => Ok(()),
+            false => Err(Fault::new(&proof.relation, "no literal denies it".into())),
+        }
+    }
+
+    fn unequal(&self, rule: &Rule, it: &Comparison, bindings: &Bindings) -> Result<(), String> {
+        let mut reason = format!("{} is not in the rule", it.text);
+        for literal in &rule.body {
+            let Literal::Compare(compare) = literal else { continue };
+            match self.comparison(rule, compare, it, bindings) {
+                Ok(false) => return Ok(()),
+                Ok(true) => reason = format!("{} holds", it.text),
+                Err(_) => {}
+            }
+        }
+        Err(reason)
+    }
+
+    fn untold(&mut self, rule: &Rule, it: &Tally, bindings: &Bindings) -> Result<(), String> {
+        let mut reason = format!("{} is not in the rule", it.text);
+        for literal in &rule.body {
+            let Literal::Aggregate(aggregate) = literal else { continue };
+            match self.tally(rule, aggregate, it, bindings) {
+                Ok(false) => return Ok(()),
+                Ok(true) => reason = format!("{} holds", it.text),
+                Err(why) => reason = why,
+            }
+        }
+        Err(reason)
+    }
+
+    /// How many literals do not fail with the variables that are bound: those that hold, have rows,
+    /// or cannot be judged.
+    fn satisfied(&mut self, rule: &Rule, bindings: &Bindings) -> usize {
+        rule.body.iter().filter(|it| self.may_hold(it, bindings)).count()
+    }
+
+    fn may_hold(&mut self, literal: &Literal, bindings: &Bindings) -> bool {
+        let open =
+            |it: &Term| matches!(it, Term::Var(var) if bindings[usize::from(var.0)].is_none());
+        match literal {
+            Literal::Atom(atom) => {
+                let judged = !atom.negated || !atom.args.iter().any(open);
+                let rows = self.model.table(atom.rel).matches(&pattern(atom, bindings));
+                !judged || rows != atom.negated
+            }
+            Literal::Compare(it) => {
+                match (super::join::value(&it.lhs, bindings), super::join::value(&it.rhs, bindings))
+                {
+                    (Some(lhs), Some(rhs)) => it.op.holds(lhs, rhs),
+                    _ => !super::join::is_bound(it, bindings),
+                }
+            }
+            Literal::Aggregate(it) => {
+                if it.results.iter().any(open) || !super::join::is_closed_by(it, bindings) {
+                    return true;
+                }
+                let value = self.model.tally(it, bindings).1;
+                let term = |it: &Term| match it {
+                    Term::Var(var) => bindings[usize::from(var.0)],
+                    Term::Const(raw) => Some(*raw),
+                    Term::Wild => None,
+                };
+                value.is_some_and(|it_is| {
+                    it.results.iter().zip(&it_is).all(|(a, b)| term(a) == Some(*b))
+                })
+            }
+        }
+    }
+}
+
+/// Whether a rule's head can be the goal with these bindings.
+fn head_agrees(rule: &Rule, goal: &[Option<i64>], bindings: &Bindings) -> bool {
+    let mut bindings = bindings.clone();
+    rule.args.iter().zip(goal).all(|(term, wanted)| match (term, wanted) {
+        (_, None) | (Term::Wild, _) => true,
+        (Term::Const(raw), Some(wanted)) => raw == wanted,
+        (Term::Var(var), Some(wanted)) => {
+            bindings[usize::from(var.0)].get_or_insert(*wanted) == wanted
+        }
+    })
+}
+
+/// Whether the variables of the head that the goal decides have values.
+fn head_is_bound(rule: &Rule, goal: &[Option<i64>], bindings: &Bindings) -> bool {
+    rule.args.iter().zip(goal).all(|(term, wanted)| match term {
+        Term::Var(var) => wanted.is_none() || bindings[usize::from(var.0)].is_some(),
+        Term::Const(_) | Term::Wild => true,
+    })
+}

@@ -1,0 +1,101 @@
+//! The rows of one relation, with indexes by whichever columns are asked for.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+/// One row, in raw values.
+pub(super) type Row = SmallVec<[i64; 4]>;
+
+/// Rows by the values of some columns.
+pub(super) type Index = HashMap<Row, Vec<u32>>;
+
+/// See the module's head. Rows keep the order in which they came.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table {
+    rows: Vec<Row>,
+    known: HashSet<Row>,
+    /// By the set of columns, as bits.
+    indexes: RefCell<HashMap<u32, Rc<Index>>>,
+}
+
+/// The values of a row in a set of columns.
+fn key(row: &[i64], columns: u32) -> Row {
+    row.iter().enumerate().filter(|(at, _)| columns >> at & 1 == 1).map(|(_, &it)| it).collect()
+}
+
+impl Table {
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn contains(&self, row: &[i64]) -> bool {
+        self.known.contains(row)
+    }
+
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Adds a row; whether it is new.
+    pub(super) fn insert(&mut self, row: Row) -> bool {
+        if !self.known.insert(row.clone()) {
+            return false;
+        }
+        let at = self.rows.len() as u32;
+        for (&columns, index) in self.indexes.get_mut() {
+            Rc::make_mut(index).entry(key(&row, columns)).or_default().push(at);
+        }
+        self.rows.push(row);
+        true
+    }
+
+    /// The index by a set of columns, made when first asked for.
+    pub(super) fn index(&self, columns: u32) -> Rc<Index> {
+        let mut indexes = self.indexes.borrow_mut();
+        let index = indexes.entry(columns).or_insert_with(|| {
+            let mut index = Index::new();
+            for (at, row) in self.rows.iter().enumerate() {
+                index.entry(key(row, columns)).or_default().push(at as u32);
+            }
+            Rc::new(index)
+        });
+        Rc::clone(index)
+    }
+
+    /// How many rows have given values in a set of columns, on average.
+    pub(super) fn selectivity(&self, columns: u32) -> usize {
+        match columns {
+            0 => self.len(),
+            _ => self.len() / self.index(columns).len().max(1),
+        }
+    }
+
+    /// Whether a row matches the pattern (`None` = anything).
+    pub(super) fn matches(&self, pattern: &[Option<i64>]) -> bool {
+        let columns = columns(pattern);
+        match columns {
+            0 => !self.rows.is_empty(),
+            _ if pattern.iter().all(Option::is_some) => {
+                self.contains(&pattern.iter().flatten().copied().collect::<Row>())
+            }
+            _ => self
+                .index(columns)
+                .contains_key(&pattern.iter().flatten().copied().collect::<Row>()),
+        }
+    }
+
+    /// The first row that matches the pattern.
+    pub(super) fn first(&self, pattern: &[Option<i64>]) -> Option<&Row> {
+        let fits =
+            |row: &&Row| row.iter().zip(pattern).all(|(it, want)| want.is_none_or(|w| w == *it));
+        self.rows.iter().find(fits)
+    }
+}
+
+/// The columns of a pattern that have values.
+fn columns(pattern: &[Option<i64>]) -> u32 {
+    pattern.iter().enumerate().filter(|(_, it)| it.is_some()).fold(0, |set, (at, _)| set | 1 << at)
+}

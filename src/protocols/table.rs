@@ -1,0 +1,209 @@
+//! The game on the table: which variant is chosen, the position, and what a client may ask of it.
+//!
+//! Both protocols speak to a table in the client's letters; everything below it is in ours.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::dialect::{Dialect, DialectError};
+use crate::game::{Game, GameResult, PlayError};
+use crate::moves::divide;
+use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
+
+/// A game, and the means to begin another.
+#[derive(Debug)]
+pub struct Table {
+    catalogue: Catalogue,
+    /// Compiled once each, by the name of the game.
+    loaded: HashMap<String, (Arc<Ruleset>, Dialect)>,
+    rules: Arc<Ruleset>,
+    dialect: Dialect,
+    game: Game,
+}
+
+/// Why the table stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("{0}: {1}")]
+    Move(String, PlayError),
+    #[error("{0} is not played from shuffled positions: set UCI_Chess960 to false")]
+    NotShuffled(String),
+    #[error(transparent)]
+    Add(#[from] AddError),
+    #[error("the letters of {0} for clients are wrong: {1}")]
+    Dialect(String, DialectError),
+}
+
+impl Table {
+    /// A table with the named game set up.
+    ///
+    /// # Errors
+    /// There is no such game, or its rules do not load.
+    pub fn new(catalogue: Catalogue, game: &str) -> Result<Self, TableError> {
+        let mut loaded = HashMap::new();
+        let (rules, dialect) = load(&catalogue, &mut loaded, game)?;
+        let game = rules.start(None)?;
+        Ok(Self { catalogue, loaded, rules, dialect, game })
+    }
+
+    /// The names of all games.
+    pub fn variants(&self) -> impl Iterator<Item = &str> {
+        self.catalogue.games().iter().map(|it| it.name.as_str())
+    }
+
+    /// The name of the game that is played.
+    pub fn variant(&self) -> &str {
+        &self.rules.game().name
+    }
+
+    /// Whether castling is written as king takes rook.
+    pub fn castles_by_rook(&self) -> bool {
+        self.rules.game().facts.iter().any(|it| it.0 == "castling_by_rook" && it.1 == "true")
+    }
+
+    /// What clients must be told of single pieces, in Betza's notation.
+    pub fn pieces(&self) -> &[String] {
+        &self.rules.game().client_pieces
+    }
+
+    /// The files and ranks of the board.
+    pub fn size(&self) -> (u8, u8) {
+        let board = self.rules.contract().board;
+        (board.files, board.ranks)
+    }
+
+    /// Sets up another game at its start.
+    ///
+    /// # Errors
+    /// There is no such game; the table stays as it is.
+    pub fn choose(&mut self, name: &str) -> Result<(), TableError> {
+        let (rules, dialect) = load(&self.catalogue, &mut self.loaded, name)?;
+        self.game = rules.start(None)?;
+        (self.rules, self.dialect) = (rules, dialect);
+        Ok(())
+    }
+
+    /// [`Table::choose`], or the game that is played from shuffled positions in its place.
+    ///
+    /// # Errors
+    /// There is no such game, or it has no shuffled form; the table stays as it is.
+    pub fn choose_as(&mut self, name: &str, shuffled: bool) -> Result<(), TableError> {
+        if !shuffled {
+            return self.choose(name);
+        }
+        let entry = self.catalogue.find_game(name)?;
+        let target = entry.shuffled.clone();
+        let target = target.ok_or_else(|| TableError::NotShuffled(entry.name.clone()))?;
+        self.choose(&target)
+    }
+
+    /// Adds rule files of the user's own, or a folder of them, and returns how many.
+    ///
+    /// # Errors
+    /// What cannot be read or clashes with a game at hand.
+    pub fn add_rules(&mut self, path: &Path) -> Result<usize, TableError> {
+        let count = self.catalogue.add_path(path)?;
+        self.loaded.clear();
+        Ok(count)
+    }
+
+    /// Sets up a position, the game's own start if none is given, and plays moves from it.
+    ///
+    /// # Errors
+    /// The position cannot be read or a move is not legal; the table stays as it is.
+    pub fn set_up<'m>(
+        &mut self,
+        fen: Option<&str>,
+        moves: impl Iterator<Item = &'m str>,
+    ) -> Result<(), TableError> {
+        let fen = fen.map(|it| self.dialect.fen_to_ours(it));
+        let mut game = self.rules.start(fen.as_deref())?;
+        for text in moves {
+            let ours = self.dialect.uci_to_ours(text);
+            game.play_text(&ours).map_err(|why| TableError::Move(text.into(), why))?;
+        }
+        self.game = game;
+        Ok(())
+    }
+
+    /// Plays a move in UCI or SAN.
+    ///
+    /// # Errors
+    /// The move is not legal; nothing has changed.
+    pub fn play(&mut self, text: &str) -> Result<(), TableError> {
+        let ours = self.dialect.uci_to_ours(text);
+        self.game.play_text(&ours).map_err(|why| TableError::Move(text.into(), why))?;
+        Ok(())
+    }
+
+    /// Takes the last move back; `false` if there is none.
+    pub fn take_back(&mut self) -> bool {
+        self.game.takeback().is_some()
+    }
+
+    /// A legal move, chosen by the position alone; `None` if there is none.
+    pub fn pick(&mut self) -> Option<String> {
+        let moves = self.game.listing();
+        let at = (self.game.hash() % moves.len().max(1) as u64) as usize;
+        moves.get(at).map(|(text, _)| self.dialect.uci_to_theirs(text))
+    }
+
+    /// The moves played since the position was set up: UCI and SAN.
+    pub fn last_move(&self) -> Option<(String, &str)> {
+        let record = self.game.history().last()?;
+        Some((self.dialect.uci_to_theirs(&record.uci), &record.san))
+    }
+
+    /// The number below each legal move, in the order of their text.
+    pub fn divide(&mut self, depth: u32) -> Vec<(String, u64)> {
+        let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
+        rows.into_iter().map(|(text, nodes)| (self.dialect.uci_to_theirs(&text), nodes)).collect()
+    }
+
+    pub fn fen(&mut self) -> String {
+        let fen = self.game.fen();
+        self.dialect.fen_to_theirs(&fen)
+    }
+
+    /// The start position of the game, in the client's letters.
+    pub fn start_fen(&self) -> String {
+        self.dialect.fen_to_theirs(self.rules.start_fen())
+    }
+
+    pub fn result(&self) -> Option<&GameResult> {
+        self.game.result()
+    }
+
+    /// The index of the side to move, the first to move being 0.
+    pub fn side(&self) -> i64 {
+        self.game.side().unwrap_or_default()
+    }
+
+    /// What the set-up had to leave out, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        self.game.warnings().iter().map(ToString::to_string).collect()
+    }
+}
+
+type Loaded = (Arc<Ruleset>, Dialect);
+
+fn load(
+    catalogue: &Catalogue,
+    loaded: &mut HashMap<String, Loaded>,
+    name: &str,
+) -> Result<Loaded, TableError> {
+    let entry = catalogue.find_game(name)?;
+    if let Some(known) = loaded.get(&entry.name) {
+        return Ok(known.clone());
+    }
+    let dialect = Dialect::parse(&entry.client_letters)
+        .map_err(|why| TableError::Dialect(entry.name.clone(), why))?;
+    let rules = Arc::new(catalogue.load::<&str>(&entry.name, &[])?);
+    loaded.insert(entry.name.clone(), (Arc::clone(&rules), dialect.clone()));
+    Ok((rules, dialect))
+}

@@ -1,0 +1,234 @@
+//! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
+//!
+//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` answers at once with a
+//! legal move (after `stop`, if told to search without end); `go perft N` counts. An unknown variant
+//! is refused aloud, and so is every `position` and `go` until a known one is chosen.
+
+use std::path::Path;
+
+use super::{Flow, Table, TableError};
+use crate::presets::Catalogue;
+
+/// Options that graphical interfaces set blindly; a referee has no use for them.
+const IGNORED: &[&str] =
+    &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
+
+/// A conversation.
+#[derive(Debug)]
+pub struct Uci {
+    table: Table,
+    /// The variant as it was asked for, and whether Chess960 castling was.
+    variant: String,
+    shuffled: bool,
+    /// Why the variant cannot be played.
+    refused: Option<String>,
+    /// A search without end is on: its move is to be given at `stop`.
+    searching: bool,
+}
+
+impl Uci {
+    /// # Errors
+    /// The catalogue has no game of the default name.
+    pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
+        let table = Table::new(catalogue, default)?;
+        let variant = default.to_owned();
+        Ok(Self { table, variant, shuffled: false, refused: None, searching: false })
+    }
+
+    /// Answers one line.
+    pub fn line(&mut self, line: &str, out: &mut dyn FnMut(&str)) -> Flow {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            None => (),
+            Some("uci") => self.identify(out),
+            Some("isready") => out("readyok"),
+            Some("ucinewgame") => self.position(&[], out),
+            Some("setoption") => self.set_option(words.collect(), out),
+            Some("position") => self.position(&words.collect::<Vec<_>>(), out),
+            Some("go") => self.go(&words.collect::<Vec<_>>(), out),
+            Some("stop") => self.stop(out),
+            Some("d") => self.draw(out),
+            Some("debug" | "register" | "ponderhit") => (),
+            Some("quit") => return Flow::Quit,
+            Some(other) => error(out, &format!("unknown command {other}")),
+        }
+        Flow::GoesOn
+    }
+
+    fn identify(&self, out: &mut dyn FnMut(&str)) {
+        out(concat!("id name Rulemate ", env!("CARGO_PKG_VERSION")));
+        out("id author the Rulemate team");
+        let variants: Vec<&str> = self.table.variants().collect();
+        let variants = variants.join(" var ");
+        out(&format!("option name UCI_Variant type combo default {} var {variants}", self.variant));
+        out("option name UCI_Chess960 type check default false");
+        out("option name VariantPath type string default <empty>");
+        out("option name Hash type spin default 16 min 1 max 1024");
+        out("option name Threads type spin default 1 min 1 max 1");
+        out("option name MultiPV type spin default 1 min 1 max 1");
+        out("option name Ponder type check default false");
+        out("option name UCI_AnalyseMode type check default false");
+        out("uciok");
+    }
+
+    fn set_option(&mut self, words: Vec<&str>, out: &mut dyn FnMut(&str)) {
+        let Some(at) = words.iter().position(|it| *it == "name") else {
+            return error(out, "expected setoption name NAME [value VALUE]");
+        };
+        let value_at = words.iter().position(|it| *it == "value").unwrap_or(words.len());
+        let name = words.get(at + 1..value_at).unwrap_or_default().join(" ").to_lowercase();
+        let value = words.get(value_at + 1..).unwrap_or_default().join(" ");
+        match name.as_str() {
+            "uci_variant" => {
+                self.variant = value;
+                self.choose(out);
+            }
+            "uci_chess960" => {
+                self.shuffled = value == "true";
+                self.choose(out);
+            }
+            "variantpath" if value.is_empty() || value == "<empty>" => (),
+            "variantpath" => self.load_rules(&value, out),
+            name if IGNORED.contains(&name) => (),
+            _ => error(out, &format!("there is no option {name}")),
+        }
+    }
+
+    /// Sets up the variant asked for, or remembers why it cannot be.
+    fn choose(&mut self, out: &mut dyn FnMut(&str)) {
+        self.refused = match self.table.choose_as(&self.variant, self.shuffled) {
+            Ok(()) => None,
+            Err(why) => Some(why.to_string()),
+        };
+        if let Some(why) = &self.refused {
+            return error(out, why);
+        }
+        let (files, ranks) = self.table.size();
+        let (variant, start) = (self.table.variant(), self.table.start_fen());
+        out(&format!(
+            "info string variant {variant} files {files} ranks {ranks} pocket 0 template fairy startpos {start}"
+        ));
+    }
+
+    fn load_rules(&mut self, path: &str, out: &mut dyn FnMut(&str)) {
+        match self.table.add_rules(Path::new(path)) {
+            Ok(count) => out(&format!("info string {count} rule files read from {path}")),
+            Err(why) => error(out, &why.to_string()),
+        }
+    }
+
+    fn position(&mut self, words: &[&str], out: &mut dyn FnMut(&str)) {
+        if let Some(why) = &self.refused {
+            return error(out, why);
+        }
+        let moves_at = words.iter().position(|it| *it == "moves").unwrap_or(words.len());
+        let (place, moves) = words.split_at(moves_at);
+        let fen = match place {
+            [] | ["startpos"] => None,
+            ["fen", fen @ ..] => Some(fen.join(" ")),
+            [other, ..] => return error(out, &format!("expected startpos or fen, not {other}")),
+        };
+        let moves = moves.iter().skip(1).copied();
+        match self.table.set_up(fen.as_deref(), moves) {
+            Ok(()) => {
+                for warning in self.table.warnings() {
+                    out(&format!("info string {warning}"));
+                }
+            }
+            Err(why) => error(out, &why.to_string()),
+        }
+    }
+
+    fn go(&mut self, words: &[&str], out: &mut dyn FnMut(&str)) {
+        if let Some(why) = &self.refused {
+            return error(out, why);
+        }
+        match words {
+            ["perft", depth, ..] => self.perft(depth, out),
+            words if words.contains(&"infinite") || words.contains(&"ponder") => {
+                self.searching = true;
+            }
+            _ => self.best_move(out),
+        }
+    }
+
+    fn perft(&mut self, depth: &str, out: &mut dyn FnMut(&str)) {
+        let Some(depth) = depth.parse::<u32>().ok().filter(|it| *it > 0) else {
+            return error(out, "go perft takes a number of half-moves from 1");
+        };
+        let rows = self.table.divide(depth);
+        for (text, nodes) in &rows {
+            out(&format!("{text}: {nodes}"));
+        }
+        let nodes: u64 = rows.iter().map(|it| it.1).sum();
+        out("");
+        out(&format!("Nodes searched: {nodes}"));
+    }
+
+    fn stop(&mut self, out: &mut dyn FnMut(&str)) {
+        if std::mem::take(&mut self.searching) {
+            self.best_move(out);
+        }
+    }
+
+    fn best_move(&mut self, out: &mut dyn FnMut(&str)) {
+        match self.table.pick() {
+            Some(text) => {
+                out(&format!("info depth 1 score cp 0 nodes 1 pv {text}"));
+                out(&format!("bestmove {text}"));
+            }
+            None => out("bestmove (none)"),
+        }
+    }
+
+    fn draw(&mut self, out: &mut dyn FnMut(&str)) {
+        let fen = self.table.fen();
+        for line in board(&fen) {
+            out(&line);
+        }
+        out("");
+        out(&format!("Fen: {fen}"));
+        if let Some(result) = self.table.result() {
+            out(&format!("Result: {result}"));
+        }
+    }
+}
+
+fn error(out: &mut dyn FnMut(&str), text: &str) {
+    for line in text.lines() {
+        out(&format!("info string error {line}"));
+    }
+}
+
+/// The board in the `+---+` form that people paste.
+fn board(fen: &str) -> Vec<String> {
+    let placement = fen.split(' ').next().unwrap_or_default();
+    let ranks: Vec<Vec<String>> = placement.split('/').map(cells).collect();
+    let files = ranks.iter().map(Vec::len).max().unwrap_or_default();
+    let rule = format!(" +{}", "---+".repeat(files));
+    let mut lines = vec![rule.clone()];
+    for (at, cells) in ranks.iter().enumerate() {
+        lines.push(format!(" | {} |{}", cells.join(" | "), ranks.len() - at));
+        lines.push(rule.clone());
+    }
+    let letters: Vec<String> = ('a'..='z').take(files).map(String::from).collect();
+    lines.push(format!("   {}", letters.join("   ")));
+    lines
+}
+
+/// The cells of a rank: letters, blanks for numbers.
+fn cells(rank: &str) -> Vec<String> {
+    let mut cells = Vec::new();
+    let mut empty = 0;
+    for letter in rank.chars().chain(['\0']) {
+        if let Some(digit) = letter.to_digit(10) {
+            empty = empty * 10 + digit as usize;
+            continue;
+        }
+        cells.extend(vec![" ".to_string(); std::mem::take(&mut empty)]);
+        if letter != '\0' {
+            cells.push(letter.to_string());
+        }
+    }
+    cells
+}

@@ -1,0 +1,178 @@
+//! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
+//!
+//! One game at a time, no search: when it is our turn we play a legal move at once. Games that
+//! xboard does not know are described to it by `setup`. Turns of several actions do not fit this
+//! protocol and are not promised here.
+
+use super::{Flow, Table, TableError};
+use crate::presets::Catalogue;
+
+/// What xboard itself calls these games, where the names differ: theirs, ours.
+const NAMES: &[(&str, &str)] = &[("normal", "chess"), ("fischerandom", "chess960")];
+
+/// Games whose board and pieces xboard knows without being told.
+const NATIVE: &[&str] =
+    &["normal", "fischerandom", "knightmate", "suicide", "giveaway", "berolina", "extinction"];
+
+/// Commands that are true of other engines or of no matter to a referee.
+const IGNORED: &[&str] = &[
+    "xboard", "accepted", "rejected", "random", "level", "st", "sd", "time", "otim", "post",
+    "nopost", "hard", "easy", "cores", "memory", "computer", "name", "rating", "ics", "option",
+    "draw", ".", "bk", "hint", "hover", "lift", "put", "egtpath", "exit", "analyze", "white",
+    "black", "nps", "pause", "resume",
+];
+
+/// A conversation.
+#[derive(Debug)]
+pub struct Xboard {
+    table: Table,
+    /// The game that `new` sets up.
+    default: String,
+    /// The side that we play; `None` in force mode.
+    own: Option<i64>,
+    /// The result was claimed.
+    claimed: bool,
+}
+
+impl Xboard {
+    /// # Errors
+    /// The catalogue has no game of the default name.
+    pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
+        let table = Table::new(catalogue, default)?;
+        Ok(Self { table, default: default.to_owned(), own: None, claimed: false })
+    }
+
+    /// Answers one line.
+    pub fn line(&mut self, line: &str, out: &mut dyn FnMut(&str)) -> Flow {
+        let (command, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        let rest = rest.trim();
+        match command {
+            "" => (),
+            "quit" => return Flow::Quit,
+            "protover" => self.features(out),
+            "ping" => out(&format!("pong {rest}")),
+            "new" => self.new_game(out),
+            "variant" => self.variant(rest, out),
+            "setboard" => self.set_board(rest, out),
+            "force" | "result" => self.own = None,
+            "go" => {
+                self.own = Some(self.table.side());
+                self.answer(out);
+            }
+            "playother" => self.own = Some(1 - self.table.side()),
+            "?" => self.answer(out),
+            "usermove" => self.user_move(rest, out),
+            "undo" => self.take_back(1),
+            "remove" => self.take_back(2),
+            it if IGNORED.contains(&it) => (),
+            _ => out(&format!("Error (unknown command): {line}")),
+        }
+        Flow::GoesOn
+    }
+
+    fn features(&self, out: &mut dyn FnMut(&str)) {
+        let variants: Vec<&str> = self.table.variants().map(theirs).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        out(&format!(
+            "feature setboard=1 usermove=1 ping=1 time=1 colors=0 sigint=0 sigterm=0 san=0 reuse=1 \
+             analyze=0 myname=\"Rulemate {version}\" variants=\"{}\"",
+            variants.join(",")
+        ));
+        out("feature done=1");
+    }
+
+    fn new_game(&mut self, out: &mut dyn FnMut(&str)) {
+        let default = self.default.clone();
+        if self.choose(&default, out) {
+            self.own = Some(1);
+        }
+    }
+
+    fn variant(&mut self, name: &str, out: &mut dyn FnMut(&str)) {
+        let ours = NAMES.iter().find(|it| it.0 == name).map_or(name, |it| it.1);
+        if !self.choose(ours, out) || NATIVE.contains(&name) {
+            return;
+        }
+        let (files, ranks) = self.table.size();
+        let start = self.table.start_fen();
+        out(&format!(
+            "setup (PNBRQ................Kpnbrq................k) {files}x{ranks}+0_fairy {start}"
+        ));
+        for piece in self.table.pieces() {
+            out(&format!("piece {piece}"));
+        }
+    }
+
+    fn choose(&mut self, name: &str, out: &mut dyn FnMut(&str)) -> bool {
+        self.claimed = false;
+        match self.table.choose(name) {
+            Ok(()) => true,
+            Err(why) => {
+                self.own = None;
+                out(&format!("Error (variant not supported): {name}: {}", one_line(&why)));
+                false
+            }
+        }
+    }
+
+    fn set_board(&mut self, fen: &str, out: &mut dyn FnMut(&str)) {
+        self.claimed = false;
+        if let Err(why) = self.table.set_up(Some(fen), std::iter::empty()) {
+            out(&format!("tellusererror Illegal position: {}", one_line(&why)));
+        }
+    }
+
+    fn user_move(&mut self, text: &str, out: &mut dyn FnMut(&str)) {
+        if let Err(why) = self.table.play(text) {
+            return out(&format!("Illegal move ({}): {text}", one_line(&why)));
+        }
+        self.claim(out);
+        self.answer(out);
+    }
+
+    fn take_back(&mut self, plies: u32) {
+        self.claimed = false;
+        for _ in 0..plies {
+            self.table.take_back();
+        }
+    }
+
+    /// Plays our moves while it is our turn.
+    fn answer(&mut self, out: &mut dyn FnMut(&str)) {
+        while self.own == Some(self.table.side()) {
+            let Some(text) = self.table.pick() else { return };
+            if let Err(why) = self.table.play(&text) {
+                return out(&format!("tellusererror {}", one_line(&why)));
+            }
+            let castling = self.table.last_move().map(|it| it.1).filter(|it| it.starts_with('O'));
+            let shown = match castling {
+                Some(san) if self.table.castles_by_rook() => {
+                    san.trim_end_matches(['+', '#']).into()
+                }
+                _ => text,
+            };
+            out(&format!("move {shown}"));
+            self.claim(out);
+        }
+    }
+
+    /// `1-0 {checkmate}`, once.
+    fn claim(&mut self, out: &mut dyn FnMut(&str)) {
+        let Some(result) = self.table.result().filter(|_| !self.claimed) else { return };
+        let score = match result.winner {
+            Some(0) => "1-0",
+            Some(_) => "0-1",
+            None => "1/2-1/2",
+        };
+        out(&format!("{score} {{{}}}", result.reason.replace('_', " ")));
+        self.claimed = true;
+    }
+}
+
+fn theirs(ours: &str) -> &str {
+    NAMES.iter().find(|it| it.1 == ours).map_or(ours, |it| it.0)
+}
+
+fn one_line(why: &TableError) -> String {
+    why.to_string().lines().next().unwrap_or_default().to_string()
+}

@@ -1,0 +1,157 @@
+//! What can be played: games, presets, whether they fit together, and rules from outside.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::Web;
+use super::extract::{Body, Query};
+use super::requests::{CatalogueQuery, Combination, Upload};
+use crate::presets::Catalogue;
+use crate::server::ProblemBody;
+use crate::server::host::load_problem;
+use crate::server::library::Texts;
+use crate::server::problem::Problem;
+
+/// Everything that games can be made of.
+#[utoipa::path(get, path = "/api/v1/catalogue", params(CatalogueQuery), responses(
+    (status = 200, body = Value),
+))]
+pub(super) async fn catalogue(
+    State(web): State<Web>,
+    Query(query): Query<CatalogueQuery>,
+) -> Result<Json<Value>, Problem> {
+    let hash = query.rules.unwrap_or_else(|| web.host.library.own_hash().to_owned());
+    web.host.know_rules(&hash).await?;
+    let unknown = || Problem::unprocessable("no_such_rules", "there are no such rules");
+    let catalogue = web.host.library.catalogue(&hash).ok_or_else(unknown)?;
+    Ok(Json(json!({ "rules": hash, "games": games(&catalogue), "presets": presets(&catalogue) })))
+}
+
+fn games(catalogue: &Catalogue) -> Vec<Value> {
+    let presets = catalogue.presets();
+    let named = |activation: &str| {
+        let name = activation.split(':').next().unwrap_or_default();
+        presets.iter().find(|it| it.preset == name)
+    };
+    let entry = |game: &crate::presets::GameEntry| {
+        let about: Vec<&str> =
+            game.uses.iter().filter_map(|it| named(it)).map(|it| it.description.as_str()).collect();
+        json!({
+            "game": game.name,
+            "title": game.title,
+            "aliases": game.aliases,
+            "start": game.start,
+            "uses": game.uses,
+            "about": about,
+            "numbered": game.numbered.as_ref().map(|it| json!({ "option": it.option, "default": it.default })),
+        })
+    };
+    catalogue.games().iter().map(entry).collect()
+}
+
+fn presets(catalogue: &Catalogue) -> Vec<Value> {
+    let entry = |it: &crate::presets::PresetEntry| json!({ "preset": it.preset, "name": it.name, "description": it.description });
+    catalogue.presets().iter().map(entry).collect()
+}
+
+/// Whether a game and presets work together, before a game is made of them.
+#[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
+    (status = 200, description = "They do: what is active, in full, and the position that it starts from", body = Value),
+    (status = 422, description = "They do not, and why", body = ProblemBody),
+))]
+pub(super) async fn check_presets(
+    State(web): State<Web>,
+    Body(wanted): Body<Combination>,
+) -> Result<Json<Value>, Problem> {
+    let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash().to_owned());
+    web.host.know_rules(&hash).await?;
+    let ruleset = web.host.ruleset(&hash, &wanted.game, &wanted.presets).await?;
+    let active: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
+    let sides = ruleset.sides();
+    let look = move || {
+        let game = ruleset.start(wanted.fen.as_deref());
+        game.map(|mut game| game.view())
+    };
+    let looked = tokio::task::spawn_blocking(look).await;
+    let failed = |_| Problem::unprocessable("bad_rules", "the rules cannot be run");
+    let view = looked.map_err(failed)?;
+    let view = view.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
+    Ok(Json(json!({ "active": active, "sides": sides, "position": view })))
+}
+
+/// What came of an upload.
+#[derive(Debug, serde::Serialize, ToSchema)]
+pub(super) struct Uploaded {
+    /// Whether the rules compile.
+    ok: bool,
+    /// What is wrong, each with `code`, `message`, `line`, `column`, `help`.
+    diagnostics: Value,
+    /// The game or the preset that the text is.
+    name: Option<String>,
+    /// The id to make games with, if the rules were kept.
+    rules: Option<String>,
+}
+
+/// Checks rule text from outside, and keeps it if that is wanted. A file with `.meta game` is a
+/// game, one with `.meta preset` a preset on top of others.
+#[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
+    (status = 200, body = Uploaded),
+    (status = 403, description = "This server takes no rules from outside", body = ProblemBody),
+))]
+pub(super) async fn upload(
+    State(web): State<Web>,
+    Body(upload): Body<Upload>,
+) -> Result<Json<Uploaded>, Problem> {
+    if !web.host.config.uploads {
+        let status = axum::http::StatusCode::FORBIDDEN;
+        let message = "this server takes no rules from outside: it was started without --uploads";
+        return Err(Problem::new(status, "uploads_off", message));
+    }
+    let texts = Texts {
+        base: Some(web.host.library.own_hash().to_owned()),
+        files: vec![(path(&upload.path), upload.text)],
+    };
+    let checked = web.host.check_rules(texts.clone()).await?;
+    let (name, diagnostics) = match checked {
+        Ok(name) => (name, json!([])),
+        Err(problem) => {
+            let found = problem.more.as_ref().map(|it| it["diagnostics"].clone());
+            let plain = json!([{ "code": problem.code, "message": problem.message }]);
+            (None, found.unwrap_or(plain))
+        }
+    };
+    let ok = diagnostics.as_array().is_some_and(Vec::is_empty);
+    let rules = match ok && upload.keep {
+        true => Some(web.host.keep_rules(texts).await?),
+        false => None,
+    };
+    Ok(Json(Uploaded { ok, diagnostics, name, rules }))
+}
+
+/// A path of its own, so that no upload takes the place of a file of this package.
+fn path(name: &str) -> String {
+    let plain = |it: &char| it.is_ascii_alphanumeric() || "-_.".contains(*it);
+    let name: String = name.chars().filter(plain).take(64).collect();
+    format!("upload/{name}")
+}
+
+/// Compiles the game that an upload is, or the default game with the preset that it is.
+pub(in crate::server) fn fit(
+    catalogue: &Catalogue,
+    files: &Texts,
+) -> Result<Option<String>, Problem> {
+    let upload: Vec<&str> = files.files.iter().map(|it| it.0.as_str()).collect();
+    let own = |path: &str| upload.contains(&path);
+    let game = catalogue.games().iter().find(|it| own(catalogue.path_of(it)));
+    if let Some(game) = game {
+        catalogue.load::<&str>(&game.name, &[]).map_err(|it| load_problem(&it))?;
+        return Ok(Some(game.name.clone()));
+    }
+    let Some(base) = catalogue.games().first().map(|it| it.name.clone()) else { return Ok(None) };
+    let preset = catalogue.presets().iter().find(|it| own(catalogue.path_of_preset(it)));
+    let presets: Vec<String> = preset.iter().map(|it| it.preset.clone()).collect();
+    catalogue.load(&base, &presets).map_err(|it| load_problem(&it))?;
+    Ok(presets.into_iter().next())
+}

@@ -1,0 +1,70 @@
+//! What handlers take from requests, with problems instead of plain texts when it is not there.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::StatusCode;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::server::core::TokenHash;
+use crate::server::problem::Problem;
+
+/// A body as JSON. An empty one is an empty object.
+#[derive(Debug)]
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let bytes = Bytes::from_request(request, state).await.map_err(|it| body_problem(&it))?;
+        let bytes = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
+        let read = serde_json::from_slice(bytes);
+        Ok(Self(read.map_err(|it| Problem::bad("malformed_json", format!("the body: {it}")))?))
+    }
+}
+
+fn body_problem(rejection: &BytesRejection) -> Problem {
+    let status = rejection.status();
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        let message = "the body is too large: 65536 bytes at most";
+        return Problem::new(status, "body_too_large", message);
+    }
+    Problem::bad("bad_body", "the body could not be read")
+}
+
+/// The query of a URL.
+#[derive(Debug)]
+pub(super) struct Query<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let read = axum::extract::Query::<T>::try_from_uri(&parts.uri);
+        let bad = |it: axum::extract::rejection::QueryRejection| {
+            Problem::bad("bad_query", it.body_text())
+        };
+        Ok(Self(read.map_err(bad)?.0))
+    }
+}
+
+/// The token of a seat, if one was sent: only its hash goes further.
+#[derive(Debug)]
+pub(super) struct Token(pub(super) Option<TokenHash>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Token {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self(bearer(parts).map(TokenHash::of)))
+    }
+}
+
+/// The token of `Authorization: Bearer TOKEN`.
+pub(super) fn bearer(parts: &Parts) -> Option<&str> {
+    let header = parts.headers.get(AUTHORIZATION)?.to_str().ok()?;
+    header.strip_prefix("Bearer ").map(str::trim)
+}

@@ -1,0 +1,275 @@
+//! Games: making them, playing them, asking about them.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::Web;
+use super::extract::{Body, Query, Token};
+use super::requests::{Acting, After, Asking, At, Exporting, Joining, Listing, Moving, NewGame};
+use crate::server::ProblemBody;
+use crate::server::core::{Act, Answer, Input, Seat, TokenHash};
+use crate::server::host::{Wish, new_token};
+use crate::server::problem::Problem;
+use crate::server::store::Summary;
+use crate::server::transcript;
+
+/// What people are called who do not say.
+const NOBODY: &str = "Anonymous";
+/// As many games as one list has.
+const LISTED: usize = 200;
+
+/// Makes a game.
+#[utoipa::path(post, path = "/api/v1/games", request_body = NewGame, responses(
+    (status = 201, description = "The state of the game, with the `token` of your seat if you have one", body = Value),
+    (status = 422, description = "The game, its presets or the position do not work", body = ProblemBody),
+))]
+pub(super) async fn create(
+    State(web): State<Web>,
+    Body(new): Body<NewGame>,
+) -> Result<Response, Problem> {
+    let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash().to_owned());
+    let token = new.seat.as_ref().map(|_| new_token()).transpose()?;
+    let mut wish = Wish {
+        open: new.seat.is_none(),
+        facts: new.facts.map(|it| it.to_string()),
+        game: new.game,
+        presets: new.presets,
+        fen: new.fen,
+        rules: new.rules,
+        clock: new.clock,
+        chat: new.chat,
+        listed: new.listed && new.seat.is_some(),
+        seats: Vec::new(),
+    };
+    if let (Some(seat), Some(token)) = (&new.seat, &token) {
+        let names = sides(&web, &rules, &wish).await?;
+        let name = new.name.unwrap_or_else(|| NOBODY.to_owned());
+        let hash = TokenHash::of(token);
+        let seat_of = |side| (side, Seat { name: name.clone(), token: hash.clone() });
+        wish.seats = chosen(&names, seat, token)?.into_iter().map(seat_of).collect();
+    }
+    let id = web.host.create(wish).await?;
+    let hash = token.as_deref().map(TokenHash::of);
+    let mut state = web.host.state(&id, hash, None).await?;
+    if let Value::Object(state) = &mut state {
+        state.insert("token".to_owned(), json!(token));
+        state.insert("url".to_owned(), json!(format!("/game/{id}")));
+    }
+    let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
+    Ok((StatusCode::CREATED, location, Json(state)).into_response())
+}
+
+/// The names of the sides of a game that is not there yet.
+async fn sides(web: &Web, rules: &str, wish: &Wish) -> Result<Vec<String>, Problem> {
+    web.host.know_rules(rules).await?;
+    let ruleset = web.host.ruleset(rules, &wish.game, &wish.presets).await?;
+    Ok(ruleset.sides())
+}
+
+/// The sides that a word means.
+fn chosen(names: &[String], seat: &str, token: &str) -> Result<Vec<usize>, Problem> {
+    match seat {
+        "both" | "all" => Ok((0..names.len()).collect()),
+        "random" => {
+            // The token is random already.
+            let drawn = token.bytes().last().unwrap_or_default();
+            Ok(vec![usize::from(drawn) % names.len().max(1)])
+        }
+        name => Ok(vec![side_named(names, name)?]),
+    }
+}
+
+fn side_named(names: &[String], name: &str) -> Result<usize, Problem> {
+    names.iter().position(|it| it == name).ok_or_else(|| {
+        let message = format!("there is no seat {name}: the seats are {}", names.join(", "));
+        Problem::unprocessable("no_such_seat", message)
+    })
+}
+
+/// Games that are listed, the last changed first.
+#[utoipa::path(get, path = "/api/v1/games", params(Listing), responses(
+    (status = 200, body = Vec<Summary>),
+))]
+pub(super) async fn list(
+    State(web): State<Web>,
+    Query(query): Query<Listing>,
+) -> Result<Json<Vec<Summary>>, Problem> {
+    let limit = query.limit.unwrap_or(50).min(LISTED);
+    let found = web.host.reads().ask(move |store| store.list(query.state, limit)).await?;
+    Ok(Json(found))
+}
+
+/// The state of a game: `moves` played, `legal` ones, the position, clocks, offers, result.
+#[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path), At), responses(
+    (status = 200, body = Value),
+    (status = 404, body = ProblemBody),
+))]
+pub(super) async fn state(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+    Token(token): Token,
+) -> Result<Json<Value>, Problem> {
+    Ok(Json(web.host.state(&id, token, at.ply).await?))
+}
+
+/// Takes a free seat.
+#[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path)), request_body = Joining, responses(
+    (status = 200, description = "`side` and the `token` of your seat", body = Value),
+    (status = 409, body = ProblemBody),
+))]
+pub(super) async fn join(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Body(joining): Body<Joining>,
+) -> Result<Json<Value>, Problem> {
+    let side = match &joining.seat {
+        None => None,
+        Some(name) => {
+            let state = web.host.state(&id, None, None).await?;
+            let names: Vec<String> =
+                serde_json::from_value(state["sides"].clone()).unwrap_or_default();
+            Some(side_named(&names, name)?)
+        }
+    };
+    let token = new_token()?;
+    let name = joining.name.unwrap_or_else(|| NOBODY.to_owned());
+    let input = Input::Join { side, name, token: TokenHash::of(&token) };
+    let Answer { v, ply, side, .. } = web.host.step(&id, input).await?;
+    Ok(Json(json!({ "v": v, "ply": ply, "side": side, "token": token })))
+}
+
+/// Plays an action. The answer is sent when it is durable.
+#[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path)), request_body = Moving, responses(
+    (status = 200, body = Answer),
+    (status = 401, body = ProblemBody),
+    (status = 403, body = ProblemBody),
+    (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = ProblemBody),
+    (status = 422, description = "Not legal; `because` says why", body = ProblemBody),
+))]
+pub(super) async fn play(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Token(token): Token,
+    Body(Moving { uci, expected_ply, client_move_id }): Body<Moving>,
+) -> Result<Json<Answer>, Problem> {
+    let act = Act::Move { uci, expected_ply };
+    Ok(Json(web.host.step(&id, Input::Act { token, id: client_move_id, act }).await?))
+}
+
+/// Does something else: `resign`, `abort`, `claim` (a draw that the rules give), `draw` (offer or
+/// accept), `takeback` (one's own unfinished turn, or ask or grant), `presets` (ask or agree),
+/// `decline` (an offer), `rematch`, `chat`.
+#[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path), ("act" = String, Path)), request_body = Acting, responses(
+    (status = 200, body = Answer),
+    (status = 401, body = ProblemBody),
+    (status = 403, body = ProblemBody),
+    (status = 409, body = ProblemBody),
+    (status = 422, body = ProblemBody),
+))]
+pub(super) async fn act(
+    State(web): State<Web>,
+    Path((id, act)): Path<(String, String)>,
+    Token(token): Token,
+    Body(acting): Body<Acting>,
+) -> Result<Json<Answer>, Problem> {
+    let missing = |what: &str| Problem::bad("missing_field", format!("{act} needs `{what}`"));
+    let wanted = match act.as_str() {
+        "resign" => Act::Resign,
+        "abort" => Act::Abort,
+        "claim" => Act::Claim,
+        "draw" => Act::Draw,
+        "takeback" => Act::Takeback,
+        "decline" => Act::Decline(acting.offer.ok_or_else(|| missing("offer"))?),
+        "presets" => Act::Presets(acting.presets.ok_or_else(|| missing("presets"))?),
+        "chat" => Act::Say(acting.text.ok_or_else(|| missing("text"))?),
+        "rematch" => Act::Rematch { game: web.host.rematch_id(&id) },
+        _ => {
+            let message = format!("there is no act {act}");
+            return Err(Problem::new(StatusCode::NOT_FOUND, "no_such_act", message));
+        }
+    };
+    let is_rematch = matches!(wanted, Act::Rematch { .. });
+    let input = Input::Act { token, id: acting.id, act: wanted };
+    let answer = web.host.step(&id, input).await?;
+    if is_rematch && let Some(game) = &answer.game {
+        web.host.make_rematch(&id, game).await?;
+    }
+    Ok(Json(answer))
+}
+
+/// What happened in a game: `{v, at, t, d}` each, numbered without gaps.
+#[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path), After), responses(
+    (status = 200, body = Vec<Value>),
+    (status = 404, body = ProblemBody),
+))]
+pub(super) async fn events(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(After { after }): Query<After>,
+) -> Result<Json<Vec<Value>>, Problem> {
+    let log = web.host.log(&id).await?;
+    Ok(Json(log.iter().filter(|it| it.v > after).map(|it| it.public()).collect()))
+}
+
+/// Why, or why not: a move, a fact, or what holds of a square.
+#[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path), Asking), responses(
+    (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
+    (status = 400, body = ProblemBody),
+))]
+pub(super) async fn explain(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(asking): Query<Asking>,
+) -> Result<Json<Value>, Problem> {
+    let ply = asking.ply;
+    let bad = |it: crate::game::QuestionError| Problem::bad("bad_question", it.to_string());
+    let answer = match (asking.mv, asking.fact, asking.square) {
+        (Some(text), _, _) => json!(web.host.why_move(&id, ply, text).await?),
+        (_, Some(text), _) => {
+            let ask = move |game: &mut crate::game::Game| game.why_fact(&text).map_err(bad);
+            json!(web.host.question(&id, ply, ask).await?)
+        }
+        (_, _, Some(text)) => {
+            let square = text.clone();
+            let ask = move |game: &mut crate::game::Game| game.rows_about(&square).map_err(bad);
+            json!({ "square": text, "rows": web.host.question(&id, ply, ask).await? })
+        }
+        _ => return Err(Problem::bad("missing_field", "ask for a `move`, a `fact` or a `square`")),
+    };
+    Ok(Json(answer))
+}
+
+/// The game as a text: PGN, the FEN or the facts of the position, or its log.
+#[utoipa::path(get, path = "/api/v1/games/{id}/export", params(("id" = String, Path), Exporting), responses(
+    (status = 200, body = String),
+    (status = 400, body = ProblemBody),
+))]
+pub(super) async fn export(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(query): Query<Exporting>,
+) -> Result<Response, Problem> {
+    let text = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text);
+    let position = |f: fn(&mut crate::game::Game) -> String| {
+        web.host.question(&id, None, move |game| Ok(f(game)))
+    };
+    let answer = match query.format.as_deref().unwrap_or("pgn") {
+        "pgn" => text("application/x-chess-pgn", transcript::pgn(&id, &web.host.log(&id).await?)),
+        "fen" => text("text/plain", position(|game| game.fen()).await? + "\n"),
+        "facts" => text("application/json", position(|game| game.to_json()).await?),
+        "log" => {
+            let log = web.host.log(&id).await?;
+            let lines: String = log.iter().map(|it| format!("{}\n", it.public())).collect();
+            text("application/x-ndjson", lines)
+        }
+        other => {
+            let message = format!("{other} is no format: pgn, fen, facts or log");
+            return Err(Problem::bad("no_such_format", message));
+        }
+    };
+    Ok(answer.into_response())
+}

@@ -1,0 +1,102 @@
+//! The HTTP API under `/api/v1`, described at `/openapi.json` by the handlers themselves.
+
+mod catalogue;
+mod extract;
+mod games;
+mod guard;
+mod operations;
+mod requests;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::routing::get;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) use catalogue::fit;
+
+use super::host::Host;
+use super::lichess::{self, Hall};
+use super::limit::Limits;
+use super::problem::{Problem, ProblemBody};
+use super::{page, socket};
+
+/// As large as a body may be.
+const BODY: usize = 64 * 1024;
+/// As long as a request may take.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(15);
+
+/// What every handler can use.
+#[derive(Debug, Clone)]
+pub struct Web {
+    pub host: Arc<Host>,
+    pub limits: Arc<Limits>,
+    /// Challenges, and who listens for them.
+    pub hall: Arc<Hall>,
+    /// Origins beside the server's own that browsers may come from.
+    pub origins: Arc<[String]>,
+}
+
+#[derive(Debug, OpenApi)]
+#[openapi(
+    info(
+        title = "Rulemate",
+        description = "Games of chess variants by rules as text. A seat's token goes into \
+                       `Authorization: Bearer TOKEN`. Errors are `{error, message}`: the code is \
+                       stable."
+    ),
+    components(schemas(ProblemBody))
+)]
+struct Description;
+
+/// The whole server as a service.
+pub fn router(web: Web) -> Router {
+    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(games::create, games::list))
+        .routes(routes!(games::state))
+        .routes(routes!(games::join))
+        .routes(routes!(games::play))
+        .routes(routes!(games::act))
+        .routes(routes!(games::events))
+        .routes(routes!(games::explain))
+        .routes(routes!(games::export))
+        .routes(routes!(catalogue::catalogue))
+        .routes(routes!(catalogue::check_presets))
+        .routes(routes!(catalogue::upload))
+        .routes(routes!(operations::healthz))
+        .routes(routes!(operations::readyz))
+        .routes(routes!(operations::metrics))
+        .split_for_parts();
+    let description = serde_json::to_string(&description).unwrap_or_default();
+    let timeout = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, TIMEOUT);
+    let json = [("content-type", "application/json")];
+    Router::new()
+        .merge(api)
+        .route("/openapi.json", get(move || std::future::ready((json, description.clone()))))
+        .merge(page::routes())
+        .layer(timeout)
+        // Streams and sockets live as long as they like: no time-out.
+        .merge(lichess::routes())
+        .route("/ws/v1/games/{id}", get(socket::open))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(CatchPanicLayer::new())
+        .layer(axum::middleware::from_fn_with_state(web.clone(), guard::check))
+        .with_state(web)
+}
+
+async fn no_route() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no_such_address", "there is nothing at this address")
+}
+
+async fn no_method() -> Problem {
+    let message = "this address knows no such method";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+}

@@ -1,0 +1,34 @@
+//! For those who run the server.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::Web;
+use crate::server::problem::Problem;
+
+/// The server runs.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = String)))]
+pub(super) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// The server takes games: it is not about to stop, and its store answers.
+#[utoipa::path(get, path = "/readyz", responses(
+    (status = 200, body = String),
+    (status = 503, body = crate::server::ProblemBody),
+))]
+pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Problem> {
+    if web.host.is_draining() {
+        let message = "the server is about to stop";
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", message));
+    }
+    let own = web.host.library.own_hash().to_owned();
+    web.host.reads().ask(move |store| store.text(&own)).await?;
+    Ok("ready\n")
+}
+
+/// Counters, in the text form that Prometheus reads.
+#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String)))]
+pub(super) async fn metrics(State(web): State<Web>) -> String {
+    web.host.metrics.text(web.host.live_games())
+}

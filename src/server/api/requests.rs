@@ -1,0 +1,154 @@
+//! The bodies and queries of requests.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::server::core::{Control, OfferKind};
+use crate::server::store::GameState;
+
+/// A new game.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewGame {
+    /// The name of a game in the catalogue; of numbered ones `chess960:position=518`.
+    #[serde(default = "default_game")]
+    pub(super) game: String,
+    /// Presets on top of the game's own, as `NAME[:SCOPE][:OPTION=VALUE,...]`.
+    #[serde(default)]
+    pub(super) presets: Vec<String>,
+    /// A position to start from.
+    pub(super) fen: Option<String>,
+    /// Facts to start from, as exported.
+    pub(super) facts: Option<serde_json::Value>,
+    /// The id of uploaded rules.
+    pub(super) rules: Option<String>,
+    pub(super) clock: Option<Control>,
+    /// `white`, `black`, `random`, or `both` to play both sides. Without a seat the game is an open
+    /// board: whoever has its link plays for the side to move, and no token is needed.
+    pub(super) seat: Option<String>,
+    /// What the player is called.
+    pub(super) name: Option<String>,
+    /// Whether players may write to each other.
+    #[serde(default)]
+    pub(super) chat: bool,
+    /// Whether the list of games shows it.
+    #[serde(default)]
+    pub(super) listed: bool,
+}
+
+fn default_game() -> String {
+    "chess".to_owned()
+}
+
+/// Somebody sits down.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Joining {
+    /// The name of a side; any free one if absent.
+    pub(super) seat: Option<String>,
+    pub(super) name: Option<String>,
+}
+
+/// A move.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Moving {
+    /// In UCI or SAN.
+    #[serde(alias = "move")]
+    pub(super) uci: String,
+    /// How many actions the client has seen: another number is refused.
+    pub(super) expected_ply: Option<usize>,
+    /// What the client calls this request: the same one is done once and answered alike.
+    #[serde(alias = "id")]
+    pub(super) client_move_id: Option<String>,
+}
+
+/// What goes with an act other than a move.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Acting {
+    /// What the client calls this request: the same one is done once and answered alike.
+    pub(super) id: Option<String>,
+    /// `decline`: which offer.
+    pub(super) offer: Option<OfferKind>,
+    /// `chat`: what is said.
+    pub(super) text: Option<String>,
+    /// `presets`: the presets that are wanted from here on.
+    pub(super) presets: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct Listing {
+    /// Only games in this state.
+    pub(super) state: Option<GameState>,
+    /// As many at most (50, and never more than 200).
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct At {
+    /// The position after this many actions; the current one if absent.
+    pub(super) ply: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct After {
+    /// Only events after this one.
+    #[serde(default)]
+    pub(super) after: u64,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct Asking {
+    /// Why this move is legal, or why it is not.
+    #[serde(rename = "move")]
+    #[param(rename = "move")]
+    pub(super) mv: Option<String>,
+    /// Why this fact holds, or why it does not: `attacks(e4, d5)`.
+    pub(super) fact: Option<String>,
+    /// What holds of this square.
+    pub(super) square: Option<String>,
+    /// The position after this many actions; the current one if absent.
+    pub(super) ply: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct Exporting {
+    /// `pgn` (if absent), `fen`, `facts` or `log`.
+    pub(super) format: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct CatalogueQuery {
+    /// The id of uploaded rules, to see what they add.
+    pub(super) rules: Option<String>,
+}
+
+/// A game with presets, to be looked at before it is made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Combination {
+    pub(super) game: String,
+    #[serde(default)]
+    pub(super) presets: Vec<String>,
+    pub(super) fen: Option<String>,
+    pub(super) rules: Option<String>,
+}
+
+/// Rule text from outside.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Upload {
+    /// The rule file, as text.
+    pub(super) text: String,
+    /// What the file is called in diagnostics.
+    #[serde(default = "default_path")]
+    pub(super) path: String,
+    /// Keep the rules, so that games can be played by them.
+    #[serde(default)]
+    pub(super) keep: bool,
+}
+
+fn default_path() -> String {
+    "upload.dl".to_owned()
+}

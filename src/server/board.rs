@@ -1,0 +1,101 @@
+//! A game of this engine as the core sees one.
+
+use super::core::{Outcome, Played, Refused, Rules};
+use crate::game::{EndError, Game, GameResult};
+
+/// A position with its rules.
+#[derive(Debug)]
+pub struct Board {
+    game: Game,
+}
+
+impl Board {
+    pub fn new(game: Game) -> Self {
+        Self { game }
+    }
+
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// For questions and views. Whoever changes something takes it back.
+    pub fn game_mut(&mut self) -> &mut Game {
+        &mut self.game
+    }
+}
+
+impl Rules for Board {
+    fn sides(&self) -> usize {
+        self.game.sides().len()
+    }
+
+    fn side(&self) -> usize {
+        number(self.game.side()).unwrap_or_default()
+    }
+
+    fn play(&mut self, text: &str) -> Result<Played, Refused> {
+        let error = match self.game.play_text(text) {
+            Ok(record) => {
+                return Ok(Played {
+                    uci: record.uci.to_string(),
+                    san: record.san.to_string(),
+                    side: number(Some(record.side)).unwrap_or_default(),
+                    turn_goes_on: record.turn_goes_on,
+                });
+            }
+            Err(error) => error.to_string(),
+        };
+        Err(match self.game.why_move(text) {
+            Ok(answer) => Refused {
+                sentence: answer.summary,
+                because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
+            },
+            // It is not even written like a move.
+            Err(_) => Refused { sentence: error, because: Vec::new() },
+        })
+    }
+
+    fn take_back(&mut self, actions: usize) {
+        for _ in 0..actions {
+            self.game.takeback();
+        }
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.game.result().map(outcome)
+    }
+
+    fn resign(&mut self, side: usize) -> Result<Outcome, Refused> {
+        let side = i64::try_from(side).unwrap_or(-1);
+        self.game.resign(side).map(outcome).map_err(refused)
+    }
+
+    fn claim(&mut self) -> Result<Outcome, Refused> {
+        self.game.claim_draw(None).map(outcome).map_err(refused)
+    }
+
+    fn activate(&mut self, _: &[String]) -> Result<(), Refused> {
+        let sentence = "the presets of this game are settled as it begins".to_owned();
+        Err(Refused { sentence, because: Vec::new() })
+    }
+}
+
+fn number(side: Option<i64>) -> Option<usize> {
+    side.and_then(|it| usize::try_from(it).ok())
+}
+
+fn indented(depth: usize, text: &str) -> String {
+    format!("{:indent$}{text}", "", indent = 2 * depth)
+}
+
+fn outcome(result: &GameResult) -> Outcome {
+    Outcome {
+        outcome: result.outcome.clone(),
+        reason: result.reason.clone(),
+        winner: number(result.winner),
+    }
+}
+
+fn refused(error: EndError) -> Refused {
+    Refused { sentence: error.to_string(), because: Vec::new() }
+}

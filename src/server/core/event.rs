@@ -1,0 +1,209 @@
+//! What happens in a hosted game, as its log keeps it. The log is all that there is: a game is
+//! what its events come to.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::clock::Control;
+use super::rules::Outcome;
+
+/// The hash of a seat's token, in hexadecimal. The token itself is never kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenHash(String);
+
+impl TokenHash {
+    pub fn of(token: &str) -> Self {
+        Self(blake3::hash(token.as_bytes()).to_hex().to_string())
+    }
+
+    /// As text, to be kept.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// From the text that was kept.
+    pub fn from_text(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Compares without telling by its duration how much is equal.
+    fn fits(&self, other: &Self) -> bool {
+        let (one, two) = (self.0.as_bytes(), other.0.as_bytes());
+        one.len() == two.len() && one.iter().zip(two).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
+    }
+}
+
+/// What is settled as a game is made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// The game, as the catalogue names it.
+    pub game: String,
+    /// Activations on top of the game's own.
+    pub presets: Vec<String>,
+    /// The position that it starts from, if not the game's own.
+    pub fen: Option<String>,
+    /// The facts that it starts from, as a save.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<String>,
+    /// The hash of the rule texts that it is played by.
+    pub rules: String,
+    pub clock: Option<Control>,
+    /// Nobody has a seat: who has the link plays for the side to move.
+    pub open: bool,
+    pub chat: bool,
+    /// Shown in the list of games.
+    pub listed: bool,
+    /// The names of the sides.
+    pub sides: Vec<String>,
+}
+
+/// Somebody who plays a side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    pub name: String,
+    pub token: TokenHash,
+}
+
+impl Seat {
+    pub(super) fn admits(&self, token: &TokenHash) -> bool {
+        self.token.fits(token)
+    }
+}
+
+/// One thing that happened. Sides are numbers; `id` is what the client called its request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "t", content = "d", rename_all = "snake_case")]
+pub enum Event {
+    Created(Setup),
+    Seated {
+        side: usize,
+        #[serde(flatten)]
+        seat: Seat,
+    },
+    Played {
+        /// The number of actions before it.
+        ply: usize,
+        uci: String,
+        san: String,
+        side: usize,
+        turn_goes_on: bool,
+        /// What each side has left after it, in milliseconds.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        clocks: Option<Vec<u64>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    },
+    DrawOffered {
+        by: usize,
+        id: Option<String>,
+    },
+    TakebackAsked {
+        by: usize,
+        /// The number of actions that would be left.
+        to: usize,
+        id: Option<String>,
+    },
+    PresetsAsked {
+        by: usize,
+        presets: Vec<String>,
+        id: Option<String>,
+    },
+    /// An offer is declined, or withdrawn by who made it.
+    Declined {
+        by: usize,
+        offer: OfferKind,
+        id: Option<String>,
+    },
+    TakenBack {
+        by: usize,
+        to: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        clocks: Option<Vec<u64>>,
+        id: Option<String>,
+    },
+    PresetsChanged {
+        by: usize,
+        presets: Vec<String>,
+        id: Option<String>,
+    },
+    Ended {
+        #[serde(flatten)]
+        outcome: Outcome,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        clocks: Option<Vec<u64>>,
+        by: Option<usize>,
+        id: Option<String>,
+    },
+    RematchOffered {
+        by: usize,
+        id: Option<String>,
+    },
+    /// Both want another game; `game` is its id.
+    Rematched {
+        by: usize,
+        game: String,
+        id: Option<String>,
+    },
+    Said {
+        by: usize,
+        text: String,
+        id: Option<String>,
+    },
+}
+
+/// What can be offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OfferKind {
+    Draw,
+    Takeback,
+    Presets,
+    Rematch,
+}
+
+impl Event {
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Created(_) => "created",
+            Self::Seated { .. } => "seated",
+            Self::Played { .. } => "played",
+            Self::DrawOffered { .. } => "draw_offered",
+            Self::TakebackAsked { .. } => "takeback_asked",
+            Self::PresetsAsked { .. } => "presets_asked",
+            Self::Declined { .. } => "declined",
+            Self::TakenBack { .. } => "taken_back",
+            Self::PresetsChanged { .. } => "presets_changed",
+            Self::Ended { .. } => "ended",
+            Self::RematchOffered { .. } => "rematch_offered",
+            Self::Rematched { .. } => "rematched",
+            Self::Said { .. } => "said",
+        }
+    }
+}
+
+/// An event with its number, counted from 1 without gaps, and its time in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub v: u64,
+    pub at: u64,
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl Entry {
+    /// The entry as everybody may see it: `{v, at, t, d}` without tokens or the ids of requests.
+    pub fn public(&self) -> Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let Some(Value::Object(data)) = value.get_mut("d") {
+            hide(data);
+        }
+        value
+    }
+}
+
+fn hide(data: &mut Map<String, Value>) {
+    data.remove("token");
+    data.remove("id");
+    data.retain(|_, value| !value.is_null());
+}

@@ -1,0 +1,18 @@
+//! One hosted game as a function: (state, time, input) to (state, outputs).
+//!
+//! Everything that must be right when messages are lost, doubled or late is decided here: who may
+//! do what, whether a move was seen before, whose clock runs, what is offered. Nothing here reads
+//! a clock, sends a byte or knows a store; the tests drive it with a simulated network.
+//! Deliberately absent: the rules of any game, which come in through [`Rules`].
+
+mod clock;
+mod event;
+mod refusal;
+mod rules;
+mod table;
+
+pub use clock::{Clocks, Control};
+pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
+pub use refusal::Refusal;
+pub use rules::{Outcome, Played, Refused, Rules};
+pub use table::{Act, Answer, Input, Line, Offers, Output, Table};

@@ -1,0 +1,64 @@
+//! Why a game refuses what was asked of it: a stable code, a sentence, and nothing changed.
+
+use super::rules::{Outcome, Refused};
+
+/// Why nothing was done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("this needs the token of a seat: send it as `Authorization: Bearer TOKEN`")]
+    NoToken,
+    #[error("the token is not that of a seat in this game")]
+    WrongToken,
+    #[error("it is not your turn")]
+    NotYourTurn,
+    #[error("the move was made for ply {asked}, but the game is at ply {ply}")]
+    StalePly { asked: usize, ply: usize },
+    #[error("the game is over: {}", .0.reason.replace('_', " "))]
+    Over(Outcome),
+    #[error("the game is not over yet")]
+    NotOver,
+    #[error("{}", .0.sentence)]
+    Illegal(Refused),
+    #[error("{}", .0.sentence)]
+    NotSo(Refused),
+    #[error("the seat is taken")]
+    SeatTaken,
+    #[error("there is no seat {0} in this game")]
+    NoSeat(usize),
+    #[error("there is nothing to take back")]
+    NothingToTakeBack,
+    #[error("there is no such offer")]
+    NoOffer,
+    #[error("the offer stands already")]
+    OfferStands,
+    #[error("chat is off in this game")]
+    ChatOff,
+    #[error("{what} is too long: {limit} characters at most")]
+    TooLong { what: &'static str, limit: usize },
+    #[error("the game has {0} events, which is as many as one may have")]
+    Full(u64),
+}
+
+impl Refusal {
+    /// The stable name of the error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoToken => "token_missing",
+            Self::WrongToken => "token_wrong",
+            Self::NotYourTurn => "not_your_turn",
+            Self::StalePly { .. } => "stale_ply",
+            Self::Over(_) => "game_over",
+            Self::NotOver => "game_not_over",
+            Self::Illegal(_) => "illegal_move",
+            Self::NotSo(_) => "rules_refuse",
+            Self::SeatTaken => "seat_taken",
+            Self::NoSeat(_) => "no_such_seat",
+            Self::NothingToTakeBack => "nothing_to_take_back",
+            Self::NoOffer => "no_such_offer",
+            Self::OfferStands => "offer_stands",
+            Self::ChatOff => "chat_off",
+            Self::TooLong { .. } => "too_long",
+            Self::Full(_) => "game_full",
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a hosted game asks of the rules that it is played by.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The rules of one game and the position on its board.
+pub trait Rules {
+    /// How many sides there are; they are numbered from 0.
+    fn sides(&self) -> usize;
+
+    /// The side to move.
+    fn side(&self) -> usize;
+
+    /// Plays the action that a text means.
+    ///
+    /// # Errors
+    /// There is no such legal action; nothing has changed.
+    fn play(&mut self, text: &str) -> Result<Played, Refused>;
+
+    /// Takes the last actions back.
+    fn take_back(&mut self, actions: usize);
+
+    /// How the game ended, if it has.
+    fn outcome(&self) -> Option<Outcome>;
+
+    /// What follows if a side gives up.
+    ///
+    /// # Errors
+    /// The rules know nothing of it.
+    fn resign(&mut self, side: usize) -> Result<Outcome, Refused>;
+
+    /// What follows if a draw is claimed now.
+    ///
+    /// # Errors
+    /// There is no draw to claim.
+    fn claim(&mut self) -> Result<Outcome, Refused>;
+
+    /// Puts other presets in force, from this position on.
+    ///
+    /// # Errors
+    /// They do not fit; nothing has changed.
+    fn activate(&mut self, presets: &[String]) -> Result<(), Refused>;
+}
+
+/// An action that was played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Played {
+    pub uci: String,
+    pub san: String,
+    pub side: usize,
+    /// The same side goes on with its turn.
+    pub turn_goes_on: bool,
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Outcome {
+    /// In the words of the rules, for example `white_wins` or `draw`.
+    pub outcome: String,
+    /// For example `checkmate`, `resignation`, `timeout`.
+    pub reason: String,
+    /// The side that won; none for a draw.
+    pub winner: Option<usize>,
+}
+
+/// Why the rules refuse: a sentence, and the lines of the refutation behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub sentence: String,
+    pub because: Vec<String>,
+}

@@ -1,0 +1,607 @@
+//! Who owns what: the live games, each a task of its own, and the store behind them.
+//!
+//! A game is loaded from its log when somebody first asks for it, and let go when nobody does any
+//! more. At any time there is at most one owner of a game here, and the store refuses a second.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use super::board::Board;
+use super::core::{Answer, Control, Entry, Input, Seat, Setup, Table, TokenHash};
+use super::library::{Library, Texts, lock};
+use super::live::{self, Command, Feed};
+use super::metrics::Metrics;
+use super::problem::Problem;
+use super::store::{Append, Journal, Reads, Row, Store, StoreError, Writer};
+use crate::game::Answer as Finding;
+use crate::presets::{LoadError, Ruleset};
+
+/// As many requests as wait for one game.
+const INBOX: usize = 256;
+/// As many rule sets as are compiled at a time.
+const COMPILING: usize = 4;
+/// How often a game that was just let go is asked for again.
+const TRIES: usize = 3;
+
+/// What a server may be told.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// How long a game stays in memory that nobody asks for.
+    pub idle: Duration,
+    /// As many games as may be in memory.
+    pub live: usize,
+    /// Whether strangers' rules are compiled and played.
+    pub uploads: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(60), live: 20_000, uploads: false }
+    }
+}
+
+/// Time as games see it: milliseconds since 1970, never backward, however the machine's clock is
+/// set.
+#[derive(Debug)]
+pub struct Clock {
+    start: Instant,
+    wall: u64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { start: Instant::now(), wall: millis(wall) }
+    }
+}
+
+impl Clock {
+    pub fn now(&self) -> u64 {
+        self.wall + millis(self.start.elapsed())
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What is wanted of a new game.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    pub game: String,
+    pub presets: Vec<String>,
+    pub fen: Option<String>,
+    pub facts: Option<String>,
+    /// The hash of uploaded rules.
+    pub rules: Option<String>,
+    pub clock: Option<Control>,
+    pub open: bool,
+    pub chat: bool,
+    pub listed: bool,
+    /// Who sits where from the start.
+    pub seats: Vec<(usize, Seat)>,
+}
+
+/// All that a server has.
+#[derive(Debug)]
+pub struct Host {
+    pub library: Library,
+    pub clock: Clock,
+    pub metrics: Metrics,
+    pub config: Config,
+    pub(super) writer: Writer,
+    reads: Reads,
+    live: Mutex<HashMap<String, mpsc::Sender<Command>>>,
+    draining: AtomicBool,
+    /// Other nodes may write to the store.
+    shared: AtomicBool,
+    compiling: Semaphore,
+}
+
+impl Host {
+    /// A server on a store: the host, and the journal to finish when it is gone.
+    ///
+    /// # Errors
+    /// The store is away, or the machine is out of threads.
+    pub fn start(
+        library: Library,
+        mut writing: Box<dyn Store>,
+        reading: Box<dyn Store>,
+        config: Config,
+    ) -> Result<(Arc<Self>, Journal), StoreError> {
+        let (hash, text) = library.own().stored();
+        writing.put_text(&hash, &text)?;
+        let threads = |it: std::io::Error| StoreError::Unavailable(it.to_string());
+        let journal = Journal::start(writing).map_err(threads)?;
+        let reads = Reads::start(reading).map_err(threads)?;
+        let host = Self {
+            library,
+            clock: Clock::default(),
+            metrics: Metrics::default(),
+            config,
+            writer: journal.writer(),
+            reads,
+            live: Mutex::default(),
+            draining: AtomicBool::new(false),
+            shared: AtomicBool::new(false),
+            compiling: Semaphore::new(COMPILING),
+        };
+        Ok((Arc::new(host), journal))
+    }
+
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    pub fn reads(&self) -> &Reads {
+        &self.reads
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
+    }
+
+    /// How many games are in memory.
+    pub fn live_games(&self) -> usize {
+        lock(&self.live).len()
+    }
+
+    /// Whether the server takes no new games any more.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Takes no new games from here on, and lets all games go that are in memory.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        lock(&self.live).clear();
+    }
+
+    /// Makes a game. It is durable when its id is returned.
+    ///
+    /// # Errors
+    /// The wish cannot be met, or the store is away.
+    pub async fn create(self: &Arc<Self>, wish: Wish) -> Result<String, Problem> {
+        self.create_as(new_id()?, wish).await
+    }
+
+    /// Makes a game of a certain id.
+    ///
+    /// # Errors
+    /// As [`Host::create`], or there is such a game.
+    pub async fn create_as(self: &Arc<Self>, id: String, wish: Wish) -> Result<String, Problem> {
+        if self.is_draining() || self.live_games() >= self.config.live {
+            let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "server_full", "no new games at the moment"));
+        }
+        let rules = wish.rules.clone().unwrap_or_else(|| self.library.own_hash().to_owned());
+        self.know_rules(&rules).await?;
+        let ruleset = self.ruleset(&rules, &wish.game, &wish.presets).await?;
+        let board = start(&ruleset, wish.fen.as_deref(), wish.facts.as_deref())?;
+        let setup = Setup {
+            sides: board.game().sides(),
+            game: ruleset.game().name.clone(),
+            presets: wish.presets,
+            fen: wish.fen,
+            facts: wish.facts,
+            rules,
+            clock: wish.clock,
+            open: wish.open,
+            chat: wish.chat,
+            listed: wish.listed,
+        };
+        let (table, entries) = Table::create(self.now(), board, setup, &wish.seats)?;
+        let summary = live::summary(&id, &table, self.now());
+        let payloads = entries.iter().map(payload).collect();
+        let append = Append { game: id.clone(), expected: 0, payloads, summary };
+        self.writer.append(append).await??;
+        self.metrics.created();
+        self.adopt(&id, table, &entries);
+        Ok(id)
+    }
+
+    /// Does something in a game; the answer is durable.
+    ///
+    /// # Errors
+    /// There is no such game, the game refuses, or the store is away.
+    pub async fn step(self: &Arc<Self>, id: &str, input: Input) -> Result<Answer, Problem> {
+        self.ask(id, |reply| Command::Step { input, reply }).await?
+    }
+
+    /// The state of a game, as its board was after some actions, or as it is.
+    ///
+    /// # Errors
+    /// There is no such game, or it has not come so far.
+    pub async fn state(
+        self: &Arc<Self>,
+        id: &str,
+        token: Option<TokenHash>,
+        ply: Option<usize>,
+    ) -> Result<Value, Problem> {
+        self.ask(id, |reply| Command::State { token, ply, reply }).await?
+    }
+
+    /// What happens in a game from an event on.
+    ///
+    /// # Errors
+    /// There is no such game, or too many watch it.
+    pub async fn watch(self: &Arc<Self>, id: &str, have: Option<u64>) -> Result<Feed, Problem> {
+        self.ask(id, |reply| Command::Watch { have, reply }).await?
+    }
+
+    /// Asks about a position of a game.
+    ///
+    /// # Errors
+    /// There is no such game, or the question makes no sense.
+    pub async fn question<T: Send + 'static>(
+        self: &Arc<Self>,
+        id: &str,
+        ply: Option<usize>,
+        question: impl FnOnce(&mut crate::game::Game) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let game = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
+        // Proofs may take a while: they are found on a copy, beside the game.
+        let run = move || {
+            let mut game = *game;
+            question(&mut game)
+        };
+        tokio::task::spawn_blocking(run).await.map_err(|_| failed())?
+    }
+
+    /// Why a move is legal or not.
+    ///
+    /// # Errors
+    /// As [`Host::question`].
+    pub async fn why_move(
+        self: &Arc<Self>,
+        id: &str,
+        ply: Option<usize>,
+        text: String,
+    ) -> Result<Finding, Problem> {
+        let ask = move |game: &mut crate::game::Game| {
+            game.why_move(&text).map_err(|it| Problem::bad("bad_question", it.to_string()))
+        };
+        self.question(id, ply, ask).await
+    }
+
+    /// The log of a game.
+    ///
+    /// # Errors
+    /// There is no such game, or the store is away.
+    pub async fn log(&self, id: &str) -> Result<Vec<Entry>, Problem> {
+        self.log_after(id, 0).await
+    }
+
+    /// The log of a game after an event.
+    ///
+    /// # Errors
+    /// As [`Host::log`].
+    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<Entry>, Problem> {
+        let game = id.to_owned();
+        let rows = self.reads.ask(move |store| store.read(&game, after)).await?;
+        entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)
+    }
+
+    /// Passes news of other nodes on to the games that are in memory, until there are no more.
+    pub async fn follow(self: Arc<Self>, mut news: mpsc::Receiver<(String, u64)>) {
+        self.shared.store(true, Ordering::Relaxed);
+        while let Some((game, seq)) = news.recv().await {
+            let inboxes: Vec<mpsc::Sender<Command>> = {
+                let live = lock(&self.live);
+                match game.as_str() {
+                    // News may have been missed: every game looks for itself.
+                    "*" => live.values().cloned().collect(),
+                    id => live.get(id).cloned().into_iter().collect(),
+                }
+            };
+            let seq = if game == "*" { u64::MAX } else { seq };
+            for inbox in inboxes {
+                // A game that was let go at this moment is read anew anyway.
+                let _ = inbox.send(Command::News { seq }).await;
+            }
+        }
+    }
+
+    /// Keeps rules and makes them known.
+    ///
+    /// # Errors
+    /// Their metadata makes no sense, or the store is away.
+    pub async fn keep_rules(&self, texts: Texts) -> Result<String, Problem> {
+        let (hash, text) = texts.stored();
+        let bad = |it: crate::presets::CatalogueError| {
+            Problem::unprocessable("bad_rules", it.to_string())
+        };
+        self.library.add(&texts).map_err(bad)?;
+        let kept = hash.clone();
+        self.reads.ask(move |store| store.put_text(&kept, &text)).await?;
+        Ok(hash)
+    }
+
+    /// Whether rules from outside compile with what they build on: the name of the game or preset
+    /// that they are, or what is wrong. Compiling is done beside the games.
+    ///
+    /// # Errors
+    /// It could not be tried.
+    pub async fn check_rules(
+        self: &Arc<Self>,
+        texts: Texts,
+    ) -> Result<Result<Option<String>, Problem>, Problem> {
+        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
+        let host = Arc::clone(self);
+        let fit = move || {
+            let catalogue = host.library.catalogue_with(&texts);
+            let bad = |it: crate::presets::CatalogueError| {
+                Problem::unprocessable("bad_rules", it.to_string())
+            };
+            super::api::fit(&catalogue.map_err(bad)?, &texts)
+        };
+        tokio::task::spawn_blocking(fit).await.map_err(|_| failed())
+    }
+
+    /// The id of the game that would follow: always the same, so that two who accept at once get
+    /// one game.
+    pub fn rematch_id(&self, id: &str) -> String {
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        // The first game's log is chained to its id, which nobody can guess: nor this one.
+        let hash = blake3::hash(format!("rematch of {id}").as_bytes());
+        let letters = hash.as_bytes().iter().take(15);
+        letters.map(|it| char::from(LETTERS[usize::from(it % 32)])).collect()
+    }
+
+    /// Makes the rematch of a game: the same, with the seats turned.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub async fn make_rematch(self: &Arc<Self>, id: &str, game: &str) -> Result<(), Problem> {
+        let log = self.log(id).await?;
+        let Some(setup) = live::created(&log) else { return Err(Problem::no_game(id)) };
+        let sides = setup.sides.len().max(1);
+        let seats = log.iter().filter_map(|it| match &it.event {
+            super::core::Event::Seated { side, seat } => Some(((side + 1) % sides, seat.clone())),
+            _ => None,
+        });
+        let wish = Wish {
+            game: setup.game.clone(),
+            presets: setup.presets.clone(),
+            fen: setup.fen.clone(),
+            facts: setup.facts.clone(),
+            rules: Some(setup.rules.clone()),
+            clock: setup.clock,
+            open: setup.open,
+            chat: setup.chat,
+            listed: setup.listed,
+            seats: seats.collect(),
+        };
+        match self.create_as(game.to_owned(), wish).await {
+            // Somebody was faster, or the answer was lost: the game is there.
+            Err(problem) if problem.code == "game_moved" => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// Makes the rules of a hash known, from the store if need be.
+    ///
+    /// # Errors
+    /// There are none, or the store is away.
+    pub async fn know_rules(&self, hash: &str) -> Result<(), Problem> {
+        let mut missing = vec![hash.to_owned()];
+        let mut found: Vec<Texts> = Vec::new();
+        while let Some(hash) = missing.pop() {
+            if self.library.catalogue(&hash).is_some() {
+                continue;
+            }
+            let wanted = hash.clone();
+            let text = self.reads.ask(move |store| store.text(&wanted)).await?;
+            let texts = text.and_then(|it| serde_json::from_str::<Texts>(&it).ok());
+            let unknown =
+                || Problem::unprocessable("no_such_rules", format!("there are no rules {hash}"));
+            let texts = texts.ok_or_else(unknown)?;
+            missing.extend(texts.base.clone());
+            found.push(texts);
+        }
+        for texts in found.iter().rev() {
+            let bad = |it: crate::presets::CatalogueError| {
+                Problem::unprocessable("bad_rules", it.to_string())
+            };
+            self.library.add(texts).map_err(bad)?;
+        }
+        Ok(())
+    }
+
+    /// A compiled game. Compiling is done beside the games.
+    ///
+    /// # Errors
+    /// The game cannot be loaded.
+    pub async fn ruleset(
+        self: &Arc<Self>,
+        rules: &str,
+        game: &str,
+        presets: &[String],
+    ) -> Result<Arc<Ruleset>, Problem> {
+        if let Some(known) = self.library.known(rules, game, presets) {
+            return Ok(known);
+        }
+        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
+        let (host, rules, game, presets) =
+            (Arc::clone(self), rules.to_owned(), game.to_owned(), presets.to_vec());
+        let load = move || host.library.load(&rules, &game, &presets);
+        let loaded = tokio::task::spawn_blocking(load).await.map_err(|_| failed())?;
+        loaded.map_err(|it| load_problem(&it))
+    }
+
+    async fn ask<T>(
+        self: &Arc<Self>,
+        id: &str,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Problem> {
+        let mut command = Some(command);
+        for _ in 0..TRIES {
+            let inbox = self.inbox(id)?;
+            let Ok(place) = inbox.reserve_owned().await else {
+                // The game was let go at this very moment.
+                self.forget_closed(id);
+                continue;
+            };
+            let Some(command) = command.take() else { break };
+            let (reply, answer) = oneshot::channel();
+            place.send(command(reply));
+            return answer.await.map_err(|_| Problem::unavailable());
+        }
+        Err(Problem::unavailable())
+    }
+
+    fn forget_closed(&self, id: &str) {
+        let mut live = lock(&self.live);
+        if live.get(id).is_some_and(mpsc::Sender::is_closed) {
+            live.remove(id);
+        }
+    }
+
+    /// Where to send what is for a game; it is loaded if it has to be.
+    fn inbox(self: &Arc<Self>, id: &str) -> Result<mpsc::Sender<Command>, Problem> {
+        let mut live = lock(&self.live);
+        if let Some(inbox) = live.get(id) {
+            return Ok(inbox.clone());
+        }
+        if live.len() >= self.config.live {
+            let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "server_full", "too many games are in play"));
+        }
+        let (sender, inbox) = mpsc::channel(INBOX);
+        live.insert(id.to_owned(), sender.clone());
+        tokio::spawn(live::load_and_run(Arc::clone(self), id.to_owned(), inbox));
+        Ok(sender)
+    }
+
+    fn adopt(self: &Arc<Self>, id: &str, table: Table<Board>, entries: &[Entry]) {
+        let (sender, inbox) = mpsc::channel(INBOX);
+        lock(&self.live).insert(id.to_owned(), sender);
+        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), table, entries, inbox));
+    }
+
+    /// Forgets a game if nobody has sent it anything. Otherwise it has to go on.
+    pub(super) fn let_go(&self, id: &str, inbox: &mut mpsc::Receiver<Command>) -> bool {
+        let mut live = lock(&self.live);
+        let ours = live.get(id).is_some_and(|it| !it.is_closed());
+        if !inbox.is_empty() {
+            return false;
+        }
+        inbox.close();
+        if ours {
+            live.remove(id);
+        }
+        true
+    }
+
+    /// Forgets a game whatever is in its inbox: it cannot go on.
+    pub(super) fn drop_game(&self, id: &str, inbox: &mut mpsc::Receiver<Command>) {
+        inbox.close();
+        self.forget_closed(id);
+    }
+
+    /// A game as its log tells it.
+    pub(super) async fn load(
+        self: &Arc<Self>,
+        id: &str,
+    ) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+        let log = self.log(id).await?;
+        let damaged = |what: String| {
+            tracing::error!(game = id, what, "a log that cannot be replayed");
+            let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
+            Problem::new(status, "log_damaged", format!("game {id}: {what}"))
+        };
+        let Some(super::core::Event::Created(setup)) = log.first().map(|it| &it.event) else {
+            return Err(damaged("the log has no beginning".to_owned()));
+        };
+        self.know_rules(&setup.rules).await?;
+        let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
+        let (setup, now) = (setup.clone(), self.now());
+        let replay = move || -> Result<_, Problem> {
+            let board = start(&ruleset, setup.fen.as_deref(), setup.facts.as_deref())?;
+            let table = Table::replay(board, setup, &log);
+            Ok((table, log))
+        };
+        let replayed = tokio::task::spawn_blocking(replay).await.map_err(|_| failed())?;
+        let (table, log) = replayed?;
+        let mut table =
+            table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
+        table.resume(now);
+        Ok((table, log))
+    }
+}
+
+fn start(ruleset: &Ruleset, fen: Option<&str>, facts: Option<&str>) -> Result<Board, Problem> {
+    let game = match facts {
+        Some(text) => ruleset.resume_text(text),
+        None => ruleset.start(fen),
+    };
+    let bad =
+        |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
+    Ok(Board::new(game.map_err(bad)?))
+}
+
+/// What is wrong with the game that is asked for.
+pub(super) fn load_problem(error: &LoadError) -> Problem {
+    let code = match error {
+        LoadError::Game { .. } => "no_such_game_name",
+        LoadError::Rules(_) => "rules_clash",
+        LoadError::Activation(_) => "bad_preset",
+        _ => "bad_game",
+    };
+    let problem = Problem::unprocessable(code, error.to_string());
+    match error {
+        LoadError::Rules(found) => {
+            problem.with(serde_json::json!({ "diagnostics": found.to_json() }))
+        }
+        _ => problem,
+    }
+}
+
+fn failed() -> Problem {
+    let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
+    Problem::new(status, "internal", "the server has failed at this; it is in its log")
+}
+
+pub(super) fn payload(entry: &Entry) -> String {
+    serde_json::to_string(entry).unwrap_or_default()
+}
+
+fn entries(id: &str, rows: &[Row]) -> Result<Vec<Entry>, Problem> {
+    let read = |row: &Row| {
+        let entry: Result<Entry, _> = serde_json::from_str(&row.payload);
+        let damaged = |it: serde_json::Error| StoreError::Damaged {
+            game: id.to_owned(),
+            seq: row.seq,
+            fault: it.to_string(),
+        };
+        entry.map_err(|it| damaged(it).into())
+    };
+    rows.iter().map(read).collect()
+}
+
+/// 72 random bits, as a link can hold them.
+fn new_id() -> Result<String, Problem> {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut bytes = [0; 15];
+    random(&mut bytes)?;
+    Ok(bytes.iter().map(|it| char::from(LETTERS[usize::from(it % 32)])).collect())
+}
+
+/// A secret of 256 random bits.
+pub(super) fn new_token() -> Result<String, Problem> {
+    let mut bytes = [0; 32];
+    random(&mut bytes)?;
+    Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
+}
+
+fn random(bytes: &mut [u8]) -> Result<(), Problem> {
+    getrandom::fill(bytes).map_err(|error| {
+        tracing::error!(%error, "no random numbers");
+        failed()
+    })
+}

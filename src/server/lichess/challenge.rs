@@ -1,0 +1,185 @@
+//! Challenges: a game proposed to somebody, who accepts or declines.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::account::{Account, find};
+use super::{Plain, ok};
+use crate::server::api::Web;
+use crate::server::core::{Control, Seat};
+use crate::server::host::{Wish, new_token};
+use crate::server::library::lock;
+use crate::server::problem::Problem;
+
+/// As many challenges as wait at a time.
+const WAITING: usize = 10_000;
+
+/// A game proposed.
+#[derive(Debug, Clone)]
+pub(super) struct Challenge {
+    id: String,
+    from: Account,
+    to: Account,
+    variant: String,
+    fen: Option<String>,
+    clock: Option<Control>,
+    /// The colour of who proposes.
+    color: &'static str,
+}
+
+impl Challenge {
+    pub(super) fn is_for(&self, user: &str) -> bool {
+        self.to.id() == user
+    }
+
+    pub(super) fn event(&self, kind: &str) -> Value {
+        json!({ "type": kind, "challenge": self.body() })
+    }
+
+    fn body(&self) -> Value {
+        let person = |it: &Account| json!({ "id": it.id(), "name": it.name, "online": true });
+        let clock = match self.clock {
+            None => json!({ "type": "unlimited" }),
+            Some(it) => json!({
+                "type": "clock", "limit": it.initial / 1000, "increment": it.increment / 1000,
+                "show": format!("{}+{}", it.initial / 60_000, it.increment / 1000),
+            }),
+        };
+        json!({
+            "id": self.id, "url": format!("/game/{}", self.id), "status": "created",
+            "challenger": person(&self.from), "destUser": person(&self.to), "rated": false,
+            "variant": variant(&self.variant), "speed": "correspondence", "timeControl": clock,
+            "color": self.color, "finalColor": self.color, "initialFen": self.fen,
+        })
+    }
+
+    fn wish(&self) -> Wish {
+        let seat = |it: &Account| Seat { name: it.name.clone(), token: it.token.clone() };
+        let first = usize::from(self.color == "black");
+        Wish {
+            game: self.variant.clone(),
+            fen: self.fen.clone(),
+            clock: self.clock,
+            seats: vec![(first, seat(&self.from)), (1 - first, seat(&self.to))],
+            chat: true,
+            ..Wish::default()
+        }
+    }
+}
+
+/// A variant as lichess writes one.
+pub(super) fn variant(game: &str) -> Value {
+    let key = if game == "chess" { "standard" } else { game };
+    json!({ "key": key, "name": key, "short": key })
+}
+
+/// What is asked for, as a form or as JSON.
+fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Problem> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("application/json") {
+        let read = serde_json::from_slice::<Value>(body);
+        let read = read.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
+        return Ok(read.as_object().cloned().unwrap_or_default());
+    }
+    let uri = format!("/?{}", String::from_utf8_lossy(body)).parse();
+    let bad = || Problem::bad("bad_form", "the form cannot be read");
+    let uri: axum::http::Uri = uri.map_err(|_| bad())?;
+    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri);
+    let pairs = pairs.map_err(|_| bad())?.0;
+    Ok(pairs.into_iter().map(|(key, value)| (key, Value::String(value))).collect())
+}
+
+fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
+    match fields.get(key)? {
+        Value::Number(it) => it.as_u64(),
+        Value::String(it) => it.parse().ok(),
+        _ => None,
+    }
+}
+
+pub(super) async fn create(
+    State(web): State<Web>,
+    Path(user): Path<String>,
+    from: Account,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Value>, Plain> {
+    let to = find(&web, &user).await?;
+    let fields = fields(&headers, &body)?;
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let variant = match text("variant").unwrap_or("standard") {
+        "standard" | "fromPosition" => "chess".to_owned(),
+        other => other.to_owned(),
+    };
+    // What cannot be played is refused now, not when somebody accepts it.
+    web.host.ruleset(web.host.library.own_hash(), &variant, &[]).await?;
+    let id = new_token()?[..12].to_owned();
+    let clock = number(&fields, "clock.limit").map(|limit| Control {
+        initial: limit * 1000,
+        increment: number(&fields, "clock.increment").unwrap_or(0) * 1000,
+        delay: 0,
+    });
+    let color = match text("color") {
+        Some("white") => "white",
+        Some("black") => "black",
+        _ if id.bytes().next_back().is_some_and(|it| it % 2 == 0) => "white",
+        _ => "black",
+    };
+    let fen = text("fen").map(str::to_owned);
+    let challenge = Challenge { id: id.clone(), from, to, variant, fen, clock, color };
+    {
+        let mut waiting = lock(&web.hall.challenges);
+        if waiting.len() >= WAITING {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            return Err(Problem::new(status, "too_many_challenges", "too many challenges").into());
+        }
+        waiting.insert(id, challenge.clone());
+    }
+    let event = challenge.event("challenge");
+    web.hall.tell(&challenge.to.id(), &event);
+    web.hall.tell(&challenge.from.id(), &event);
+    let mut body = challenge.body();
+    body["challenge"] = body.clone();
+    Ok(Json(body))
+}
+
+fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challenge, Problem> {
+    let mut waiting = lock(&web.hall.challenges);
+    let none = || Problem::new(StatusCode::NOT_FOUND, "no_such_challenge", "no such challenge");
+    if !waiting.get(id).is_some_and(&by) {
+        return Err(none());
+    }
+    waiting.remove(id).ok_or_else(none)
+}
+
+pub(super) async fn accept(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    account: Account,
+) -> Result<Json<Value>, Plain> {
+    let challenge = take(&web, &id, |it| it.is_for(&account.id()))?;
+    // The game has the challenge's id, as clients expect.
+    web.host.create_as(id.clone(), challenge.wish()).await?;
+    let other = if challenge.color == "white" { "black" } else { "white" };
+    web.hall.begin(&id, &[(challenge.from.id(), challenge.color), (challenge.to.id(), other)]);
+    Ok(ok())
+}
+
+/// By whom it was made to: declined; by whom it was made: withdrawn.
+pub(super) async fn decline(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    account: Account,
+) -> Result<Json<Value>, Plain> {
+    let user = account.id();
+    let challenge = take(&web, &id, |it| it.is_for(&user) || it.from.id() == user)?;
+    let kind = if challenge.is_for(&user) { "challengeDeclined" } else { "challengeCanceled" };
+    let event = challenge.event(kind);
+    web.hall.tell(&challenge.from.id(), &event);
+    web.hall.tell(&challenge.to.id(), &event);
+    Ok(ok())
+}

@@ -1,0 +1,186 @@
+//! One game as lichess tells it.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::account::Account;
+use super::challenge::variant;
+use super::stream::{Listener, line, lines};
+use super::{Plain, ok};
+use crate::server::api::Web;
+use crate::server::core::{Act, Input, OfferKind};
+use crate::server::live::Feed;
+use crate::server::problem::Problem;
+use crate::server::transcript;
+
+/// The whole game first, then its state after every event; the stream ends with the game.
+pub(super) async fn stream(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    account: Account,
+) -> Result<Response, Plain> {
+    let state = web.host.state(&id, None, None).await?;
+    let have = state["v"].as_u64();
+    let feed = web.host.watch(&id, have).await?;
+    let (sender, answer) = lines();
+    // There is room for a first line.
+    let _ = sender.try_send(line(&full(&id, &state)));
+    if state["result"].is_null() {
+        tokio::spawn(follow(web, id, account.id(), feed, sender));
+    } else {
+        web.hall.end(&id, &account.id());
+    }
+    Ok(answer)
+}
+
+async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: Listener) {
+    loop {
+        let frame = tokio::select! {
+            frame = feed.coming.recv() => frame,
+            () = sender.closed() => return,
+        };
+        if frame.is_none() {
+            return;
+        }
+        // The game has no more to say than what it is now.
+        while feed.coming.try_recv().is_ok() {}
+        let Ok(state) = web.host.state(&id, None, None).await else { return };
+        if sender.send(line(&game_state(&state))).await.is_err() {
+            return;
+        }
+        if !state["result"].is_null() {
+            web.hall.end(&id, &user);
+            return;
+        }
+    }
+}
+
+fn full(id: &str, state: &Value) -> Value {
+    let person = |at: usize| {
+        let name = state["seats"][at].as_str().unwrap_or("Anonymous");
+        json!({ "id": name.to_ascii_lowercase(), "name": name, "title": null, "rating": null })
+    };
+    let clock = state["clock"]
+        .as_object()
+        .map(|it| json!({ "initial": it["initial"], "increment": it["increment"] }));
+    json!({
+        "type": "gameFull", "id": id, "rated": false,
+        "variant": variant(state["game"].as_str().unwrap_or_default()),
+        "clock": clock, "speed": "correspondence", "perf": { "name": "Variant" },
+        "createdAt": state["now"], "white": person(0), "black": person(1),
+        "initialFen": state["start_fen"].as_str().unwrap_or("startpos"),
+        "state": game_state(state),
+    })
+}
+
+fn game_state(state: &Value) -> Value {
+    let moves = state["moves"]
+        .as_array()
+        .map(|all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
+    // lichess has no games without time: theirs have about a month.
+    let left = |at: usize| state["clocks"][at].as_u64().unwrap_or(2_147_483_647);
+    let increment = state["clock"]["increment"].as_u64().unwrap_or(0);
+    let offers = &state["offers"];
+    let offered = |by: u64, kind: &str| {
+        offers[kind].as_u64() == Some(by) || offers[kind][0].as_u64() == Some(by)
+    };
+    let mut told = json!({
+        "type": "gameState", "moves": moves.unwrap_or_default(),
+        "wtime": left(0), "btime": left(1), "winc": increment, "binc": increment,
+        "status": status(&state["result"]),
+        "wdraw": offered(0, "draw"), "bdraw": offered(1, "draw"),
+        "wtakeback": offered(0, "takeback"), "btakeback": offered(1, "takeback"),
+    });
+    if let Some(winner) = state["result"]["winner"].as_u64() {
+        told["winner"] = json!(if winner == 0 { "white" } else { "black" });
+    }
+    told
+}
+
+/// How a game stands, in lichess' words.
+fn status(result: &Value) -> &'static str {
+    let Some(reason) = result["reason"].as_str() else { return "started" };
+    match reason {
+        "checkmate" => "mate",
+        "resignation" => "resign",
+        "stalemate" => "stalemate",
+        "timeout" => "outoftime",
+        "aborted" => "aborted",
+        _ if result["winner"].is_null() => "draw",
+        _ => "variantEnd",
+    }
+}
+
+async fn step(web: &Web, id: &str, account: Account, act: Act) -> Result<Json<Value>, Plain> {
+    let input = Input::Act { token: Some(account.token), id: None, act };
+    web.host.step(id, input).await?;
+    Ok(ok())
+}
+
+pub(super) async fn play(
+    State(web): State<Web>,
+    Path((id, uci)): Path<(String, String)>,
+    account: Account,
+) -> Result<Json<Value>, Plain> {
+    step(&web, &id, account, Act::Move { uci, expected_ply: None }).await
+}
+
+pub(super) async fn act(
+    State(web): State<Web>,
+    Path((id, act)): Path<(String, String)>,
+    account: Account,
+    body: Bytes,
+) -> Result<Json<Value>, Plain> {
+    let act = match act.as_str() {
+        "resign" => Act::Resign,
+        "abort" => Act::Abort,
+        "claim-victory" | "claim-draw" => Act::Claim,
+        "chat" => Act::Say(chat_text(&body)),
+        _ => return Err(unknown().into()),
+    };
+    step(&web, &id, account, act).await
+}
+
+pub(super) async fn answer(
+    State(web): State<Web>,
+    Path((id, act, answer)): Path<(String, String, String)>,
+    account: Account,
+) -> Result<Json<Value>, Plain> {
+    let yes = matches!(answer.as_str(), "yes" | "true");
+    let act = match (act.as_str(), yes) {
+        ("draw", true) => Act::Draw,
+        ("draw", false) => Act::Decline(OfferKind::Draw),
+        ("takeback", true) => Act::Takeback,
+        ("takeback", false) => Act::Decline(OfferKind::Takeback),
+        _ => return Err(unknown().into()),
+    };
+    step(&web, &id, account, act).await
+}
+
+fn unknown() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no_such_act", "there is nothing at this address")
+}
+
+/// The text of a chat message, from JSON or from a form.
+fn chat_text(body: &Bytes) -> String {
+    if let Ok(value) = serde_json::from_slice::<Value>(body) {
+        return value["text"].as_str().unwrap_or_default().to_owned();
+    }
+    let form = format!("/?{}", String::from_utf8_lossy(body)).parse::<axum::http::Uri>().ok();
+    let pairs =
+        form.and_then(|it| axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&it).ok());
+    let pairs = pairs.map(|it| it.0).unwrap_or_default();
+    pairs.into_iter().find(|it| it.0 == "text").map(|it| it.1).unwrap_or_default()
+}
+
+pub(super) async fn export(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+) -> Result<([(header::HeaderName, &'static str); 1], String), Plain> {
+    let pgn = transcript::pgn(&id, &web.host.log(&id).await?);
+    Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn")], pgn))
+}

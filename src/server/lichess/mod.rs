@@ -1,0 +1,81 @@
+//! The part of lichess' API that its clients need to play, so that they work unmodified: accounts,
+//! challenges, a stream of events, a stream of a game, moves. A seat's token here is the account's.
+//!
+//! Challenges and who listens are kept in memory alone: after a restart one challenges again.
+//! Deliberately absent: ratings, tournaments, anything that is not playing a game.
+
+mod account;
+mod challenge;
+mod game;
+mod stream;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use axum::Json;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::json;
+
+use super::api::Web;
+use super::problem::Problem;
+use challenge::Challenge;
+use stream::Listener;
+
+/// Who listens, and what is proposed.
+#[derive(Debug, Default)]
+pub struct Hall {
+    challenges: Mutex<HashMap<String, Challenge>>,
+    listeners: Mutex<HashMap<String, Vec<Listener>>>,
+    /// Games of each account that are going on, with the colour it plays.
+    games: Mutex<HashMap<String, Vec<(String, &'static str)>>>,
+}
+
+pub(super) fn routes() -> Router<Web> {
+    let mut router = Router::new()
+        .route("/api/v1/accounts", post(account::create))
+        .route("/api/account", get(account::show))
+        .route("/api/stream/event", get(stream::events))
+        .route("/api/challenge/{id}", post(challenge::create))
+        .route("/api/challenge/{id}/accept", post(challenge::accept))
+        .route("/api/challenge/{id}/decline", post(challenge::decline))
+        .route("/api/challenge/{id}/cancel", post(challenge::decline))
+        .route("/game/export/{id}", get(game::export));
+    for role in ["board", "bot"] {
+        let path = |rest: &str| format!("/api/{role}/game/{rest}");
+        router = router
+            .route(&path("stream/{id}"), get(game::stream))
+            .route(&path("{id}/move/{uci}"), post(game::play))
+            .route(&path("{id}/{act}"), post(game::act))
+            .route(&path("{id}/{act}/{answer}"), post(game::answer));
+    }
+    router
+}
+
+/// A problem in the form that lichess' clients read.
+#[derive(Debug)]
+pub(super) struct Plain(Problem);
+
+impl From<Problem> for Plain {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Plain {
+    fn into_response(self) -> Response {
+        let status = match self.0.status {
+            StatusCode::FORBIDDEN | StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY => {
+                StatusCode::BAD_REQUEST
+            }
+            other => other,
+        };
+        (status, Json(json!({ "error": self.0.message }))).into_response()
+    }
+}
+
+fn ok() -> Json<serde_json::Value> {
+    Json(json!({ "ok": true }))
+}

@@ -1,0 +1,344 @@
+//! One live game: the task that owns its table, stores what happens and tells those who watch.
+//!
+//! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
+//! table knows more than the log, so it is thrown away and loaded again when somebody asks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::board::Board;
+use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
+use super::host::{Host, payload};
+use super::problem::Problem;
+use super::state;
+use super::store::{Append, GameState, Summary};
+use crate::game::Game;
+
+/// As many messages as wait for one who watches; who is slower is dropped.
+const BACKLOG: usize = 64;
+/// As many as may watch one game.
+const WATCHERS: usize = 2_000;
+
+/// How often a step is tried while other nodes are faster.
+const TRIES: usize = 4;
+
+type Reply<T> = oneshot::Sender<Result<T, Problem>>;
+
+/// What a game is asked.
+#[derive(Debug)]
+pub(super) enum Command {
+    Step {
+        input: Input,
+        reply: Reply<Answer>,
+    },
+    State {
+        token: Option<TokenHash>,
+        ply: Option<usize>,
+        reply: Reply<Value>,
+    },
+    Watch {
+        have: Option<u64>,
+        reply: Reply<Feed>,
+    },
+    /// A copy of the game after some actions, to ask it things.
+    Branch {
+        ply: Option<usize>,
+        reply: Reply<Box<Game>>,
+    },
+    /// Another node may have stored events up to this one.
+    News {
+        seq: u64,
+    },
+}
+
+/// What happens in a game, for one who watches: what has been missed, then what comes.
+#[derive(Debug)]
+pub struct Feed {
+    pub missed: Vec<Arc<str>>,
+    /// Ends when the game is let go, or when too much waits to be read.
+    pub coming: mpsc::Receiver<Arc<str>>,
+}
+
+struct Live {
+    host: Arc<Host>,
+    id: String,
+    table: Table<Board>,
+    /// Every event as it is sent.
+    frames: Vec<Arc<str>>,
+    watchers: Vec<mpsc::Sender<Arc<str>>>,
+}
+
+/// A game that has to be loaded first.
+pub(super) async fn load_and_run(host: Arc<Host>, id: String, mut inbox: mpsc::Receiver<Command>) {
+    match host.load(&id).await {
+        Ok((table, entries)) => run(host, id, table, &entries, inbox).await,
+        Err(problem) => {
+            host.drop_game(&id, &mut inbox);
+            while let Some(command) = inbox.recv().await {
+                command.refuse(&problem);
+            }
+        }
+    }
+}
+
+/// Runs a game until nobody asks for it any more.
+pub(super) fn run(
+    host: Arc<Host>,
+    id: String,
+    table: Table<Board>,
+    entries: &[Entry],
+    inbox: mpsc::Receiver<Command>,
+) -> impl Future<Output = ()> + Send + use<> {
+    let frames = entries.iter().map(frame).collect();
+    let live = Live { host, id, table, frames, watchers: Vec::new() };
+    live.serve(inbox)
+}
+
+impl Command {
+    fn refuse(self, problem: &Problem) {
+        let problem = problem.clone();
+        // Whoever has stopped waiting does not need the answer.
+        match self {
+            Self::Step { reply, .. } => drop(reply.send(Err(problem))),
+            Self::State { reply, .. } => drop(reply.send(Err(problem))),
+            Self::Watch { reply, .. } => drop(reply.send(Err(problem))),
+            Self::Branch { reply, .. } => drop(reply.send(Err(problem))),
+            Self::News { .. } => {}
+        }
+    }
+}
+
+impl Live {
+    async fn serve(mut self, mut inbox: mpsc::Receiver<Command>) {
+        let mut asked = Instant::now();
+        loop {
+            let wake = self.wake(asked);
+            let command = tokio::select! {
+                biased;
+                command = inbox.recv() => command,
+                () = tokio::time::sleep_until(wake) => {
+                    if self.fallen() && self.step(Input::Tick).await.is_err() {
+                        return self.host.drop_game(&self.id, &mut inbox);
+                    }
+                    self.watchers.retain(|it| !it.is_closed());
+                    if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox) {
+                        return;
+                    }
+                    continue;
+                }
+            };
+            // Nobody can ask any more: the server drains.
+            let Some(command) = command else { return };
+            asked = Instant::now();
+            if self.answer(command).await.is_err() {
+                return self.host.drop_game(&self.id, &mut inbox);
+            }
+        }
+    }
+
+    /// When to look after the clock or whether anybody is there.
+    fn wake(&self, asked: Instant) -> Instant {
+        let idle = Instant::now().max(asked) + self.host.config.idle;
+        match self.table.deadline() {
+            None => idle,
+            Some(at) => {
+                let left = at.saturating_sub(self.host.now());
+                idle.min(Instant::now() + Duration::from_millis(left.max(1)))
+            }
+        }
+    }
+
+    fn fallen(&self) -> bool {
+        self.table.deadline().is_some_and(|at| at <= self.host.now())
+    }
+
+    /// A game whose clock runs stays: nobody may win by being forgotten.
+    fn is_idle(&self, asked: Instant) -> bool {
+        let quiet = asked.elapsed() >= self.host.config.idle;
+        quiet && self.watchers.is_empty() && !self.table.clock_runs()
+    }
+
+    /// # Errors
+    /// The events could not be stored: the game cannot go on from here.
+    async fn answer(&mut self, command: Command) -> Result<(), ()> {
+        match command {
+            Command::Step { input, reply } => match self.step(input).await {
+                Ok(answer) => drop(reply.send(answer)),
+                Err(problem) => {
+                    drop(reply.send(Err(problem)));
+                    return Err(());
+                }
+            },
+            Command::State { token, ply, reply } => drop(reply.send(self.state(token, ply))),
+            Command::Watch { have, reply } => drop(reply.send(self.watch(have))),
+            Command::Branch { ply, reply } => drop(reply.send(self.branch(ply).map(Box::new))),
+            Command::News { seq } if seq > self.table.v() => {
+                return self.catch_up().await.map_err(|_| ());
+            }
+            Command::News { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Reads what other nodes have stored.
+    async fn catch_up(&mut self) -> Result<(), Problem> {
+        let entries = self.host.log_after(&self.id, self.table.v()).await?;
+        self.table.follow(&entries).map_err(|_| Problem::unavailable())?;
+        entries.iter().for_each(|it| self.tell(frame(it)));
+        Ok(())
+    }
+
+    /// Forgets what could not be stored, and knows what others have.
+    async fn reload(&mut self) -> Result<(), Problem> {
+        let (table, entries) = self.host.load(&self.id).await?;
+        self.table = table;
+        for entry in entries.iter().skip(self.frames.len()) {
+            self.tell(frame(entry));
+        }
+        Ok(())
+    }
+
+    /// Steps, stores, and tells. If another node was faster, its events come first and the step is
+    /// tried again. The inner result is the game's own answer.
+    async fn step(&mut self, input: Input) -> Result<Result<Answer, Problem>, Problem> {
+        if self.is_behind(&input) {
+            self.catch_up().await?;
+        }
+        for _ in 0..TRIES {
+            if let Some(answer) = self.try_step(input.clone()).await? {
+                return Ok(answer);
+            }
+            self.reload().await?;
+        }
+        let status = axum::http::StatusCode::CONFLICT;
+        Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
+    }
+
+    /// Whether a move was made for a position that only another node can have shown.
+    fn is_behind(&self, input: &Input) -> bool {
+        use super::core::Act::Move;
+        let Input::Act { act: Move { expected_ply: Some(ply), .. }, .. } = input else {
+            return false;
+        };
+        self.host.is_shared() && *ply > self.table.lines().len()
+    }
+
+    async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        let started = std::time::Instant::now();
+        let is_move = matches!(&input, Input::Act { act: super::core::Act::Move { .. }, .. });
+        let output = self.table.step(self.host.now(), input);
+        if !output.events.is_empty() {
+            let expected = output.events[0].v - 1;
+            let append = Append {
+                game: self.id.clone(),
+                expected,
+                payloads: output.events.iter().map(payload).collect(),
+                summary: summary(&self.id, &self.table, self.host.now()),
+            };
+            if self.host.writer.append(append).await?.is_err() {
+                return Ok(None);
+            }
+            for entry in &output.events {
+                self.tell(frame(entry));
+            }
+        }
+        let answer = match output.answer {
+            None => Ok(Answer { v: self.table.v(), ply: 0, side: 0, game: None }),
+            Some(answer) => answer.map_err(Problem::from),
+        };
+        if is_move {
+            self.host.metrics.moved(answer.is_ok(), started.elapsed());
+        }
+        Ok(Some(answer))
+    }
+
+    fn tell(&mut self, frame: Arc<str>) {
+        let before = self.watchers.len();
+        self.watchers.retain(|it| it.try_send(Arc::clone(&frame)).is_ok());
+        self.host.metrics.dropped(before - self.watchers.len());
+        self.frames.push(frame);
+    }
+
+    fn watch(&mut self, have: Option<u64>) -> Result<Feed, Problem> {
+        self.watchers.retain(|it| !it.is_closed());
+        if self.watchers.len() >= WATCHERS {
+            let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
+            return Err(Problem::new(status, "too_many_watchers", "too many watch this game"));
+        }
+        let (sender, coming) = mpsc::channel(BACKLOG);
+        let missed = match have.and_then(|it| usize::try_from(it).ok()) {
+            Some(have) if have <= self.frames.len() => self.frames[have..].to_vec(),
+            // Without a version, or with one that was never given out: all anew.
+            _ => vec![self.resync()?],
+        };
+        self.watchers.push(sender);
+        Ok(Feed { missed, coming })
+    }
+
+    fn resync(&mut self) -> Result<Arc<str>, Problem> {
+        let state = self.state(None, None)?;
+        Ok(json!({ "v": self.table.v(), "t": "resync", "d": state }).to_string().into())
+    }
+
+    fn state(&mut self, token: Option<TokenHash>, ply: Option<usize>) -> Result<Value, Problem> {
+        let now = self.host.now();
+        let branch = match ply.filter(|&it| it != self.table.lines().len()) {
+            None => None,
+            Some(_) => Some(self.branch(ply)?),
+        };
+        Ok(state::of(&self.id, &mut self.table, branch, token.as_ref(), now))
+    }
+
+    fn branch(&self, ply: Option<usize>) -> Result<Game, Problem> {
+        let plies = self.table.lines().len();
+        let game = self.table.rules().game();
+        game.branch(ply.unwrap_or(plies))
+            .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
+    }
+}
+
+/// An event as it is sent to those who watch.
+fn frame(entry: &Entry) -> Arc<str> {
+    entry.public().to_string().into()
+}
+
+/// A game in a line of a list.
+pub(super) fn summary(id: &str, table: &Table<Board>, now: u64) -> Summary {
+    let setup = table.setup();
+    let free = !setup.open && table.seats().iter().any(Option::is_none);
+    let state = match table.outcome() {
+        Some(_) => GameState::Over,
+        None if free => GameState::Waiting,
+        None => GameState::Playing,
+    };
+    let ended =
+        table.outcome().map(|it| format!("{} by {}", it.outcome, it.reason).replace('_', " "));
+    Summary {
+        id: id.to_owned(),
+        game: setup.game.clone(),
+        presets: table.presets().to_vec(),
+        state,
+        players: table.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
+        ply: table.lines().len(),
+        result: ended,
+        updated: now,
+        listed: setup.listed,
+    }
+}
+
+/// The side to move of a table, for tests of what is shown.
+pub(super) fn turn(table: &Table<Board>) -> usize {
+    table.rules().side()
+}
+
+/// How a game began, from its log.
+pub(super) fn created(log: &[Entry]) -> Option<&super::core::Setup> {
+    match log.first().map(|it| &it.event) {
+        Some(Event::Created(setup)) => Some(setup),
+        _ => None,
+    }
+}

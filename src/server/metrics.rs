@@ -1,0 +1,87 @@
+//! What `/metrics` counts, in the text form that Prometheus reads.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The upper ends of the buckets of durations, in microseconds.
+const BUCKETS: [u64; 9] = [500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000];
+
+/// The counters of one server.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    games: AtomicU64,
+    moves: AtomicU64,
+    refused: AtomicU64,
+    dropped: AtomicU64,
+    sockets: AtomicU64,
+    limited: AtomicU64,
+    buckets: [AtomicU64; BUCKETS.len() + 1],
+    micros: AtomicU64,
+}
+
+impl Metrics {
+    pub(super) fn created(&self) {
+        self.games.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A move was made durable, or refused.
+    pub(super) fn moved(&self, accepted: bool, took: Duration) {
+        if !accepted {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.moves.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let bucket = BUCKETS.iter().position(|&it| micros <= it).unwrap_or(BUCKETS.len());
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// Watchers were dropped because they did not read.
+    pub(super) fn dropped(&self, watchers: usize) {
+        self.dropped.fetch_add(watchers as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn limited(&self) {
+        self.limited.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn socket_opened(&self) {
+        self.sockets.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn socket_closed(&self) {
+        self.sockets.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// All counters as text.
+    pub(super) fn text(&self, live: usize) -> String {
+        let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let mut text = String::new();
+        let mut line = |name: &str, kind: &str, help: &str, value: u64| {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
+        };
+        line("rulemate_games_live", "gauge", "Games in memory.", live as u64);
+        line("rulemate_sockets", "gauge", "Open WebSockets.", of(&self.sockets));
+        line("rulemate_games_created_total", "counter", "Games made.", of(&self.games));
+        line("rulemate_moves_total", "counter", "Durable moves.", of(&self.moves));
+        line("rulemate_moves_refused_total", "counter", "Refused moves.", of(&self.refused));
+        line("rulemate_watchers_dropped_total", "counter", "Watchers too slow.", of(&self.dropped));
+        line("rulemate_rate_limited_total", "counter", "Requests over a rate.", of(&self.limited));
+        let name = "rulemate_move_seconds";
+        let _ = writeln!(text, "# HELP {name} From a move's receipt to its durability.");
+        let _ = writeln!(text, "# TYPE {name} histogram");
+        let mut count = 0;
+        for (at, bucket) in self.buckets.iter().enumerate() {
+            count += of(bucket);
+            let end = BUCKETS.get(at).map(|it| (*it as f64 / 1e6).to_string());
+            let end = end.unwrap_or_else(|| "+Inf".into());
+            let _ = writeln!(text, "{name}_bucket{{le=\"{end}\"}} {count}");
+        }
+        let _ =
+            writeln!(text, "{name}_sum {}\n{name}_count {count}", of(&self.micros) as f64 / 1e6);
+        text
+    }
+}

@@ -1,0 +1,34 @@
+//! Hosting: games that people play over the network, kept in a store.
+//!
+//! `core` is one game as a function without input or output; `store` keeps what happened; `host`
+//! owns the live games, each a task (`live`); `api`, `socket` and `page` are what people and
+//! programs see. This layer knows games through `game` and `presets` alone and must not know facts
+//! or rules.
+
+mod api;
+mod board;
+pub mod core;
+mod host;
+mod library;
+mod lichess;
+mod limit;
+mod live;
+mod metrics;
+mod page;
+mod problem;
+mod serve;
+mod socket;
+mod state;
+pub mod store;
+mod transcript;
+
+pub use api::{Web, router};
+pub use board::Board;
+pub use host::{Clock, Config, Host, Wish};
+pub use library::{Library, Texts};
+pub use lichess::Hall;
+pub use limit::{Limits, Rate};
+pub use live::Feed;
+pub use metrics::Metrics;
+pub use problem::{Problem, ProblemBody};
+pub use serve::{ServeError, Settings, serve};

@@ -1,0 +1,39 @@
+// Elements in a line each. Text is always text: nothing from a server becomes markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(Infinity).filter((it) => it != null && it !== false));
+  return element;
+}
+
+export function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function clear(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((it) => it != null && it !== false));
+}
+
+/** Says something to people who listen instead of look. */
+export function announce(text) {
+  document.getElementById("status").textContent = text;
+}
+
+export function words(text) {
+  return String(text).replaceAll("_", " ");
+}
+
+/** As a sentence begins. */
+export function begin(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

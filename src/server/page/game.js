@@ -1,0 +1,418 @@
+// One game: the board, the moves, the clocks, what can be done, and why.
+
+import { get, keepName, keepToken, myName, newId, post, postSurely, tokenOf } from "./api.js";
+import { Board } from "./board.js";
+import { announce, begin, clear, h, words } from "./dom.js";
+
+export async function showGame(main, id) {
+  const view = new GameView(main, id);
+  await view.load();
+  await view.listen();
+  view.connect();
+}
+
+class GameView {
+  constructor(main, id) {
+    this.main = main;
+    this.id = id;
+    this.token = tokenOf(id);
+    this.selected = null;
+    this.ply = null; // of the position shown; null is the current one
+    this.lit = new Set();
+    this.flip = null;
+    this.asked = null;
+    this.retry = 0;
+    this.board = new Board({ onSquare: (square) => this.choose(square) });
+    this.parts = {};
+    for (const part of ["title", "top", "bottom", "state", "acts", "offers", "moves", "why", "board", "talk"]) {
+      this.parts[part] = h("div", { class: part });
+    }
+    this.parts.state.setAttribute("aria-live", "polite");
+    this.parts.board.append(this.board.root);
+    clear(main, this.parts.title, h("div", { class: "table" },
+      h("section", { class: "side", "aria-label": "Board" }, this.parts.top, this.parts.board, this.parts.bottom),
+      h("section", { class: "panel", "aria-label": "Game" }, this.parts.state, this.parts.offers, this.parts.acts, this.parts.moves, this.parts.talk),
+      h("section", { class: "panel", "aria-label": "Why" }, this.parts.why)));
+    setInterval(() => this.drawClocks(), 250);
+  }
+
+  // --- the server ------------------------------------------------------------------------------
+
+  async load() {
+    const before = this.state;
+    this.state = await get(`/games/${this.id}`, this.token);
+    this.fetched = Date.now();
+    if (this.ply === null) this.position = this.state.position;
+    if (before && this.state.ply !== before.ply) {
+      this.selected = null;
+      const last = this.state.history.at(-1);
+      if (last && this.state.ply > before.ply) announce(`${this.state.sides[last.side]} played ${last.san}`);
+    }
+    if (before && this.state.ply < before.ply && this.ply > this.state.ply) await this.show(null);
+    this.draw();
+  }
+
+  connect() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/games/${this.id}?v=${this.state.v}`);
+    socket.addEventListener("open", () => { this.retry = 0; this.main.classList.remove("away"); });
+    socket.addEventListener("message", (event) => {
+      const frame = JSON.parse(event.data);
+      if (frame.v > this.state.v || frame.t === "resync") this.refresh();
+      if (frame.t === "said") this.said(frame.d);
+    });
+    socket.addEventListener("close", () => {
+      this.main.classList.add("away");
+      this.retry = Math.min(this.retry + 1, 6);
+      setTimeout(() => this.connect(), 250 * 2 ** this.retry);
+      if (this.retry > 1) this.refresh();
+    });
+  }
+
+  /** Loads again; what comes while that is under way is loaded once more, not once each. */
+  async refresh() {
+    if (this.loading) {
+      this.again = true;
+      return;
+    }
+    this.loading = true;
+    try {
+      do {
+        this.again = false;
+        await this.load();
+      } while (this.again);
+    } catch {
+      // The connection is away; it is tried again when the socket comes back.
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  async act(name, body = {}) {
+    try {
+      const answer = await postSurely(`/games/${this.id}/${name}`, { id: newId(), ...body }, this.token);
+      if (answer.game) {
+        if (this.token) keepToken(answer.game, this.token);
+        location.href = `/game/${answer.game}`;
+      }
+      await this.refresh();
+    } catch (error) {
+      this.tell(error.message);
+    }
+  }
+
+  async play(uci) {
+    const move = { uci, expected_ply: this.state.ply, client_move_id: newId() };
+    this.selected = null;
+    try {
+      await postSurely(`/games/${this.id}/moves`, move, this.token);
+    } catch (error) {
+      this.tell(error.message);
+    }
+    await this.refresh();
+  }
+
+  async join(seat) {
+    const name = this.main.querySelector("#name")?.value || undefined;
+    if (name) keepName(name);
+    try {
+      const answer = await post(`/games/${this.id}/join`, { seat, name });
+      this.token = answer.token;
+      keepToken(this.id, answer.token);
+    } catch (error) {
+      this.tell(error.message);
+    }
+    await this.refresh();
+  }
+
+  async show(ply) {
+    this.ply = ply === null || ply >= this.state.ply ? null : Math.max(0, ply);
+    this.selected = null;
+    this.lit = new Set();
+    const state = this.ply === null ? this.state : await get(`/games/${this.id}?ply=${this.ply}`, this.token);
+    this.position = state.position;
+    this.draw();
+  }
+
+  // --- playing ---------------------------------------------------------------------------------
+
+  mine() {
+    return this.state.open ? this.state.sides.map((_, at) => at) : this.state.you;
+  }
+
+  canMove() {
+    return this.ply === null && !this.state.result && this.mine().includes(this.state.turn);
+  }
+
+  choose(square) {
+    if (square === null) {
+      this.selected = null;
+      this.lit = new Set();
+      return this.draw();
+    }
+    const { legal, pieces } = this.position;
+    const from = this.selected;
+    if (from && from !== square && this.canMove()) {
+      const options = legal.filter((it) => it.from === from && it.to === square);
+      if (options.length === 1) return this.play(options[0].uci);
+      if (options.length > 1) return this.pick(options);
+    }
+    const starts = legal.some((it) => it.from === square);
+    const own = (name) => pieces.some((it) => it.square === name && it.side === this.position.turn);
+    if (from && from !== square && own(from) && !own(square)) {
+      return this.ask({ move: `${from}${square}` });
+    }
+    const drops = legal.filter((it) => !it.from && it.to === square);
+    if (drops.length && this.canMove() && !starts) return this.pick(drops);
+    this.selected = from === square ? null : square;
+    this.lit = new Set();
+    this.draw();
+    if (this.selected) this.about(square);
+  }
+
+  pick(options) {
+    const dialog = h("dialog", { class: "pick", "aria-label": "Which move" },
+      h("p", {}, "Which move?"),
+      options.map((it) => h("button", { onclick: () => { dialog.close(); this.play(it.uci); } }, it.uci)),
+      h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  // --- why -------------------------------------------------------------------------------------
+
+  async ask(question) {
+    const query = new URLSearchParams(question);
+    if (this.ply !== null) query.set("ply", this.ply);
+    try {
+      const answer = await get(`/games/${this.id}/explain?${query}`, this.token);
+      this.explain(answer);
+    } catch (error) {
+      this.tell(error.message);
+    }
+  }
+
+  async about(square) {
+    const query = new URLSearchParams({ square });
+    if (this.ply !== null) query.set("ply", this.ply);
+    const { rows } = await get(`/games/${this.id}/explain?${query}`, this.token);
+    if (this.selected !== square) return;
+    clear(this.parts.why, this.askForm(), h("h2", {}, `What holds of ${square}`),
+      rows.length ? null : h("p", {}, "Nothing."),
+      h("ul", { class: "rows" }, rows.map((it) => h("li", {},
+        h("button", { class: "row", onclick: () => this.ask({ fact: it.fact }) }, it.sentence)))));
+  }
+
+  explain(answer) {
+    this.lit = new Set(answer.lines.flatMap((it) => it.squares));
+    const all = this.lit;
+    const light = (squares) => () => { this.lit = squares; this.draw(); };
+    const line = (it) => h("li", {
+      class: `line depth${Math.min(it.depth, 9)}`,
+      tabindex: "0",
+      onmouseenter: light(new Set(it.squares)),
+      onfocus: light(new Set(it.squares)),
+      onmouseleave: light(all),
+      onblur: light(all),
+    }, it.text, " ", it.place ? h("code", {}, it.place) : null);
+    clear(this.parts.why, this.askForm(),
+      h("h2", { class: answer.holds ? "yes" : "no" }, answer.holds ? "Why" : "Why not"),
+      h("p", { class: "summary" }, answer.summary),
+      h("ol", { class: "lines" }, answer.lines.map(line)));
+    announce(answer.summary);
+    this.draw();
+  }
+
+  askForm() {
+    const field = h("input", { id: "ask", "aria-label": "A move, a square or a fact", placeholder: "e2e4, e4, attacks(e4, d5)", autocomplete: "off" });
+    return h("form", {
+      class: "ask",
+      onsubmit: (event) => {
+        event.preventDefault();
+        const text = field.value.trim();
+        if (!text) return;
+        if (text.includes("(")) this.ask({ fact: text });
+        else if (/^[a-p]\d{1,2}$/.test(text)) { this.selected = text; this.draw(); this.about(text); }
+        else this.ask({ move: text });
+      },
+    }, field, h("button", {}, "Why?"));
+  }
+
+  tell(text) {
+    this.notice = text;
+    announce(text);
+    this.drawState();
+    clearTimeout(this.noticeTimer);
+    this.noticeTimer = setTimeout(() => { this.notice = null; this.drawState(); }, 8000);
+  }
+
+  // --- drawing ---------------------------------------------------------------------------------
+
+  draw() {
+    const { state, position } = this;
+    const flipped = this.flip ?? (this.mine().length === 1 && this.mine()[0] === 1);
+    const targets = new Map();
+    if (this.selected) {
+      for (const it of position.legal) if (it.from === this.selected) targets.set(it.to, it);
+    }
+    const shown = this.ply ?? state.ply;
+    const last = shown > 0 ? state.history[shown - 1].uci.match(/[a-p]\d{1,2}/g) || [] : [];
+    this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
+    const presets = state.presets.length ? ` with ${state.presets.join(", ")}` : "";
+    document.title = `${words(state.game)} – Rulemate`;
+    clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", {}, presets)));
+    const order = flipped ? [0, 1] : [1, 0];
+    this.drawSeat(this.parts.top, order[0]);
+    this.drawSeat(this.parts.bottom, order[1]);
+    this.drawState();
+    this.drawOffers();
+    this.drawActs();
+    this.drawMoves();
+    if (!this.parts.why.hasChildNodes()) {
+      clear(this.parts.why, this.askForm(),
+        h("p", { class: "hint" }, "Choose a square to see what holds of it. Choose a piece and a square that it may not go to, and the rules say why not."));
+    }
+  }
+
+  drawSeat(part, side) {
+    const { state } = this;
+    if (side >= state.sides.length) return clear(part);
+    const you = state.you.includes(side) ? " (you)" : "";
+    const name = state.open ? "open board" : state.seats[side] ?? "free seat";
+    clear(part,
+      h("span", { class: `disc side${side}` , "aria-hidden": "true" }),
+      h("span", { class: "who" }, `${begin(words(state.sides[side]))}: ${name}${you}`),
+      state.turn === side && !state.result ? h("span", { class: "turn" }, "to move") : null,
+      state.clocks ? h("span", { class: "clock", "data-side": side }) : null);
+    this.drawClocks();
+  }
+
+  drawClocks() {
+    if (!this.state?.clocks) return;
+    for (const clock of this.main.querySelectorAll(".clock")) {
+      const side = Number(clock.dataset.side);
+      const runs = this.state.clock_runs && side === this.state.turn;
+      const spent = runs ? Date.now() - this.fetched : 0;
+      const left = Math.max(0, this.state.clocks[side] - spent);
+      const seconds = Math.ceil(left / 1000);
+      clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      clock.classList.toggle("runs", runs);
+      clock.classList.toggle("low", left < 15000);
+      if (runs && left === 0 && !this.late) {
+        this.late = true;
+        setTimeout(() => { this.late = false; this.refresh(); }, 500);
+      }
+    }
+  }
+
+  drawState() {
+    const { state } = this;
+    let text;
+    if (state.result) {
+      const winner = state.result.winner;
+      const who = winner == null ? words(state.result.outcome === "none" ? "no result" : "draw") : `${words(state.sides[winner])} wins`;
+      text = `${who}: ${words(state.result.reason)}`;
+    } else if (state.history.at(-1)?.turn_goes_on) text = `${words(state.sides[state.turn])} goes on with the turn`;
+    else text = `${words(state.sides[state.turn])} to move`;
+    clear(this.parts.state,
+      h("p", { class: "verdict" }, begin(text)),
+      this.ply === null ? null : h("p", {}, `You look at the position after ${this.ply} of ${state.ply} actions. `, h("button", { onclick: () => this.show(null) }, "Back to the game")),
+      this.notice ? h("p", { class: "error" }, this.notice) : null);
+  }
+
+  drawOffers() {
+    const { offers, sides, seats, open, you } = this.state;
+    const mine = this.mine();
+    const lines = [];
+    const offer = (by, text, kind, accept) => {
+      const toMe = mine.some((it) => it !== by);
+      lines.push(h("p", { class: "offer" }, `${words(sides[by])} ${text}. `,
+        toMe ? h("button", { onclick: accept }, "Accept") : null,
+        mine.length ? h("button", { class: "quiet", onclick: () => this.act("decline", { offer: kind }) }, toMe ? "Decline" : "Withdraw") : null));
+    };
+    if (offers.draw != null) offer(offers.draw, "offers a draw", "draw", () => this.act("draw"));
+    if (offers.takeback) offer(offers.takeback[0], "asks to take the last turn back", "takeback", () => this.act("takeback"));
+    if (offers.presets) offer(offers.presets[0], `asks for these presets: ${offers.presets[1].join(", ") || "none"}`, "presets", () => this.act("presets", { presets: offers.presets[1] }));
+    if (offers.rematch != null) offer(offers.rematch, "wants a rematch", "rematch", () => this.act("rematch"));
+    const free = open || you.length ? [] : sides.filter((_, at) => seats[at] === null);
+    if (free.length) {
+      lines.push(h("div", { class: "offer" },
+        h("label", {}, "Your name ", h("input", { id: "name", value: myName(), maxlength: "40" })),
+        free.map((side) => h("button", { onclick: () => this.join(side) }, `Play ${words(side)}`))));
+    } else if (!open && you.length && seats.includes(null)) {
+      lines.push(h("p", { class: "offer" }, "Send your opponent this link: ", h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
+    }
+    clear(this.parts.offers, lines);
+  }
+
+  drawActs() {
+    const { state, position } = this;
+    const button = (text, act, quiet = true) => h("button", { class: quiet ? "quiet" : "", onclick: act }, text);
+    const acts = [];
+    const last = state.history.at(-1);
+    if (this.canMove()) {
+      if (last?.turn_goes_on && this.mine().includes(last.side)) acts.push(button("Undo", () => this.act("takeback"), false));
+      for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(words(it.uci), () => this.play(it.uci), false));
+      if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => this.act("claim"), false));
+    }
+    if (this.mine().length && !state.result) {
+      if (state.ply > 0 && !last?.turn_goes_on) acts.push(button("Take back", () => this.act("takeback")));
+      acts.push(button("Offer draw", () => this.act("draw")));
+      acts.push(state.ply < 2 ? button("Call off", () => this.act("abort")) : button("Resign", () => { if (confirm("Resign?")) this.act("resign"); }));
+    }
+    if (this.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => this.act("rematch")));
+    if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (this.token) keepToken(state.rematch, this.token); } }, "To the rematch"));
+    acts.push(button("Turn board", () => { this.flip = !(this.flip ?? (this.mine().length === 1 && this.mine()[0] === 1)); this.draw(); }));
+    clear(this.parts.acts, acts);
+  }
+
+  drawMoves() {
+    const { state } = this;
+    const shown = this.ply ?? state.ply;
+    let number = 0;
+    const items = state.history.map((it, at) => {
+      const starts = at === 0 || !state.history[at - 1].turn_goes_on;
+      const round = starts && (it.side === 0 || at === 0);
+      if (round) number += 1;
+      const count = round ? h("span", { class: "number" }, it.side === 0 ? `${number}.` : `${number}…`) : null;
+      return h("li", { class: `side${it.side}${starts ? "" : " goes-on"}` }, count, h("button", {
+        class: at + 1 === shown ? "move current" : "move",
+        "aria-current": at + 1 === shown ? "step" : null,
+        title: it.uci,
+        onclick: () => this.show(at + 1),
+      }, it.san));
+    });
+    const go = (text, label, ply) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.show(ply) }, text);
+    const list = h("ol", { class: "list", "aria-label": "Moves" }, items);
+    const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${this.id}/export?format=${it}` }, it.toUpperCase()), " "]);
+    clear(this.parts.moves,
+      h("div", { class: "steps" }, go("|◀", "First position", 0), go("◀", "One back", shown - 1), go("▶", "One on", shown + 1), go("▶|", "Current position", null)),
+      list, h("p", { class: "exports" }, "Export: ", exports));
+    list.querySelector(".current")?.scrollIntoView({ block: "nearest" });
+  }
+
+  // --- chat, where the game has it --------------------------------------------------------------
+
+  async listen() {
+    if (!this.state.chat) return;
+    this.log = h("ol", { class: "said", "aria-label": "Chat" });
+    const field = h("input", { "aria-label": "Message", maxlength: "300", autocomplete: "off" });
+    const send = (event) => {
+      event.preventDefault();
+      if (field.value.trim()) this.act("chat", { text: field.value.trim() });
+      field.value = "";
+    };
+    clear(this.parts.talk, h("h2", {}, "Chat"), this.log,
+      this.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send")) : null);
+    const events = await get(`/games/${this.id}/events`, this.token);
+    for (const event of events) if (event.t === "said" && event.v <= this.state.v) this.said(event.d, false);
+  }
+
+  said(data, aloud = true) {
+    const text = `${this.state.sides[data.by]}: ${data.text}`;
+    this.log?.append(h("li", {}, text));
+    this.log?.lastChild.scrollIntoView({ block: "nearest" });
+    if (aloud) announce(text);
+  }
+}

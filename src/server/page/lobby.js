@@ -1,0 +1,166 @@
+// The lobby: make a game of any game and presets, or sit down at one.
+
+import { get, keepName, keepToken, myName, post } from "./api.js";
+import { Board } from "./board.js";
+import { announce, clear, h, words } from "./dom.js";
+
+export async function showLobby(main, rules = null) {
+  const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get("/games?limit=30")]);
+  const lobby = new Lobby(catalogue, rules);
+  clear(main, h("h1", {}, "Play by your rules"), h("div", { class: "table" }, lobby.form, lobby.preview), list(games));
+  await lobby.check();
+}
+
+class Lobby {
+  constructor(catalogue, rules) {
+    this.catalogue = catalogue;
+    this.rules = rules;
+    const first = rules ? catalogue.games.at(-1).game : "knightmate";
+    const option = (it) => h("option", { value: it.game, selected: it.game === first }, it.title);
+    this.game = h("select", { id: "game" }, catalogue.games.map(option));
+    this.about = h("p", { class: "about" });
+    this.presets = catalogue.presets.map((it) => this.preset(it));
+    this.fen = h("input", { id: "fen", autocomplete: "off", placeholder: "the game's own" });
+    this.minutes = h("input", { id: "minutes", type: "number", min: "0", max: "600", value: "0" });
+    this.increment = h("input", { id: "increment", type: "number", min: "0", max: "180", value: "0" });
+    this.seat = h("select", { id: "seat" },
+      [["random", "either side"], ["white", "the first side"], ["black", "the second side"], ["both", "both sides myself"], ["", "an open board"]]
+        .map(([value, text]) => h("option", { value }, text)));
+    this.name = h("input", { id: "name", value: myName(), maxlength: "40", placeholder: "Anonymous" });
+    this.listed = h("input", { id: "listed", type: "checkbox", checked: true });
+    this.chat = h("input", { id: "chat", type: "checkbox" });
+    this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
+    this.create = h("button", {}, "Make the game");
+    const label = (text, field) => h("label", {}, h("span", {}, text), field);
+    this.form = h("form", { class: "panel make", onsubmit: (event) => { event.preventDefault(); this.make(); }, onchange: () => this.check() },
+      h("h2", {}, "New game"),
+      label("Game", this.game), this.about,
+      h("fieldset", {}, h("legend", {}, "Presets on top"), this.presets.map((it) => it.element)),
+      label("Position (FEN)", this.fen),
+      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment)),
+      h("div", { class: "pair" }, label("I play", this.seat), label("My name", this.name)),
+      h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
+      h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
+      this.verdict, this.create);
+    this.board = new Board({ onSquare: (square) => this.put(square) });
+    this.brush = h("select", { id: "brush", "aria-label": "What a click on a square does" });
+    this.turn = h("select", { id: "turn", "aria-label": "Side to move", onchange: () => this.compose() });
+    this.preview = h("section", { class: "panel", "aria-label": "Start position" }, h("h2", {}, "Start position"),
+      h("div", { class: "board" }, this.board.root),
+      h("p", { class: "edit" }, "A click on a square ", this.brush, " ", this.turn));
+  }
+
+  // --- the editor: what it makes is the text of the position above ---------------------------------
+
+  /** The kinds of piece that this game has been seen with, of every side. */
+  brushes(position, sides) {
+    const letters = new Map(position.pieces.map((it) => [it.letter, it.kind]));
+    if (this.brushGame === this.game.value && letters.size <= this.brushCount) return;
+    this.brushGame = this.game.value;
+    this.brushCount = letters.size;
+    const option = (value, text) => h("option", { value }, text);
+    const pieces = sides.slice(0, 2).flatMap((side, at) => [...letters].map(([letter, kind]) =>
+      option(at === 0 ? letter.toUpperCase() : letter, `puts a ${words(side)} ${words(kind)} there`)));
+    clear(this.brush, option("", "does nothing"), option("-", "clears it"), pieces);
+    clear(this.turn, sides.slice(0, 2).map((side, at) => option(at === 0 ? "w" : "b", `${words(side)} to move`)));
+  }
+
+  put(square) {
+    if (!square || !this.position || !this.brush.value) return;
+    const others = this.position.pieces.filter((it) => it.square !== square);
+    const letter = this.brush.value;
+    this.position = { ...this.position, pieces: letter === "-" ? others : [...others, { square, letter: letter.toLowerCase(), side: letter === letter.toUpperCase() ? 0 : 1 }] };
+    this.compose();
+  }
+
+  compose() {
+    const { files, ranks, pieces, fen } = this.position;
+    const at = new Map(pieces.map((it) => [it.square, it.side === 0 ? it.letter.toUpperCase() : it.letter.toLowerCase()]));
+    const rows = [];
+    for (let rank = ranks; rank >= 1; rank -= 1) {
+      let row = "";
+      let empty = 0;
+      for (let file = 0; file < files; file += 1) {
+        const letter = at.get(`${String.fromCharCode(97 + file)}${rank}`);
+        if (letter && empty) row += empty;
+        empty = letter ? 0 : empty + 1;
+        if (letter) row += letter;
+      }
+      rows.push(empty ? row + empty : row);
+    }
+    // Rights and clocks of another position would not fit this one.
+    const rest = fen.split(" ").slice(6);
+    this.fen.value = [rows.join("/"), this.turn.value || "w", "-", "-", "0", "1", ...rest].join(" ");
+    this.check();
+  }
+
+  preset(entry) {
+    const on = h("input", { type: "checkbox", value: entry.preset });
+    const scope = h("select", { "aria-label": `${entry.name}: for whom` }, ["both", "white", "black"].map((it) => h("option", { value: it }, it)));
+    const options = h("input", { "aria-label": `${entry.name}: options`, placeholder: "option=value,…", class: "options" });
+    const element = h("div", { class: "preset" },
+      h("label", { class: "tick" }, on, h("span", {}, h("b", {}, entry.name), " ", entry.description)),
+      h("div", { class: "how" }, scope, options));
+    const text = () => [entry.preset, scope.value, options.value.trim()].filter(Boolean).join(":");
+    return { element, on, text };
+  }
+
+  wish() {
+    const wish = { game: this.game.value, presets: this.presets.filter((it) => it.on.checked).map((it) => it.text()) };
+    if (this.fen.value.trim()) wish.fen = this.fen.value.trim();
+    if (this.rules) wish.rules = this.rules;
+    return wish;
+  }
+
+  async check() {
+    const entry = this.catalogue.games.find((it) => it.game === this.game.value);
+    const uses = entry.uses.length ? `Built from ${entry.uses.join(", ")}. ` : "";
+    this.about.textContent = entry.description || `${uses}${entry.about.join(". ")}`;
+    for (const it of this.presets) it.element.classList.toggle("on", it.on.checked);
+    const asked = (this.asked = (this.asked || 0) + 1);
+    try {
+      const found = await post("/presets/check", this.wish());
+      if (asked !== this.asked) return;
+      const names = found.sides.map(words);
+      const options = this.seat.options;
+      if (names.length >= 2) { options[1].textContent = names[0]; options[2].textContent = names[1]; options[1].value = found.sides[0]; options[2].value = found.sides[1]; }
+      clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.join(", ")}` : "No presets."));
+      this.position = found.position;
+      this.brushes(found.position, found.sides);
+      this.board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), sides: found.sides });
+      this.create.disabled = false;
+    } catch (error) {
+      if (asked !== this.asked) return;
+      const more = (error.body?.diagnostics || []).map((it) => h("li", {}, h("code", {}, `${it.file}:${it.line}`), ` ${it.message}`));
+      clear(this.verdict, h("p", { class: "error" }, error.message), more.length ? h("ul", {}, more) : null);
+      this.create.disabled = true;
+    }
+  }
+
+  async make() {
+    const wish = { ...this.wish(), listed: this.listed.checked, chat: this.chat.checked };
+    const minutes = Number(this.minutes.value);
+    if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000 };
+    if (this.seat.value) wish.seat = this.seat.value;
+    if (this.name.value.trim()) { wish.name = this.name.value.trim(); keepName(wish.name); }
+    try {
+      const made = await post("/games", wish);
+      if (made.token) keepToken(made.id, made.token);
+      location.href = made.url;
+    } catch (error) {
+      clear(this.verdict, h("p", { class: "error" }, error.message));
+      announce(error.message);
+    }
+  }
+}
+
+function list(games) {
+  const row = (it) => h("tr", {},
+    h("td", {}, h("a", { href: `/game/${it.id}` }, words(it.game)), it.presets.length ? ` with ${it.presets.join(", ")}` : ""),
+    h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
+    h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
+  return h("section", { class: "panel games", "aria-label": "Games" }, h("h2", {}, "Games"),
+    games.length
+      ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, games.map(row)))
+      : h("p", {}, "None yet. Make one, and send its link to a friend."));
+}

@@ -1,0 +1,74 @@
+// A rule editor: diagnostics while you type, and a game by what compiles.
+
+import { keepToken, post } from "./api.js";
+import { announce, clear, h } from "./dom.js";
+
+const EXAMPLE = `% archbishops: every bishop also leaps like a knight.
+.meta preset "archbishops"
+.meta name "Archbishops"
+.meta description "Bishops also leap like knights"
+
+.domain Preset += { archbishops }
+
+leap('bishop, 1, 2).   leap('bishop, 2, 1).   leap('bishop, 2, -1).  leap('bishop, 1, -2).
+leap('bishop, -1, -2). leap('bishop, -2, -1). leap('bishop, -2, 1).  leap('bishop, -1, 2).
+`;
+
+export async function showRules(main) {
+  const text = h("textarea", { id: "rules", rows: "24", spellcheck: "false", "aria-label": "Rule text", "aria-describedby": "found" });
+  text.value = localStorage.getItem("rules") || EXAMPLE;
+  const found = h("div", { id: "found", "aria-live": "polite" });
+  const play = h("button", { disabled: true }, "Play it");
+  let timer = null;
+  let asked = 0;
+  let name = null;
+
+  const check = async () => {
+    localStorage.setItem("rules", text.value);
+    const mine = (asked += 1);
+    try {
+      const answer = await post("/rules", { text: text.value });
+      if (mine !== asked) return;
+      name = answer.name;
+      play.disabled = !answer.ok;
+      clear(found, answer.ok
+        ? h("p", { class: "yes" }, `It compiles${name ? `: ${name}` : ""}.`)
+        : h("ol", { class: "diagnostics" }, answer.diagnostics.map((it) => diagnostic(it, text))));
+    } catch (error) {
+      if (mine !== asked) return;
+      play.disabled = true;
+      clear(found, h("p", { class: "error" }, error.message));
+    }
+  };
+  text.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(check, 350); });
+  play.addEventListener("click", async () => {
+    try {
+      const { rules } = await post("/rules", { text: text.value, keep: true });
+      const isPreset = /^\.meta preset /m.test(text.value);
+      const wish = isPreset ? { game: "chess", presets: name ? [name] : [] } : { game: name || "chess" };
+      const made = await post("/games", { ...wish, rules, seat: "both" });
+      keepToken(made.id, made.token);
+      location.href = made.url;
+    } catch (error) {
+      clear(found, h("p", { class: "error" }, error.message));
+      announce(error.message);
+    }
+  });
+  clear(main, h("h1", {}, "Write rules"),
+    h("p", {}, "A preset changes any game; a game has a layout of its own. The language is described in ", h("code", {}, "docs/rules.md"), "."),
+    h("div", { class: "table editor" }, h("section", { class: "panel" }, text, play), h("section", { class: "panel" }, h("h2", {}, "Findings"), found)));
+  await check();
+}
+
+function diagnostic(it, text) {
+  const go = () => {
+    const lines = text.value.split("\n");
+    const at = lines.slice(0, it.line - 1).reduce((sum, line) => sum + line.length + 1, 0) + (it.column || 1) - 1;
+    text.focus();
+    text.setSelectionRange(at, at + 1);
+  };
+  return h("li", {},
+    it.line ? h("button", { class: "row", onclick: go }, `line ${it.line}, column ${it.column}`) : null,
+    " ", h("b", {}, it.code), " ", it.message,
+    it.help ? h("p", { class: "hint" }, `Help: ${it.help}`) : null);
+}

@@ -1,0 +1,112 @@
+//! What goes wrong, as clients see it: a status, a stable code, a sentence. Nothing has changed.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::core::Refusal;
+use super::store::{Conflict, StoreError};
+
+/// Why a request was not done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub message: String,
+    /// More about it, by name.
+    pub more: Option<Value>,
+}
+
+/// A problem as it is sent.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProblemBody {
+    /// The stable code, for programs.
+    pub error: String,
+    /// The sentence, for people.
+    pub message: String,
+    /// More about it: `ply`, `because`, `diagnostics`.
+    #[serde(flatten)]
+    pub more: Option<Value>,
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), more: None }
+    }
+
+    pub fn with(mut self, more: Value) -> Self {
+        self.more = Some(more);
+        self
+    }
+
+    pub fn no_game(id: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "no_such_game", format!("there is no game {id}"))
+    }
+
+    pub fn bad(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    pub fn unprocessable(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+    }
+
+    pub fn unavailable() -> Self {
+        let message = "the server cannot store anything at the moment: nothing was done";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
+    }
+
+    pub fn body(&self) -> ProblemBody {
+        let (error, message) = (self.code.to_owned(), self.message.clone());
+        ProblemBody { error, message, more: self.more.clone() }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        (self.status, Json(self.body())).into_response()
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let status = match &refusal {
+            Refusal::NoToken => StatusCode::UNAUTHORIZED,
+            Refusal::WrongToken | Refusal::NotYourTurn => StatusCode::FORBIDDEN,
+            Refusal::NoSeat(_) => StatusCode::NOT_FOUND,
+            Refusal::TooLong { .. } => StatusCode::BAD_REQUEST,
+            Refusal::Illegal(_) | Refusal::NotSo(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::CONFLICT,
+        };
+        let more = match &refusal {
+            Refusal::StalePly { ply, .. } => Some(json!({ "ply": ply })),
+            Refusal::Illegal(it) | Refusal::NotSo(it) if !it.because.is_empty() => {
+                Some(json!({ "because": it.because }))
+            }
+            _ => None,
+        };
+        Self { status, code: refusal.code(), message: refusal.to_string(), more }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Damaged { .. } => {
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                Self::new(status, "log_damaged", error.to_string())
+            }
+            _ => Self::unavailable(),
+        }
+    }
+}
+
+impl From<Conflict> for Problem {
+    fn from(_: Conflict) -> Self {
+        let message = "another server has this game: ask again";
+        Self::new(StatusCode::CONFLICT, "game_moved", message)
+    }
+}

@@ -1,0 +1,200 @@
+//! The WebSocket of a game: what happens, as it happens, and moves the other way.
+//!
+//! The server sends events `{v, at, t, d}`, numbered without gaps; who comes back says `?v=N` and
+//! gets what was missed, or `resync` with the whole state. A client may send
+//! `{"t":"auth","d":{"token":...}}`, then `{"t":"move","a":7,"d":{"uci":...,"expected_ply":...,
+//! "client_move_id":...}}`; it is answered by `{"t":"ack","a":7,"d":...}` once the move is durable,
+//! or by `{"t":"error","a":7,"d":...}`. The token goes into a message, never into the address.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+
+use super::api::Web;
+use super::core::{Act, Input, TokenHash};
+use super::live::Feed;
+use super::problem::Problem;
+
+/// As large as a message may be.
+const MESSAGE: usize = 4096;
+/// As many messages as a client may send in a second.
+const RATE: u32 = 20;
+/// How often the server asks whether the client is there, and how long it waits.
+const PING: Duration = Duration::from_secs(15);
+const SILENCE: Duration = Duration::from_secs(40);
+/// How long one message may take to be taken by the network.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// Where a client stands.
+#[derive(Debug, Deserialize)]
+pub(super) struct Have {
+    v: Option<u64>,
+}
+
+/// A message from a client.
+#[derive(Debug, Deserialize)]
+struct Said {
+    t: String,
+    #[serde(default)]
+    a: Value,
+    #[serde(default)]
+    d: Value,
+}
+
+#[derive(Debug, Deserialize)]
+struct MoveSaid {
+    uci: String,
+    expected_ply: Option<usize>,
+    client_move_id: Option<String>,
+}
+
+pub(super) async fn open(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(have): Query<Have>,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, Problem> {
+    let feed = web.host.watch(&id, have.v).await?;
+    // Small buffers: thousands of sockets are mostly silent.
+    let upgrade = upgrade
+        .max_message_size(MESSAGE)
+        .max_frame_size(MESSAGE)
+        .read_buffer_size(MESSAGE)
+        .write_buffer_size(0)
+        .max_write_buffer_size(64 * 1024);
+    Ok(upgrade.on_upgrade(move |socket| async move {
+        web.host.metrics.socket_opened();
+        let mut client = Client { web, id, socket, token: None, window: Instant::now(), said: 0 };
+        client.run(feed).await;
+        client.web.host.metrics.socket_closed();
+    }))
+}
+
+struct Client {
+    web: Web,
+    id: String,
+    socket: WebSocket,
+    token: Option<TokenHash>,
+    /// The second in which messages are counted.
+    window: Instant,
+    said: u32,
+}
+
+/// The connection is over.
+struct Gone;
+
+impl Client {
+    async fn run(&mut self, feed: Feed) {
+        let Feed { missed, mut coming } = feed;
+        for frame in missed {
+            if self.send(frame).await.is_err() {
+                return;
+            }
+        }
+        let mut heard = Instant::now();
+        let mut ping = tokio::time::interval(PING);
+        loop {
+            let goes_on = tokio::select! {
+                frame = coming.recv() => match frame {
+                    Some(frame) => self.send(frame).await,
+                    None => return self.close(4000, "come back with ?v=N").await,
+                },
+                message = self.socket.recv() => {
+                    heard = Instant::now();
+                    match message {
+                        Some(Ok(message)) => self.hear(message).await,
+                        _ => return,
+                    }
+                }
+                _ = ping.tick() => match heard.elapsed() > SILENCE {
+                    true => return self.close(4001, "silent for too long").await,
+                    false => self.put(Message::Ping(Vec::new().into())).await,
+                },
+            };
+            if goes_on.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn hear(&mut self, message: Message) -> Result<(), Gone> {
+        let text = match message {
+            Message::Text(text) => text,
+            Message::Close(_) => return Err(Gone),
+            Message::Binary(_) => {
+                self.close(1003, "text only").await;
+                return Err(Gone);
+            }
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+        };
+        if self.window.elapsed() >= Duration::from_secs(1) {
+            self.window = Instant::now();
+            self.said = 0;
+        }
+        self.said += 1;
+        if self.said > RATE {
+            self.close(4002, "too many messages").await;
+            return Err(Gone);
+        }
+        let answer = match serde_json::from_str::<Said>(&text) {
+            Err(error) => failure(&Value::Null, &Problem::bad("malformed_json", error.to_string())),
+            Ok(said) => self.answer(said).await,
+        };
+        self.send(answer.to_string().into()).await
+    }
+
+    async fn answer(&mut self, said: Said) -> Value {
+        let done = match said.t.as_str() {
+            "ping" => return json!({ "t": "pong", "a": said.a }),
+            "auth" => match said.d["token"].as_str() {
+                Some(token) => {
+                    self.token = Some(TokenHash::of(token));
+                    Ok(json!({}))
+                }
+                None => Err(Problem::bad("missing_field", "auth needs `token`")),
+            },
+            "move" => self.play(said.d).await,
+            other => Err(Problem::bad("no_such_message", format!("there is no message {other}"))),
+        };
+        match done {
+            Ok(answer) => json!({ "t": "ack", "a": said.a, "d": answer }),
+            Err(problem) => failure(&said.a, &problem),
+        }
+    }
+
+    async fn play(&mut self, data: Value) -> Result<Value, Problem> {
+        let said: Result<MoveSaid, _> = serde_json::from_value(data);
+        let MoveSaid { uci, expected_ply, client_move_id } =
+            said.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
+        let act = Act::Move { uci, expected_ply };
+        let input = Input::Act { token: self.token.clone(), id: client_move_id, act };
+        Ok(json!(self.web.host.step(&self.id, input).await?))
+    }
+
+    async fn send(&mut self, frame: Arc<str>) -> Result<(), Gone> {
+        self.put(Message::Text(Utf8Bytes::from(&*frame))).await
+    }
+
+    async fn put(&mut self, message: Message) -> Result<(), Gone> {
+        match timeout(SLOW, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Gone),
+        }
+    }
+
+    async fn close(&mut self, code: u16, reason: &'static str) {
+        let frame = CloseFrame { code, reason: reason.into() };
+        // Who has gone already needs no farewell.
+        let _ = self.put(Message::Close(Some(frame))).await;
+    }
+}
+
+fn failure(a: &Value, problem: &Problem) -> Value {
+    json!({ "t": "error", "a": a, "d": problem.body() })
+}

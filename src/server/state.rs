@@ -1,0 +1,61 @@
+//! A game as clients see it: everything that a page needs to draw it.
+
+use serde_json::{Value, json};
+
+use super::board::Board;
+use super::core::{Table, TokenHash};
+use super::live::{summary, turn};
+use crate::game::Game;
+
+/// The state of a game; the position is that of `past` if it is given.
+pub(super) fn of(
+    id: &str,
+    table: &mut Table<Board>,
+    past: Option<Game>,
+    token: Option<&TokenHash>,
+    now: u64,
+) -> Value {
+    let is_past = past.is_some();
+    let mut past = past;
+    let mut position = match &mut past {
+        Some(game) => game.view(),
+        None => table.rules_mut().game_mut().view(),
+    };
+    // How a game ends may be more than its rules know: by time, by agreement.
+    if table.outcome().is_some() && !is_past {
+        position.legal.clear();
+        position.claims.clear();
+    }
+    let summary = summary(id, table, now);
+    let setup = table.setup();
+    let legal: Vec<&str> = position.legal.iter().map(|it| it.uci.as_str()).collect();
+    let moves: Vec<&str> = table.lines().iter().map(|it| it.uci.as_str()).collect();
+    json!({
+        "id": id,
+        "v": table.v(),
+        "game": setup.game,
+        "presets": table.presets(),
+        "status": summary.state,
+        "open": setup.open,
+        "chat": setup.chat,
+        "sides": setup.sides,
+        "seats": summary.players,
+        "you": token.map(|it| table.sides_of(it)).unwrap_or_default(),
+        "ply": table.lines().len(),
+        "turn": turn(table),
+        "moves": moves,
+        "history": table.lines(),
+        "clock": setup.clock,
+        "clocks": table.clocks(now),
+        "clock_runs": table.clock_runs(),
+        "now": now,
+        "offers": table.offers(),
+        "result": table.outcome(),
+        "rematch": table.rematch(),
+        "start_fen": setup.fen,
+        "rules": setup.rules,
+        "fen": position.fen,
+        "legal": legal,
+        "position": position,
+    })
+}

@@ -1,0 +1,72 @@
+//! The hash chain of a game's log: each hash is over the one before, so an event that is changed,
+//! lost or put elsewhere is found when the log is read.
+
+use super::{Row, StoreError};
+
+/// A log up to one of its events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    seq: u64,
+    hash: String,
+}
+
+impl Chain {
+    /// The chain of a game without events.
+    pub fn new(game: &str) -> Self {
+        Self { seq: 0, hash: blake3::hash(game.as_bytes()).to_hex().to_string() }
+    }
+
+    /// The chain up to a stored event.
+    pub fn at(seq: u64, hash: String) -> Self {
+        Self { seq, hash }
+    }
+
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The row of the next event.
+    pub fn next(&mut self, payload: &str) -> Row {
+        let mut hasher = blake3::Hasher::new();
+        self.seq += 1;
+        hasher.update(self.hash.as_bytes());
+        hasher.update(&self.seq.to_le_bytes());
+        hasher.update(payload.as_bytes());
+        self.hash = hasher.finalize().to_hex().to_string();
+        Row { seq: self.seq, payload: payload.to_owned(), hash: self.hash.clone() }
+    }
+
+    /// Takes a stored row in.
+    ///
+    /// # Errors
+    /// It is not the one that comes next.
+    pub fn verify(&mut self, game: &str, row: &Row) -> Result<(), StoreError> {
+        let expected = self.next(&row.payload);
+        let fault = match row {
+            _ if row.seq != expected.seq => format!("number {} is missing", expected.seq),
+            _ if row.hash != expected.hash => "its text is not what was written".to_owned(),
+            _ => return Ok(()),
+        };
+        Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
+    }
+
+    /// Holds every hash of a whole log against its event, and the last against this head.
+    ///
+    /// # Errors
+    /// The log is not what was written.
+    pub fn verify_all(&self, game: &str, rows: &[Row]) -> Result<(), StoreError> {
+        let mut chain = Self::new(game);
+        for row in rows {
+            chain.verify(game, row)?;
+        }
+        if chain == *self {
+            return Ok(());
+        }
+        let fault = format!("the log ends at {}, but {} were written", chain.seq, self.seq);
+        Err(StoreError::Damaged { game: game.to_owned(), seq: chain.seq + 1, fault })
+    }
+}

@@ -1,0 +1,139 @@
+//! The threads that a store lives on: one that writes, in groups, and one that reads.
+//!
+//! Syncing to disk costs the same for one event as for hundreds. So what arrives while a commit is
+//! under way is committed together by the next, and an append returns when it is durable.
+
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Append, Conflict, Store, StoreError};
+
+/// As many appends as one transaction takes.
+const GROUP: usize = 512;
+/// As many as may wait; then whoever writes waits to get in.
+const QUEUE: usize = 4096;
+
+type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
+
+/// The writing thread.
+#[derive(Debug)]
+pub struct Journal {
+    queue: mpsc::Sender<(Append, Done)>,
+    thread: JoinHandle<()>,
+}
+
+impl Journal {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// There are too many threads.
+    pub fn start(store: Box<dyn Store>) -> std::io::Result<Self> {
+        let (queue, inbox) = mpsc::channel(QUEUE);
+        let name = "journal".to_owned();
+        let thread = thread::Builder::new().name(name).spawn(move || write(store, inbox))?;
+        Ok(Self { queue, thread })
+    }
+
+    /// A handle to write with.
+    pub fn writer(&self) -> Writer {
+        Writer { queue: self.queue.clone() }
+    }
+
+    /// Waits until all is written. Every other handle must be gone, or this waits for them.
+    pub fn finish(self) {
+        drop(self.queue);
+        if self.thread.join().is_err() {
+            tracing::error!("the journal's thread has failed");
+        }
+    }
+}
+
+/// What games write through.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    queue: mpsc::Sender<(Append, Done)>,
+}
+
+impl Writer {
+    /// Returns when the events are durable.
+    ///
+    /// # Errors
+    /// The store is away; whether the events are stored is then unknown.
+    pub async fn append(&self, append: Append) -> Result<Result<(), Conflict>, StoreError> {
+        let gone = || StoreError::Unavailable("the journal has stopped".into());
+        let (done, answer) = oneshot::channel();
+        self.queue.send((append, done)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+fn write(mut store: Box<dyn Store>, mut inbox: mpsc::Receiver<(Append, Done)>) {
+    let mut group = Vec::with_capacity(GROUP);
+    while let Some(first) = inbox.blocking_recv() {
+        group.push(first);
+        while group.len() < GROUP
+            && let Ok(next) = inbox.try_recv()
+        {
+            group.push(next);
+        }
+        let (appends, waiting): (Vec<Append>, Vec<Done>) = group.drain(..).unzip();
+        match store.append(&appends) {
+            // Whoever has stopped waiting does not need the answer.
+            Ok(results) => {
+                for (done, result) in waiting.into_iter().zip(results) {
+                    let _ = done.send(Ok(result));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, events = appends.len(), "not stored");
+                for done in waiting {
+                    let _ = done.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+}
+
+type Job = Box<dyn FnOnce(&mut dyn Store) + Send>;
+
+/// The reading thread, with a connection of its own.
+#[derive(Debug, Clone)]
+pub struct Reads {
+    queue: mpsc::Sender<Job>,
+}
+
+impl Reads {
+    /// Starts the thread. It ends when the last handle is gone.
+    ///
+    /// # Errors
+    /// There are too many threads.
+    pub fn start(mut store: Box<dyn Store>) -> std::io::Result<Self> {
+        let (queue, mut inbox) = mpsc::channel::<Job>(QUEUE);
+        let body = move || {
+            while let Some(job) = inbox.blocking_recv() {
+                job(store.as_mut());
+            }
+        };
+        thread::Builder::new().name("reads".to_owned()).spawn(body)?;
+        Ok(Self { queue })
+    }
+
+    /// Asks the store something.
+    ///
+    /// # Errors
+    /// As the question.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let gone = || StoreError::Unavailable("the reader has stopped".into());
+        let (done, answer) = oneshot::channel();
+        let job: Job = Box::new(move |store| {
+            // Whoever has stopped waiting does not need the answer.
+            let _ = done.send(question(store));
+        });
+        self.queue.send(job).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}

@@ -1,0 +1,186 @@
+//! Where games are kept: a log of events for each game, append-only and chained by hashes.
+//!
+//! A [`Store`] is blocking and belongs to one thread; [`Journal`] and [`Reads`] are the threads and
+//! what the rest of the server talks to. An append says which event it expects to come after, so
+//! two owners of one game cannot both write; it is durable when it returns.
+//! Deliberately absent: changing or deleting an event. A takeback is an event too.
+
+mod chain;
+mod journal;
+mod postgres;
+mod sqlite;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use utoipa::ToSchema;
+
+pub use chain::Chain;
+pub use journal::{Journal, Reads, Writer};
+pub use postgres::Postgres;
+pub use sqlite::Sqlite;
+
+/// An event as it is stored: its number, counted from 1, its text, and the hash of all until it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub seq: u64,
+    pub payload: String,
+    pub hash: String,
+}
+
+/// Events to be added to one game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    pub game: String,
+    /// The number of the last event so far; 0 makes the game.
+    pub expected: u64,
+    pub payloads: Vec<String>,
+    /// What the game comes to now.
+    pub summary: Summary,
+}
+
+/// A game in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Summary {
+    pub id: String,
+    /// The game's name in the catalogue.
+    pub game: String,
+    pub presets: Vec<String>,
+    pub state: GameState,
+    /// Who sits where; null is a free seat.
+    pub players: Vec<Option<String>>,
+    /// Actions played.
+    pub ply: usize,
+    /// How it ended, in words.
+    pub result: Option<String>,
+    /// When it last changed, in milliseconds since 1970.
+    pub updated: u64,
+    /// Whether lists show it.
+    #[serde(skip)]
+    pub listed: bool,
+}
+
+/// Where a game stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GameState {
+    /// A seat is free.
+    Waiting,
+    Playing,
+    Over,
+}
+
+impl GameState {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Playing => "playing",
+            Self::Over => "over",
+        }
+    }
+}
+
+/// Somebody else has written to the game.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("game {game} is at event {found}, not {expected}")]
+pub struct Conflict {
+    pub game: String,
+    pub expected: u64,
+    pub found: u64,
+}
+
+/// Why a store does not do what it should.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error("the store cannot be reached: {0}")]
+    Unavailable(String),
+    #[error("the log of game {game} is damaged at event {seq}: {fault}")]
+    Damaged { game: String, seq: u64, fault: String },
+    #[error("{url} is no store: {fault}")]
+    Url { url: String, fault: String },
+}
+
+/// What a check of a whole store found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Health {
+    pub games: u64,
+    pub events: u64,
+    /// What is wrong, a line each.
+    pub faults: Vec<String>,
+}
+
+/// A log of events for each game.
+pub trait Store: Send {
+    /// Adds to several games in one durable transaction. A conflict concerns its own game alone.
+    ///
+    /// # Errors
+    /// Nothing was stored.
+    fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError>;
+
+    /// The events of a game after a number, in order, their hashes verified. None if there is no
+    /// such game.
+    ///
+    /// # Errors
+    /// The store is away, or the log is not what was written.
+    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError>;
+
+    /// Listed games, the last changed first.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError>;
+
+    /// Keeps a text under its hash (the rules that games are played by), durably.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError>;
+
+    /// A text that was kept.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError>;
+
+    /// Writes a copy that can be opened like the store itself.
+    ///
+    /// # Errors
+    /// The store is away, or the file is there or cannot be written.
+    fn backup(&mut self, to: &Path) -> Result<(), StoreError>;
+
+    /// Verifies every chain.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn check(&mut self) -> Result<Health, StoreError>;
+}
+
+/// Opens the store of a URL: `sqlite://PATH`, a plain path, or `postgres://...` for several nodes.
+///
+/// # Errors
+/// There is no such store, and none can be made.
+pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
+    match url.split_once("://") {
+        Some(("sqlite", path)) => Ok(Box::new(Sqlite::open(Path::new(path))?)),
+        None => Ok(Box::new(Sqlite::open(Path::new(url))?)),
+        Some(("postgres" | "postgresql", _)) => Ok(Box::new(Postgres::open(url)?)),
+        Some((scheme, _)) => {
+            let fault = format!("stores are sqlite://PATH or postgres://..., not {scheme}");
+            // A URL may hold a password: only its scheme is shown.
+            Err(StoreError::Url { url: format!("{scheme}://..."), fault })
+        }
+    }
+}
+
+/// News of what other nodes append, as game and last event; game `*` is all of them. None for a
+/// store that has no other nodes.
+///
+/// # Errors
+/// The store is away.
+pub fn news(url: &str) -> Result<Option<mpsc::Receiver<(String, u64)>>, StoreError> {
+    match url.split_once("://") {
+        Some(("postgres" | "postgresql", _)) => postgres::listen(url).map(Some),
+        _ => Ok(None),
+    }
+}

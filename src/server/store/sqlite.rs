@@ -1,0 +1,207 @@
+//! The store without set-up: one SQLite file, write-ahead log, every commit synced to disk.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
+
+/// Raised when the tables change; a store of another format is refused.
+const FORMAT: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS games (
+    id TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    state TEXT NOT NULL,
+    listed INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    summary TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS games_by_time ON games (listed, updated DESC);
+CREATE TABLE IF NOT EXISTS events (
+    game TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    payload TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (game, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS texts (
+    hash TEXT PRIMARY KEY,
+    text TEXT NOT NULL
+) WITHOUT ROWID;
+";
+
+/// One connection to the file.
+#[derive(Debug)]
+pub struct Sqlite {
+    connection: Connection,
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl Sqlite {
+    /// Opens the file, or makes it.
+    ///
+    /// # Errors
+    /// The file is no store, or of another format, or cannot be made.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if found > FORMAT {
+            let fault = format!("its format is {found}, this program knows {FORMAT}");
+            return Err(StoreError::Url { url: path.display().to_string(), fault });
+        }
+        if found < FORMAT {
+            connection.execute_batch(TABLES)?;
+            connection.pragma_update(None, "user_version", FORMAT)?;
+        }
+        Ok(Self { connection })
+    }
+}
+
+impl Store for Sqlite {
+    fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let mut done = Vec::with_capacity(batch.len());
+        for append in batch {
+            done.push(append_one(&transaction, append)?);
+        }
+        transaction.commit()?;
+        Ok(done)
+    }
+
+    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
+        let Some(last) = head(&self.connection, game)? else { return Ok(None) };
+        let mut rows = rows(&self.connection, game)?;
+        last.verify_all(game, &rows)?;
+        rows.retain(|it| it.seq > after);
+        Ok(Some(rows))
+    }
+
+    fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT summary FROM games WHERE listed = 1 AND (?1 IS NULL OR state = ?1)
+             ORDER BY updated DESC LIMIT ?2",
+        )?;
+        let state = state.map(GameState::word);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let texts = statement.query_map(params![state, limit], |row| row.get::<_, String>(0))?;
+        let mut summaries = Vec::new();
+        for text in texts {
+            let read = serde_json::from_str(&text?);
+            summaries.push(read.map_err(|it| StoreError::Unavailable(it.to_string()))?);
+        }
+        Ok(summaries)
+    }
+
+    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
+        let sql = "INSERT OR IGNORE INTO texts (hash, text) VALUES (?1, ?2)";
+        self.connection.execute(sql, params![hash, text])?;
+        Ok(())
+    }
+
+    fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT text FROM texts WHERE hash = ?1";
+        Ok(self.connection.query_row(sql, [hash], |row| row.get(0)).optional()?)
+    }
+
+    fn backup(&mut self, to: &Path) -> Result<(), StoreError> {
+        let to = to.to_str().ok_or_else(|| StoreError::Unavailable("no such file name".into()))?;
+        self.connection.execute("VACUUM INTO ?1", [to])?;
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<Health, StoreError> {
+        let mut health = Health::default();
+        let sound: String =
+            self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if sound != "ok" {
+            health.faults.push(sound);
+        }
+        let games: Vec<String> = self
+            .connection
+            .prepare("SELECT id FROM games ORDER BY id")?
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for game in games {
+            health.games += 1;
+            match self.read(&game, 0) {
+                Ok(rows) => health.events += rows.map_or(0, |it| it.len() as u64),
+                Err(fault) => health.faults.push(fault.to_string()),
+            }
+        }
+        Ok(health)
+    }
+}
+
+fn append_one(
+    transaction: &Transaction<'_>,
+    append: &Append,
+) -> Result<Result<(), Conflict>, StoreError> {
+    let Append { game, expected, payloads, summary } = append;
+    let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
+    if chain.seq() != *expected {
+        let (game, expected, found) = (game.clone(), *expected, chain.seq());
+        return Ok(Err(Conflict { game, expected, found }));
+    }
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO events (game, seq, payload, hash) VALUES (?1, ?2, ?3, ?4)")?;
+    for payload in payloads {
+        let row = chain.next(payload);
+        insert.execute(params![game, int(row.seq), row.payload, row.hash])?;
+    }
+    let text = serde_json::to_string(summary).unwrap_or_default();
+    transaction
+        .prepare_cached(
+            "INSERT INTO games (id, seq, hash, state, listed, updated, summary)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (id) DO UPDATE SET seq = ?2, hash = ?3, state = ?4, listed = ?5,
+                 updated = ?6, summary = ?7",
+        )?
+        .execute(params![
+            game,
+            int(chain.seq()),
+            chain.hash(),
+            summary.state.word(),
+            summary.listed,
+            int(summary.updated),
+            text
+        ])?;
+    Ok(Ok(()))
+}
+
+/// The last event of a game, as the table of games has it.
+fn head(connection: &Connection, game: &str) -> Result<Option<Chain>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT seq, hash FROM games WHERE id = ?1")?;
+    let found = statement.query_row([game], |row| Ok(Chain::at(number(row.get(0)?), row.get(1)?)));
+    Ok(found.optional()?)
+}
+
+fn rows(connection: &Connection, game: &str) -> Result<Vec<Row>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT seq, payload, hash FROM events WHERE game = ?1 ORDER BY seq")?;
+    let rows = statement.query_map([game], |row| {
+        Ok(Row { seq: number(row.get(0)?), payload: row.get(1)?, hash: row.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// SQLite's integers are signed; none of ours comes near the end of either.
+fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn number(int: i64) -> u64 {
+    u64::try_from(int).unwrap_or_default()
+}

@@ -1,0 +1,116 @@
+//! A game's log as PGN.
+
+use super::core::{Entry, Event, Outcome, Setup};
+use super::live::created;
+use crate::moves::notation::{PgnGame, PgnMove, PgnResult};
+
+/// The game that a log tells, in export format. A turn of several actions is one move, its parts
+/// joined by commas.
+pub(super) fn pgn(id: &str, log: &[Entry]) -> String {
+    let Some(setup) = created(log) else { return String::new() };
+    let mut game = PgnGame { tags: tags(id, log, setup), ..PgnGame::default() };
+    for turn in turns(log) {
+        game.moves.push(PgnMove { text: turn, ..PgnMove::default() });
+    }
+    game.result = Some(result(log));
+    game.to_pgn()
+}
+
+fn turns(log: &[Entry]) -> Vec<String> {
+    let mut actions: Vec<(&str, bool)> = Vec::new();
+    for entry in log {
+        match &entry.event {
+            Event::Played { san, turn_goes_on, .. } => actions.push((san, *turn_goes_on)),
+            Event::TakenBack { to, .. } => actions.truncate(*to),
+            _ => {}
+        }
+    }
+    let mut turns: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for (san, more) in actions {
+        match turns.last_mut().filter(|_| goes_on) {
+            Some(turn) => *turn = format!("{turn},{san}"),
+            None => turns.push(san.to_owned()),
+        }
+        goes_on = more;
+    }
+    turns
+}
+
+fn ended(log: &[Entry]) -> Option<&Outcome> {
+    log.iter().find_map(|it| match &it.event {
+        Event::Ended { outcome, .. } => Some(outcome),
+        _ => None,
+    })
+}
+
+fn result(log: &[Entry]) -> PgnResult {
+    match ended(log) {
+        None => PgnResult::Unknown,
+        Some(it) if it.outcome == "none" => PgnResult::Unknown,
+        Some(it) => match it.winner {
+            None => PgnResult::Draw,
+            Some(0) => PgnResult::FirstWins,
+            Some(_) => PgnResult::SecondWins,
+        },
+    }
+}
+
+fn tags(id: &str, log: &[Entry], setup: &Setup) -> Vec<(String, String)> {
+    let player = |side: usize| {
+        let named = log.iter().find_map(|it| match &it.event {
+            Event::Seated { side: taken, seat } if *taken == side => Some(seat.name.clone()),
+            _ => None,
+        });
+        named.unwrap_or_else(|| "?".to_owned())
+    };
+    let mut tags = vec![
+        ("Event".to_owned(), "Rulemate game".to_owned()),
+        ("Site".to_owned(), id.to_owned()),
+        ("Date".to_owned(), log.first().map(|it| date(it.at)).unwrap_or_default()),
+        ("White".to_owned(), player(0)),
+        ("Black".to_owned(), player(1)),
+        ("Result".to_owned(), result(log).to_string()),
+        ("Variant".to_owned(), setup.game.clone()),
+    ];
+    let mut add = |name: &str, value: String| tags.push((name.to_owned(), value));
+    if !setup.presets.is_empty() {
+        add("Presets", setup.presets.join(" "));
+    }
+    if let Some(fen) = &setup.fen {
+        add("SetUp", "1".to_owned());
+        add("FEN", fen.clone());
+    }
+    add("RulesHash", format!("blake3:{}", setup.rules));
+    if let Some(it) = ended(log) {
+        add("Termination", it.reason.replace('_', " "));
+    }
+    tags
+}
+
+/// `2026.11.21`, in UTC, from milliseconds since 1970.
+fn date(at: u64) -> String {
+    // Days from 0000-03-01, by eras of 400 years (Howard Hinnant's civil_from_days).
+    let days = at / 86_400_000 + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}.{month:02}.{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(date(0), "1970.01.01");
+        assert_eq!(date(951_782_400_000), "2000.02.29");
+        assert_eq!(date(1_795_219_200_000), "2026.11.21");
+    }
+}

@@ -1,0 +1,181 @@
+//! Rule text that asks for too much: it ends in time, with an error that names the rule to blame,
+//! whichever evaluator runs it, and a world that ran out can be taken back.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rulemate::derive::{Backend, Exhausted, Plan, PlanError, World};
+use rulemate::facts::{GAME, Value};
+use rulemate::rules::{Program, RelId, Source, compile};
+
+use crate::damage::{damaged, damages};
+use crate::rules::corpus;
+
+/// How long a load or a query may take where tests run unoptimised on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The last words of the `% ends:` line, and the files.
+fn hostile() -> Vec<(String, Vec<String>, Arc<Program>)> {
+    let case = |(name, sources): (String, Vec<Source>)| {
+        let text = sources[0].text.clone();
+        let ends = text.lines().find_map(|it| it.strip_prefix("% ends: ")).expect("how it ends");
+        let program = compile(sources).unwrap_or_else(|it| panic!("{name}: {it}"));
+        (name, ends.split(' ').map(String::from).collect(), Arc::new(program))
+    };
+    corpus("hostile").into_iter().map(case).collect()
+}
+
+/// What reading everything comes to.
+fn read_all(world: &mut World) -> Result<(), Exhausted> {
+    for rel in 0..world.program().relations.len() {
+        world.any(RelId(rel as u16));
+        world.check()?;
+    }
+    Ok(())
+}
+
+fn blames(name: &str, error: &Exhausted, lines: &[String]) {
+    let fits = |line: &String| error.place.ends_with(&format!(":{line}"));
+    assert!(lines.iter().any(fits), "{name}: {error}");
+    assert!(error.to_string().contains(&error.text) && !error.text.is_empty(), "{error}");
+}
+
+#[test]
+fn every_program_ends_and_names_the_rule() {
+    for (name, ends, program) in hostile() {
+        let begin = Instant::now();
+        let (kind, lines) = (ends[0].as_str(), &ends[1..]);
+        let plan = match (Plan::compile(Arc::clone(&program)), kind) {
+            (Err(PlanError::Exhausted(error)), "load") => {
+                blames(&name, &error, lines);
+                continue;
+            }
+            (Err(PlanError::NotFunctional { place, .. }), "key") => {
+                assert!(place.ends_with(&format!(":{}", lines[0])), "{name}: {place}");
+                continue;
+            }
+            (Ok(plan), "query" | "referee" | "well") => Arc::new(plan),
+            (other, _) => panic!("{name}: {:?}", other.map(|_| "a plan")),
+        };
+        for backend in [Backend::Bits, Backend::Frog] {
+            let mut world = World::new(Arc::clone(&plan), backend);
+            populate(&mut world);
+            match (read_all(&mut world), kind) {
+                (Ok(()), "well") => {}
+                // What is hard for the one may be easy for the other.
+                (Ok(()), "referee") if backend == Backend::Bits => {}
+                (Err(error), "query" | "referee") => blames(&name, &error, lines),
+                (other, _) => panic!("{name} {backend:?}: {other:?}"),
+            }
+        }
+        let took = begin.elapsed();
+        println!("{name}: {took:?}");
+        assert!(took < PATIENCE, "{name} took {took:?}");
+    }
+}
+
+/// The referee's own statics run out as well.
+#[test]
+fn the_referee_loads_within_limits() {
+    use rulemate::derive::Frog;
+    use rulemate::facts::Session;
+    for (name, ends, program) in hostile() {
+        if ends[0] == "load" {
+            let facts = Session::new(Arc::clone(&program.schema));
+            let rows = Frog::derive(&program, &facts).unwrap_or_else(|it| panic!("{name}: {it}"));
+            blames(&name, &rows.check().expect_err(&name), &ends[1..]);
+        }
+    }
+}
+
+/// All the entities there may be, each with every attribute's default.
+fn populate(world: &mut World) {
+    let schema = Arc::clone(&world.program().schema);
+    let attributes: Vec<_> = schema.attributes().iter().map(|it| it.name.clone()).collect();
+    if !attributes.iter().any(|it| it == "n") {
+        return;
+    }
+    for _ in 1..128 {
+        let entity = world.create();
+        let attr = schema.attribute_named("n").expect("it is there");
+        world.insert(entity, attr, Value::Int(7)).expect("an integer");
+    }
+}
+
+/// The rules count to a number that is a fact.
+const FUSE: &str = r#"
+.input top(n: Int) game attr top = 10
+.decl n(x: Int) "{x} is counted"
+n(0) :- top(_).
+n(x + 1) :- n(x), top(t), x < t.
+"#;
+
+#[test]
+fn a_rollback_heals_a_world_that_ran_out() {
+    let source = Source { path: "fuse.dl".into(), text: FUSE.into() };
+    let program = Arc::new(compile(vec![source]).expect("it compiles"));
+    let plan = Arc::new(Plan::compile(Arc::clone(&program)).expect("it can be run"));
+    let n = program.relation_named("n").expect("it is there");
+    let top = program.schema.attribute_named("top").expect("it is there");
+    for backend in [Backend::Bits, Backend::Frog] {
+        let mut world = World::new(Arc::clone(&plan), backend);
+        assert_eq!(world.count(n), 11);
+        let mark = world.mark();
+        world.set_raw(GAME, top, Some(1 << 40));
+        let _ = world.count(n);
+        let error = world.check().expect_err("it counts for ever");
+        assert_eq!(error.place, "fuse.dl:5");
+        world.rollback(mark);
+        assert!(world.check().is_err(), "what was read is still wrong");
+        world.forget_rows();
+        assert_eq!((world.count(n), world.check()), (11, Ok(())));
+        world.set_raw(GAME, top, Some(5));
+        assert_eq!((world.count(n), world.check()), (6, Ok(())));
+    }
+}
+
+#[test]
+fn a_derived_key_that_is_broken_is_found_when_asked_for() {
+    let text = r#"
+.domain Side { white, black }
+.domain Thing entities 8
+.input at(thing: Thing, n: Int) key attr n
+.decl place(side: Side, n: Int) key "{side} is at {n}"
+place('white, n) :- at(_, n).
+"#;
+    let source = Source { path: "key.dl".into(), text: text.into() };
+    let program = Arc::new(compile(vec![source]).expect("it compiles"));
+    let plan = Arc::new(Plan::compile(Arc::clone(&program)).expect("it can be run"));
+    let n = program.schema.attribute_named("n").expect("it is there");
+    for backend in [Backend::Bits, Backend::Frog] {
+        let mut world = World::new(Arc::clone(&plan), backend);
+        for (value, broken) in [(3, false), (3, false), (5, true)] {
+            let thing = world.create();
+            world.insert(thing, n, Value::Int(value)).expect("a number");
+            let found = world.broken_key().map(|(rel, _)| program.relation(rel).name.clone());
+            assert_eq!(found.as_deref(), broken.then_some("place"));
+        }
+    }
+}
+
+/// What still compiles after some damage runs within the limits, and alike on both evaluators.
+#[test]
+fn damaged_programs_run_or_run_out() {
+    let corpus = corpus("ok");
+    let config = ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() };
+    proptest!(config, |(which in 0..corpus.len(), damages in damages())| {
+        let (_, mut sources) = corpus[which].clone();
+        sources[0].text = damaged(&sources[0].text, &damages[..damages.len().min(2)]);
+        let Ok(program) = compile(sources) else { return Ok(()) };
+        let Ok(plan) = Plan::compile(Arc::new(program)) else { return Ok(()) };
+        let plan = Arc::new(plan);
+        let mut bits = World::new(Arc::clone(&plan), Backend::Bits);
+        let mut frog = World::new(Arc::clone(&plan), Backend::Frog);
+        if read_all(&mut bits).is_ok() && read_all(&mut frog).is_ok() {
+            for rel in (0..plan.program().relations.len() as u16).map(RelId) {
+                prop_assert_eq!(bits.tuples(rel), frog.tuples(rel));
+            }
+        }
+    });
+}

@@ -1,0 +1,143 @@
+//! Conversations in UCI and with xboard, line by line, as the clients hold them.
+
+use rulemate::presets::Catalogue;
+use rulemate::protocols::{Flow, Uci, Xboard};
+
+fn uci(lines: &[&str]) -> Vec<String> {
+    let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
+    let mut said = Vec::new();
+    for line in lines {
+        uci.line(line, &mut |it| said.push(it.to_string()));
+    }
+    said
+}
+
+fn xboard(lines: &[&str]) -> Vec<String> {
+    let mut xboard = Xboard::new(Catalogue::embedded().unwrap(), "chess").unwrap();
+    let mut said = Vec::new();
+    for line in lines {
+        xboard.line(line, &mut |it| said.push(it.to_string()));
+    }
+    said
+}
+
+#[test]
+fn uci_introduces_itself_and_counts() {
+    let said = uci(&["uci", "isready", "position startpos moves e2e4", "go perft 2", "d"]);
+    assert!(
+        said.iter().any(|it| it.starts_with("option name UCI_Variant type combo default chess"))
+    );
+    assert!(said.contains(&"uciok".into()) && said.contains(&"readyok".into()));
+    assert!(said.contains(&"Nodes searched: 600".into()), "{said:?}");
+    assert!(said.contains(&" | P | P | P | P |   | P | P | P |2".into()), "{said:?}");
+    let fen = "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    assert!(said.iter().any(|it| it == fen), "{said:?}");
+}
+
+/// Clients write the royal knight of knightmate as a king, the ordinary king as a mann.
+#[test]
+fn knightmate_is_spoken_in_the_letters_of_its_clients() {
+    let start = "rmbqkbmr/pppppppp/8/8/8/8/PPPPPPPP/RMBQKBMR w KQkq - 0 1";
+    let position = format!("position fen {start}");
+    let said = uci(&["setoption name UCI_Variant value knightmate", &position, "go perft 3"]);
+    assert!(said[0].ends_with(start), "{said:?}");
+    assert_eq!(said.last().unwrap(), "Nodes searched: 6765");
+    let said = uci(&[
+        "setoption name UCI_Variant value knightmate",
+        "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1 moves a7a8m",
+        "d",
+    ]);
+    assert!(said.iter().any(|it| it.starts_with("Fen: M7/7k/8/8/8/8/8/K7 b")), "{said:?}");
+}
+
+#[test]
+fn an_unknown_variant_stops_positions_and_searches() {
+    let said = uci(&[
+        "setoption name UCI_Variant value knihtmate",
+        "position startpos",
+        "go depth 1",
+        "setoption name UCI_Variant value antichess",
+        "position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "go depth 1",
+    ]);
+    assert!(said[0].contains("there is no game knihtmate"), "{said:?}");
+    assert!(said[..3].iter().all(|it| it.starts_with("info string error")), "{said:?}");
+    assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
+}
+
+#[test]
+fn bad_input_is_answered_and_changes_nothing() {
+    let said = uci(&[
+        "position fen 8/8 w",
+        "position startpos moves e2e4 e7e4",
+        "go perft 0",
+        "frobnicate",
+        "setoption name Foo value 1",
+        "go perft 1",
+    ]);
+    assert_eq!(said.iter().filter(|it| it.starts_with("info string error")).count(), 5, "{said:?}");
+    assert_eq!(said.last().unwrap(), "Nodes searched: 20");
+}
+
+#[test]
+fn chess960_is_chess_with_castling_onto_the_rook() {
+    let said = uci(&[
+        "setoption name UCI_Chess960 value true",
+        "position fen 4k3/8/8/8/8/8/8/4K2R w H - 0 1",
+        "go perft 1",
+    ]);
+    assert!(said.contains(&"e1h1: 1".into()), "{said:?}");
+}
+
+#[test]
+fn a_search_without_end_answers_when_it_is_stopped() {
+    let said = uci(&["position startpos", "go infinite", "stop", "stop"]);
+    assert_eq!(said.iter().filter(|it| it.starts_with("bestmove")).count(), 1, "{said:?}");
+    let mated = "position fen rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
+    assert_eq!(uci(&[mated, "go depth 3"]), ["bestmove (none)"]);
+}
+
+#[test]
+fn xboard_is_answered_move_by_move() {
+    let said = xboard(&["xboard", "protover 2", "ping 3", "nopost", "new", "usermove e2e4"]);
+    assert!(
+        said[0].starts_with("feature ")
+            && said[0].contains("variants=\"")
+            && said[0].contains("normal")
+    );
+    assert_eq!(said[1..3], ["feature done=1", "pong 3"]);
+    assert!(said[3].starts_with("move "), "{said:?}");
+}
+
+#[test]
+fn xboard_hears_of_illegal_moves_and_results() {
+    let said = xboard(&[
+        "new",
+        "force",
+        "usermove e2e5",
+        "usermove f2f3",
+        "usermove e7e5",
+        "usermove g2g4",
+        "usermove d8h4",
+        "undo",
+        "usermove d8h4",
+        "foo",
+    ]);
+    assert!(said[0].starts_with("Illegal move ("), "{said:?}");
+    assert_eq!(said[1..], ["0-1 {checkmate}", "0-1 {checkmate}", "Error (unknown command): foo"]);
+}
+
+#[test]
+fn xboard_is_told_of_boards_that_it_does_not_know() {
+    let said = xboard(&["variant coregal", "variant knightmate", "variant nonsense"]);
+    assert!(said[0].starts_with("setup (PNBRQ"), "{said:?}");
+    assert_eq!(said[1], "piece Q& RB");
+    assert!(said[2].starts_with("Error (variant not supported): nonsense"), "{said:?}");
+}
+
+#[test]
+fn quitting_ends_the_conversation() {
+    let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
+    assert_eq!(uci.line("quit", &mut |_| ()), Flow::Quit);
+    assert_eq!(uci.line("isready", &mut |_| ()), Flow::GoesOn);
+}

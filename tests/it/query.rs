@@ -1,0 +1,80 @@
+//! Questions in the language of rule bodies: what they mean, and where their mistakes are.
+
+use std::sync::Arc;
+
+use rulemate::derive::{Abbreviation, Query, QueryError};
+use rulemate::facts::EntityId;
+use rulemate::testing::Session;
+
+fn answers(session: &mut Session, text: &str) -> Vec<String> {
+    session.answers(text).into_iter().map(|it| it.join(" ")).collect()
+}
+
+#[test]
+fn names_are_values_where_their_column_has_them() {
+    let mut session = Session::new("chess");
+    session.play("e4 e5 Nf3");
+    assert_eq!(answers(&mut session, "attacks(p, e5)"), ["the white knight on f3"]);
+    assert_eq!(answers(&mut session, "attacks(f3, e5), color(f3, c)"), ["white"]);
+    assert_eq!(answers(&mut session, "at(?e4, e4)"), ["the white pawn on e4"]);
+    assert_eq!(answers(&mut session, "at(p, 'e4), kind(p, k)"), ["the white pawn on e4 pawn"]);
+    assert_eq!(answers(&mut session, "kind(#1, k)"), ["rook"]);
+    assert_eq!(answers(&mut session, "at(p, s), s < b1"), ["the white rook on a1 a1"]);
+    assert_eq!(answers(&mut session, "n = count { at(p, _) }"), ["32"]);
+    assert_eq!(answers(&mut session, "turn(c), !in_check()"), ["black"]);
+    assert_eq!(answers(&mut session, "attacks(f3, d5)"), Vec::<String>::new());
+    assert_eq!(answers(&mut session, "attacks(d5, _t)"), Vec::<String>::new());
+}
+
+fn mistake(text: &str) -> QueryError {
+    let mut session = Session::new("chess");
+    let contract = session.game().contract();
+    let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
+    let program = Arc::clone(session.game().program());
+    Query::compile(&program, text, Some(short)).expect_err("a mistake")
+}
+
+#[test]
+fn mistakes_are_shown_in_the_text() {
+    let it = mistake("at(p, s), atacks(p, e4)");
+    assert_eq!(&it.text[it.start..it.end], "atacks");
+    assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
+    let it = mistake("attacks(p, e4), !at(p, free)");
+    assert_eq!(&it.text[it.start..it.end], "free");
+    assert!(it.message.contains("`free` has no value"), "{it}");
+    let it = mistake("attacks(p)");
+    assert!(it.to_string().contains("attacks(p)"), "{it}");
+    assert!(mistake("at(p, ").to_string().contains('^'));
+    assert!(mistake("").to_string().contains('^'));
+    assert!(mistake("at(p, s). kind(p, k)").to_string().contains('^'));
+}
+
+/// Whatever is typed is answered or refused.
+#[test]
+fn no_text_makes_it_panic() {
+    let session = Session::new("chess");
+    let program = Arc::clone(session.rules().program());
+    let parts =
+        ["at(", "p", ", ", "e4", ")", "?", "'", "\"", "#9", "!", " = ", "{", "é", ". ", "%"];
+    let mut choices = crate::random_rules::Choices(11);
+    for _ in 0..40 {
+        let text: String =
+            (0..choices.below(9)).map(|_| parts[choices.below(parts.len())]).collect();
+        if let Err(why) = Query::compile(&program, &text, None) {
+            assert!(why.start <= why.end && why.end <= text.len());
+            assert!(why.to_string().contains('^'));
+        }
+    }
+}
+
+#[test]
+fn answers_have_types() {
+    let mut session = Session::new("chess");
+    let query = session.query("at(p, s), file(s, f), kind(p, king)");
+    let rows = session.game().world_mut().materialised();
+    let found: Vec<(EntityId, String, i64)> = query.typed(&rows).expect("these types");
+    let words: Vec<String> = found.iter().map(|(_, s, f)| format!("{s} {f}")).collect();
+    assert_eq!(words, ["e1 5", "e8 5"]);
+    assert!(query.typed::<(EntityId, EntityId, i64)>(&rows).is_err());
+    assert!(query.typed::<(i64,)>(&rows).is_err());
+}

@@ -1,0 +1,359 @@
+//! Saved games: round trips, what survives a load, what is refused and where, and the audit that
+//! finds whatever was altered.
+
+use std::sync::OnceLock;
+
+use rulemate::audit;
+use rulemate::game::Game;
+use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
+use rulemate::presets::{Catalogue, Ruleset};
+use serde_json::{Value, json};
+
+use crate::random_rules::Choices;
+
+fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| Catalogue::embedded().expect("the catalogue"))
+}
+
+fn rules(game: &str) -> Ruleset {
+    catalogue().load::<&str>(game, &[]).expect("it loads")
+}
+
+fn played(rules: &Ruleset, moves: &str) -> Game {
+    let mut game = rules.start(None).expect("it starts");
+    for mv in moves.split_whitespace() {
+        game.play_text(mv).unwrap_or_else(|it| panic!("{mv}: {it}"));
+    }
+    game
+}
+
+fn saved(game: &Game, rules: &Ruleset) -> Save {
+    Save::of(game, rules, Content::default()).expect("it replays")
+}
+
+fn loaded(bytes: &[u8]) -> Result<Game, RestoreError> {
+    let (save, doubt) = Save::read(bytes, "chess")?;
+    let restored = save.restore(catalogue(), RulesFrom::Here)?;
+    doubt.map_or(Ok(restored.game), |it| Err(it.into()))
+}
+
+fn audited(bytes: &[u8]) -> Result<audit::Tally, RestoreError> {
+    audit::save(bytes, "chess", catalogue(), RulesFrom::Here, &mut |_| {})
+}
+
+/// A game with a castling, a capture in passing and a check.
+const LINE: &str = "e4 Nf6 e5 d5 exd6 Nc6 Nf3 e5 Bb5 Bd7 O-O Qe7 dxe7";
+
+#[test]
+fn round_trips_change_no_byte() {
+    for game in catalogue().games() {
+        let rules = rules(&game.name);
+        let mut game = rules.start(None).expect("it starts");
+        let mut choices = Choices(7);
+        for _ in 0..6 {
+            let moves = game.legal_moves();
+            if !moves.is_empty() {
+                game.play(&moves[choices.below(moves.len())]).expect("it is legal");
+            }
+        }
+        let save = saved(&game, &rules);
+        for form in [Form::Json, Form::Binary] {
+            let bytes = save.write(form);
+            let (read, doubt) = Save::read(&bytes, "").expect("it can be read");
+            assert_eq!(doubt, None);
+            assert_eq!(read, save);
+            let restored = read.restore(catalogue(), RulesFrom::Here).expect("it loads");
+            assert!(!restored.migrated);
+            let again = saved(&restored.game, &restored.rules);
+            assert!(again.write(form) == bytes, "{}", rules.game().name);
+            assert_eq!(restored.game.hash(), game.hash());
+        }
+    }
+}
+
+#[test]
+fn history_survives() {
+    let rules = rules("chess");
+    let there_and_back = "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1";
+    let mut game = loaded(&saved(&played(&rules, there_and_back), &rules).write(Form::Binary))
+        .expect("it loads");
+    assert!(game.claims().is_empty());
+    game.play_text("Ng8").expect("it is legal");
+    assert_eq!(game.claims(), ["threefold_repetition"]);
+    game.takeback();
+    assert!(game.claims().is_empty());
+    let mut branch = game.branch(2).expect("a position two plies on");
+    assert!(branch.fen().starts_with("rnbqkb1r/pppppppp/5n2/8/8/5N2/PPPPPPPP/RNBQKB1R w KQkq"));
+    let clock = |game: &mut Game| game.fen().split(' ').nth(4).map(str::to_owned);
+    assert_eq!(clock(&mut game), Some("7".into()));
+    while game.takeback().is_some() {}
+    assert_eq!(game.fen(), rules.start(None).expect("it starts").fen());
+}
+
+#[test]
+fn what_ended_a_game_survives() {
+    let rules = rules("chess");
+    let mut game = played(&rules, "e4 e5");
+    game.resign(1).expect("a side may give up");
+    let again = loaded(&saved(&game, &rules).write(Form::Json)).expect("it loads");
+    assert_eq!(again.result(), game.result());
+    let mut game = played(&rules, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8");
+    game.claim_draw(None).expect("there is a claim");
+    let mut again = loaded(&saved(&game, &rules).write(Form::Binary)).expect("it loads");
+    assert_eq!(again.result(), game.result());
+    again.takeback();
+    assert!(again.result().is_none());
+}
+
+#[test]
+fn colours_are_words() {
+    let rules = rules("chess");
+    let text = String::from_utf8(saved(&played(&rules, "e4"), &rules).write(Form::Json));
+    let text = text.expect("JSON is text");
+    assert!(text.contains(r#""attribute":"color","value":"white""#));
+    assert!(text.contains(r#""attribute":"turn","value":"black""#));
+    assert!(text.contains(r#""side":"white""#));
+}
+
+#[test]
+fn differences_are_facts() {
+    let rules = rules("chess");
+    let (a, b) = (saved(&played(&rules, "e4"), &rules), saved(&played(&rules, "e4 e5"), &rules));
+    let (added, removed) = a.difference(&b);
+    let words = |all: Vec<rulemate::facts::SavedFact>| -> Vec<String> {
+        all.iter().map(ToString::to_string).collect()
+    };
+    let (added, removed) = (words(added), words(removed));
+    assert!(added.iter().any(|it| it.ends_with("position e5")), "{added:?}");
+    assert!(removed.iter().any(|it| it.ends_with("position e7")), "{removed:?}");
+    assert!(added.contains(&"game turn white".to_string()), "{added:?}");
+    assert_eq!(a.difference(&a), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn a_long_game_is_small() {
+    let rules = rules("chess");
+    let mut game = rules.start(None).expect("it starts");
+    let mut choices = Choices(3);
+    while game.history().len() < 100 {
+        let moves = game.legal_moves();
+        assert!(!moves.is_empty(), "another seed, please");
+        game.play(&moves[choices.below(moves.len())]).expect("it is legal");
+    }
+    let save = saved(&game, &rules);
+    let (json, binary) = (save.write(Form::Json).len(), save.write(Form::Binary).len());
+    assert!(binary <= 64 * 1024 && binary < json / 8, "{binary} bytes, {json} as JSON");
+    assert_eq!(loaded(&save.write(Form::Binary)).expect("it loads").hash(), game.hash());
+}
+
+#[test]
+fn what_is_no_save_is_refused_with_the_place() {
+    let rules = rules("chess");
+    let save = saved(&played(&rules, "e4 e5"), &rules);
+    let (json, binary) = (save.write(Form::Json), save.write(Form::Binary));
+    let refused = |bytes: &[u8]| loaded(bytes).expect_err("it is refused").to_string();
+    assert!(refused(b"\x89PNG\r\n").contains("byte 0"));
+    assert!(refused(b"hello").contains("line 1"));
+    assert!(refused(b"{\"a\":1}").contains("no save"));
+    assert!(refused(b"").contains("no save"));
+    assert!(refused(b"{\"version\":9,\"facts\":[]}").contains("version 9"));
+    assert!(refused(&json[..json.len() / 2]).starts_with("line "));
+    assert!(refused(&binary[..binary.len() / 2]).contains("ends at byte"));
+    assert!(refused(&binary[..20]).contains("ends at byte 20"));
+    assert!(refused(&[&binary[..], b"x"].concat()).contains("follows"));
+    let deep = "[".repeat(100_000);
+    assert!(refused(format!("{{\"version\":2,\"game\":{deep}").as_bytes()).contains("nested"));
+}
+
+#[test]
+fn rules_that_changed_are_named() {
+    let rules = rules("antichess");
+    let game = played(&rules, "e3 b5");
+    let mut save = Save::of(&game, &rules, Content { rules: true }).expect("it replays");
+    let (path, text) = ("rules/core/results.dl", "% a comment of old\n");
+    let file = save.rules.iter_mut().find(|it| it.path == path).expect("a core file");
+    let old = format!("{text}{}", file.text.take().expect("embedded"));
+    file.blake3 = rulemate::rules::Source { path: path.into(), text: old.clone() }.hash();
+    file.text = Some(old);
+    let why = save.restore(catalogue(), RulesFrom::Here).expect_err("they have changed");
+    assert!(why.to_string().contains(path), "{why}");
+    assert!(matches!(why, RestoreError::Rules { embedded: true, .. }));
+    let migrated = save.restore(catalogue(), RulesFrom::Changed).expect("the moves are legal");
+    assert!(migrated.migrated);
+    assert_eq!(migrated.game.hash(), game.hash());
+    let own = save.restore(catalogue(), RulesFrom::Save);
+    // Its proofs quote lines that have moved, but the facts are the same.
+    assert_eq!(own.expect("under its own rules").game.hash(), game.hash());
+    let bare = Save { rules: Vec::new(), ..save };
+    assert!(matches!(bare.restore(catalogue(), RulesFrom::Save), Err(RestoreError::NotEmbedded)));
+}
+
+#[test]
+fn attributes_that_came_later_have_their_defaults() {
+    let rules = rules("chess");
+    let game = played(&rules, "e4 e5 Nf3");
+    let mut save = saved(&game, &rules);
+    // As if the counter of repetitions and the move number had not been thought of.
+    for name in ["occurrences", "fullmove"] {
+        save.attributes.retain(|it| it != name);
+        save.start.retain(|it| it.attribute != name);
+        save.facts.retain(|it| it.attribute != name);
+    }
+    save.fen = None;
+    save.rules[0].blake3 = "00".repeat(32);
+    let restored = save.restore(catalogue(), RulesFrom::Changed).expect("it is migrated");
+    assert_eq!(restored.game.hash(), game.hash());
+}
+
+/// One save of every version of the format, as it was written at the time.
+#[test]
+fn golden_saves_of_every_version_load() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/saves");
+    let mut names: Vec<_> = std::fs::read_dir(&folder)
+        .expect("a folder of saves")
+        .map(|it| it.expect("an entry").path())
+        .filter(|it| it.extension().is_some_and(|it| it == "json" || it == "bin"))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 3, "{names:?}");
+    for path in names {
+        let bytes = std::fs::read(&path).expect("it can be read");
+        let (save, doubt) = Save::read(&bytes, "chess").expect("a save");
+        assert_eq!(doubt, None, "{}", path.display());
+        let from = if save.version == 1 { RulesFrom::Changed } else { RulesFrom::Save };
+        let restored =
+            save.restore(catalogue(), from).unwrap_or_else(|it| panic!("{path:?}: {it}"));
+        let expected = "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4";
+        let mut game = restored.game;
+        assert_eq!(game.fen(), expected, "{}", path.display());
+        let again = save.restore(catalogue(), RulesFrom::Changed);
+        assert_eq!(again.expect("today's rules allow the moves").game.fen(), expected);
+        if save.version > 1 {
+            let audit = audit::save(&bytes, "chess", catalogue(), RulesFrom::Save, &mut |_| {});
+            assert_eq!(audit.expect("nothing differs").proofs, 6);
+            assert_eq!(game.takeback().expect("a last move").uci.as_ref(), "g8f6");
+        }
+    }
+}
+
+#[test]
+fn audits_find_nothing_wrong_with_what_was_played() {
+    let rules = rules("chess");
+    let save = saved(&played(&rules, LINE), &rules);
+    for form in [Form::Json, Form::Binary] {
+        let tally = audited(&save.write(form)).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!((tally.plies, tally.proofs, tally.positions), (13, 13, 14));
+        assert!(tally.rows > 10_000 && tally.report.steps > 200, "{tally:?}");
+    }
+}
+
+/// A short game as JSON, and as a value to tamper with.
+fn victim() -> (Vec<u8>, Value) {
+    let rules = rules("chess");
+    let bytes = saved(&played(&rules, "e4 d5"), &rules).write(Form::Json);
+    let value = serde_json::from_slice(&bytes).expect("JSON");
+    (bytes, value)
+}
+
+/// Writes an altered save with a checksum that fits: what a careful tamperer does.
+fn sealed(value: &Value) -> Option<Vec<u8>> {
+    let (save, _) = Save::read(value.to_string().as_bytes(), "").ok()?;
+    Some(save.write(Form::Json))
+}
+
+#[test]
+fn tampering_is_named_though_the_checksum_fits() {
+    let (bytes, value) = victim();
+    assert_eq!(sealed(&value).as_deref(), Some(&bytes[..]));
+    let found = |change: &dyn Fn(&mut Value)| {
+        let mut value = value.clone();
+        change(&mut value);
+        let bytes = sealed(&value).expect("the form of a save");
+        assert!(loaded(&bytes).is_err() || audited(&bytes).is_err());
+        audited(&bytes).expect_err("it is caught").to_string()
+    };
+    let fact = |at: &str, attribute: &str| -> usize {
+        let facts = value.pointer(at).and_then(Value::as_array).expect("facts");
+        facts.iter().position(|it| it["attribute"] == attribute).expect("such a fact")
+    };
+    let at = fact("/facts", "position");
+    let why = found(&|it| it["facts"][at]["value"] = json!("a3"));
+    assert!(why.starts_with("the end: the save says `#1 position a3`, the game"), "{why}");
+    let why = found(&|it| {
+        it["facts"].as_array_mut().expect("facts").remove(at);
+    });
+    assert!(why.starts_with("the end: ") && why.contains("#1 "), "{why}");
+    let at = fact("/start/facts", "halfmove_clock");
+    let why = found(&|it| it["start"]["facts"][at]["value"] = json!(3));
+    assert!(why.starts_with("the start: the save says `game halfmove_clock 3`"), "{why}");
+    let why = found(&|it| it["moves"][1]["uci"] = json!("d7d6"));
+    assert!(why.starts_with("move 2 (d7d6): "), "{why}");
+    let why = found(&|it| it["moves"][0]["facts"] = json!("0123456789abcdef"));
+    assert!(why.starts_with("move 1 (e2e4): the hash of the facts"), "{why}");
+    let why = found(&|it| it["moves"][0]["proof"]["tuple"][1]["name"] = json!("e5"));
+    assert!(why.starts_with("move 1 (e2e4): its proof is wrong"), "{why}");
+    let why = found(&|it| it["rules"][2]["blake3"] = json!("00".repeat(32)));
+    assert!(why.contains("rules/core/"), "{why}");
+    let why = found(&|it| it["result"] = json!("white wins by checkmate"));
+    assert!(why.starts_with("the end: "), "{why}");
+}
+
+/// The pointers to everything in a value that is no list and no object.
+fn leaves(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Array(all) => {
+            all.iter().enumerate().for_each(|(n, it)| leaves(it, format!("{at}/{n}"), found));
+        }
+        Value::Object(all) => {
+            all.iter().for_each(|(key, it)| leaves(it, format!("{at}/{key}"), found));
+        }
+        _ => found.push(at),
+    }
+}
+
+fn altered(value: &Value) -> Value {
+    match value {
+        Value::Null => json!("x"),
+        Value::Bool(it) => json!(!it),
+        Value::Number(it) => json!(it.as_i64().unwrap_or(0) + 1),
+        Value::String(it) => json!(format!("{it}x")),
+        other => other.clone(),
+    }
+}
+
+/// Some of many, spread evenly.
+fn some<T>(all: Vec<T>, few: usize) -> impl Iterator<Item = T> {
+    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let step = if full { 1 } else { (all.len() / few).max(1) };
+    all.into_iter().step_by(step)
+}
+
+#[test]
+fn every_field_is_covered() {
+    let (_, value) = victim();
+    let mut places = Vec::new();
+    leaves(&value, String::new(), &mut places);
+    places.retain(|it| it != "/checksum");
+    for place in some(places, 20) {
+        let mut wrong = value.clone();
+        let leaf = wrong.pointer_mut(&place).expect("a place");
+        *leaf = altered(leaf);
+        if let Some(bytes) = sealed(&wrong) {
+            assert!(audited(&bytes).is_err(), "{place} can be changed");
+        }
+    }
+}
+
+#[test]
+fn every_byte_is_covered() {
+    let (json, _) = victim();
+    let binary = Save::read(&json, "").expect("a save").0.write(Form::Binary);
+    for bytes in [json, binary] {
+        for at in some((0..bytes.len()).collect(), 24) {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= 1;
+            assert!(loaded(&wrong).is_err(), "byte {at} can be changed");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The HTTP API as clients see it: a whole game, every kind of wrong request, what leaves the
+//! server, what is left when it starts again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use rulemate::server::store::{Journal, open};
+use rulemate::server::{Config, Host, Library, Limits, Web, router};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::store::Folder;
+
+/// A server without a socket.
+pub(super) struct Server {
+    pub(super) web: Web,
+    journal: Journal,
+}
+
+impl Server {
+    pub(super) fn start(folder: &Folder, config: Config) -> Self {
+        let (writing, reading) = (open(&folder.url()).unwrap(), open(&folder.url()).unwrap());
+        let (host, journal) =
+            Host::start(Library::new().unwrap(), writing, reading, config).unwrap();
+        let web = Web {
+            host,
+            limits: Arc::new(Limits::default()),
+            hall: Arc::default(),
+            origins: Arc::new([]),
+        };
+        Self { web, journal }
+    }
+
+    pub(super) fn stop(self) {
+        self.web.host.drain();
+        drop(self.web);
+        self.journal.finish();
+    }
+
+    pub(super) async fn send(&self, request: Request<Body>) -> (StatusCode, Value) {
+        let answer = router(self.web.clone()).oneshot(request).await.unwrap();
+        let status = answer.status();
+        let bytes = to_bytes(answer.into_body(), 1 << 22).await.unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, value)
+    }
+
+    pub(super) async fn get(&self, path: &str) -> (StatusCode, Value) {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(super) async fn post(&self, path: &str, token: &str, body: Value) -> (StatusCode, Value) {
+        let mut request = Request::post(path);
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// Makes a game; its id and the token.
+    pub(super) async fn make(&self, body: Value) -> (String, String) {
+        let (status, made) = self.post("/api/v1/games", "", body).await;
+        assert_eq!(status, StatusCode::CREATED, "{made}");
+        let text = |key: &str| made[key].as_str().unwrap_or_default().to_owned();
+        (text("id"), text("token"))
+    }
+
+    pub(super) async fn play(&self, id: &str, token: &str, uci: &str) -> (StatusCode, Value) {
+        self.post(&format!("/api/v1/games/{id}/moves"), token, json!({ "uci": uci })).await
+    }
+}
+
+pub(super) fn run<F: Future<Output = ()>>(test: F) {
+    let builder =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    builder.unwrap().block_on(test);
+}
+
+fn expect(answer: &(StatusCode, Value), status: u16, code: &str) {
+    let (found, body) = answer;
+    assert_eq!((found.as_u16(), body["error"].as_str().unwrap_or("")), (status, code), "{body}");
+    assert!(body["message"].as_str().is_some_and(|it| it.len() > 5), "a sentence: {body}");
+}
+
+#[test]
+fn a_game_is_played_to_its_end() {
+    let folder = Folder::new("whole");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, white) =
+            server.make(json!({ "game": "chess", "seat": "white", "name": "Ann" })).await;
+        let join = format!("/api/v1/games/{id}/join");
+        let (_, joined) = server.post(&join, "", json!({ "name": "Ben" })).await;
+        let black = joined["token"].as_str().unwrap().to_owned();
+        assert_eq!(joined["side"], 1);
+        for (token, uci) in [(&white, "f2f3"), (&black, "e7e5"), (&white, "g4"), (&black, "Qh4")] {
+            let (status, answer) = server.play(&id, token, uci).await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+        }
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!(state["moves"], json!(["f2f3", "e7e5", "g2g4", "d8h4"]));
+        assert_eq!(state["result"]["reason"], "checkmate");
+        assert_eq!(state["result"]["winner"], 1);
+        assert_eq!(state["seats"], json!(["Ann", "Ben"]));
+        assert_eq!(state["legal"], json!([]));
+        let (_, past) = server.get(&format!("/api/v1/games/{id}?ply=1")).await;
+        assert!(past["fen"].as_str().unwrap().starts_with("rnbqkbnr/pppppppp/8/8/8/5P2/"));
+        let (_, pgn) = server.get(&format!("/api/v1/games/{id}/export")).await;
+        let pgn = pgn.as_str().unwrap();
+        assert!(pgn.contains("1. f3 e5 2. g4 Qh4# 0-1"), "{pgn}");
+        assert!(pgn.contains("[White \"Ann\"]") && pgn.contains("[RulesHash \"blake3:"), "{pgn}");
+        // A rematch has the seats turned, and both tokens still fit.
+        let rematch = format!("/api/v1/games/{id}/rematch");
+        server.post(&rematch, &white, json!({})).await;
+        let (_, accepted) = server.post(&rematch, &black, json!({})).await;
+        let next = accepted["game"].as_str().unwrap();
+        let (status, answer) = server.play(next, &black, "e2e4").await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        server.stop();
+    });
+}
+
+#[test]
+fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
+    let folder = Folder::new("wrong");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, white) = server.make(json!({ "game": "chess", "seat": "white" })).await;
+        let moves = format!("/api/v1/games/{id}/moves");
+        let uci = json!({ "uci": "e2e4" });
+        expect(&server.get("/api/v1/games/nosuchgame").await, 404, "no_such_game");
+        expect(&server.get("/nowhere").await, 404, "no_such_address");
+        expect(&server.get("/api/v1/games/%FF").await, 400, "bad_request");
+        expect(&server.get(&format!("/ws/v1/games/{id}?v=x")).await, 400, "bad_request");
+        let put = Request::put("/api/v1/games").body(Body::empty()).unwrap();
+        expect(&server.send(put).await, 405, "method_not_allowed");
+        expect(&server.post(&moves, "", uci.clone()).await, 401, "token_missing");
+        expect(&server.post(&moves, "0123", uci.clone()).await, 403, "token_wrong");
+        expect(&server.play(&id, &white, "e2e5").await, 422, "illegal_move");
+        expect(&server.play(&id, &white, "hello").await, 422, "illegal_move");
+        let stale = json!({ "uci": "e2e4", "expected_ply": 7 });
+        let answer = server.post(&moves, &white, stale).await;
+        expect(&answer, 409, "stale_ply");
+        assert_eq!(answer.1["ply"], 0);
+        let bad = Request::post(&moves).body(Body::from("{\"uci\":")).unwrap();
+        expect(&server.send(bad).await, 400, "malformed_json");
+        expect(&server.post(&moves, &white, json!({ "uci": 7 })).await, 400, "malformed_json");
+        expect(&server.post(&moves, &white, json!({ "ucy": "e2e4" })).await, 400, "malformed_json");
+        let large = json!({ "uci": "x".repeat(70_000) });
+        expect(&server.post(&moves, &white, large).await, 413, "body_too_large");
+        let draw = format!("/api/v1/games/{id}/decline");
+        expect(&server.post(&draw, &white, json!({ "offer": "draw" })).await, 409, "no_such_offer");
+        let shout = format!("/api/v1/games/{id}/shout");
+        expect(&server.post(&shout, &white, json!({})).await, 404, "no_such_act");
+        let chat = format!("/api/v1/games/{id}/chat");
+        expect(&server.post(&chat, &white, json!({ "text": "hi" })).await, 409, "chat_off");
+        let unknown = server.post("/api/v1/games", "", json!({ "game": "chss" })).await;
+        expect(&unknown, 422, "no_such_game_name");
+        assert!(unknown.1["message"].as_str().unwrap().contains("did you mean chess"));
+        let preset = server.post("/api/v1/games", "", json!({ "presets": ["corregal"] })).await;
+        expect(&preset, 422, "bad_preset");
+        let fen = server.post("/api/v1/games", "", json!({ "fen": "8/8 w" })).await;
+        expect(&fen, 422, "bad_position");
+        expect(&server.get(&format!("/api/v1/games/{id}?ply=9")).await, 400, "no_such_ply");
+        expect(&server.get(&format!("/api/v1/games/{id}?ply=x")).await, 400, "bad_query");
+        expect(&server.post("/api/v1/rules", "", json!({ "text": "" })).await, 403, "uploads_off");
+        let foreign = Request::post(&moves)
+            .header("origin", "https://elsewhere.example")
+            .header("host", "localhost:8088")
+            .body(Body::from(uci.to_string()))
+            .unwrap();
+        expect(&server.send(foreign).await, 403, "origin_refused");
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!((&state["ply"], &state["v"]), (&json!(0), &json!(2)), "nothing has changed");
+        assert_eq!(server.play(&id, &white, "e2e4").await.0, StatusCode::OK);
+        expect(&server.play(&id, &white, "d2d4").await, 403, "not_your_turn");
+        server.stop();
+    });
+}
+
+#[test]
+fn a_move_that_comes_twice_is_answered_alike_and_played_once() {
+    let folder = Folder::new("twice");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        let moves = format!("/api/v1/games/{id}/moves");
+        let body = json!({ "uci": "e2e4", "expected_ply": 0, "client_move_id": "m1" });
+        let first = server.post(&moves, &token, body.clone()).await;
+        assert_eq!(first.0, StatusCode::OK);
+        assert_eq!(server.post(&moves, &token, body).await, first);
+        let other = json!({ "uci": "d2d4", "expected_ply": 0, "client_move_id": "m2" });
+        expect(&server.post(&moves, &token, other).await, 409, "stale_ply");
+        server.stop();
+    });
+}
+
+#[test]
+fn open_boards_need_no_token() {
+    let folder = Folder::new("open");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = server.make(json!({ "game": "knightmate" })).await;
+        assert!(token.is_empty());
+        for uci in ["e2e4", "e7e5"] {
+            assert_eq!(server.play(&id, "", uci).await.0, StatusCode::OK);
+        }
+        server.stop();
+    });
+}
+
+#[test]
+fn games_go_on_after_a_restart_and_after_eviction() {
+    let folder = Folder::new("restart");
+    run(async {
+        let idle = Duration::from_millis(20);
+        let server = Server::start(&folder, Config { idle, ..Config::default() });
+        let clock = json!({ "initial": 60_000, "increment": 0 });
+        let made = json!({ "game": "knightmate", "seat": "both", "presets": ["coregal:white"], "clock": clock });
+        let (id, token) = server.make(made).await;
+        for uci in ["e2e4", "e7e5", "d2d3"] {
+            assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
+        }
+        let (untimed, other) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        server.play(&untimed, &other, "e2e4").await;
+        let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
+        for _ in 0..200 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            if server.web.host.live_games() <= 1 {
+                break;
+            }
+        }
+        assert_eq!(
+            server.web.host.live_games(),
+            1,
+            "the game whose clock runs stays, the other goes"
+        );
+        let (_, again) = server.get(&format!("/api/v1/games/{untimed}")).await;
+        assert_eq!(again["moves"], json!(["e2e4"]));
+        server.web.host.drain();
+        server.stop();
+
+        let server = Server::start(&folder, Config::default());
+        let (_, after) = server.get(&format!("/api/v1/games/{id}")).await;
+        for key in ["moves", "fen", "seats", "v", "presets", "legal"] {
+            assert_eq!(after[key], before[key], "{key}");
+        }
+        assert_eq!(server.play(&id, &token, "d7d6").await.0, StatusCode::OK);
+        server.stop();
+    });
+}
+
+#[test]
+fn explanations_name_the_squares() {
+    let folder = Folder::new("why");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let fen = "3rk3/8/8/8/8/8/8/Q3K3 w - - 0 1";
+        let made =
+            json!({ "game": "chess", "presets": ["coregal:white"], "fen": fen, "seat": "both" });
+        let (id, _) = server.make(made).await;
+        let ask = |query: &str| format!("/api/v1/games/{id}/explain?{query}");
+        let (_, no) = server.get(&ask("move=a1d1")).await;
+        assert_eq!(no["holds"], false);
+        let lines = no["lines"].as_array().unwrap();
+        assert!(
+            lines.iter().any(|it| it["squares"].as_array().unwrap().contains(&json!("d8"))),
+            "{no}"
+        );
+        assert!(lines.iter().any(|it| it["place"].as_str().is_some_and(|it| it.contains(".dl:"))));
+        let (_, yes) = server.get(&ask("move=a1a8")).await;
+        assert_eq!(yes["holds"], true, "{yes}");
+        let (_, fact) = server.get(&ask("fact=attacks(d8,d1)")).await;
+        assert_eq!(fact["holds"], true, "{fact}");
+        let (_, square) = server.get(&ask("square=d8")).await;
+        assert!(!square["rows"].as_array().unwrap().is_empty());
+        expect(&server.get(&ask("fact=atacks(d8,d1)")).await, 400, "bad_question");
+        expect(&server.get(&ask("square=z9")).await, 400, "bad_question");
+        expect(&server.get(&ask("")).await, 400, "missing_field");
+        server.stop();
+    });
+}
+
+#[test]
+fn the_description_has_every_address_and_no_secret_leaves() {
+    let folder = Folder::new("openapi");
+    run(async {
+        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+        let (_, description) = server.get("/openapi.json").await;
+        let paths = description["paths"].as_object().unwrap();
+        for path in ["/api/v1/games", "/api/v1/games/{id}", "/api/v1/games/{id}/moves"] {
+            assert!(paths.contains_key(path), "{paths:?}");
+        }
+        assert_eq!(server.get("/healthz").await.0, StatusCode::OK);
+        assert_eq!(server.get("/readyz").await.0, StatusCode::OK);
+        let (id, token) =
+            server.make(json!({ "game": "chess", "seat": "both", "listed": true })).await;
+        server.play(&id, &token, "e2e4").await;
+        let (_, metrics) = server.get("/metrics").await;
+        assert!(metrics.as_str().unwrap().contains("rulemate_moves_total 1\n"), "{metrics}");
+        let mut seen = String::new();
+        for path in ["", "/events", "/export?format=log", "/export?format=facts"] {
+            seen += &server.get(&format!("/api/v1/games/{id}{path}")).await.1.to_string();
+        }
+        seen += &server.get("/api/v1/games").await.1.to_string();
+        assert!(seen.contains(&id) && seen.contains("e2e4"));
+        assert!(!seen.contains(&token) && !seen.contains("\"token\""));
+        let page = Request::get("/").body(Body::empty()).unwrap();
+        let answer = router(server.web.clone()).oneshot(page).await.unwrap();
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+        server.stop();
+    });
+}
+
+#[test]
+fn uploaded_rules_are_checked_kept_and_played() {
+    let folder = Folder::new("upload");
+    run(async {
+        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+        let wrong = ".meta preset \"odd\"\n.domain Preset += { odd }\nroyal_kind(c, 'kong) :- active('odd, c).\n";
+        let (_, answer) = server.post("/api/v1/rules", "", json!({ "text": wrong })).await;
+        assert_eq!(answer["ok"], false);
+        assert_eq!(answer["diagnostics"][0]["line"], 3, "{answer}");
+        let right = "% archbishops\n.meta preset \"archbishops\"\n.domain Preset += { archbishops }\nleap('bishop, 1, 2).\n";
+        let body = json!({ "text": right, "keep": true });
+        let (_, answer) = server.post("/api/v1/rules", "", body).await;
+        assert_eq!(
+            (&answer["ok"], &answer["name"]),
+            (&json!(true), &json!("archbishops")),
+            "{answer}"
+        );
+        let rules = answer["rules"].as_str().unwrap();
+        let made =
+            json!({ "game": "chess", "rules": rules, "presets": ["archbishops"], "seat": "both" });
+        let (id, token) = server.make(made).await;
+        assert_eq!(server.play(&id, &token, "f1g3").await.0, StatusCode::OK);
+        server.web.host.drain();
+        server.stop();
+        // The rules are in the store: a server that never saw the upload plays on.
+        let server = Server::start(&folder, Config::default());
+        assert_eq!(server.play(&id, &token, "e7e5").await.0, StatusCode::OK);
+        server.stop();
+    });
+}

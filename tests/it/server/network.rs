@@ -1,0 +1,349 @@
+//! A game between two players and a spectator over a network that loses, doubles, delays and
+//! reorders messages, with a server that crashes and clocks that jump. Seeded: a failure names its
+//! seed. The rules are a cheap game of sums, so that what is tested is the core and not the rules.
+//!
+//! After every message: what a client has seen is a prefix of the log; every request is in the log
+//! at most once; what was acknowledged is there.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use rulemate::server::core::{Act, Answer, Control, Entry, Input, OfferKind, Table, TokenHash};
+
+use super::core::{Sums, seats, setup};
+
+/// Seeds, and messages delivered under each. Together about as many steps as a year of one player.
+const SEEDS: u64 = 200;
+const MESSAGES: usize = 5_000;
+
+const NAMES: [&str; 3] = ["ann", "ben", "eve"];
+const CLOCK: Control = Control { initial: 3_000_000, increment: 2_000, delay: 500 };
+
+#[derive(Debug, Clone)]
+enum Message {
+    /// A client's request, and how it calls it.
+    Ask {
+        client: usize,
+        id: String,
+        act: Act,
+    },
+    Answered {
+        client: usize,
+        id: String,
+        answer: Option<Answer>,
+    },
+    /// A client wants what comes after the version that it has.
+    Catch {
+        client: usize,
+        have: u64,
+    },
+    Event {
+        client: usize,
+        entry: Entry,
+    },
+    /// A client looks whether its request needs repeating, and what to do next.
+    Think {
+        client: usize,
+    },
+    Tick,
+}
+
+#[derive(Debug, Default)]
+struct Client {
+    seen: Vec<Entry>,
+    /// The request that is not answered yet.
+    open: Option<(String, Act)>,
+    asked: u64,
+}
+
+struct Simulation {
+    random: fastrand::Rng,
+    now: u64,
+    /// What the server's clock is wrong by.
+    skew: i64,
+    table: Table<Sums>,
+    log: Vec<Entry>,
+    clients: Vec<Client>,
+    queue: BinaryHeap<Reverse<(u64, u64)>>,
+    messages: HashMap<u64, Message>,
+    sent: u64,
+    reliable: bool,
+    acknowledged: BTreeMap<String, u64>,
+    games: u32,
+    /// In all games.
+    events: usize,
+}
+
+#[test]
+fn clients_see_a_prefix_of_the_log_and_nothing_is_done_twice() {
+    let mut events = 0;
+    let mut games = 0;
+    for seed in 0..SEEDS {
+        let mut simulation = Simulation::new(seed);
+        simulation.run(seed);
+        events += simulation.events;
+        games += simulation.games;
+    }
+    // The simulation would prove nothing if nothing happened in it.
+    assert!(events > 50_000, "{events} events");
+    assert!(games > 20, "{games} games to their end");
+}
+
+impl Simulation {
+    fn new(seed: u64) -> Self {
+        let (table, log) =
+            Table::create(1_000_000, Sums::to(900), setup(Some(CLOCK)), &seats()).unwrap();
+        let mut new = Self {
+            random: fastrand::Rng::with_seed(seed),
+            now: 1_000_000,
+            skew: 0,
+            table,
+            log,
+            clients: (0..3).map(|_| Client::default()).collect(),
+            queue: BinaryHeap::new(),
+            messages: HashMap::new(),
+            sent: 0,
+            reliable: false,
+            acknowledged: BTreeMap::new(),
+            games: 0,
+            events: 0,
+        };
+        for client in 0..3 {
+            new.after(10, Message::Think { client });
+        }
+        new.after(1_000, Message::Tick);
+        new
+    }
+
+    fn run(&mut self, seed: u64) {
+        for step in 0..MESSAGES {
+            self.deliver();
+            self.check(seed, step);
+        }
+        // In the end the network mends, and everybody sees everything.
+        self.reliable = true;
+        for step in 0..2_000 {
+            self.deliver();
+            self.check(seed, MESSAGES + step);
+        }
+        for (at, client) in self.clients.iter().enumerate() {
+            let missing = self.log.len() - client.seen.len();
+            assert!(missing < 12, "seed {seed}: client {at} has not seen {missing} events");
+        }
+        let again = Table::replay(Sums::to(900), setup(Some(CLOCK)), &self.log).unwrap();
+        assert_eq!(again.lines(), self.table.lines(), "seed {seed}");
+        assert_eq!(again.offers(), self.table.offers(), "seed {seed}");
+        assert_eq!(again.outcome(), self.table.outcome(), "seed {seed}");
+        assert_eq!(again.rules().sum(), self.table.rules().sum(), "seed {seed}");
+    }
+
+    fn deliver(&mut self) {
+        let Some(Reverse((at, number))) = self.queue.pop() else { return };
+        self.now = self.now.max(at);
+        let Some(message) = self.messages.remove(&number) else { return };
+        match message {
+            Message::Ask { client, id, act } => self.serve(client, id, act),
+            Message::Catch { client, have } => self.catch_up(client, have),
+            Message::Tick => self.tick(),
+            Message::Event { client, entry } => self.take(client, entry),
+            Message::Answered { client, id, answer } => self.answered(client, &id, answer),
+            Message::Think { client } => self.think(client),
+        }
+    }
+
+    // --- the network ---------------------------------------------------------------------------
+
+    /// A timer: not lost, not doubled.
+    fn after(&mut self, delay: u64, message: Message) {
+        self.sent += 1;
+        self.queue.push(Reverse((self.now + delay, self.sent)));
+        self.messages.insert(self.sent, message);
+    }
+
+    fn send(&mut self, message: Message) {
+        if self.reliable {
+            return self.after(1, message);
+        }
+        if self.random.u32(..100) < 12 {
+            return;
+        }
+        let copies = if self.random.u32(..100) < 10 { 2 } else { 1 };
+        for _ in 0..copies {
+            let delay = match self.random.u32(..100) {
+                0..80 => self.random.u64(1..80),
+                80..97 => self.random.u64(80..2_000),
+                _ => self.random.u64(2_000..30_000),
+            };
+            self.after(delay, message.clone());
+        }
+    }
+
+    // --- the server ----------------------------------------------------------------------------
+
+    fn server_time(&self) -> u64 {
+        self.now.saturating_add_signed(self.skew)
+    }
+
+    fn serve(&mut self, client: usize, id: String, act: Act) {
+        let token = Some(TokenHash::of(NAMES[client]));
+        let input = Input::Act { token, id: Some(id.clone()), act };
+        let output = self.table.step(self.server_time(), input);
+        // A crash before the events are stored: nobody hears of them.
+        if !self.reliable && self.random.u32(..200) == 0 {
+            return self.restart();
+        }
+        self.keep(output.events);
+        if !self.reliable && self.random.u32(..200) == 0 {
+            return self.restart();
+        }
+        let answer = output.answer.and_then(Result::ok);
+        self.send(Message::Answered { client, id, answer });
+    }
+
+    fn tick(&mut self) {
+        if !self.reliable && self.random.u32(..8) == 0 {
+            self.skew = self.random.i64(-50_000..50_000);
+        }
+        let output = self.table.step(self.server_time(), Input::Tick);
+        self.keep(output.events);
+        self.after(1_000, Message::Tick);
+    }
+
+    fn keep(&mut self, events: Vec<Entry>) {
+        for entry in events {
+            self.log.push(entry.clone());
+            self.events += 1;
+            for client in 0..3 {
+                self.send(Message::Event { client, entry: entry.clone() });
+            }
+        }
+    }
+
+    /// What is left after a crash is the log, as text.
+    fn restart(&mut self) {
+        let text = serde_json::to_string(&self.log).unwrap();
+        let log: Vec<Entry> = serde_json::from_str(&text).unwrap();
+        assert_eq!(log, self.log);
+        self.table = Table::replay(Sums::to(900), setup(Some(CLOCK)), &log).unwrap();
+        self.table.resume(self.server_time());
+    }
+
+    fn catch_up(&mut self, client: usize, have: u64) {
+        for entry in self.log.iter().skip(have as usize).cloned().collect::<Vec<_>>() {
+            self.send(Message::Event { client, entry });
+        }
+    }
+
+    // --- the clients ---------------------------------------------------------------------------
+
+    fn take(&mut self, client: usize, entry: Entry) {
+        let have = self.clients[client].seen.len() as u64;
+        if entry.v == have + 1 {
+            self.clients[client].seen.push(entry);
+        } else if entry.v > have + 1 && self.random.bool() {
+            self.send(Message::Catch { client, have });
+        }
+    }
+
+    fn answered(&mut self, client: usize, id: &str, answer: Option<Answer>) {
+        let own = &mut self.clients[client];
+        if own.open.as_ref().is_some_and(|it| it.0 == id) {
+            own.open = None;
+        }
+        if let Some(answer) = answer {
+            let known = self.acknowledged.insert(id.to_owned(), answer.v);
+            assert!(known.is_none_or(|it| it == answer.v), "{id} was answered in two ways");
+        }
+    }
+
+    fn think(&mut self, client: usize) {
+        let pause = self.random.u64(200..1_500);
+        self.after(pause, Message::Think { client });
+        let have = self.clients[client].seen.len() as u64;
+        if self.reliable || self.random.u32(..10) == 0 {
+            self.send(Message::Catch { client, have });
+        }
+        if self.clients[client].open.is_none() && !self.reliable {
+            let act = self.wish(client);
+            let own = &mut self.clients[client];
+            own.asked += 1;
+            own.open = Some((format!("{client}-{}", own.asked), act));
+        }
+        if let Some((id, act)) = self.clients[client].open.clone() {
+            self.send(Message::Ask { client, id, act });
+        }
+    }
+
+    /// Mostly a move for the position as this client knows it.
+    fn wish(&mut self, client: usize) -> Act {
+        let mut ply = 0;
+        for entry in &self.clients[client].seen {
+            match &entry.event {
+                rulemate::server::core::Event::Played { .. } => ply += 1,
+                rulemate::server::core::Event::TakenBack { to, .. } => ply = *to,
+                _ => {}
+            }
+        }
+        match self.random.u32(..100) {
+            0..80 => {
+                let uci = ["1", "2", "+", "9"][self.random.usize(..4)].into();
+                Act::Move { uci, expected_ply: Some(ply) }
+            }
+            80..84 => Act::Draw,
+            84..92 => Act::Takeback,
+            92..95 => Act::Decline(OfferKind::Draw),
+            95..98 => Act::Decline(OfferKind::Takeback),
+            98 if self.random.u32(..60) == 0 => Act::Resign,
+            _ => Act::Say("hello".into()),
+        }
+    }
+
+    // --- what must hold ------------------------------------------------------------------------
+
+    fn check(&mut self, seed: u64, step: usize) {
+        let context = || format!("seed {seed}, step {step}");
+        for client in &self.clients {
+            if let Some(last) = client.seen.last() {
+                let at = client.seen.len() - 1;
+                assert_eq!(Some(last), self.log.get(at), "{}", context());
+            }
+        }
+        if !step.is_multiple_of(250) {
+            return;
+        }
+        let mut done: HashMap<String, u64> = HashMap::new();
+        for (at, entry) in self.log.iter().enumerate() {
+            assert_eq!(entry.v, at as u64 + 1, "{}", context());
+            let data = serde_json::to_value(entry).unwrap();
+            if let Some(id) = data["d"]["id"].as_str() {
+                let twice = done.insert(id.to_owned(), entry.v);
+                assert!(twice.is_none(), "{}: {id} was done twice", context());
+            }
+        }
+        assert!(self.log.windows(2).all(|it| it[0].at <= it[1].at), "{}", context());
+        for (id, v) in &self.acknowledged {
+            assert_eq!(done.get(id), Some(v), "{}: {id} was acknowledged", context());
+        }
+        if self.table.outcome().is_some() {
+            self.games += 1;
+            self.start_again();
+        }
+    }
+
+    /// Another game, since nothing happens any more in this one.
+    fn start_again(&mut self) {
+        let now = self.server_time();
+        let (table, log) = Table::create(now, Sums::to(900), setup(Some(CLOCK)), &seats()).unwrap();
+        self.table = table;
+        self.log = log;
+        self.acknowledged.clear();
+        self.queue.clear();
+        self.messages.clear();
+        for client in 0..3 {
+            let asked = self.clients[client].asked;
+            self.clients[client] = Client { asked, ..Client::default() };
+            self.after(10, Message::Think { client });
+        }
+        self.after(1_000, Message::Tick);
+    }
+}

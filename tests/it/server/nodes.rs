@@ -1,0 +1,70 @@
+//! Two nodes on one store: any of them plays any game, each hears of the other, and one is not
+//! missed when it dies. On one SQLite file always; on PostgreSQL, with news between the nodes and
+//! real processes that are killed, where `RULEMATE_TEST_POSTGRES` names a database.
+
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use rulemate::server::Config;
+use serde_json::json;
+
+use super::api::{Server, run};
+use super::kill::{Process, Wire};
+use super::store::{Folder, test_database};
+
+#[test]
+fn two_servers_on_one_file_do_not_overwrite_each_other() {
+    let folder = Folder::new("nodes");
+    run(async {
+        let one = Server::start(&folder, Config::default());
+        let two = Server::start(&folder, Config::default());
+        let (id, token) = one.make(json!({ "game": "chess", "seat": "both" })).await;
+        assert_eq!(two.play(&id, &token, "e2e4").await.0, StatusCode::OK);
+        // The first has not heard of it, but what it stores comes after it.
+        let (status, answer) = one.play(&id, &token, "e7e5").await;
+        assert_eq!((status, &answer["ply"]), (StatusCode::OK, &json!(2)), "{answer}");
+        let stale = json!({ "uci": "g1f3", "expected_ply": 1 });
+        let (status, answer) = two.post(&format!("/api/v1/games/{id}/moves"), &token, stale).await;
+        assert_eq!(
+            (status, &answer["error"]),
+            (StatusCode::CONFLICT, &json!("stale_ply")),
+            "{answer}"
+        );
+        one.stop();
+        two.stop();
+    });
+}
+
+#[test]
+fn a_node_takes_over_from_one_that_was_killed() {
+    let Some(url) = test_database("nodes") else { return };
+    let (mut one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
+    let mut first = Wire::to(&one.address).unwrap();
+    let mut second = Wire::to(&two.address).unwrap();
+    let (_, made) = first.ask("POST", "/api/v1/games", "{\"game\":\"chess\"}").unwrap();
+    let path = format!("/api/v1/games/{}", made["id"].as_str().unwrap());
+    let moves = ["g1f3", "g8f6", "f3g1", "f6g8", "b1c3", "b8c6", "c3b1", "c6b8"];
+    for (ply, uci) in moves.iter().enumerate() {
+        let body = json!({ "uci": uci, "expected_ply": ply }).to_string();
+        let wire = if ply % 2 == 0 { &mut first } else { &mut second };
+        // The other node may not have heard yet: then the ply is stale, and one asks again.
+        let started = Instant::now();
+        loop {
+            let (status, answer) = wire.ask("POST", &format!("{path}/moves"), &body).unwrap();
+            if status == 200 {
+                break;
+            }
+            assert_eq!(answer["error"], "stale_ply", "{answer}");
+            assert!(started.elapsed() < Duration::from_secs(10), "news do not arrive");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    let killed = Instant::now();
+    one.kill();
+    let body = json!({ "uci": "e2e4", "expected_ply": moves.len() }).to_string();
+    let (status, answer) = second.ask("POST", &format!("{path}/moves"), &body).unwrap();
+    assert_eq!(status, 200, "{answer}");
+    assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
+    let (_, state) = second.ask("GET", &path, "").unwrap();
+    assert_eq!(state["ply"], moves.len() + 1);
+}

@@ -1,0 +1,272 @@
+//! The WebSocket: events without gaps, moves that are acknowledged, coming back, and those who do
+//! not read. And nonsense of every kind sent to every address.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use futures_util::{SinkExt, StreamExt};
+use rulemate::server::{Config, router};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use super::api::{Server, run};
+use super::store::Folder;
+
+struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Client {
+    async fn to(address: SocketAddr, id: &str, query: &str) -> Self {
+        let url = format!("ws://{address}/ws/v1/games/{id}{query}");
+        Self(connect_async(url).await.unwrap().0)
+    }
+
+    async fn say(&mut self, message: Value) {
+        self.0.send(Message::text(message.to_string())).await.unwrap();
+    }
+
+    /// The next message that is text; none if the server has closed.
+    async fn hear(&mut self) -> Option<Value> {
+        loop {
+            let next = timeout(Duration::from_secs(20), self.0.next()).await.expect("an answer");
+            match next?.ok()? {
+                Message::Text(text) => return serde_json::from_str(&text).ok(),
+                Message::Close(_) => return None,
+                _ => {}
+            }
+        }
+    }
+
+    async fn hear_all(&mut self, count: usize) -> Vec<Value> {
+        let mut all = Vec::new();
+        for _ in 0..count {
+            all.push(self.hear().await.expect("a message"));
+        }
+        all
+    }
+}
+
+async fn listen(server: &Server) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = router(server.web.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(async move { axum::serve(listener, service).await });
+    address
+}
+
+fn versions(events: &[Value]) -> Vec<u64> {
+    events.iter().filter_map(|it| it["v"].as_u64()).collect()
+}
+
+#[test]
+fn events_come_without_gaps_and_moves_are_acknowledged() {
+    let folder = Folder::new("socket");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        let mut player = Client::to(address, &id, "?v=3").await;
+        let mut watcher = Client::to(address, &id, "?v=0").await;
+        assert_eq!(versions(&watcher.hear_all(3).await), [1, 2, 3], "what was missed");
+
+        let said = json!({ "t": "move", "a": 1, "d": { "uci": "e2e4", "expected_ply": 0, "client_move_id": "x" } });
+        player.say(said.clone()).await;
+        let refused = player.hear().await.unwrap();
+        assert_eq!(
+            (&refused["t"], &refused["a"], &refused["d"]["error"]),
+            (&json!("error"), &json!(1), &json!("token_missing"))
+        );
+        player.say(json!({ "t": "auth", "a": 0, "d": { "token": token } })).await;
+        assert_eq!(player.hear().await.unwrap()["t"], "ack");
+        player.say(said.clone()).await;
+        let both = player.hear_all(2).await;
+        assert!(both.iter().any(|it| it["t"] == "ack" && it["d"]["ply"] == 1), "{both:?}");
+        assert!(both.iter().any(|it| it["t"] == "played" && it["v"] == 4), "{both:?}");
+        player.say(said).await;
+        assert_eq!(
+            player.hear().await.unwrap()["d"],
+            both.iter().find(|it| it["t"] == "ack").unwrap()["d"]
+        );
+        assert_eq!(watcher.hear().await.unwrap()["d"]["uci"], "e2e4");
+
+        // The connection breaks, something happens, and who comes back gets exactly that.
+        drop(watcher);
+        for uci in ["e7e5", "d2d4"] {
+            server.play(&id, &token, uci).await;
+        }
+        let mut again = Client::to(address, &id, "?v=4").await;
+        assert_eq!(versions(&again.hear_all(2).await), [5, 6]);
+        let mut anew = Client::to(address, &id, "?v=99").await;
+        let resync = anew.hear().await.unwrap();
+        assert_eq!(
+            (&resync["t"], &resync["v"], &resync["d"]["ply"]),
+            (&json!("resync"), &json!(6), &json!(3))
+        );
+
+        anew.say(json!("nonsense")).await;
+        assert_eq!(anew.hear().await.unwrap()["d"]["error"], "malformed_json");
+        anew.say(json!({ "t": "shout" })).await;
+        assert_eq!(anew.hear().await.unwrap()["d"]["error"], "no_such_message");
+        anew.say(json!({ "t": "x".repeat(5_000) })).await;
+        assert_eq!(anew.hear().await, None, "a message that is too large ends the connection");
+        let mut flood = Client::to(address, &id, "?v=6").await;
+        for at in 0..40 {
+            flood.say(json!({ "t": "ping", "a": at })).await;
+        }
+        let mut answers = 0;
+        while flood.hear().await.is_some() {
+            answers += 1;
+        }
+        assert!(answers < 40, "who sends too much is dropped");
+        server.stop();
+    });
+}
+
+#[test]
+fn a_socket_of_another_origin_is_refused() {
+    let folder = Folder::new("origin");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let (id, _) = server.make(json!({ "game": "chess" })).await;
+        let from = |origin: &str| {
+            let url = format!("ws://{address}/ws/v1/games/{id}");
+            let mut request =
+                tokio_tungstenite::tungstenite::client::IntoClientRequest::into_client_request(url)
+                    .unwrap();
+            request.headers_mut().insert("origin", origin.parse().unwrap());
+            request
+        };
+        assert!(connect_async(from("https://elsewhere.example")).await.is_err());
+        assert!(connect_async(from(&format!("http://{address}"))).await.is_ok());
+        server.stop();
+    });
+}
+
+#[test]
+fn who_never_reads_delays_nobody() {
+    let folder = Folder::new("slow");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        let mut silent = server.web.host.watch(&id, Some(3)).await.unwrap();
+        let mut reading = server.web.host.watch(&id, Some(3)).await.unwrap();
+        let moves = ["g1f3", "g8f6", "f3g1", "f6g8"];
+        let mut seen = 0;
+        for at in 0..100 {
+            let (status, answer) = server.play(&id, &token, moves[at % 4]).await;
+            assert!(status.is_success() || answer["error"] == "game_over", "{answer}");
+            if !status.is_success() {
+                break;
+            }
+            // Offers are events too: there are enough to fill a queue before the game is drawn.
+            for _ in 0..4 {
+                for act in ["draw", "decline"] {
+                    let path = format!("/api/v1/games/{id}/{act}");
+                    server.post(&path, &token, json!({ "offer": if act == "draw" { Value::Null } else { json!("draw") } })).await;
+                    while reading.coming.try_recv().is_ok() {
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen > 64, "{seen} events");
+        let mut waiting = 0;
+        while silent.coming.recv().await.is_some() {
+            waiting += 1;
+        }
+        assert_eq!(waiting, 64, "the queue is full and then closed");
+        let (_, metrics) = server.get("/metrics").await;
+        assert!(metrics.as_str().unwrap().contains("rulemate_watchers_dropped_total 1\n"));
+        server.stop();
+    });
+}
+
+/// Every address, with bodies, tokens and paths that make no sense: a status below 500, and the
+/// game as it was.
+#[test]
+fn nonsense_breaks_nothing() {
+    let folder = Folder::new("nonsense");
+    run(async {
+        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+        let (id, _) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        let mut random = fastrand::Rng::with_seed(5);
+        let paths = [
+            "/api/v1/games",
+            "/api/v1/games/ID",
+            "/api/v1/games/ID/moves",
+            "/api/v1/games/ID/join",
+            "/api/v1/games/ID/draw",
+            "/api/v1/games/ID/chat",
+            "/api/v1/games/ID/explain?move=%00",
+            "/api/v1/games/ID/explain?fact=at(_,_",
+            "/api/v1/games/ID/explain?fact=at(_,_)",
+            "/api/v1/games/ID/export?format=fen",
+            "/api/v1/games/%FF/events?after=-1",
+            "/api/v1/presets/check",
+            "/api/v1/rules",
+            "/api/v1/catalogue?rules=x",
+            "/api/account",
+            "/api/challenge/x",
+            "/api/board/game/ID/move/e2e4",
+            "/ws/v1/games/ID?v=q",
+            "/page/../x",
+        ];
+        let words = [
+            "{",
+            "}",
+            "[",
+            "]",
+            "\"game\"",
+            ":",
+            ",",
+            "\"chess\"",
+            "\"uci\"",
+            "\"e2e4\"",
+            "null",
+            "-1",
+            "1e999",
+            "\"fen\"",
+            "\"8/8/8/8/8/8/8/8 w - - 0 1\"",
+            "\"presets\"",
+            "[\"coregal:white:x=y\"]",
+            "\"facts\"",
+            "{}",
+            "\"\\ud800\"",
+            "\"text\"",
+            "\".decl x(\"",
+            "\u{1F44B}",
+            "\u{0}",
+            "\"seat\"",
+        ];
+        for at in 0..1_500 {
+            let path =
+                paths[at % paths.len()].replace("ID", if random.bool() { &id } else { "nobody" });
+            let body: String = match random.u8(..3) {
+                0 => (0..random.usize(..20)).map(|_| words[random.usize(..words.len())]).collect(),
+                1 => {
+                    let pair = |random: &mut fastrand::Rng| {
+                        let (key, value) =
+                            (random.usize(..words.len()), random.usize(..words.len()));
+                        format!("{}:{}", words[key], words[value])
+                    };
+                    format!("{{{},{}}}", pair(&mut random), pair(&mut random))
+                }
+                _ => (0..random.usize(..60)).map(|_| random.char(..)).collect(),
+            };
+            let method = [Method::GET, Method::POST, Method::DELETE][random.usize(..3)].clone();
+            let request =
+                Request::builder().method(method).uri(&path).header("authorization", "Bearer x");
+            let Ok(request) = request.body(Body::from(body.clone())) else { continue };
+            let (status, answer) = server.send(request).await;
+            assert!(status.as_u16() < 500, "{path} {body:?}: {status} {answer}");
+        }
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!((&state["ply"], &state["v"]), (&json!(0), &json!(3)));
+        server.stop();
+    });
+}

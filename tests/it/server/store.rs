@@ -1,0 +1,235 @@
+//! Stores: one suite of what every store must do, and what is left when a file is cut short.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rulemate::server::store::{
+    Append, Conflict, GameState, Journal, Sqlite, Store, StoreError, Summary, open,
+};
+
+/// A folder that goes away with the test.
+pub(super) struct Folder(pub(super) PathBuf);
+
+impl Folder {
+    pub(super) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("rulemate-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("sqlite://{}", self.0.join("games.db").display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn summary(game: &str, state: GameState, updated: u64) -> Summary {
+    Summary {
+        id: game.into(),
+        game: "sums".into(),
+        presets: vec!["more".into()],
+        state,
+        players: vec![Some("ann".into()), None],
+        ply: 3,
+        result: None,
+        updated,
+        listed: true,
+    }
+}
+
+fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
+    let payloads = payloads.iter().map(|it| (*it).to_owned()).collect();
+    let summary = summary(game, GameState::Playing, expected);
+    Append { game: game.into(), expected, payloads, summary }
+}
+
+fn payloads(store: &mut dyn Store, game: &str, after: u64) -> Vec<String> {
+    store.read(game, after).unwrap().unwrap().into_iter().map(|it| it.payload).collect()
+}
+
+/// What every store must do. `again` opens the same store once more.
+fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
+    assert_eq!(store.read("a", 0).unwrap(), None, "no game, and not an empty one");
+    assert_eq!(store.append(&[append("a", 0, &["one", "two"])]).unwrap(), [Ok(())]);
+    assert_eq!(payloads(store, "a", 0), ["one", "two"]);
+    assert_eq!(payloads(store, "a", 1), ["two"]);
+    assert_eq!(payloads(again().as_mut(), "a", 0), ["one", "two"], "durable when it returns");
+
+    // Whoever does not know the last event does not write; others in the group do.
+    let stale = Conflict { game: "a".into(), expected: 1, found: 2 };
+    let group = [append("a", 1, &["no"]), append("b", 0, &["first"]), append("a", 2, &["three"])];
+    assert_eq!(store.append(&group).unwrap(), [Err(stale), Ok(()), Ok(())]);
+    assert_eq!(payloads(store, "a", 0), ["one", "two", "three"]);
+    let made_twice = Conflict { game: "b".into(), expected: 0, found: 1 };
+    assert_eq!(store.append(&[append("b", 0, &["other"])]).unwrap(), [Err(made_twice)]);
+    // In one group the second of two for one event loses.
+    let race = [append("b", 1, &["won"]), append("b", 1, &["lost"])];
+    assert!(matches!(store.append(&race).unwrap()[..], [Ok(()), Err(_)]));
+    assert_eq!(payloads(store, "b", 0), ["first", "won"]);
+    assert_eq!(store.append(&[]).unwrap(), []);
+
+    // Two owners of one game: the slower is refused.
+    let mut other = again();
+    assert_eq!(other.append(&[append("a", 3, &["theirs"])]).unwrap(), [Ok(())]);
+    assert!(store.append(&[append("a", 3, &["ours"])]).unwrap()[0].is_err());
+
+    // Texts of any kind come back as they were.
+    let odd = "{\"q\":\"'; DROP TABLE events; --\",\"u\":\"\u{1F44B}\\n\"}";
+    assert_eq!(store.append(&[append("odd'--", 0, &[odd, ""])]).unwrap(), [Ok(())]);
+    assert_eq!(payloads(store, "odd'--", 0), [odd, ""]);
+
+    // Lists: listed games alone, the last changed first.
+    let listed = |state, updated, listed, id: &str| Append {
+        summary: Summary { listed, ..summary(id, state, updated) },
+        ..append(id, 0, &["x"])
+    };
+    let group = [
+        listed(GameState::Waiting, 900, true, "w"),
+        listed(GameState::Over, 800, true, "o"),
+        listed(GameState::Waiting, 999, false, "hidden"),
+    ];
+    assert!(store.append(&group).unwrap().iter().all(Result::is_ok));
+    let ids = |found: Vec<Summary>| found.into_iter().map(|it| it.id).collect::<Vec<_>>();
+    assert_eq!(ids(store.list(None, 2).unwrap()), ["w", "o"]);
+    assert_eq!(ids(store.list(Some(GameState::Over), 9).unwrap()), ["o"]);
+
+    store.put_text("h", "rules").unwrap();
+    store.put_text("h", "rules").unwrap();
+    assert_eq!(store.text("h").unwrap().as_deref(), Some("rules"));
+    assert_eq!(store.text("none").unwrap(), None);
+    let health = store.check().unwrap();
+    assert_eq!((health.games, health.events, health.faults.len()), (6, 11, 0));
+}
+
+#[test]
+fn sqlite_conforms() {
+    let folder = Folder::new("conforms");
+    let mut store = open(&folder.url()).unwrap();
+    conforms(store.as_mut(), &|| open(&folder.url()).unwrap());
+}
+
+/// A schema of a database for tests, if there is one: `RULEMATE_TEST_POSTGRES=postgres://...`.
+pub(super) fn test_database(schema: &str) -> Option<String> {
+    let url = std::env::var("RULEMATE_TEST_POSTGRES").ok()?;
+    let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    let anew = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+    client.batch_execute(&anew).unwrap();
+    Some(format!("{url}?options=-csearch_path%3D{schema}"))
+}
+
+#[test]
+fn postgres_conforms() {
+    let Some(url) = test_database("conforms") else { return };
+    let mut store = open(&url).unwrap();
+    conforms(store.as_mut(), &|| open(&url).unwrap());
+    let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    client.execute("UPDATE events SET payload = 'TWO' WHERE game = 'a' AND seq = 2", &[]).unwrap();
+    assert!(matches!(store.read("a", 0), Err(StoreError::Damaged { seq: 2, .. })));
+}
+
+#[test]
+fn a_changed_event_is_found() {
+    let folder = Folder::new("changed");
+    let file = folder.0.join("games.db");
+    let mut store = Sqlite::open(&file).unwrap();
+    store.append(&[append("a", 0, &["one", "two", "three"])]).unwrap().remove(0).unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute("UPDATE events SET payload = 'TWO' WHERE seq = 2", []).unwrap();
+    let damaged = store.read("a", 0).unwrap_err();
+    assert!(matches!(damaged, StoreError::Damaged { seq: 2, .. }), "{damaged}");
+    assert_eq!(store.check().unwrap().faults.len(), 1);
+    other.execute("UPDATE events SET payload = 'two' WHERE seq = 2", []).unwrap();
+    other.execute("DELETE FROM events WHERE seq = 3", []).unwrap();
+    assert!(matches!(store.read("a", 0), Err(StoreError::Damaged { seq: 3, .. })), "a lost tail");
+}
+
+#[test]
+fn a_backup_is_a_store() {
+    let folder = Folder::new("backup");
+    let mut store = open(&folder.url()).unwrap();
+    store.append(&[append("a", 0, &["one", "two"])]).unwrap().remove(0).unwrap();
+    let copy = folder.0.join("copy.db");
+    store.backup(&copy).unwrap();
+    assert!(store.backup(&copy).is_err(), "a backup overwrites nothing");
+    let mut copy = Sqlite::open(&copy).unwrap();
+    assert_eq!(payloads(&mut copy, "a", 0), ["one", "two"]);
+}
+
+#[test]
+fn addresses_of_stores_are_read() {
+    let wrong = |url: &str| open(url).err().map(|it| it.to_string()).unwrap_or_default();
+    let told = wrong("oracle://scott:tiger@host/db");
+    assert!(told.contains("sqlite://PATH") && !told.contains("tiger"), "{told}");
+    assert!(!wrong("sqlite:///nowhere/at/all/games.db").is_empty());
+}
+
+#[test]
+fn appends_are_grouped_and_none_is_lost() {
+    let folder = Folder::new("journal");
+    let journal = Journal::start(open(&folder.url()).unwrap()).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(async {
+        let games = (0..40).map(|game| {
+            let writer = journal.writer();
+            tokio::spawn(async move {
+                for at in 0..25 {
+                    let one = append(&format!("g{game}"), at, &[&format!("{game}:{at}")]);
+                    writer.append(one).await.unwrap().unwrap();
+                }
+            })
+        });
+        for game in games.collect::<Vec<_>>() {
+            game.await.unwrap();
+        }
+    });
+    journal.finish();
+    let health = open(&folder.url()).unwrap().check().unwrap();
+    assert_eq!((health.games, health.events, health.faults.len()), (40, 1000, 0));
+}
+
+/// A crash in the middle of a write leaves the write-ahead log cut anywhere. Whatever is missing of
+/// the last commit, everything before it is there, and the last is there whole or not at all.
+#[test]
+fn a_log_cut_at_every_byte_of_the_last_record_loses_nothing_that_was_acknowledged() {
+    let folder = Folder::new("cut");
+    let file = folder.0.join("games.db");
+    let wal = folder.0.join("games.db-wal");
+    let mut store = Sqlite::open(&file).unwrap();
+    for at in 0..5 {
+        store.append(&[append("a", at, &["an acknowledged move"])]).unwrap().remove(0).unwrap();
+    }
+    let before = fs::metadata(&wal).unwrap().len() as usize;
+    store.append(&[append("a", 5, &["the last move", "and the end"])]).unwrap().remove(0).unwrap();
+    let (main, log) = (fs::read(&file).unwrap(), fs::read(&wal).unwrap());
+    drop(store);
+    assert!(log.len() > before);
+    let cut = folder.0.join("cut.db");
+    let mut whole = 0;
+    for end in before..=log.len() {
+        for extra in ["cut.db-wal", "cut.db-shm"] {
+            let _ = fs::remove_file(folder.0.join(extra));
+        }
+        fs::write(&cut, &main).unwrap();
+        fs::write(folder.0.join("cut.db-wal"), &log[..end]).unwrap();
+        let found = payloads(&mut Sqlite::open(&cut).unwrap(), "a", 0);
+        assert!(found[..5].iter().all(|it| it == "an acknowledged move"), "cut at byte {end}");
+        assert!(matches!(found.len(), 5 | 7), "a torn commit after a cut at byte {end}");
+        whole += usize::from(found.len() == 7);
+    }
+    assert!(whole >= 1, "the whole log has the whole commit");
+}
+
+#[test]
+fn a_file_that_is_no_store_is_refused() {
+    let folder = Folder::new("nostore");
+    let file = folder.0.join("games.db");
+    fs::write(&file, "this is no database, but long enough to be taken for one".repeat(40))
+        .unwrap();
+    assert!(Sqlite::open(Path::new(&file)).is_err());
+}

@@ -1,0 +1,104 @@
+//! Turns of several actions: written with commas, read back, listed whole, played all or not at all.
+//! The rules are those of chess, but each side moves twice.
+
+use rulemate::game::{Game, PlayError};
+use rulemate::moves::notation::{MoveFault, PgnGame, PgnMove, PgnReader, listing};
+use rulemate::moves::{parse_turn, turn_text, turns};
+use rulemate::presets::Catalogue;
+use rulemate::rules::{EMBEDDED, Source};
+
+const PASSING_ON: &str = "on any when turn(c), opponent(c, o)";
+
+const TWICE: &str = r#"
+.input step_of_turn(n: Int) game attr step_of_turn = 1 "action {n} of the turn"
+on any when step_of_turn(1) do set step_of_turn(2).
+on any when step_of_turn(2), turn(c), opponent(c, o) do set step_of_turn(1), set turn(o).
+"#;
+
+/// Chess in which a turn is two moves.
+fn twice() -> Game {
+    let text = |text: &str| {
+        let changed = |line: &str| match line.starts_with(PASSING_ON) {
+            true => TWICE.to_string(),
+            false => format!("{line}\n"),
+        };
+        text.lines().map(changed).collect()
+    };
+    let source = |&(path, it): &(&str, &str)| Source { path: path.into(), text: text(it) };
+    let sources: Vec<Source> = EMBEDDED.iter().map(source).collect();
+    assert!(sources.iter().any(|it| it.text.contains("step_of_turn(2)")), "the rule was found");
+    let catalogue = Catalogue::new(sources).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    rules.start(None).unwrap_or_else(|it| panic!("{it}"))
+}
+
+#[test]
+fn whole_turns_are_listed_and_read_back() {
+    let mut game = twice();
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let before = world.facts().hash();
+    let found = turns(world, &contract, 10_000);
+    assert!(found.complete);
+    let mut expected = 0;
+    for (_, mv) in listing(world, &contract) {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args);
+        expected += listing(world, &contract).len();
+        world.rollback(mark);
+    }
+    assert_eq!((found.turns.len(), world.facts().hash()), (expected, before));
+    for (text, actions) in found.turns.iter().step_by(17) {
+        assert_eq!(actions.len(), 2, "{text}");
+        assert_eq!(parse_turn(world, &contract, text).as_ref(), Ok(actions));
+        assert_eq!(&turn_text(world, actions), text);
+    }
+    let few = turns(world, &contract, 30);
+    assert_eq!((few.turns.len(), few.complete), (30, false));
+    assert_eq!(few.turns[..], found.turns[..30]);
+}
+
+#[test]
+fn a_turn_is_played_whole_or_not_at_all() {
+    let mut game = twice();
+    game.play_text("e2e4,d2d4").expect("two moves of white");
+    game.play_text("d5, Nc6").expect("in SAN, with a space");
+    let sides: Vec<(i64, bool)> =
+        game.history().iter().map(|it| (it.side, it.turn_goes_on)).collect();
+    assert_eq!(sides, [(0, true), (0, false), (1, true), (1, false)]);
+    let before = (game.hash(), game.history().len());
+    for (text, wanted) in [
+        ("exd5,d5c6,a2a3", "a2a3: the turn is over before it"),
+        ("e4d5,e4d5", "e4d5: there is no such piece"),
+        ("e4d5,e1e3", "e1e3: not legal here"),
+        ("e4d5,", ": malformed at byte 0"),
+    ] {
+        let refusal = game.play_text(text).expect_err(text);
+        let PlayError::Text(error) = &refusal else { panic!("{text}: {refusal}") };
+        assert!(error.to_string().starts_with(wanted), "{text}: {error}");
+        assert_eq!((game.hash(), game.history().len()), before, "{text}");
+    }
+    // One action at a time comes to the same.
+    let mut slow = twice();
+    for text in ["e2e4", "d2d4", "d7d5", "b8c6"] {
+        slow.play_text(text).unwrap_or_else(|it| panic!("{it}"));
+    }
+    assert_eq!(slow.fen(), game.fen());
+}
+
+#[test]
+fn turns_go_through_pgn() {
+    let mut game = twice();
+    let texts = ["e4,d4", "d5,Nc6", "exd5,dxc6", "bxc6,Qxd4"];
+    let moves = texts.iter().map(|it| PgnMove { text: (*it).into(), ..PgnMove::default() });
+    let pgn = PgnGame { moves: moves.collect(), ..PgnGame::default() }.to_pgn();
+    assert!(pgn.contains("1. e4,d4 d5,Nc6 2. exd5,dxc6 bxc6,Qxd4 *"), "{pgn}");
+    let read = PgnReader::new(pgn.as_bytes()).next().expect("a game").expect("well-formed");
+    for mv in &read.moves {
+        game.play_text(&mv.text).unwrap_or_else(|it| panic!("{}: {it}", mv.text));
+    }
+    assert_eq!(game.history().len(), 8);
+    let contract = game.contract().clone();
+    let fault = parse_turn(game.world_mut(), &contract, "Qxd4,Qxd4");
+    assert!(!matches!(fault.expect_err("only one queen").reason, MoveFault::Over));
+}

@@ -1,0 +1,102 @@
+//! Watched relations: what a commit adds and removes is the difference of the whole lists, whatever
+//! was tried and taken back on the way, and the same from both evaluators.
+
+use rulemate::derive::{Backend, RowChanges, Tuple, World};
+use rulemate::facts::{GAME, Value};
+use rulemate::moves::legal_moves;
+use rulemate::presets::Catalogue;
+use rulemate::rules::RelId;
+
+use crate::fixture::rel;
+use crate::random_rules::Choices;
+
+const WATCHED: [&str; 4] = ["attacks", "move", "in_check", "at"];
+
+/// The same as lists: what is in the one and not in the other, both ways.
+fn difference(rel: RelId, before: &[Tuple], after: &[Tuple]) -> Option<RowChanges> {
+    let only = |these: &[Tuple], others: &[Tuple]| -> Vec<Tuple> {
+        these.iter().filter(|it| !others.contains(it)).cloned().collect()
+    };
+    let (added, removed) = (only(after, before), only(before, after));
+    (!added.is_empty() || !removed.is_empty()).then_some(RowChanges { rel, added, removed })
+}
+
+fn whole(world: &mut World, rels: &[RelId]) -> Vec<Vec<Tuple>> {
+    rels.iter().map(|&it| world.tuples(it)).collect()
+}
+
+fn random_play(backend: Backend, seed: u64, plies: usize) -> Vec<Vec<RowChanges>> {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start_on(backend, None).unwrap_or_else(|it| panic!("{it}"));
+    let mut world = game.world_mut().clone();
+    let mut rels: Vec<RelId> = WATCHED.iter().map(|it| rel(rules.program(), it)).collect();
+    rels.sort_unstable();
+    for &rel in &rels {
+        world.watch(rel);
+    }
+    let mut choices = Choices(seed);
+    let mut told = Vec::new();
+    for _ in 0..plies {
+        let moves = legal_moves(&mut world, rules.contract());
+        if moves.is_empty() {
+            break;
+        }
+        let before = whole(&mut world, &rels);
+        if choices.one_in(3) {
+            let tried = &moves[choices.below(moves.len())];
+            let mark = world.mark();
+            world.fire(tried.action, &tried.args);
+            let _ = whole(&mut world, &rels);
+            world.rollback(mark);
+        }
+        let mv = &moves[choices.below(moves.len())];
+        world.fire(mv.action, &mv.args);
+        world.commit();
+        let after = whole(&mut world, &rels);
+        let expected: Vec<RowChanges> = (rels.iter().zip(before.iter().zip(&after)))
+            .filter_map(|(&rel, (before, after))| difference(rel, before, after))
+            .collect();
+        assert_eq!(world.changes(), expected);
+        assert!(!expected.is_empty());
+        told.push(expected);
+    }
+    told
+}
+
+#[test]
+fn changes_are_the_difference_of_the_lists() {
+    for seed in [3, 8] {
+        assert!(random_play(Backend::Bits, seed, 60).len() > 20);
+        let bits = random_play(Backend::Bits, seed, 12);
+        assert_eq!(bits, random_play(Backend::Frog, seed, 12));
+    }
+}
+
+#[test]
+fn what_is_taken_back_and_what_nobody_watches_is_not_told() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let world = game.world_mut();
+    let clock = rel(rules.program(), "clock");
+    let attr = rules.program().schema.attribute_named("halfmove_clock").expect("it is there");
+    let set = |world: &mut World, n: i64| world.insert(GAME, attr, Value::Int(n)).map(drop);
+    let (first, second) = (world.watch(clock), world.watch(clock));
+    let mark = world.mark();
+    set(world, 7).expect("a number");
+    world.rollback(mark);
+    world.commit();
+    assert_eq!(world.changes(), []);
+    world.unwatch(first);
+    set(world, 9).expect("a number");
+    world.commit();
+    let row = |n: i64| vec![Tuple::from_slice(&[n])];
+    assert_eq!(world.changes(), [RowChanges { rel: clock, added: row(9), removed: row(0) }]);
+    world.commit();
+    assert_eq!(world.changes(), []);
+    world.unwatch(second);
+    set(world, 3).expect("a number");
+    world.commit();
+    assert_eq!(world.changes(), []);
+}
