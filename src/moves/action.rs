@@ -108,6 +108,40 @@ pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityM
     moves
 }
 
+/// Whether rules call the side to move able to act where every action, once played out, is not legal.
+/// Nothing is played out in games whose rules decide everything.
+pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
+    let played = contract.decisions.iter().any(|it| *it != Decision::Rules);
+    played && !is_over(world, contract) && !has_move(world, contract)
+}
+
+/// Whether there is a legal move in a position that is not over: the cheap answers first.
+fn has_move(world: &mut World, contract: &Contract) -> bool {
+    let program = world.program().clone();
+    let mut tried = Vec::new();
+    for action in &program.actions {
+        let tries = action.tries.unwrap_or(action.rel);
+        match contract.decisions[usize::from(action.id.0)] {
+            Decision::Rules if world.any(action.rel) => return true,
+            Decision::Rules => {}
+            Decision::Simulation => {
+                tried.extend(world.tuples(tries).into_iter().map(|it| (action.id, it)));
+            }
+            Decision::Except(rel) => {
+                let odd = world.tuples(rel);
+                if world.tuples(action.rel).iter().any(|it| odd.binary_search(it).is_err()) {
+                    return true;
+                }
+                tried.extend(odd.into_iter().map(|it| (action.id, it)));
+            }
+        }
+    }
+    tried.into_iter().any(|(action, args)| {
+        let mv = Move { action, args };
+        is_pseudo(world, &mv) && is_safe_by_simulation(world, contract, &mv)
+    })
+}
+
 /// The moves that are legal but for the safety of royal pieces; also after the game's end.
 pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();

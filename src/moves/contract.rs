@@ -85,6 +85,8 @@ pub struct Contract {
     pub exposed: RelId,
     pub untenable: RelId,
     pub over: RelId,
+    /// What it means that the side to move has no action, where rules alone cannot see that.
+    pub stuck: Option<RelId>,
     pub result: RelId,
     pub claim: RelId,
     pub wins: RelId,
@@ -208,6 +210,8 @@ impl Finder<'_> {
         let exposed = self.rules("exposed", &[Side]);
         let untenable = self.rules("untenable", &[Side]);
         let over = self.rules("over", &[Outcome, Reason]);
+        let stuck = self.program.relation_named("stuck");
+        let stuck = stuck.and_then(|_| self.rules("stuck", &[Outcome, Reason]));
         let result = self.rules("result", &[Outcome, Reason]);
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
@@ -241,6 +245,7 @@ impl Finder<'_> {
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
             over: over?,
+            stuck,
             result: result?,
             claim: claim?,
             wins: wins?,

@@ -9,7 +9,8 @@ use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{
-    AttrId, AttrType, BOOL, EntityId, FactError, GAME, Schema, Session, Shape, Value, nearest,
+    AttrId, AttrType, BOOL, Domain, EntityId, FactError, GAME, Schema, Session, Shape, Value,
+    nearest,
 };
 use crate::rules::{Input, Program, Role};
 
@@ -161,7 +162,11 @@ impl Activation {
             let given = request.options.iter().find(|it| it.0 == name);
             let stated = match given {
                 Some((_, text)) => {
-                    let chosen = value(schema, attr, text);
+                    let list = list_of(program, &request.preset, &name);
+                    let chosen = match &list {
+                        Some(list) => list.read(text),
+                        None => value(schema, attr, text),
+                    };
                     let range = range(program, &request.preset, &name);
                     let chosen = chosen.and_then(|it| within(it, range));
                     Some(chosen.map_err(|expected| {
@@ -169,10 +174,11 @@ impl Activation {
                         ActivationError::Value { preset, option, value: text.clone(), expected }
                     })?)
                 }
-                None => default(schema, attr),
+                None => default_of(program, &request.preset, &name, attr),
             };
             if let Some(stated) = stated {
-                activation.options.push((name, words(schema, attr, &stated)));
+                let text = said(program, &request.preset, &name, attr, &stated);
+                activation.options.push((name, text));
                 activation.facts.push((attr, stated));
             }
         }
@@ -222,7 +228,10 @@ impl Activation {
         for entity in facts.entities_with(preset) {
             let text = |attr| facts.get(entity, attr).map(|it| words(schema, attr, &it));
             let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
-            let option = |(name, attr): (String, AttrId)| Some((name, text(attr)?));
+            let option = |(option, attr): (String, AttrId)| {
+                let text = said(program, &name, &option, attr, &facts.get(entity, attr)?);
+                Some((option, text))
+            };
             let number = |name: &str| facts.get_raw(entity, named(name)?);
             let options = known_options(program, &name).into_iter().filter_map(option).collect();
             let value = |attr: AttrId| Some((attr, facts.get(entity, attr)?));
@@ -247,6 +256,57 @@ fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
         (name.trim() == option).then_some((least.parse().ok()?, most.parse().ok()?))
     };
     ranges.filter_map(|it| read(&it.value)).next()
+}
+
+/// An option that is a list: `.meta list "OPTION: DOMAIN = MEMBER+MEMBER"`. As a fact it is a number
+/// with a bit for each of the first 63 members; the 64th turns its sign.
+struct List<'p> {
+    domain: &'p Domain,
+    default: &'p str,
+}
+
+fn list_of<'p>(program: &'p Program, preset: &str, option: &str) -> Option<List<'p>> {
+    let file = program.meta.iter().find(|it| it.key == "preset" && it.value == preset)?.span.source;
+    let lists = program.meta.iter().filter(|it| it.key == "list" && it.span.source == file);
+    let read = |text: &'p str| {
+        let (name, rest) = text.split_once(':')?;
+        let (domain, default) = rest.split_once('=')?;
+        let domain = program.schema.domain(program.schema.domain_named(domain.trim())?);
+        (name.trim() == option).then_some(List { domain, default: default.trim() })
+    };
+    lists.filter_map(|it| read(&it.value)).next()
+}
+
+impl List<'_> {
+    fn read(&self, text: &str) -> Result<Value, String> {
+        let bit = |name: &str| self.domain.member(name).filter(|it| (0..64).contains(it));
+        let bits = text.split('+').map(bit).try_fold(0, |sum, it| Some(sum | (1_u64 << it?)));
+        let bits = bits.ok_or_else(|| format!("members of {}, joined by +", self.domain.name))?;
+        let low = (bits & (u64::MAX >> 1)) as i64;
+        Ok(Value::Int(if bits >> 63 == 1 { -low } else { low }))
+    }
+
+    fn write(&self, number: i64) -> String {
+        let bits = number.unsigned_abs() | u64::from(number <= 0) << 63;
+        let members = (0..self.domain.size() as i64).filter(|it| *it < 64 && bits >> it & 1 == 1);
+        members.map(|it| self.domain.member_name(it)).collect::<Vec<_>>().join("+")
+    }
+}
+
+/// The value that an option has if nobody says anything.
+fn default_of(program: &Program, preset: &str, option: &str, attr: AttrId) -> Option<Value> {
+    match list_of(program, preset, option) {
+        Some(list) => list.read(list.default).ok(),
+        None => default(&program.schema, attr),
+    }
+}
+
+/// The value of an option in words.
+fn said(program: &Program, preset: &str, option: &str, attr: AttrId, value: &Value) -> String {
+    match (list_of(program, preset, option), value) {
+        (Some(list), Value::Int(bits)) => list.write(*bits),
+        _ => words(&program.schema, attr, value),
+    }
 }
 
 fn within(value: Value, range: Option<(i64, i64)>) -> Result<Value, String> {
@@ -427,9 +487,10 @@ pub(super) fn state_new_options(
     let active: Vec<EntityId> = world.facts().entities_with(preset).collect();
     for entity in active {
         let Some(name) = world.facts().get(entity, preset) else { continue };
-        let options = known_options(&program, &words(schema, preset, &name));
-        for (_, attr) in options.into_iter().filter(|it| !is_known(it.1)) {
-            if let Some(value) = default(schema, attr) {
+        let name = words(schema, preset, &name);
+        let options = known_options(&program, &name);
+        for (option, attr) in options.into_iter().filter(|it| !is_known(it.1)) {
+            if let Some(value) = default_of(&program, &name, &option, attr) {
                 world.insert(entity, attr, value)?;
             }
         }

@@ -400,6 +400,21 @@ fn hops_leaps_and_vetoes() {
     agree(&["cannon", "knights-leap-twice", "knight-immunity"], plies(900));
 }
 
+#[test]
+fn wounds_blasts_and_fatigue() {
+    let games = [
+        "piece-hp",
+        "piece-shield",
+        "king-heals",
+        "queen-splits",
+        "explosive-rook",
+        "poisoned-squares",
+        "berserker",
+        "stamina",
+    ];
+    agree(&games, plies(800));
+}
+
 /// The same facts under rows of another width.
 fn widened(rules: &Ruleset, width: usize) -> World {
     let plan = Plan::compile_wide(Arc::clone(rules.program()), width);
