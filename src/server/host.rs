@@ -542,7 +542,13 @@ fn start(ruleset: &Ruleset, fen: Option<&str>, facts: Option<&str>) -> Result<Bo
     };
     let bad =
         |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
-    Ok(Board::new(game.map_err(bad)?))
+    let mut game = game.map_err(bad)?;
+    // Rules that take more than an evaluator gives show it at the first look for moves.
+    game.legal_moves();
+    let spent =
+        |it: crate::game::Exhausted| Problem::unprocessable("rules_exhausted", it.to_string());
+    game.check().map_err(spent)?;
+    Ok(Board::new(game))
 }
 
 /// What is wrong with the game that is asked for.
