@@ -219,7 +219,7 @@ fn games_go_on_after_a_restart_and_after_eviction() {
         let idle = Duration::from_millis(20);
         let server = Server::start(&folder, Config { idle, ..Config::default() });
         let clock = json!({ "initial": 60_000, "increment": 0 });
-        let made = json!({ "game": "knightmate", "seat": "both", "presets": ["coregal:white"], "clock": clock });
+        let made = json!({ "game": "chess", "seat": "both", "presets": ["coregal:white"], "clock": clock });
         let (id, token) = server.make(made).await;
         for uci in ["e2e4", "e7e5", "d2d3"] {
             assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
@@ -271,7 +271,7 @@ fn explanations_name_the_squares() {
             "{no}"
         );
         assert!(lines.iter().any(|it| it["place"].as_str().is_some_and(|it| it.contains(".dl:"))));
-        let (_, yes) = server.get(&ask("move=a1a8")).await;
+        let (_, yes) = server.get(&ask("move=a1a2")).await;
         assert_eq!(yes["holds"], true, "{yes}");
         let (_, fact) = server.get(&ask("fact=attacks(d8,d1)")).await;
         assert_eq!(fact["holds"], true, "{fact}");
