@@ -60,6 +60,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/layouts/monster.dl", include_str!("layouts/monster.dl")),
     ("rules/layouts/orthodox.dl", include_str!("layouts/orthodox.dl")),
     ("rules/layouts/pawns-only.dl", include_str!("layouts/pawns-only.dl")),
+    ("rules/modules/durations.dl", include_str!("modules/durations.dl")),
     ("rules/presets/berolina-pawns-2.dl", include_str!("presets/berolina-pawns-2.dl")),
     ("rules/presets/berolina-pawns.dl", include_str!("presets/berolina-pawns.dl")),
     ("rules/presets/bouncing-pieces-2.dl", include_str!("presets/bouncing-pieces-2.dl")),

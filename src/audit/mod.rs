@@ -25,6 +25,8 @@ pub struct Tally {
     pub rows: usize,
     /// Moves whose proofs were checked.
     pub proofs: usize,
+    /// Time from the first position on: what it takes to load rules is not in it.
+    pub time: std::time::Duration,
     /// What these checks went through.
     pub report: Report,
 }
@@ -35,6 +37,7 @@ impl std::ops::AddAssign for Tally {
         self.positions += other.positions;
         self.rows += other.rows;
         self.proofs += other.proofs;
+        self.time += other.time;
         self.report += other.report;
     }
 }
@@ -56,8 +59,11 @@ pub fn save(
     let (save, doubt) = Save::read(bytes, game)?;
     let mut tally = Tally::default();
     let mut referee: Option<Referee> = None;
+    let mut started = None;
     save.restore_visiting(catalogue, from, &mut |step| {
         visit(step, &mut referee, &mut tally)?;
+        // The first position has the statics computed, for whatever comes.
+        tally.time = started.get_or_insert_with(std::time::Instant::now).elapsed();
         progress(tally.plies);
         Ok(())
     })?;
@@ -121,6 +127,7 @@ pub fn moves(
     let mut referee = Referee::new(game);
     position(game, &mut referee, &mut tally)
         .map_err(|it| Difference { at: "the start".into(), ..it })?;
+    let started = std::time::Instant::now();
     for text in texts {
         tally.plies += 1;
         let at = format!("move {} ({text})", tally.plies);
@@ -131,6 +138,7 @@ pub fn moves(
         position(game, &mut referee, &mut tally).map_err(|it| Difference { at, ..it })?;
         progress(tally.plies);
     }
+    tally.time = started.elapsed();
     Ok(tally)
 }
 

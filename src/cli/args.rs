@@ -30,7 +30,7 @@ pub(crate) enum Command {
     /// List the games that can be played
     Games(ListArgs),
     /// List the presets, the rule modules that games are made of
-    Presets(ListArgs),
+    Presets(PresetsArgs),
     /// List the layouts, where the pieces of games start
     Layouts(ListArgs),
     /// Play a game in the terminal, against a second person or a random mover
@@ -126,6 +126,15 @@ pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about each preset, with a diagram, to a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) pages: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -247,6 +256,12 @@ pub(crate) struct ExplainArgs {
     /// Prove or refute one row of a relation
     #[arg(long, value_name = "FACT", conflicts_with = "legal")]
     pub(crate) fact: Option<String>,
+    /// Levels of the tree that are worked out (all of a proof, and enough of a refutation)
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// Print the board as SVG, the squares of the proof marked
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -267,7 +282,7 @@ pub(crate) struct SaveArgs {
     /// Keep the texts of the rules in the file
     #[arg(long)]
     pub(crate) embed_rules: bool,
-    /// File to write
+    /// File to write (`-` is standard output, as JSON)
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

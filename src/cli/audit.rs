@@ -4,7 +4,6 @@
 //! is checked by the checker of proofs, which knows facts and rules and no evaluator.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +95,6 @@ fn audit_save(
     catalogue: &Catalogue,
 ) -> anyhow::Result<Audited> {
     let bar = progress(0, "audit");
-    let started = Instant::now();
     let from = rules_from(args.rules_from_save, false);
     let mut plies = 0;
     let game = args.game.as_deref().unwrap_or(DEFAULT_GAME);
@@ -107,10 +105,8 @@ fn audit_save(
     bar.finish_and_clear();
     let name = path.display().to_string();
     match found {
-        Ok(tally) => Ok(Audited::of(name, game, Ok(tally), started.elapsed())),
-        Err(RestoreError::Differs(it)) => {
-            Ok(Audited::of(name, game, Err((plies, *it)), started.elapsed()))
-        }
+        Ok(tally) => Ok(Audited::of(name, game, Ok(tally))),
+        Err(RestoreError::Differs(it)) => Ok(Audited::of(name, game, Err((plies, *it)))),
         // What is no save at all cannot be audited; what was one differs.
         Err(why @ RestoreError::Alien { .. }) => Err(trouble(
             format!("{name}: {why}"),
@@ -118,7 +114,7 @@ fn audit_save(
         )),
         Err(why) => {
             let why = Difference::new("the file", refusal(&why).to_string());
-            Ok(Audited::of(name, game, Err((plies, why)), started.elapsed()))
+            Ok(Audited::of(name, game, Err((plies, why))))
         }
     }
 }
@@ -137,7 +133,6 @@ fn audit_pgn(
     let mut all = Vec::new();
     for (at, game) in games.into_iter().enumerate() {
         let name = format!("{}#{}", path.display(), at + 1);
-        let started = Instant::now();
         let (variant, found) = match game {
             Err(why) => {
                 let place = format!("line {}, column {}", why.line, why.column);
@@ -150,7 +145,7 @@ fn audit_pgn(
                 (variant, found)
             }
         };
-        all.push(Audited::of(name, &variant, found, started.elapsed()));
+        all.push(Audited::of(name, &variant, found));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -169,7 +164,7 @@ fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
 }
 
 impl Audited {
-    fn of(name: String, game: &str, found: Found, time: Duration) -> Self {
+    fn of(name: String, game: &str, found: Found) -> Self {
         let (tally, differs) = match found {
             Ok(tally) => (tally, None),
             Err((plies, it)) => (Tally { plies, ..Tally::default() }, Some(it)),
@@ -181,7 +176,7 @@ impl Audited {
             positions: tally.positions,
             rows: tally.rows,
             proofs: tally.proofs,
-            seconds: time.as_secs_f64(),
+            seconds: tally.time.as_secs_f64(),
             differs: differs.as_ref().map(ToString::to_string),
             proof: differs.and_then(|it| it.proof),
         }
@@ -288,8 +283,9 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
         None => {
             let ok = out.ink(Ink::Good, "ok");
             let Report { steps, absent, comparisons, aggregates, open } = sum;
+            out.line(format_args!("{question}: {ok}"))?;
             out.line(format_args!(
-                "{question}: {ok}, {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates"
+                "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates"
             ))?;
             if open > 0 {
                 out.line(format_args!(

@@ -27,7 +27,7 @@ pub(crate) fn draw(fen: &str, symbols: Symbols) -> String {
 }
 
 /// The ranks of a placement field, top rank first; `None` is an empty square.
-fn cells(fen: &str) -> Vec<Vec<Option<char>>> {
+pub(crate) fn cells(fen: &str) -> Vec<Vec<Option<char>>> {
     let placement = fen.split_whitespace().next().unwrap_or("");
     placement.split('/').map(rank).collect()
 }
@@ -58,7 +58,7 @@ fn cell(piece: Option<char>, symbols: Symbols) -> String {
 }
 
 /// The chess symbol of a FEN letter.
-fn symbol(letter: char) -> Option<char> {
+pub(crate) fn symbol(letter: char) -> Option<char> {
     let letters = "KQRBNPkqrbnp";
     let at = letters.chars().position(|it| it == letter)?;
     "♔♕♖♗♘♙♚♛♜♝♞♟".chars().nth(at)

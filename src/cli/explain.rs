@@ -11,13 +11,13 @@ use super::args::ExplainArgs;
 use super::evidence::Evidence;
 use super::fact::{self, Asked};
 use super::names;
-use super::output::{Out, trouble};
-use super::setup;
+use super::output::{OrFix, Out, trouble};
+use super::{setup, svg};
 use crate::derive::World;
-use crate::derive::explain::{Proof, Refutation, View, why, why_not};
+use crate::derive::explain::{Limits, Proof, Refutation, View, why_not_within, why_within};
 use crate::game::{Game, PlayError};
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{Contract, Move, is_over};
+use crate::moves::{BETWEEN, Contract, Move, is_over};
 use crate::rules::RelId;
 
 /// What was found out about a question.
@@ -53,16 +53,22 @@ struct Printed<'a> {
 
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut game = setup::open(&args.position)?;
+    let limits = match args.depth {
+        Some(depth) => Limits { proof: depth, refutation: depth, ..Limits::default() },
+        None => Limits::default(),
+    };
     let (answer, expected) = match (&args.legal, &args.why_not, &args.fact) {
-        (Some(text), _, _) => (explain_move(&mut game, text)?, true),
-        (_, Some(text), _) => (explain_move(&mut game, text)?, false),
-        (_, _, Some(text)) => (explain_fact(&mut game, text)?, true),
+        (Some(text), _, _) => (explain_move_within(&mut game, text, limits)?, true),
+        (_, Some(text), _) => (explain_move_within(&mut game, text, limits)?, false),
+        (_, _, Some(text)) => (explain_fact(&mut game, text, limits)?, true),
         _ => return Err(trouble("nothing to explain", "give a move, --why-not or --fact")),
     };
     game.check()?;
     if args.json {
         let position = Evidence::of(&mut game, &args.position);
         out.json(&Printed { answer: &answer, position })?;
+    } else if args.svg {
+        out.line(svg::draw(&mut game, &answer.finding))?;
     } else {
         out.line(&answer.summary)?;
         write!(out, "{}", tree(&mut game, &answer.finding))?;
@@ -85,23 +91,32 @@ impl Answer {
 
 /// Proves that a move is legal, or refutes it.
 pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
+    explain_move_within(game, text, Limits::default())
+}
+
+/// Of a turn of several actions the last is explained; those before it are played.
+fn explain_move_within(game: &mut Game, text: &str, limits: Limits) -> anyhow::Result<Answer> {
+    if let Some((before, last)) = text.rsplit_once(BETWEEN) {
+        game.play_text(before).or_fix("of a turn only the last action may be illegal")?;
+        return explain_move_within(game, last, limits);
+    }
     let contract = game.contract().clone();
     let world = game.world_mut();
     if is_over(world, &contract) {
-        let proofs = prove_all(world, contract.over, &[None, None]);
+        let proofs = prove_all(world, contract.over, &[None, None], limits);
         return Ok(Answer::no(text, "is not legal: the game is over", Finding::Proved(proofs)));
     }
     match read_move(world, &contract, text) {
         Ok(mv) => {
             let rel = world.program().action(mv.action).rel;
             let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-            Ok(Answer::yes(text, "is legal", prove_all(world, rel, &pattern)))
+            Ok(Answer::yes(text, "is legal", prove_all(world, rel, &pattern, limits)))
         }
         Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
             Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
         }
         Err(error) => {
-            let refutation = error.candidate().and_then(|it| refute_move(world, it));
+            let refutation = error.candidate().and_then(|it| refute_move(world, it, limits));
             let (reason, finding) = match refutation {
                 Some(it) => (summary(world, &contract, &it), Finding::Refuted(vec![it])),
                 None => (error.reason.to_string(), Finding::Unfounded),
@@ -112,19 +127,19 @@ pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer
 }
 
 /// Why the row of a move's action does not hold.
-fn refute_move(world: &mut World, mv: &Move) -> Option<Refutation> {
+fn refute_move(world: &mut World, mv: &Move, limits: Limits) -> Option<Refutation> {
     let rel = world.program().action(mv.action).rel;
     let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-    why_not(&world.materialised(), rel, &pattern)
+    why_not_within(&world.materialised(), rel, &pattern, limits)
 }
 
 /// Proves every row that a fact may mean, or refutes them all.
-fn explain_fact(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
+fn explain_fact(game: &mut Game, text: &str, limits: Limits) -> anyhow::Result<Answer> {
     let contract = game.contract().clone();
     let world = game.world_mut();
     let Asked { rel, patterns } = fact::read(world, &contract, text)?;
     let proofs: Vec<Proof> =
-        patterns.iter().flat_map(|pattern| prove_all(world, rel, pattern)).collect();
+        patterns.iter().flat_map(|pattern| prove_all(world, rel, pattern, limits)).collect();
     if !proofs.is_empty() {
         return Ok(Answer::yes(text, "holds", proofs));
     }
@@ -133,14 +148,15 @@ fn explain_fact(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
         return Ok(Answer::no(text, verdict, Finding::Unfounded));
     }
     let rows = world.materialised();
-    let refutations = patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
+    let refutations =
+        patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits)).collect();
     Ok(Answer::no(text, "does not hold", Finding::Refuted(refutations)))
 }
 
-fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proof> {
+fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>], limits: Limits) -> Vec<Proof> {
     let rows = world.matching(rel, pattern);
     let all = world.materialised();
-    rows.iter().filter_map(|row| why(&all, rel, row)).collect()
+    rows.iter().filter_map(|row| why_within(&all, rel, row, limits)).collect()
 }
 
 /// Plays the move that a text means. A move that can be named but is not legal is refused with its

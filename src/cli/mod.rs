@@ -16,23 +16,25 @@ mod lists;
 mod moves;
 mod names;
 mod output;
+mod page;
 mod perft;
 mod play;
-mod protocol;
 mod profile;
 mod query;
+mod protocol;
 mod referee;
 mod saves;
 #[cfg(feature = "server")]
 mod serve;
 mod setup;
+mod svg;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command};
+use args::{Cli, Command, PresetsArgs};
 use output::Out;
 
 /// How a command ended, errors aside.
@@ -81,7 +83,7 @@ pub fn run() -> ExitCode {
 fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
     match command {
         Command::Games(args) => lists::games(args, out),
-        Command::Presets(args) => lists::presets(args, out),
+        Command::Presets(args) => presets(args, out),
         Command::Layouts(args) => lists::layouts(args, out),
         Command::Play(args) => play::run(args, out),
         Command::Moves(args) => moves::run(args, out),
@@ -109,6 +111,13 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Completions(args) => serve::completions(args, out),
         #[cfg(feature = "server")]
         Command::Man => serve::man(out),
+    }
+}
+
+fn presets(args: &PresetsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    match &args.pages {
+        Some(dir) => page::write_all(dir, &args.list.rules, out),
+        None => lists::presets(&args.list, out),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `rulemate save`, `load` and `diff`: games as files.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -32,6 +33,10 @@ pub(crate) fn save(args: &SaveArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let save = Save::of(&game, &rules, content)
         .map_err(|it| trouble(it, "this is a mistake of Rulemate's own: please report it"))?;
     let bytes = save.write(form(&args.file));
+    if args.file.as_os_str() == "-" {
+        out.write_all(&bytes)?;
+        return Ok(Verdict::Fine);
+    }
     std::fs::write(&args.file, &bytes).map_err(|why| {
         trouble(format!("{}: {why}", args.file.display()), "name a file that can be written")
     })?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
-use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, compile};
+use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
 
 /// An entity may be meant by the value that a relation gives it: with `at(Entity, Square)`, `e4`
 /// stands for whatever is on e4.
@@ -32,6 +32,8 @@ pub struct Query {
     given: Bindings,
     /// The variables that the asker named, in the order of the text.
     shown: Vec<(String, usize)>,
+    /// How many literals at the end of the body stand for what was abbreviated.
+    short: usize,
 }
 
 /// A mistake in a question.
@@ -102,13 +104,18 @@ impl Query {
                 given[at] = Some(*id);
             }
         }
-        let shown = shown.iter().filter_map(|(name, var)| Some((name.clone(), place(var)?)));
+        let locals: Vec<VarId> = rule.body.iter().flat_map(locals).copied().collect();
+        let is_answer = |at: &usize| !locals.iter().any(|it| usize::from(it.0) == *at);
+        let shown = shown
+            .iter()
+            .filter_map(|(name, var)| Some((name.clone(), place(var).filter(is_answer)?)));
         Ok(Self {
             program: Arc::clone(program),
             body: rule.body.clone(),
             vars: rule.vars.clone(),
             given,
             shown: shown.collect(),
+            short: written.short,
         })
     }
 
@@ -169,13 +176,21 @@ impl Query {
         found
     }
 
-    /// The goals of the question: what each positive atom asks for by itself.
-    pub fn goals(&self) -> Vec<(RelId, Vec<Option<i64>>)> {
+    /// The goals of the question that no row matches: what each positive atom asks for by itself,
+    /// what was abbreviated being settled.
+    pub fn unmet(&self, rows: &dyn Rows) -> Vec<(RelId, Vec<Option<i64>>)> {
+        let (asked, short) = self.body.split_at(self.body.len() - self.short);
+        let mut settled = self.given.clone();
+        let _ = solve(rows, short, &mut self.given.clone(), &mut |solution| {
+            settled = solution.to_vec();
+            ControlFlow::Break(())
+        });
         let goal = |it: &Literal| match it {
-            Literal::Atom(it) if !it.negated => Some((it.rel, pattern(it, &self.given).to_vec())),
+            Literal::Atom(it) if !it.negated => Some((it.rel, pattern(it, &settled).to_vec())),
             Literal::Atom(_) | Literal::Compare(_) | Literal::Aggregate(_) => None,
         };
-        self.body.iter().filter_map(goal).collect()
+        let goals = asked.iter().chain(short).filter_map(goal);
+        goals.filter(|(rel, goal)| first(rows, *rel, goal).is_none()).collect()
     }
 
     fn each(&self, rows: &dyn Rows, f: &mut dyn FnMut(Tuple) -> ControlFlow<()>) {
@@ -246,6 +261,14 @@ from_row! {
     4: A 0, B 1, C 2, D 3;
 }
 
+/// The variables of a literal that are its own.
+fn locals(literal: &Literal) -> &[VarId] {
+    match literal {
+        Literal::Aggregate(it) => &it.locals,
+        Literal::Atom(_) | Literal::Compare(_) => &[],
+    }
+}
+
 fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
     let mut found = None;
     let _ = rows.for_each(rel, pattern, &mut |row| {
@@ -287,6 +310,8 @@ struct Rewritten {
     origins: Vec<usize>,
     /// Variables as they are called by the asker and in `out`.
     shown: Vec<(String, String)>,
+    /// The number of atoms at the end for what was abbreviated.
+    short: usize,
     /// Variables that stand for entities by number.
     numbers: HashMap<String, i64>,
 }
@@ -353,6 +378,7 @@ impl<'t> Rewriter<'t> {
             }
         }
         let relation = self.abbreviation.map(|it| self.program.relation(it.rel).name.clone());
+        self.done.short = self.extra.len();
         for (variable, value) in std::mem::take(&mut self.extra) {
             let name = relation.clone().unwrap_or_default();
             self.put(self.text.len(), &format!(", {name}({variable}, '{value})"));

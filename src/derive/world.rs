@@ -12,7 +12,7 @@ use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
 use super::budget::Exhausted;
 use super::fire;
 use super::frog::{Frog, Statics};
-use super::rows::{Rows, Tuple, collect};
+use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
@@ -121,6 +121,14 @@ impl World {
 
     pub fn program(&self) -> &Arc<Program> {
         &self.plan.program
+    }
+
+    /// Which evaluator answers.
+    pub fn backend(&self) -> Backend {
+        match &self.engine {
+            Engine::Bits(_) => Backend::Bits,
+            Engine::Frog(_) => Backend::Frog,
+        }
     }
 
     pub fn facts(&self) -> &Session {
@@ -270,6 +278,18 @@ impl World {
     pub fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
         let all = vec![None; self.plan.program.relation(rel).columns.len()];
         self.matching(rel, &all)
+    }
+
+    /// The first relation with a key that breaks its promise here, with two rows of one key. Statics
+    /// keep theirs, or they would not have been loaded; the rest is for tests and audits to ask.
+    pub fn broken_key(&mut self) -> Option<(RelId, [Tuple; 2])> {
+        let program = Arc::clone(self.program());
+        (0..).zip(&program.relations).find_map(|(at, relation)| {
+            let rel = RelId(at);
+            let derived = relation.functional && relation.role == Role::Derived;
+            let rows = if derived { self.tuples(rel) } else { Vec::new() };
+            two_of_a_key(&rows).map(|it| (rel, it.map(Tuple::clone)))
+        })
     }
 
     /// The rows that match a pattern (`None` = anything), ascending.

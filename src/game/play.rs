@@ -29,8 +29,19 @@ pub struct Game {
     start: Snapshot,
     start_key: u64,
     history: Vec<Record>,
+    /// The rules that the game was played by so far, the present ones last.
+    eras: Vec<Era>,
+    /// The facts since the rules were changed, until the next action.
+    base: Option<Snapshot>,
     /// The result of the position on the board.
     result: Option<GameResult>,
+}
+
+/// Rules that a game is played by for a while.
+#[derive(Debug, Clone)]
+struct Era {
+    plan: Arc<Plan>,
+    terms: Arc<Terms>,
 }
 
 impl Game {
@@ -54,7 +65,9 @@ impl Game {
         let start = Snapshot::new(world.facts());
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
-        Self { world, terms, warnings, start, start_key, history: Vec::new(), result }
+        let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
+        let (history, base) = (Vec::new(), None);
+        Self { world, terms, warnings, start, start_key, history, eras, base, result }
     }
 
     /// What the set-up had to leave out.
@@ -86,6 +99,36 @@ impl Game {
     /// The facts with what follows from them, for questions. Whoever writes takes it back.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
+    }
+
+    /// The facts with what follows from them.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
+    /// kept with the rules of their time.
+    pub fn switch(&mut self, world: World, terms: Arc<Terms>) {
+        let plan = Arc::clone(world.plan());
+        self.world = world;
+        self.world.commit();
+        self.terms = Arc::clone(&terms);
+        if !self.eras.last().is_some_and(|it| Arc::ptr_eq(&it.plan, &plan)) {
+            self.eras.push(Era { plan, terms });
+        }
+        self.base = Some(Snapshot::new(self.world.facts()));
+        self.result = GameResult::read(&mut self.world, &self.terms);
+    }
+
+    /// The number of the rules of now.
+    fn era(&self) -> usize {
+        self.eras.len() - 1
+    }
+
+    /// The facts that the next action starts from.
+    fn position(&self) -> &Snapshot {
+        let last = || self.history.last().map_or(&self.start, |it| &it.snapshot);
+        self.base.as_ref().unwrap_or_else(last)
     }
 
     /// The side to move.
@@ -240,8 +283,7 @@ impl Game {
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = key(&mut self.world);
         self.count_occurrences(key);
-        let previous = self.history.last().map_or(&self.start, |it| &it.snapshot);
-        let snapshot = previous.next(self.world.facts(), since);
+        let snapshot = self.position().next(self.world.facts(), since);
         self.world.commit();
         let is_plain = trace.is_plain(self.world.program());
         Ok(Record {
@@ -252,6 +294,8 @@ impl Game {
             turn_goes_on: rewound_to.is_none() && side == self.side(),
             key,
             snapshot,
+            era: self.era(),
+            base: self.base.take(),
             rewound_to,
             notes,
             trace: (!is_plain).then(|| Arc::new(trace)),
@@ -261,7 +305,7 @@ impl Game {
     /// What the rules say about an action, pieces by their names before it.
     fn notes(&self, trace: &Trace) -> Vec<Box<str>> {
         let (program, contract) = (self.world.program(), &self.terms.moves);
-        let before = self.history.last().map_or(&self.start, |it| &it.snapshot);
+        let before = self.position();
         let names = |ty: Type, raw: i64| {
             let get = |entity, attr| before.get_raw(entity, attr);
             value_name(program, &get, contract, ty, raw)
@@ -276,7 +320,9 @@ impl Game {
     /// Writes the facts as they were so many whole turns ago, the turn under way included, but for
     /// those that last. Returns how many actions had been taken then.
     fn rewind(&mut self, turns: i64) -> usize {
-        let line: Vec<usize> = self.line().collect();
+        // By other rules, nothing is taken back.
+        let era = self.era();
+        let line: Vec<usize> = self.line().take_while(|&it| self.history[it].era == era).collect();
         let mut left = turns;
         let mut to = self.history.len();
         let mut ends = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
@@ -293,14 +339,13 @@ impl Game {
                     }
                     to = at;
                 }
-                None => {
-                    to = 0;
-                    break;
-                }
+                None => break,
             }
             goes_on = ends.next();
         }
-        let snapshot = to.checked_sub(1).map_or(&self.start, |it| &self.history[it].snapshot);
+        let base = self.history.get(to).map_or(self.base.as_ref(), |it| it.base.as_ref());
+        let before = || to.checked_sub(1).map_or(&self.start, |it| &self.history[it].snapshot);
+        let snapshot = base.unwrap_or_else(before);
         let changes = self.world.facts().changes_to(snapshot);
         let lasting = self.world.program().lasting.clone();
         for change in changes.into_iter().filter(|it| !lasting.contains(&it.attr)) {
@@ -340,8 +385,12 @@ impl Game {
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
-        let snapshot = self.history.last().map_or(&self.start, |it| &it.snapshot).clone();
-        self.go_to(&snapshot);
+        self.base.clone_from(&record.base);
+        let era = match (&record.base, self.history.last()) {
+            (Some(_), _) => record.era,
+            (None, before) => before.map_or(0, |it| it.era),
+        };
+        self.go_to(era);
         Some(record)
     }
 
@@ -351,14 +400,24 @@ impl Game {
             return None;
         }
         let mut branch = self.clone();
-        branch.history.truncate(plies);
-        let snapshot = branch.history.last().map_or(&branch.start, |it| &it.snapshot).clone();
-        branch.go_to(&snapshot);
+        if plies < branch.history.len() {
+            branch.history.truncate(plies);
+            branch.base = None;
+            branch.go_to(branch.history.last().map_or(0, |it| it.era));
+        }
         Some(branch)
     }
 
-    fn go_to(&mut self, snapshot: &Snapshot) {
-        for change in self.world.facts().changes_to(snapshot) {
+    /// Restores the position that the next action is to start from, with the rules of that time.
+    fn go_to(&mut self, era: usize) {
+        if era != self.era() {
+            self.eras.truncate(era + 1);
+            let Era { plan, terms } = self.eras[era].clone();
+            self.world = World::new(plan, self.world.backend());
+            self.terms = terms;
+        }
+        let snapshot = self.position().clone();
+        for change in self.world.facts().changes_to(&snapshot) {
             self.world.set_raw(change.entity, change.attr, change.new);
         }
         self.world.commit();

@@ -23,6 +23,10 @@ pub struct Record {
     pub key: u64,
     /// The facts after it.
     pub snapshot: Snapshot,
+    /// The number of the rules that it was played by, from 0.
+    pub(super) era: usize,
+    /// The facts that it started from, if the rules were changed since the action before.
+    pub(super) base: Option<Snapshot>,
     /// The action ended in a rewind: the position is the one after so many actions.
     pub rewound_to: Option<usize>,
     /// What the rules say about it.

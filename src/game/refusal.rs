@@ -101,5 +101,5 @@ fn prove(world: &mut World, contract: &Contract, rel: RelId, mover: i64) -> Stri
     let program = world.program();
     let names = |ty: Type, raw: i64| name_now(world, contract, ty, raw);
     let view = View { program, names: &names, negations: false };
-    proof.map(|it| it.summary(view)).unwrap_or_else(|| program.tuple_name(rel, &[mover]))
+    proof.map(|it| it.headline(view)).unwrap_or_else(|| program.tuple_name(rel, &[mover]))
 }

@@ -3,21 +3,26 @@
 //! `P[:scope][:opt=val,...]` becomes one entity with the attributes `preset`, `scope` and one
 //! `P.opt` for each option of the preset. A preset's options are the inputs of its file whose first
 //! column is called `activation`; defaults are those of the schema.
-//! Deliberately absent: what may be combined with what, and for how long.
+//! Deliberately absent: what may be combined with what (`combine`).
 
 use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{
-    AttrId, AttrType, BOOL, EntityId, FactError, GAME, Schema, Shape, Value, nearest,
+    AttrId, AttrType, BOOL, EntityId, FactError, GAME, Schema, Session, Shape, Value, nearest,
 };
 use crate::rules::{Input, Program, Role};
+
+/// The option that every preset has: how many turns it is active.
+const TURNS: &str = "turns";
 
 /// An activation as it was asked for: its words are not looked up yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub preset: String,
     pub scope: Option<String>,
+    /// After how many turns it ends; `None` for never. Written as the option `turns`.
+    pub turns: Option<String>,
     pub options: Vec<(String, String)>,
 }
 
@@ -26,6 +31,8 @@ pub struct Request {
 pub struct Activation {
     pub preset: String,
     pub scope: String,
+    /// After how many turns it ends.
+    pub turns: Option<i64>,
     /// Every option with its value in words, in the order of the preset's file.
     pub options: Vec<(String, String)>,
     facts: Vec<(AttrId, Value)>,
@@ -85,7 +92,7 @@ impl Request {
         if preset.is_empty() {
             return Err(fault("there is no name"));
         }
-        let mut request = Self { preset, scope: None, options: Vec::new() };
+        let mut request = Self { preset, scope: None, turns: None, options: Vec::new() };
         let mut rest: Vec<&str> = parts.collect();
         if rest.first().is_some_and(|it| !it.contains('=')) {
             let scope = rest.remove(0);
@@ -98,6 +105,9 @@ impl Request {
             [] => {}
             [options] => request.options = pairs(options).map_err(|it| fault(&it))?,
             [_, more, ..] => return Err(fault(&format!("there is {more:?} after the options"))),
+        }
+        if let Some(at) = request.options.iter().position(|it| it.0 == TURNS) {
+            request.turns = Some(request.options.remove(at).1);
         }
         Ok(request)
     }
@@ -134,18 +144,31 @@ impl Activation {
         let mut activation = Self {
             preset: request.preset.clone(),
             scope: words(schema, scope_attr, &scope),
+            turns: None,
             options: Vec::new(),
             facts: vec![(preset_attr, preset), (scope_attr, scope)],
         };
+        if let Some(text) = &request.turns {
+            let turns = turns(request, text)?;
+            activation
+                .facts
+                .push((attribute(schema, request, "turns_remaining")?, Value::Int(turns)));
+            activation.turns = Some(turns);
+        }
         let known = known_options(program, &request.preset);
         check_options(request, &known)?;
         for (name, attr) in known {
             let given = request.options.iter().find(|it| it.0 == name);
             let stated = match given {
-                Some((_, text)) => Some(value(schema, attr, text).map_err(|expected| {
-                    let (preset, option) = (request.preset.clone(), name.clone());
-                    ActivationError::Value { preset, option, value: text.clone(), expected }
-                })?),
+                Some((_, text)) => {
+                    let chosen = value(schema, attr, text);
+                    let range = range(program, &request.preset, &name);
+                    let chosen = chosen.and_then(|it| within(it, range));
+                    Some(chosen.map_err(|expected| {
+                        let (preset, option) = (request.preset.clone(), name.clone());
+                        ActivationError::Value { preset, option, value: text.clone(), expected }
+                    })?)
+                }
                 None => default(schema, attr),
             };
             if let Some(stated) = stated {
@@ -157,24 +180,100 @@ impl Activation {
     }
 
     /// States the activation, as an entity of its own.
-    pub(super) fn state(&self, world: &mut World) -> Result<EntityId, FactError> {
+    pub(super) fn state(&self, world: &mut World, number: usize) -> Result<EntityId, FactError> {
         if world.facts().room() == 0 {
             let cap = world.facts().schema().entity_cap();
             return Err(FactError::Entity { entity: cap, cap });
         }
         let entity = world.create();
+        self.restate(world, entity, number)?;
+        Ok(entity)
+    }
+
+    /// States what the activation asks for about an entity that is one already.
+    pub(super) fn restate(
+        &self,
+        world: &mut World,
+        entity: EntityId,
+        number: usize,
+    ) -> Result<(), FactError> {
         for (attr, value) in &self.facts {
             world.insert(entity, *attr, value.clone())?;
         }
-        Ok(entity)
+        if let Some(order) = world.facts().schema().attribute_named("order") {
+            world.insert(entity, order, Value::Int(number as i64))?;
+        }
+        if let Some(turns) = world.facts().schema().attribute_named("turns_remaining")
+            && self.turns.is_none()
+        {
+            world.retract(entity, turns);
+        }
+        Ok(())
     }
+
+    /// The activations that facts state, with their entities, in the order of their requests.
+    pub(super) fn of_facts(program: &Program, facts: &Session) -> Vec<(EntityId, Self)> {
+        let schema = &*program.schema;
+        let named = |name: &str| schema.attribute_named(name);
+        let (Some(preset), Some(scope)) = (named("preset"), named("scope")) else {
+            return Vec::new();
+        };
+        let mut found: Vec<(i64, EntityId, Self)> = Vec::new();
+        for entity in facts.entities_with(preset) {
+            let text = |attr| facts.get(entity, attr).map(|it| words(schema, attr, &it));
+            let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
+            let option = |(name, attr): (String, AttrId)| Some((name, text(attr)?));
+            let number = |name: &str| facts.get_raw(entity, named(name)?);
+            let options = known_options(program, &name).into_iter().filter_map(option).collect();
+            let value = |attr: AttrId| Some((attr, facts.get(entity, attr)?));
+            let attrs = (0..schema.attributes().len() as u16).map(AttrId);
+            let stated = attrs.filter_map(value).collect();
+            let turns = number("turns_remaining");
+            let activation = Self { preset: name, scope, turns, options, facts: stated };
+            found.push((number("order").unwrap_or(i64::MAX), entity, activation));
+        }
+        found.sort_by_key(|it| (it.0, it.1));
+        found.into_iter().map(|it| (it.1, it.2)).collect()
+    }
+}
+
+/// The numbers that a preset's file allows for an option: `.meta range "OPTION: LEAST..MOST"`.
+fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
+    let file = program.meta.iter().find(|it| it.key == "preset" && it.value == preset)?.span.source;
+    let ranges = program.meta.iter().filter(|it| it.key == "range" && it.span.source == file);
+    let read = |text: &str| {
+        let (name, range) = text.split_once(':')?;
+        let (least, most) = range.trim().split_once("..")?;
+        (name.trim() == option).then_some((least.parse().ok()?, most.parse().ok()?))
+    };
+    ranges.filter_map(|it| read(&it.value)).next()
+}
+
+fn within(value: Value, range: Option<(i64, i64)>) -> Result<Value, String> {
+    match (&value, range) {
+        (Value::Int(it), Some((least, most))) if !(least..=most).contains(it) => {
+            Err(format!("a number from {least} to {most}"))
+        }
+        _ => Ok(value),
+    }
+}
+
+fn turns(request: &Request, text: &str) -> Result<i64, ActivationError> {
+    text.parse().ok().filter(|it| *it >= 1).ok_or_else(|| ActivationError::Value {
+        preset: request.preset.clone(),
+        option: TURNS.to_string(),
+        value: text.to_string(),
+        expected: "a number of turns, at least 1".to_string(),
+    })
 }
 
 /// `P:scope:opt=val,...`, in full.
 impl fmt::Display for Activation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.preset, self.scope)?;
-        for (at, (name, value)) in self.options.iter().enumerate() {
+        let turns = self.turns.map(|it| (TURNS, it.to_string()));
+        let options = self.options.iter().map(|it| (it.0.as_str(), it.1.clone()));
+        for (at, (name, value)) in turns.into_iter().chain(options).enumerate() {
             write!(f, "{}{name}={value}", if at == 0 { ":" } else { "," })?;
         }
         Ok(())
@@ -201,6 +300,32 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
         scope: name.clone(),
         known: names_of(schema, attr),
     })
+}
+
+/// An option of a preset, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionEntry {
+    pub name: String,
+    /// What may be given: `true or false`, `an integer`, or the members.
+    pub takes: String,
+    pub default: Option<String>,
+    /// What it does, in a line; empty if the preset's file does not say.
+    pub text: String,
+}
+
+/// The options of a preset that a program knows, in the order of their declaration.
+pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
+    let schema = &*program.schema;
+    let entry = |(name, attr): (String, AttrId)| {
+        let takes = match schema.attribute(attr).ty {
+            AttrType::Int => "an integer".to_string(),
+            AttrType::Member(BOOL) => "true or false".to_string(),
+            _ => one_of(&names_of(schema, attr)),
+        };
+        let default = default(schema, attr).map(|it| words(schema, attr, &it));
+        OptionEntry { name, takes, default, text: String::new() }
+    };
+    known_options(program, preset).into_iter().map(entry).collect()
 }
 
 /// The options of a preset, by name, in the order of their declaration.

@@ -1,7 +1,8 @@
 //! What can be played: games and presets, read from the `.meta` lines of rule files.
 //!
 //! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
-//! with `.meta preset` a preset; every other file is part of every program. Only the files that a
+//! with `.meta preset` a preset, one with `.meta module` part of some programs; every other file is
+//! part of every program. Only the files that a
 //! game needs are compiled, and only when it is asked for.
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
@@ -12,18 +13,19 @@
 //! left for others.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::derive::{Plan, PlanError};
+use crate::derive::PlanError;
 use crate::facts::{AttrId, Value, nearest};
-use crate::game::Terms;
 use crate::moves::ContractError;
-use crate::rules::{
-    Diagnostics, EMBEDDED, Meta, Program, Source, compile, load_file, load_folder, metas,
-};
+use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_file, load_folder, metas};
 
-use super::activation::{Activation, ActivationError, Request, meant, pairs, value};
-use super::constraints;
+use super::activation::{
+    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
+};
+use super::combine::{self, SetError};
+use super::compose::{Composed, Composers};
+use super::definitions::{self, DefinitionError};
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;
 
@@ -49,7 +51,7 @@ pub struct GameEntry {
     pub client_pieces: Vec<String>,
     /// The game that a client means when it asks for this one with shuffled start positions.
     pub shuffled: Option<String>,
-    source: usize,
+    pub(super) source: usize,
 }
 
 /// A layout, as its file describes it.
@@ -59,7 +61,7 @@ pub struct LayoutEntry {
     pub title: String,
     /// The start position, as FEN.
     pub start: String,
-    source: usize,
+    pub(super) source: usize,
 }
 
 /// A preset, as its file describes it.
@@ -74,14 +76,20 @@ pub struct PresetEntry {
     pub requires: Vec<String>,
     /// Presets that must not be active for the same side, with the reason.
     pub incompatible: Vec<(String, String)>,
-    source: usize,
+    pub(super) source: usize,
 }
 
 /// All rule files at hand, by what they are for.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
-    sources: Vec<Source>,
-    core: Vec<usize>,
+    pub(super) sources: Vec<Source>,
+    pub(super) core: Vec<usize>,
+    /// Files that belong to some programs only, by what they are for.
+    pub(super) modules: Vec<(String, usize)>,
+    /// What was compiled already.
+    pub(super) composers: Composers,
+    /// Whether the presets make sense, once that was asked.
+    definitions: OnceLock<Result<(), DefinitionError>>,
     games: Vec<GameEntry>,
     layouts: Vec<LayoutEntry>,
     presets: Vec<PresetEntry>,
@@ -118,8 +126,6 @@ pub enum LoadError {
     Place(#[from] PlaceError),
     #[error(transparent)]
     Activation(#[from] ActivationError),
-    #[error("{}", .faults.join("; "))]
-    Presets { faults: Vec<String> },
     #[error("game {game} states {attribute}={value}, but {fault}")]
     Fact { game: String, attribute: String, value: String, fault: String },
     #[error(transparent)]
@@ -128,6 +134,10 @@ pub enum LoadError {
     Plan(#[from] PlanError),
     #[error(transparent)]
     Contract(#[from] ContractError),
+    #[error(transparent)]
+    Definitions(#[from] DefinitionError),
+    #[error(transparent)]
+    Set(#[from] SetError),
 }
 
 impl Catalogue {
@@ -148,6 +158,9 @@ impl Catalogue {
         let mut catalogue = Self {
             sources: Vec::new(),
             core: Vec::new(),
+            modules: Vec::new(),
+            composers: Composers::default(),
+            definitions: OnceLock::new(),
             games: Vec::new(),
             layouts: Vec::new(),
             presets: Vec::new(),
@@ -172,13 +185,17 @@ impl Catalogue {
             let fault = format!("another file has the name {name} already");
             return Err(CatalogueError { path: source.path, line, fault });
         }
+        self.composers = Composers::default();
+        self.definitions = OnceLock::new();
         self.core.retain(|&it| it != at);
+        self.modules.retain(|it| it.1 != at);
         self.games.retain(|it| it.source != at);
         self.layouts.retain(|it| it.source != at);
         self.presets.retain(|it| it.source != at);
         match entry {
             Entry::Layout(layout) => self.layouts.push(layout),
             Entry::Core => self.core.push(at),
+            Entry::Module(name) => self.modules.push((name, at)),
             Entry::Game(game) => self.games.push(*game),
             Entry::Preset(preset) => self.presets.push(preset),
         }
@@ -222,6 +239,7 @@ impl Catalogue {
     fn has_other(&self, entry: &Entry, name: &str, at: usize) -> bool {
         match entry {
             Entry::Core => false,
+            Entry::Module(_) => self.modules.iter().any(|it| it.1 != at && it.0 == name),
             Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
             Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
             Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
@@ -243,6 +261,18 @@ impl Catalogue {
         self.sources.get(preset.source).map_or("", |it| it.path.as_str())
     }
 
+    /// Whether the presets make sense, each and together.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub fn definitions(&self) -> Result<(), DefinitionError> {
+        let checked = self.definitions.get_or_init(|| {
+            let faults = definitions::check(&self.presets, &self.sources);
+            if faults.is_empty() { Ok(()) } else { Err(DefinitionError { faults }) }
+        });
+        checked.clone()
+    }
+
     /// The games, in the order of their files.
     pub fn games(&self) -> &[GameEntry] {
         &self.games
@@ -256,6 +286,30 @@ impl Catalogue {
     /// The presets, in the order of their files.
     pub fn presets(&self) -> &[PresetEntry] {
         &self.presets
+    }
+
+    /// The rule file of a preset.
+    pub fn source_of(&self, preset: &str) -> Option<&Source> {
+        let entry = self.presets.iter().find(|it| it.preset == preset)?;
+        self.sources.get(entry.source)
+    }
+
+    /// The values of the `.meta` lines of a key in a preset's file.
+    pub fn notes_of(&self, preset: &str, key: &str) -> Vec<String> {
+        let lines = self.source_of(preset).map(metas).unwrap_or_default();
+        lines.into_iter().filter(|it| it.key == key).map(|it| it.value).collect()
+    }
+
+    /// The options of a preset, with what its file says about each.
+    pub fn options_of(&self, program: &Program, preset: &str) -> Vec<OptionEntry> {
+        let notes = self.notes_of(preset, "option");
+        let mut options = describe_options(program, preset);
+        for option in &mut options {
+            let note = notes.iter().filter_map(|it| it.split_once(": "));
+            let note = note.into_iter().find(|(name, _)| *name == option.name);
+            option.text = note.map(|it| it.1.to_string()).unwrap_or_default();
+        }
+        options
     }
 
     /// The game of that name or alias, in any case.
@@ -292,26 +346,23 @@ impl Catalogue {
         let (game, number) = self.game_and_number(game)?;
         let own = self.requests(game.uses.iter().map(String::as_str))?;
         let extra = self.requests(extra.iter().map(AsRef::as_ref))?;
-        let program = Arc::new(self.compile(game, own.iter().chain(&extra))?);
+        if let Err(faults) = self.definitions() {
+            return Err(faults.into());
+        }
+        let requests: Vec<&Request> = own.iter().chain(&extra).collect();
+        let Composed { plan, terms, scopes } = self.compose(game, &requests)?;
+        let program = Arc::clone(plan.program());
         let activations = activations(&program, &own, &extra)?;
-        self.admit(&activations)?;
+        let faults = combine::check(self, &scopes, &activations);
+        if !faults.is_empty() {
+            return Err(SetError { faults }.into());
+        }
         let start = match &game.numbered {
             Some(it) => it.start(number.unwrap_or(it.default))?,
             None => game.start.clone(),
         };
         let facts = game_facts(&program, game)?;
-        let terms = Arc::new(Terms::resolve(&program)?);
-        let plan = Arc::new(Plan::compile(program)?);
         Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
-    }
-
-    /// Whether these may be active together: every reason why not.
-    fn admit(&self, activations: &[Activation]) -> Result<(), LoadError> {
-        let active: Vec<(&str, &str)> =
-            activations.iter().map(|it| (it.preset.as_str(), it.scope.as_str())).collect();
-        let mut faults = constraints::faults(&self.presets);
-        faults.extend(constraints::clashes(&self.presets, &active));
-        if faults.is_empty() { Ok(()) } else { Err(LoadError::Presets { faults }) }
     }
 
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
@@ -339,7 +390,7 @@ impl Catalogue {
         Ok((game, number))
     }
 
-    fn requests<'t>(
+    pub(super) fn requests<'t>(
         &self,
         texts: impl Iterator<Item = &'t str>,
     ) -> Result<Vec<Request>, ActivationError> {
@@ -350,29 +401,6 @@ impl Catalogue {
             requests.push(request);
         }
         Ok(requests)
-    }
-
-    /// The core, the presets in the order of their activation, the layout, the game's own rules.
-    fn compile<'r>(
-        &self,
-        game: &GameEntry,
-        requests: impl Iterator<Item = &'r Request>,
-    ) -> Result<Program, LoadError> {
-        let mut files = self.core.clone();
-        for request in requests {
-            let source = self.find_preset(&request.preset)?.source;
-            if !files.contains(&source) {
-                files.push(source);
-            }
-        }
-        if let Some(name) = &game.layout {
-            let layout = self.layouts.iter().find(|it| it.name == *name);
-            let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
-            files.push(layout.ok_or_else(missing)?.source);
-        }
-        files.push(game.source);
-        let sources = files.iter().map(|&it| self.sources[it].clone()).collect();
-        compile(sources).map_err(|it| LoadError::Rules(Box::new(it)))
     }
 }
 
@@ -446,6 +474,7 @@ fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)
 /// What a file is for.
 enum Entry {
     Core,
+    Module(String),
     Game(Box<GameEntry>),
     Layout(LayoutEntry),
     Preset(PresetEntry),
@@ -457,7 +486,10 @@ impl Entry {
         match (file.one("game")?, file.one("preset")?) {
             (None, None) => match file.one("layout")? {
                 Some(layout) => file.layout(layout, at).map(Self::Layout),
-                None => Ok(Self::Core),
+                None => Ok(match file.one("module")? {
+                    Some(module) => Self::Module(module.value.clone()),
+                    None => Self::Core,
+                }),
             },
             (Some(_), Some(preset)) => Err(file.fault(preset, "a file is a game or a preset")),
             (None, Some(preset)) => Ok(Self::Preset(PresetEntry {
@@ -475,6 +507,7 @@ impl Entry {
     fn names(&self) -> Vec<String> {
         match self {
             Self::Core => Vec::new(),
+            Self::Module(name) => vec![name.clone()],
             Self::Game(game) => game.names().map(String::from).collect(),
             Self::Layout(layout) => vec![layout.name.clone()],
             Self::Preset(preset) => vec![preset.preset.clone()],

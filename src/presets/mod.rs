@@ -6,17 +6,28 @@
 
 mod activation;
 mod catalogue;
-mod constraints;
+mod combine;
+mod compose;
+mod definitions;
+mod modifier;
 mod numbered;
 mod ruleset;
 pub mod save;
+mod state;
+mod switch;
 
-pub use activation::{Activation, ActivationError, Request};
+pub use activation::{Activation, ActivationError, OptionEntry, Request};
 pub use catalogue::{
     AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
     at_its_place,
+};
+pub use combine::{SetError, SetFault};
+pub use definitions::{DefinitionError, DefinitionFault};
+pub use modifier::{
+    Filter, Hook, Modifier, ModifierError, Primitive, Relation, Target, TargetWord, Trigger,
 };
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 
 pub use crate::rules::Source;
+pub use state::{StateBag, StateError};

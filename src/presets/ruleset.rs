@@ -11,6 +11,7 @@ use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
 use super::catalogue::GameEntry;
+use super::compose::Composed;
 
 /// A game that can be started, any number of times.
 #[derive(Debug, Clone)]
@@ -79,6 +80,12 @@ impl Ruleset {
         (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
     }
 
+    /// The same game with other activations, under the program that they need.
+    pub(super) fn with(&self, activations: Vec<Activation>, composed: &Composed) -> Self {
+        let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
+        Self { activations, terms, plan, ..self.clone() }
+    }
+
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
@@ -111,8 +118,8 @@ impl Ruleset {
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
         let mut active = Vec::new();
-        for activation in &self.activations {
-            active.push(activation.state(&mut world)?);
+        for (activation, number) in self.activations.iter().zip(1..) {
+            active.push(activation.state(&mut world, number)?);
         }
         let fen = fen.unwrap_or(&self.start);
         let Setup { warnings } = read_fen(&mut world, &self.terms.moves, fen)?;

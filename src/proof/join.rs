@@ -144,8 +144,9 @@ pub(super) fn fold(
         Fold::Min => values.and_then(|it| it.into_iter().min()),
         Fold::Max => values.and_then(|it| it.into_iter().max()),
         Fold::Sum => values.and_then(|it| {
-            let sum = it.iter().try_fold(0i64, |sum, it| sum.checked_add(*it.first()?));
-            sum.map(|it| [it].as_slice().into())
+            let sum = it.iter().try_fold(0i128, |sum, it| Some(sum + i128::from(*it.first()?)))?;
+            let sum = i64::try_from(sum).ok().filter(|it| *it > i64::MIN)?;
+            Some([sum].as_slice().into())
         }),
     };
     (members, result)

@@ -1,11 +1,11 @@
-//! The `.meta` lines of a file, read without compiling it.
+//! The `.meta` lines and inputs of a file, read without compiling it.
 //!
 //! What a file is for is known before it is used, so a catalogue of many files costs little.
 //! Deliberately absent: which keys mean something; that is for the layer that reads them.
 
-use super::ast::Item;
+use super::ast::{ColumnDecl, InputKind, Item, RelationDecl, RelationKind};
 use super::limits;
-use super::program::{Meta, Source};
+use super::program::{Meta, Source, Span};
 use super::syntax;
 
 /// The `.meta` lines of a source, in text order. Mistakes are left for [`compile`](super::compile)
@@ -22,4 +22,44 @@ pub fn metas(source: &Source) -> Vec<Meta> {
         _ => None,
     };
     file.items.into_iter().filter_map(meta).collect()
+}
+
+/// An `.input` of a file, as it is written there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputHead {
+    pub relation: String,
+    pub attribute: String,
+    /// It is about entities, not about the game.
+    pub of_entities: bool,
+    /// The columns as `(name, type)`; a column without a name is called like its type.
+    pub columns: Vec<(String, String)>,
+    pub span: Span,
+}
+
+/// The `.input` declarations of a source, in text order. Mistakes are left for
+/// [`compile`](super::compile) to report.
+pub fn inputs(source: &Source) -> Vec<InputHead> {
+    if !source.text.contains(".input") || source.text.len() > limits::FILE_BYTES {
+        return Vec::new();
+    }
+    let file = syntax::parse(0, &source.text, &mut Vec::new());
+    let input = |it| match it {
+        Item::Relation(RelationDecl {
+            name, columns, kind: RelationKind::Input(input), ..
+        }) => {
+            let column = |it: &ColumnDecl<'_>| {
+                let ty = it.ty.text.to_string();
+                (it.name.map_or_else(|| ty.to_lowercase(), |it| it.text.to_string()), ty)
+            };
+            Some(InputHead {
+                relation: name.text.to_string(),
+                attribute: input.attr.text.to_string(),
+                of_entities: input.kind != InputKind::Game,
+                columns: columns.iter().map(column).collect(),
+                span: name.span,
+            })
+        }
+        _ => None,
+    };
+    file.items.into_iter().filter_map(input).collect()
 }

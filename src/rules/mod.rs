@@ -22,7 +22,7 @@ pub use depends::{Attributes, Dependencies, raises, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::document;
 pub use limits::LimitError;
-pub use meta::metas;
+pub use meta::{InputHead, inputs, metas};
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expr, Fold, Input, Legality, Literal, Message, MessagePart, Meta, Op, Piece, Program,

@@ -278,10 +278,13 @@ impl Session {
     fn refutation(&mut self, query: &Query) -> String {
         let refutations: Vec<_> = {
             let rows = self.game.world_mut().materialised();
-            let goals = query.goals();
+            let goals = query.unmet(&rows);
             goals.iter().filter_map(|(rel, goal)| why_not(&rows, *rel, goal)).collect()
         };
-        refutations.iter().map(|it| self.shown(&|view| it.render(view))).collect()
+        match refutations.is_empty() {
+            true => "each part holds for some values, but not all for the same".to_owned(),
+            false => refutations.iter().map(|it| self.shown(&|view| it.render(view))).collect(),
+        }
     }
 
     fn name(&self, ty: Type, raw: i64) -> String {

@@ -24,7 +24,7 @@ fn plies(small: u32) -> u32 {
 }
 
 /// Reads worlds by every way that there is, and compares with the referee.
-struct Referee {
+pub(crate) struct Referee {
     program: Arc<Program>,
     statics: Arc<Statics>,
     /// The relations that can change.
@@ -32,7 +32,7 @@ struct Referee {
 }
 
 impl Referee {
-    fn of(program: &Arc<Program>) -> Self {
+    pub(crate) fn of(program: &Arc<Program>) -> Self {
         let statics = Frog::statics(program).unwrap_or_else(|it| panic!("{it:?}"));
         let changes =
             |rel: &RelId| matches!(program.relation(*rel).role, Role::Input(_) | Role::Derived);
@@ -41,13 +41,13 @@ impl Referee {
     }
 
     /// The rows that follow from the facts of a world.
-    fn rows(&self, world: &World) -> Frog {
+    pub(crate) fn rows(&self, world: &World) -> Frog {
         Frog::derive_with(&self.statics, world.facts())
     }
 
     /// The first difference, in words. What the evaluator is asked for, and in which order, is left
     /// to chance, since it may be lazy; in the end every relation has been compared.
-    fn difference(
+    pub(crate) fn difference(
         &self,
         world: &mut World,
         expected: &Frog,
@@ -281,6 +281,8 @@ impl Walk {
             let (kept, found) = (world.tuples(rel), scratch.tuples(rel));
             (kept != found).then(|| self.referee.describe(rel, &kept, &found))
         });
+        assert_eq!(scratch.broken_key(), None, "{}, seed {}", self.game, self.seed);
+        assert_eq!(scratch.check(), Ok(()));
         self.judge(difference, "forgetting all rows");
     }
 

@@ -270,14 +270,52 @@ fn output_that_is_no_terminal_has_no_colour() {
     }
 }
 
-/// Every `$` line of the README's `console` blocks is run; what follows it is what it prints.
-/// A line `...` stands for any lines, and line numbers of rule files may differ.
 #[test]
 fn the_readme_shows_what_happens() {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
-    let readme = readme.expect("a README");
+    assert!(run_the_commands_of("README.md") >= 5);
+}
+
+#[test]
+fn the_guide_to_a_first_preset_shows_what_happens() {
+    assert!(run_the_commands_of("docs/first-preset.md") >= 4);
+    let guide = document("docs/first-preset.md");
+    let shown = guide.split("```prolog\n").nth(1).and_then(|it| it.split("```").next());
+    assert_eq!(shown, Some(document("tests/data/first-preset/scouts.dl").as_str()));
+}
+
+/// The pages on disk are those that the rule files give. `UPDATE_DOCS=1` writes them anew.
+#[test]
+fn the_pages_about_presets_are_current() {
+    let stored = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/presets");
+    let written = match std::env::var_os("UPDATE_DOCS") {
+        Some(_) => stored.clone(),
+        None => std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages"),
+    };
+    let ran = rulemate(&["presets", "--pages", &written.to_string_lossy()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(files_of(&stored), files_of(&written), "run the tests with UPDATE_DOCS=1");
+}
+
+/// The names of the files in a folder, with their texts.
+fn files_of(folder: &std::path::Path) -> std::collections::BTreeMap<String, String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let file = |it: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(it.path()).expect("a text");
+        (it.file_name().to_string_lossy().into_owned(), text)
+    };
+    entries.map(|it| file(it.expect("an entry"))).collect()
+}
+
+fn document(path: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(path).expect("a document")
+}
+
+/// Runs every `$` line of a document's `console` blocks; what follows it is what it prints. A line
+/// `...` stands for any lines, and line numbers of rule files may differ. Returns how many ran.
+fn run_the_commands_of(path: &str) -> usize {
     let mut ran = 0;
-    for block in readme.split("```console\n").skip(1) {
+    for block in document(path).split("```console\n").skip(1) {
         let block = block.split("```").next().expect("a block ends");
         for step in block.split("$ ").filter(|it| !it.is_empty()) {
             let (command, expected) = step.split_once('\n').expect("a command is a line");
@@ -287,7 +325,7 @@ fn the_readme_shows_what_happens() {
             ran += 1;
         }
     }
-    assert!(ran >= 5, "the tour has {ran} commands");
+    ran
 }
 
 /// What a shell prints for a command line, with the binary in its path.

@@ -3,7 +3,8 @@
 //!
 //! Lines of a file; a blank line begins the next game:
 //! `game NAME`, `preset ACTIVATION`, `fen FEN` set up; `moves UCI ...` plays; `is ROW` and `no ROW`
-//! ask for a row, pieces by their squares and `_` for anything; `legal UCI ...`, `illegal UCI ...`,
+//! ask for a row, pieces by their squares and `_` for anything; `position FEN` is the whole position;
+//! `count N` legal moves, of which `legal UCI ...` are some and `illegal UCI ...` none;
 //! `result OUTCOME by REASON`, `result none`, `note TEXT`, `refused UCI: REASON`.
 
 use std::path::Path;
@@ -59,6 +60,18 @@ impl Scene {
                     if listed.contains(&uci.to_string()) != (word == "legal") {
                         return Err(format!("{uci} in {}", listed.join(" ")));
                     }
+                }
+            }
+            "position" => {
+                let found = self.game().fen();
+                if found != rest {
+                    return Err(format!("found {found}"));
+                }
+            }
+            "count" => {
+                let listed = self.uci();
+                if listed.len().to_string() != rest {
+                    return Err(format!("{}: {}", listed.len(), listed.join(" ")));
                 }
             }
             "result" => {

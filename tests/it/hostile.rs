@@ -4,10 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
 use rulemate::derive::{Backend, Exhausted, Plan, PlanError, World};
 use rulemate::facts::{GAME, Value};
 use rulemate::rules::{Program, RelId, Source, compile};
 
+use crate::damage::{damaged, damages};
 use crate::rules::corpus;
 
 /// How long a load or a query may take where tests run unoptimised on a busy machine.
@@ -131,4 +133,49 @@ fn a_rollback_heals_a_world_that_ran_out() {
         world.set_raw(GAME, top, Some(5));
         assert_eq!((world.count(n), world.check()), (6, Ok(())));
     }
+}
+
+#[test]
+fn a_derived_key_that_is_broken_is_found_when_asked_for() {
+    let text = r#"
+.domain Side { white, black }
+.domain Thing entities 8
+.input at(thing: Thing, n: Int) key attr n
+.decl place(side: Side, n: Int) key "{side} is at {n}"
+place('white, n) :- at(_, n).
+"#;
+    let source = Source { path: "key.dl".into(), text: text.into() };
+    let program = Arc::new(compile(vec![source]).expect("it compiles"));
+    let plan = Arc::new(Plan::compile(Arc::clone(&program)).expect("it can be run"));
+    let n = program.schema.attribute_named("n").expect("it is there");
+    for backend in [Backend::Bits, Backend::Frog] {
+        let mut world = World::new(Arc::clone(&plan), backend);
+        for (value, broken) in [(3, false), (3, false), (5, true)] {
+            let thing = world.create();
+            world.insert(thing, n, Value::Int(value)).expect("a number");
+            let found = world.broken_key().map(|(rel, _)| program.relation(rel).name.clone());
+            assert_eq!(found.as_deref(), broken.then_some("place"));
+        }
+    }
+}
+
+/// What still compiles after some damage runs within the limits, and alike on both evaluators.
+#[test]
+fn damaged_programs_run_or_run_out() {
+    let corpus = corpus("ok");
+    let config = ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() };
+    proptest!(config, |(which in 0..corpus.len(), damages in damages())| {
+        let (_, mut sources) = corpus[which].clone();
+        sources[0].text = damaged(&sources[0].text, &damages[..damages.len().min(2)]);
+        let Ok(program) = compile(sources) else { return Ok(()) };
+        let Ok(plan) = Plan::compile(Arc::new(program)) else { return Ok(()) };
+        let plan = Arc::new(plan);
+        let mut bits = World::new(Arc::clone(&plan), Backend::Bits);
+        let mut frog = World::new(Arc::clone(&plan), Backend::Frog);
+        if read_all(&mut bits).is_ok() && read_all(&mut frog).is_ok() {
+            for rel in (0..plan.program().relations.len() as u16).map(RelId) {
+                prop_assert_eq!(bits.tuples(rel), frog.tuples(rel));
+            }
+        }
+    });
 }

@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use rulemate::derive::{Backend, Plan, Refusal, Trace, World};
 use rulemate::facts::{EntityId, GAME, NEXT_ENTITY};
+use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by};
+use rulemate::presets::Catalogue;
 use rulemate::rules::{ActionId, Program};
 
 use crate::fixture::{program, world};
+use crate::random_rules::Choices;
 
 /// A world of the referee's with the same facts.
 pub(crate) fn twin(world: &World) -> World {
@@ -130,4 +133,59 @@ fn undo_gives_a_spawned_entity_its_id_again() {
 fn chess_is_one_batch() {
     let plan = Plan::compile(crate::fixture::chess()).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(plan.batches(), vec![1; 4]);
+}
+
+// --- games -----------------------------------------------------------------------------------------
+
+/// Every action on the list can be taken, both evaluators do the same, playing everything out finds
+/// the same moves, and undo restores the hash.
+#[test]
+fn random_games_with_presets_that_react() {
+    let plies = if std::env::var_os("RULEMATE_FULL").is_some() { 200 } else { 16 };
+    let sets: [&[&str]; 5] = [
+        &["piece-hp"],
+        &["piece-shield"],
+        &["piece-shield:white", "piece-hp:black"],
+        &["piece-shield", "double-move"],
+        &["piece-hp:both:turns=6", "piece-shield", "wrap-board"],
+    ];
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    for (seed, set) in (1..).zip(sets) {
+        let rules = catalogue.load("chess", set).unwrap_or_else(|it| panic!("{it}"));
+        let fen = "r1bqkb1r/ppp2ppp/2n2n2/3pp3/3PP3/2N2N2/PPP2PPP/R1BQKB1R w KQkq - 0 1";
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        let contract = rules.contract();
+        let mut choices = Choices(seed);
+        for ply in 0..plies {
+            let world = game.world_mut();
+            let moves = legal_moves(world, contract);
+            let simulated = legal_moves_by(world, contract, LegalityMode::Simulate);
+            assert_eq!(moves, simulated, "{set:?}, ply {ply}");
+            if moves.is_empty() {
+                break;
+            }
+            let captures = |it: &&Move| {
+                it.arg(world.program(), "to").is_some_and(|to| {
+                    world
+                        .facts()
+                        .entities_with(contract.at.attr)
+                        .any(|piece| world.facts().get_raw(piece, contract.at.attr) == Some(to))
+                })
+            };
+            let hits: Vec<&Move> = moves.iter().filter(captures).collect();
+            let mv = match hits.as_slice() {
+                [] => moves[choices.below(moves.len())].clone(),
+                hits => hits[choices.below(hits.len())].clone(),
+            };
+            for other in moves.iter().step_by(5) {
+                let mark = world.mark();
+                let before = world.facts().hash();
+                world.fire(other.action, &other.args).unwrap_or_else(|it| panic!("{it}"));
+                world.rollback(mark);
+                assert_eq!(world.facts().hash(), before);
+            }
+            fire_alike(world, mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+            world.commit();
+        }
+    }
 }

@@ -2,7 +2,9 @@
 //!
 //! Figures are of this machine and this run; what travels are the ratios.
 
+mod audit;
 mod derive;
+mod explain;
 mod memory;
 mod meter;
 mod peer;
@@ -28,21 +30,25 @@ struct Answer {
     peer: Option<String>,
     perft: Vec<perft::Row>,
     derive: Vec<derive::Row>,
+    explain: Vec<explain::Row>,
     memory: memory::Row,
     startup: startup::Row,
+    audit: audit::Row,
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&RulesArgs::default())?;
     let mut peer = Peer::start(PEER);
-    let bar = progress(perft::count() + 3, "bench");
+    let bar = progress(perft::count() + 4, "bench");
     let answer = Answer {
         processor: meter::processor(),
         measure: meter::unit(),
         perft: perft::run(&mut library, &mut peer, args.quick, || bar.inc(1))?,
         derive: derive::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
+        explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory: memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
+        audit: audit::run(&mut library).inspect(|_| bar.inc(1))?,
         peer: peer.map(|it| it.name.clone()),
     };
     bar.finish_and_clear();
@@ -88,10 +94,18 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
         ))?;
     }
 
+    head(out, "Explaining a move of chess, tree complete, microseconds")?;
+    for row in &answer.explain {
+        let questions = format!("{} questions", row.questions);
+        out.line(format_args!("{:22}{questions:>19}{:>14.1}", row.question, row.time))?;
+    }
+
     head(out, "Memory of a live game of chess, kilobytes")?;
     memory::print(&answer.memory, out)?;
     head(out, "Start-up: `rulemate moves`, milliseconds")?;
     startup::print(&answer.startup, out)?;
+    head(out, "Audits of chess")?;
+    audit::print(&answer.audit, out)?;
     Ok(())
 }
 

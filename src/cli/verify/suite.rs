@@ -162,4 +162,39 @@ mod tests {
         let why = parse_json("{\n\"kind\": \"poem\"}").unwrap_err();
         assert_eq!((why.line, why.reason.contains("poem")), (2, true));
     }
+
+    const JSON: &str = "{\n \"kind\": \"preset-vectors\", \"variant\": \"chess\",\n \"perft\": \
+        [{\"fen\": \"8/8 w - -\", \"depth\": 1, \"nodes\": 20}],\n \"legal_moves\": \
+        [{\"fen\": \"8/8 w - -\", \"moves\": [\"a1a2\"]}]}";
+    const PERFT: &str = "# x\nid a\nepd 8/8 w - -\nperft 1 20\nperft 2 400\n";
+
+    /// Cuts a piece out and puts a letter in.
+    fn damaged(text: &str, cut: std::ops::Range<usize>, letter: char) -> String {
+        let kept = text.chars().enumerate().filter(|(at, _)| !cut.contains(at));
+        let mut letters: Vec<char> = kept.map(|it| it.1).collect();
+        letters.insert(cut.start.min(letters.len()), letter);
+        letters.into_iter().collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn damaged_vectors_are_read_or_refused_with_a_line(
+            at in 0..210usize,
+            length in 0..4usize,
+            letter in proptest::prelude::any::<char>(),
+            digit in proptest::prelude::any::<bool>(),
+        ) {
+            let letter = if digit { '9' } else { letter };
+            for (text, read) in [(JSON, parse_json as fn(&str) -> _), (PERFT, parse_perft)] {
+                let text = damaged(text, at..at + length, letter);
+                match read(&text) {
+                    Ok(suite) => proptest::prop_assert!(suite.rows.len() <= 2),
+                    Err(why) => {
+                        proptest::prop_assert!((1..=text.lines().count().max(1)).contains(&why.line));
+                        proptest::prop_assert!(!why.reason.is_empty());
+                    }
+                }
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@
 
 mod context;
 mod data;
+mod telling;
 mod text;
 mod why;
 mod why_not;

@@ -1,12 +1,15 @@
-//! Proofs and refutations as indented text: one sentence a line, with the place of the rule.
+//! Proofs and refutations as indented text: one sentence a line, with the place of the rule. What was
+//! proved further up is not proved again.
 //!
 //! What entities are called is the caller's business; see [`Names`].
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::data::{
     Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
 };
+use crate::facts::{DomainId, Shape};
 use crate::rules::{Program, Type};
 
 /// What a value is called: `e4`, `white`, and for an entity whatever the caller likes.
@@ -26,8 +29,8 @@ pub struct View<'v> {
 impl Proof {
     /// The tree as indented text.
     pub fn render(&self, view: View<'_>) -> String {
-        let mut page = Page { view, text: String::new() };
-        page.proof("", self, 0);
+        let mut page = Page::new(view);
+        page.proof(self, 0);
         page.text
     }
 
@@ -40,7 +43,7 @@ impl Proof {
 impl Refutation {
     /// The tree as indented text.
     pub fn render(&self, view: View<'_>) -> String {
-        let mut page = Page { view, text: String::new() };
+        let mut page = Page::new(view);
         page.refutation(self, 0);
         page.text
     }
@@ -61,9 +64,9 @@ impl Refutation {
         let place = &attempt.rule.place;
         Some(match &attempt.blocked {
             Blocked::Head => return None,
-            Blocked::Present(proof) => proof.summary(view),
-            Blocked::Compare(it) => format!("not {} [{place}]", comparison(it)),
-            Blocked::Aggregate(it) => format!("not {} [{place}]", tally(it)),
+            Blocked::Present(proof) => proof.headline(view),
+            Blocked::Compare(it) => format!("not {} [{place}]", view.comparison(it)),
+            Blocked::Aggregate(it) => format!("not {} [{place}]", view.tally(it)),
             Blocked::Missing(it) if it.stands_against() || it.has_named_part() => {
                 it.reason(view)?
             }
@@ -126,7 +129,7 @@ impl Attempt {
 }
 
 impl View<'_> {
-    fn row(self, relation: &str, tuple: &[Datum]) -> String {
+    pub(super) fn row(self, relation: &str, tuple: &[Datum]) -> String {
         let args: Vec<Option<&Datum>> = tuple.iter().map(Some).collect();
         self.sentence(relation, &args)
     }
@@ -134,6 +137,44 @@ impl View<'_> {
     fn goal(self, goal: &Goal) -> String {
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
         self.sentence(&goal.relation, &args)
+    }
+
+    /// What a value is called whose type is not at hand: entities go by the caller's names.
+    fn value(self, datum: &Datum) -> String {
+        let mut entities = (0..).zip(self.program.schema.domains()).filter_map(|(at, it)| {
+            matches!(it.shape, Shape::Entities { .. }).then_some(Type::Domain(DomainId(at)))
+        });
+        match entities.next() {
+            Some(ty) if self.program.value_name(ty, datum.raw) == datum.name => {
+                (self.names)(ty, datum.raw)
+            }
+            _ => datum.name.clone(),
+        }
+    }
+
+    fn comparison(self, it: &Comparison) -> String {
+        let side = |it: &Option<Datum>| it.as_ref().map_or("no value".into(), |it| self.value(it));
+        format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
+    }
+
+    /// An aggregate with what it comes to and its first members.
+    fn tally(self, it: &Tally) -> String {
+        const SHOWN: usize = 8;
+        let value = match &it.value {
+            None => "no value".into(),
+            Some(values) => values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+        };
+        let members = it.members.iter().take(SHOWN).map(|member| {
+            let bindings =
+                member.iter().map(|it| format!("{} = {}", it.var, self.value(&it.value)));
+            bindings.collect::<Vec<_>>().join(", ")
+        });
+        let members: Vec<String> = members.filter(|it| !it.is_empty()).collect();
+        let more = if it.members.len() > SHOWN { "; ..." } else { "" };
+        match members.is_empty() {
+            true => format!("{} (is {value})", it.text),
+            false => format!("{} (is {value}: {}{more})", it.text, members.join("; ")),
+        }
     }
 
     /// The relation's sentence with its placeholders filled, or the bare atom.
@@ -170,7 +211,7 @@ impl View<'_> {
 }
 
 /// Where a ground comes from, in brackets.
-fn source(ground: &Ground) -> String {
+pub(super) fn source(ground: &Ground) -> String {
     match ground {
         Ground::Fact { .. } => "[fact]".into(),
         Ground::Static => "[always]".into(),
@@ -179,50 +220,39 @@ fn source(ground: &Ground) -> String {
     }
 }
 
-fn comparison(it: &Comparison) -> String {
-    let side = |it: &Option<Datum>| it.as_ref().map_or("no value".into(), |it| it.name.clone());
-    format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
-}
-
-/// An aggregate with what it comes to and its first members.
-fn tally(it: &Tally) -> String {
-    const SHOWN: usize = 8;
-    let value = match &it.value {
-        None => "no value".into(),
-        Some(values) => values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
-    };
-    let members = it.members.iter().take(SHOWN).map(|member| {
-        let bindings = member.iter().map(|it| format!("{} = {}", it.var, it.value.name));
-        bindings.collect::<Vec<_>>().join(", ")
-    });
-    let members: Vec<String> = members.filter(|it| !it.is_empty()).collect();
-    let more = if it.members.len() > SHOWN { "; ..." } else { "" };
-    match members.is_empty() {
-        true => format!("{} (is {value})", it.text),
-        false => format!("{} (is {value}: {}{more})", it.text, members.join("; ")),
-    }
-}
-
 /// A text that grows line by line.
 struct Page<'v> {
     view: View<'v>,
     text: String,
+    /// Rows whose proof is on the page.
+    proved: HashSet<(String, Vec<i64>)>,
 }
 
-impl Page<'_> {
+impl<'v> Page<'v> {
+    fn new(view: View<'v>) -> Self {
+        Self { view, text: String::new(), proved: HashSet::new() }
+    }
+
     fn line(&mut self, depth: usize, line: &str) {
         // Writing to a string does not fail.
         let _ = writeln!(self.text, "{:indent$}{line}", "", indent = 2 * depth);
     }
 
-    fn proof(&mut self, before: &str, proof: &Proof, depth: usize) {
-        self.line(depth, &format!("{before}{}", proof.summary(self.view)));
-        let Ground::Rule { premises, .. } = &proof.ground else { return };
+    fn proof(&mut self, proof: &Proof, depth: usize) {
+        let Ground::Rule { premises, .. } = &proof.ground else {
+            return self.line(depth, &proof.summary(self.view));
+        };
+        let row = (proof.relation.clone(), proof.tuple.iter().map(|it| it.raw).collect());
+        if !premises.is_empty() && !self.proved.insert(row) {
+            let sentence = self.view.row(&proof.relation, &proof.tuple);
+            return self.line(depth, &format!("{sentence} [as above]"));
+        }
+        self.line(depth, &proof.summary(self.view));
         for premise in premises {
             match premise {
-                Premise::Holds(it) => self.proof("", it, depth + 1),
-                Premise::Compare(it) => self.line(depth + 1, &comparison(it)),
-                Premise::Aggregate(it) => self.line(depth + 1, &tally(it)),
+                Premise::Holds(it) => self.proof(it, depth + 1),
+                Premise::Compare(it) => self.line(depth + 1, &self.view.comparison(it)),
+                Premise::Aggregate(it) => self.line(depth + 1, &self.view.tally(it)),
                 Premise::Absent { refutation: Some(it), .. } if self.view.negations => {
                     self.refutation(it, depth + 1);
                 }
@@ -253,21 +283,22 @@ impl Page<'_> {
 
     fn attempt(&mut self, attempt: &Attempt, depth: usize) {
         let Attempt { rule, matched, total, .. } = attempt;
+        let view = self.view;
         let mut line = |what: &str| {
             let head = format!("{matched} of {total} hold, but {what} [{}]", rule.place);
             self.line(depth, &head);
         };
         match &attempt.blocked {
             Blocked::Head => {}
-            Blocked::Compare(it) => line(&format!("not {}", comparison(it))),
-            Blocked::Aggregate(it) => line(&format!("not {}", tally(it))),
+            Blocked::Compare(it) => line(&format!("not {}", view.comparison(it))),
+            Blocked::Aggregate(it) => line(&format!("not {}", view.tally(it))),
             Blocked::Missing(it) => {
                 line("one is missing:");
                 self.refutation(it, depth + 1);
             }
             Blocked::Present(it) => {
                 line("one stands against it:");
-                self.proof("", it, depth + 1);
+                self.proof(it, depth + 1);
             }
         }
     }

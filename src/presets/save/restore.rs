@@ -177,7 +177,7 @@ impl Replay<'_> {
             let at = format!("move {} ({})", ply + 1, saved.uci);
             let mv = self.find(&mut game, saved).map_err(|it| Difference::new(&at, it))?;
             visit(Step { game: &mut game, ply, next: Some((saved, mv.clone())) })?;
-            let played = game.play(&mv).map(Clone::clone);
+            let played = game.play(&mv).cloned();
             let record = played.map_err(|it| Difference::new(&at, it.to_string()))?;
             if self.strict {
                 let now = saved_move(&game, &record, saved.proof.clone());

@@ -8,6 +8,7 @@ use rulemate::moves::notation::{
     CastlingStyle, PgnReader, listing, parse_san, parse_uci, read_fen, san_listing, write_fen,
 };
 
+use crate::damage::{damage, damaged, damages};
 use crate::setup::Table;
 
 const GAMES: [&str; 5] = ["chess", "chess960", "knightmate", "coregal", "giveaway"];
@@ -24,51 +25,6 @@ const MOVES: [&str; 10] =
     ["e4", "Nf3", "exd5", "O-O", "e8=Q+", "Nbd7", "R1xa3!?", "e2e4", "e7e8q", "dxe6 e.p."];
 
 const PGN: &str = "[Event \"A \\\"b\\\"\"]\n[Result \"*\"]\n\n1. e4 {c} e5 (1... c5 $3) 2. Nf3! *\n\n[X \"y\"]\n1-0";
-
-/// Cuts, doubles, swaps and strange characters.
-#[derive(Debug, Clone)]
-enum Damage {
-    Cut(usize),
-    Double(usize),
-    Swap(usize),
-    Insert(usize, char),
-}
-
-fn damage() -> impl Strategy<Value = Damage> {
-    let strange = prop_oneof![
-        proptest::sample::select(
-            " \t\n\r/-[]{}()\"\\$%;.*+#=0189aehxKQkqé½\u{0}\u{1F600}".chars().collect::<Vec<_>>()
-        ),
-        any::<char>(),
-    ];
-    prop_oneof![
-        any::<usize>().prop_map(Damage::Cut),
-        any::<usize>().prop_map(Damage::Double),
-        any::<usize>().prop_map(Damage::Swap),
-        (any::<usize>(), strange).prop_map(|(at, it)| Damage::Insert(at, it)),
-    ]
-}
-
-fn damaged(text: &str, damages: &[Damage]) -> String {
-    let mut chars: Vec<char> = text.chars().collect();
-    for damage in damages {
-        let length = chars.len();
-        match *damage {
-            Damage::Insert(at, letter) => chars.insert(at % (length + 1), letter),
-            _ if length < 2 => {}
-            Damage::Cut(at) => {
-                chars.remove(at % length);
-            }
-            Damage::Double(at) => chars.insert(at % length, chars[at % length]),
-            Damage::Swap(at) => chars.swap(at % length, (at + 1) % length),
-        }
-    }
-    chars.into_iter().collect()
-}
-
-fn damages() -> impl Strategy<Value = Vec<Damage>> {
-    proptest::collection::vec(damage(), 1..6)
-}
 
 #[test]
 fn damaged_fens_are_read_or_refused_and_change_all_or_nothing() {

@@ -213,6 +213,33 @@ fn open_boards_need_no_token() {
 }
 
 #[test]
+fn presets_change_in_the_middle_of_a_game() {
+    let folder = Folder::new("presets");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        server.play(&id, &token, "e2e4").await;
+        let presets = format!("/api/v1/games/{id}/presets");
+        let wanted = json!({ "presets": ["coregal:white"] });
+        assert_eq!(server.post(&presets, &token, wanted.clone()).await.0, StatusCode::OK);
+        let (_, asked) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!((&asked["active"], asked["offers"]["presets"].is_null()), (&json!([]), false));
+        assert_eq!(server.post(&presets, &token, wanted).await.0, StatusCode::OK);
+        let (_, agreed) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert!(agreed["active"].to_string().contains("coregal:white"), "{agreed}");
+        server.play(&id, &token, "e7e5").await;
+        let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
+        server.stop();
+        let server = Server::start(&folder, Config::default());
+        let (_, after) = server.get(&format!("/api/v1/games/{id}")).await;
+        for key in ["active", "moves", "fen", "legal"] {
+            assert_eq!(after[key], before[key], "{key}");
+        }
+        server.stop();
+    });
+}
+
+#[test]
 fn games_go_on_after_a_restart_and_after_eviction() {
     let folder = Folder::new("restart");
     run(async {

@@ -1,0 +1,61 @@
+//! How fast games are audited, under both evaluators and with proofs, and how large they are as files.
+
+use serde::Serialize;
+
+use crate::audit;
+use crate::cli::output::Out;
+use crate::cli::setup::{self, Library};
+use crate::presets::save::{Content, Form, RulesFrom, Save};
+
+/// Half-moves of the game.
+const PLIES: usize = 100;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) plies: usize,
+    /// Plies a second, both evaluators, every row compared.
+    pub(crate) moves: f64,
+    /// Plies a second of a save, with the proof of each move checked.
+    pub(crate) save: f64,
+    /// Bytes of the game as a file.
+    pub(crate) json: usize,
+    pub(crate) binary: usize,
+}
+
+pub(crate) fn run(library: &mut Library) -> anyhow::Result<Row> {
+    let rules = library.load("chess", &[])?;
+    let mut game = setup::start(&rules, None)?;
+    for ply in 0..PLIES {
+        let moves = game.listing();
+        let Some((_, mv)) = moves.get(ply * 7 % moves.len().max(1)) else { break };
+        game.play(mv)?;
+    }
+    let texts: Vec<String> = game.history().iter().map(|it| it.uci.to_string()).collect();
+    let mut replay = setup::start(&rules, None)?;
+    let audited = audit::moves(&mut replay, &mut texts.iter().map(String::as_str), &mut |_| {})?;
+    let save = Save::of(&game, &rules, Content::default())?;
+    let (json, binary) = (save.write(Form::Json), save.write(Form::Binary));
+    let catalogue = setup::catalogue(&super::super::args::RulesArgs::default())?;
+    let saved = audit::save(&binary, "", &catalogue, RulesFrom::Here, &mut |_| {})?;
+    let speed = |it: &audit::Tally| it.plies as f64 / it.time.as_secs_f64().max(1e-9);
+    Ok(Row {
+        plies: texts.len(),
+        moves: speed(&audited),
+        save: speed(&saved),
+        json: json.len(),
+        binary: binary.len(),
+    })
+}
+
+pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
+    let Row { plies, moves, save, json, binary } = row;
+    out.line(format_args!("both evaluators, every row: {moves:.0} plies a second"))?;
+    out.line(format_args!("a save, proofs checked too: {save:.0} plies a second"))?;
+    let kilo = |it: &usize| *it as f64 / 1024.0;
+    out.line(format_args!(
+        "a game of {plies} plies: {:.0} KB as JSON, {:.0} KB as binary",
+        kilo(json),
+        kilo(binary)
+    ))?;
+    Ok(())
+}

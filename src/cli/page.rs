@@ -1,0 +1,163 @@
+//! `rulemate presets --pages DIR`: one page a preset, with its picture, and an index of them.
+//!
+//! All that a page says comes from the preset's file and from playing by it: `.meta` lines, options
+//! with their defaults, the rules, a diagram of the start, and a row of perft counts.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::args::{DEFAULT_GAME, RulesArgs};
+use super::explain::Finding;
+use super::output::{OrFix, Out, progress};
+use super::{Verdict, setup, svg};
+use crate::game::Game;
+use crate::moves::perft;
+use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
+
+/// Plies of the row of counts.
+const DEPTH: u32 = 3;
+
+/// Writes all pages to a folder, which is made if need be.
+pub(crate) fn write_all(dir: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let catalogue = setup::catalogue(rules)?;
+    let place = || format!("name a folder that can be written, not {}", dir.display());
+    fs::create_dir_all(dir).or_fix(place())?;
+    let bar = progress(catalogue.presets().len() as u64, "pages");
+    for preset in catalogue.presets() {
+        let mut page = Page::new(&catalogue, preset)?;
+        fs::write(dir.join(format!("{}.md", preset.preset)), page.text()?).or_fix(place())?;
+        fs::write(dir.join(format!("{}.svg", preset.preset)), page.picture()).or_fix(place())?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    fs::write(dir.join("README.md"), index(&catalogue)).or_fix(place())?;
+    out.line(format_args!("{} pages in {}", catalogue.presets().len(), dir.display()))?;
+    Ok(Verdict::Fine)
+}
+
+fn index(catalogue: &Catalogue) -> String {
+    let mut presets: Vec<&PresetEntry> = catalogue.presets().iter().collect();
+    presets.sort_by(|a, b| a.preset.cmp(&b.preset));
+    let rows = presets.iter().map(|it| {
+        let PresetEntry { preset, name, description, .. } = it;
+        format!("| [`{preset}`]({preset}.md) | {name} | {description} |\n")
+    });
+    format!(
+        "# Presets\n\nWritten by `rulemate presets --pages docs/presets` from the rule files. To write one of your \
+         own, see [your first preset](../first-preset.md).\n\n| preset | name | what it changes |\n|---|---|---|\n{}",
+        rows.collect::<String>()
+    )
+}
+
+/// One page in the making.
+struct Page<'c> {
+    catalogue: &'c Catalogue,
+    preset: &'c PresetEntry,
+    /// What is switched on to show it: the presets that it requires, then itself.
+    active: Vec<String>,
+    rules: Ruleset,
+    game: Game,
+}
+
+impl<'c> Page<'c> {
+    fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
+        let mut active = preset.requires.clone();
+        active.push(preset.preset.clone());
+        let rules = catalogue
+            .load(DEFAULT_GAME, &active)
+            .or_fix(format!("`rulemate check` says more about {}", preset.preset))?;
+        let game = setup::start(&rules, None)?;
+        Ok(Self { catalogue, preset, active, rules, game })
+    }
+
+    fn picture(&mut self) -> String {
+        svg::draw(&mut self.game, &Finding::Unfounded)
+    }
+
+    fn text(&mut self) -> anyhow::Result<String> {
+        let PresetEntry { preset, name, description, .. } = self.preset;
+        let mut page = format!("# {name} (`{preset}`)\n\n{description}.\n\n");
+        let switches: Vec<String> = self.active.iter().map(|it| format!("--preset {it}")).collect();
+        let switches = switches.join(" ");
+        // Writing to a string does not fail.
+        let _ =
+            writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![The start]({preset}.svg)\n");
+        self.options(&mut page);
+        self.company(&mut page);
+        self.list(&mut page, "Known elsewhere as", "also");
+        self.list(&mut page, "Differences from other sites", "differs");
+        self.counts(&mut page);
+        let source = self.catalogue.source_of(preset).map(|it| (&it.path, it.text.as_str()));
+        if let Some((path, text)) = source {
+            let _ = write!(
+                page,
+                "\n## The rules\n\n`{path}`:\n\n```prolog\n{}\n```\n",
+                text.trim_end()
+            );
+        }
+        Ok(page)
+    }
+
+    fn options(&self, page: &mut String) {
+        let options = self.catalogue.options_of(self.rules.program(), &self.preset.preset);
+        if options.is_empty() {
+            return;
+        }
+        page.push_str(
+            "## Options\n\n| option | takes | default | what it does |\n|---|---|---|---|\n",
+        );
+        for OptionEntry { name, takes, default, text } in options {
+            let default = default.unwrap_or_default();
+            let _ = writeln!(page, "| `{name}` | {takes} | `{default}` | {text} |");
+        }
+        page.push('\n');
+    }
+
+    /// The presets and games that go with it, or do not.
+    fn company(&self, page: &mut String) {
+        let PresetEntry { preset, requires, incompatible, .. } = self.preset;
+        if !requires.is_empty() {
+            let _ = writeln!(page, "Requires {}.\n", linked(requires));
+        }
+        if !incompatible.is_empty() {
+            page.push_str("Does not go with:\n\n");
+            for (other, reason) in incompatible {
+                let _ = writeln!(page, "* [`{other}`]({other}.md): {reason}");
+            }
+            page.push('\n');
+        }
+        let uses = |it: &&String| it.split(':').next() == Some(preset);
+        let games = self.catalogue.games().iter().filter(|it| it.uses.iter().any(|it| uses(&it)));
+        let games: Vec<String> = games.map(|it| format!("`{}`", it.name)).collect();
+        if !games.is_empty() {
+            let _ = writeln!(page, "Played in the games {}.\n", games.join(", "));
+        }
+    }
+
+    /// The `.meta` lines of a key as a list.
+    fn list(&self, page: &mut String, title: &str, key: &str) {
+        let lines = self.catalogue.notes_of(&self.preset.preset, key);
+        if !lines.is_empty() {
+            let items: String = lines.iter().map(|it| format!("* {it}\n")).collect();
+            let _ = writeln!(page, "## {title}\n\n{items}");
+        }
+    }
+
+    fn counts(&mut self, page: &mut String) {
+        let contract = self.rules.contract().clone();
+        let world = self.game.world_mut();
+        let counts = (1..=DEPTH).map(|depth| perft(world, &contract, depth).to_string());
+        let counts: Vec<String> = counts.collect();
+        let _ = writeln!(
+            page,
+            "Perft from the orthodox start, to {DEPTH} plies: {}.",
+            counts.join(", ")
+        );
+    }
+}
+
+fn linked(names: &[String]) -> String {
+    let links: Vec<String> = names.iter().map(|it| format!("[`{it}`]({it}.md)")).collect();
+    links.join(", ")
+}

@@ -1,0 +1,145 @@
+//! The board of an explanation as SVG: the squares that its proofs or refutations speak of are
+//! marked, the strongest those of the row that was asked for.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::board::{cells, symbol};
+use super::explain::Finding;
+use crate::derive::explain::{
+    Attempt, Blocked, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
+};
+use crate::game::Game;
+use crate::rules::{Program, Type};
+
+const SIDE: usize = 48;
+const MARGIN: usize = 20;
+
+/// How far from the question a square is first spoken of.
+type Marks = BTreeMap<i64, usize>;
+
+/// The picture.
+pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
+    let board = game.contract().board;
+    let mut reader = Reader { game, marks: Marks::new() };
+    match finding {
+        Finding::Proved(all) => all.iter().for_each(|it| reader.proof(it, 0)),
+        Finding::Refuted(all) => all.iter().for_each(|it| reader.refutation(it, 0)),
+        Finding::Unfounded => {}
+    }
+    let marks = reader.marks;
+    let (files, ranks) = (usize::from(board.files), usize::from(board.ranks));
+    let (width, height) = (files * SIDE + 2 * MARGIN, ranks * SIDE + 2 * MARGIN);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" text-anchor=\"middle\">\n"
+    );
+    let pieces = cells(&game.fen());
+    for rank in 0..ranks {
+        for file in 0..files {
+            let square = (rank * files + file) as i64;
+            let (x, y) = (MARGIN + file * SIDE, MARGIN + (ranks - 1 - rank) * SIDE);
+            let shade = if (file + rank) % 2 == 0 { "#c9b79c" } else { "#f0e9dc" };
+            rect(&mut svg, x, y, shade, 1.0);
+            if let Some(distance) = marks.get(&square) {
+                let strength = 0.75 / (1.0 + *distance as f64 / 3.0);
+                rect(&mut svg, x, y, "#c2410c", strength);
+            }
+            let piece = pieces.get(ranks - 1 - rank).and_then(|it| *it.get(file)?);
+            if let Some(letter) = piece {
+                let glyph = symbol(letter).unwrap_or(letter);
+                label(&mut svg, x + SIDE / 2, y + SIDE * 3 / 4, 36, glyph);
+            }
+        }
+        let y = MARGIN + (ranks - 1 - rank) * SIDE + SIDE / 2 + 4;
+        label(&mut svg, MARGIN / 2, y, 12, rank + 1);
+    }
+    for (file, letter) in (0..files).zip('a'..) {
+        label(&mut svg, MARGIN + file * SIDE + SIDE / 2, height - 6, 12, letter);
+    }
+    svg + "</svg>"
+}
+
+fn rect(svg: &mut String, x: usize, y: usize, fill: &str, opacity: f64) {
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"{fill}\" \
+         fill-opacity=\"{opacity:.2}\"/>"
+    );
+}
+
+fn label(svg: &mut String, x: usize, y: usize, size: usize, text: impl std::fmt::Display) {
+    let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>");
+}
+
+/// Collects the squares that an explanation speaks of, those of pieces included.
+struct Reader<'g> {
+    game: &'g mut Game,
+    marks: Marks,
+}
+
+impl Reader<'_> {
+    fn row<'d>(
+        &mut self,
+        relation: &str,
+        row: impl Iterator<Item = Option<&'d Datum>>,
+        depth: usize,
+    ) {
+        let program = self.game.program().clone();
+        let Some(rel) = program.relation_named(relation) else { return };
+        for (column, datum) in program.relation(rel).columns.iter().zip(row) {
+            let square = datum.and_then(|it| self.square(&program, column.ty, it.raw));
+            if let Some(square) = square {
+                let known = self.marks.entry(square).or_insert(depth);
+                *known = depth.min(*known);
+            }
+        }
+    }
+
+    /// A square, or the one where a piece stands.
+    fn square(&self, program: &Program, ty: Type, raw: i64) -> Option<i64> {
+        let contract = self.game.contract();
+        let entities = program.relation(contract.at.rel).columns.first().map(|it| it.ty);
+        if ty == Type::Domain(contract.board.domain) {
+            return Some(raw);
+        }
+        if entities != Some(ty) {
+            return None;
+        }
+        let entity = crate::facts::EntityId(u32::try_from(raw).ok()?);
+        self.game.facts().get_raw(entity, contract.at.attr)
+    }
+
+    fn goal(&mut self, goal: &Goal, depth: usize) {
+        self.row(&goal.relation, goal.args.iter().map(Option::as_ref), depth);
+    }
+
+    fn proof(&mut self, proof: &Proof, depth: usize) {
+        self.row(&proof.relation, proof.tuple.iter().map(Some), depth);
+        let Ground::Rule { premises, .. } = &proof.ground else { return };
+        for premise in premises {
+            match premise {
+                Premise::Holds(it) => self.proof(it, depth + 1),
+                Premise::Absent { goal, .. } => self.goal(goal, depth + 1),
+                Premise::Compare(_) | Premise::Aggregate(_) => {}
+            }
+        }
+    }
+
+    fn refutation(&mut self, refutation: &Refutation, depth: usize) {
+        self.goal(&refutation.goal, depth);
+        let Lack::Rules(attempts) = &refutation.lack else { return };
+        // The furthest attempts only: the others are of other cases.
+        let missing = |it: &Attempt| it.total - it.matched;
+        let tried = || attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
+        let fewest = tried().map(missing).min();
+        for attempt in tried().filter(|it| Some(missing(it)) == fewest) {
+            match &attempt.blocked {
+                Blocked::Missing(it) => self.refutation(it, depth + 1),
+                Blocked::Present(it) => self.proof(it, depth + 1),
+                Blocked::Head | Blocked::Compare(_) | Blocked::Aggregate(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Whether the presets of a catalogue make sense, each and together: names, mutual exclusions,
+//! requirements, attributes. Everything that is wrong is found at once.
+//!
+//! Deliberately absent: what is active in a game (`combine`).
+
+use std::collections::HashMap;
+
+use crate::facts::nearest;
+use crate::rules::{InputHead, Source, inputs};
+
+use super::activation::meant;
+use super::catalogue::PresetEntry;
+
+/// One thing that is wrong with the definition of a preset.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionFault {
+    #[error("preset {preset} {verb} {name}, which there is not{}", meant(.near))]
+    Unknown { preset: String, verb: &'static str, name: String, near: Option<String> },
+    #[error("preset {preset} is incompatible with {other}, which does not say so of {preset}")]
+    OneSided { preset: String, other: String },
+    #[error("presets require each other: {}", cycle.join(" -> "))]
+    Cycle { cycle: Vec<String> },
+    #[error(
+        "attribute {attribute} is {first} in preset {first_preset} and {second} in preset \
+         {second_preset}"
+    )]
+    Clash {
+        attribute: String,
+        first: String,
+        first_preset: String,
+        second: String,
+        second_preset: String,
+    },
+}
+
+/// Presets that make no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", lines(.faults))]
+pub struct DefinitionError {
+    pub faults: Vec<DefinitionFault>,
+}
+
+fn lines(faults: &[DefinitionFault]) -> String {
+    let lines: Vec<String> = faults.iter().map(DefinitionFault::to_string).collect();
+    lines.join("; ")
+}
+
+/// Everything that is wrong with the presets.
+pub(super) fn check(presets: &[PresetEntry], sources: &[Source]) -> Vec<DefinitionFault> {
+    let mut faults = Vec::new();
+    for preset in presets {
+        unknown(preset, presets, &mut faults);
+        one_sided(preset, presets, &mut faults);
+    }
+    cycles(presets, &mut faults);
+    clashes(presets, sources, &mut faults);
+    faults
+}
+
+fn unknown(preset: &PresetEntry, presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
+    let required = preset.requires.iter().map(|it| ("requires", it));
+    let excluded = preset.incompatible.iter().map(|it| ("is incompatible with", &it.0));
+    for (verb, name) in required.chain(excluded) {
+        if presets.iter().all(|it| it.preset != *name) {
+            let near = nearest(name, presets.iter().map(|it| it.preset.as_str()));
+            faults.push(DefinitionFault::Unknown {
+                preset: preset.preset.clone(),
+                verb,
+                name: name.clone(),
+                near: near.map(String::from),
+            });
+        }
+    }
+}
+
+fn one_sided(preset: &PresetEntry, presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
+    for (name, _) in &preset.incompatible {
+        let other = presets.iter().find(|it| it.preset == *name);
+        if other.is_some_and(|it| it.incompatible.iter().all(|it| it.0 != preset.preset)) {
+            let (preset, other) = (preset.preset.clone(), name.clone());
+            faults.push(DefinitionFault::OneSided { preset, other });
+        }
+    }
+}
+
+/// Each cycle of requirements once, from its first preset on.
+fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
+    let at: HashMap<&str, usize> =
+        presets.iter().enumerate().map(|(at, it)| (it.preset.as_str(), at)).collect();
+    for start in 0..presets.len() {
+        let mut paths = vec![vec![start]];
+        let mut seen = vec![false; presets.len()];
+        while let Some(path) = paths.pop() {
+            let Some(&last) = path.last() else { continue };
+            for next in presets[last].requires.iter().filter_map(|it| at.get(it.as_str())) {
+                if *next == start && path.iter().all(|it| *it >= start) {
+                    let names = path.iter().chain([&start]);
+                    let cycle = names.map(|&it| presets[it].preset.clone()).collect();
+                    faults.push(DefinitionFault::Cycle { cycle });
+                } else if !std::mem::replace(&mut seen[*next], true) {
+                    let mut longer = path.clone();
+                    longer.push(*next);
+                    paths.push(longer);
+                }
+            }
+        }
+    }
+}
+
+/// Attributes that two presets declare with different types. Who excludes the other never meets it.
+fn clashes(presets: &[PresetEntry], sources: &[Source], faults: &mut Vec<DefinitionFault>) {
+    let mut first: HashMap<String, (String, &PresetEntry)> = HashMap::new();
+    for preset in presets {
+        for input in inputs(&sources[preset.source]) {
+            let ty = shape(&input);
+            let (known, other) =
+                first.entry(input.attribute.clone()).or_insert_with(|| (ty.clone(), preset));
+            if *known != ty {
+                faults.push(DefinitionFault::Clash {
+                    attribute: input.attribute,
+                    first: known.clone(),
+                    first_preset: other.preset.clone(),
+                    second: ty,
+                    second_preset: preset.preset.clone(),
+                });
+            }
+        }
+    }
+}
+
+/// What an input is about and what it takes: `of entities, Int`.
+fn shape(input: &InputHead) -> String {
+    let keys = usize::from(input.of_entities);
+    let value = input.columns.get(keys).map_or("Bool", |it| it.1.as_str());
+    format!("{value} of {}", if input.of_entities { "entities" } else { "the game" })
+}

@@ -1,0 +1,81 @@
+//! The state of a preset: a bag of typed values in a namespace of its own, kept as facts.
+//!
+//! The bag of `P` are the attributes `P.name` of the activation's entity, so it is saved with
+//! everything else, goes with the activation, and rules read it. What may be in it the preset's file
+//! declares: `.input score(activation: Entity, n: Int) key attr "P.score"`. Deliberately absent:
+//! values that no rule file declares.
+
+use crate::derive::World;
+use crate::facts::{AttrId, EntityId, FactError, Value};
+
+/// The state of one activation.
+#[derive(Debug)]
+pub struct StateBag<'w> {
+    world: &'w mut World,
+    entity: EntityId,
+    prefix: String,
+}
+
+impl<'w> StateBag<'w> {
+    /// The bag of the first activation of a preset; `None` if it is not active.
+    pub fn of(world: &'w mut World, preset: &str) -> Option<Self> {
+        let schema = world.facts().schema();
+        let attr = schema.attribute_named("preset")?;
+        let domain = match schema.attribute(attr).ty {
+            crate::facts::AttrType::Member(it) => it,
+            _ => return None,
+        };
+        let member = schema.domain(domain).member(preset)?;
+        let facts = world.facts();
+        let entity =
+            facts.entities_with(attr).find(|&it| facts.get_raw(it, attr) == Some(member))?;
+        Some(Self { world, entity, prefix: format!("{preset}.") })
+    }
+
+    fn attr(&self, name: &str) -> Option<AttrId> {
+        self.world.facts().schema().attribute_named(&format!("{}{name}", self.prefix))
+    }
+
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.world.facts().get(self.entity, self.attr(name)?)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// States a value and returns the one before.
+    ///
+    /// # Errors
+    /// The preset's file declares no such name, or another type.
+    pub fn set(&mut self, name: &str, value: Value) -> Result<Option<Value>, StateError> {
+        let attr = self.attr(name).ok_or_else(|| StateError::Unknown { name: name.into() })?;
+        Ok(self.world.insert(self.entity, attr, value)?)
+    }
+
+    /// Takes a value back and returns it.
+    pub fn delete(&mut self, name: &str) -> Option<Value> {
+        let attr = self.attr(name)?;
+        self.world.retract(self.entity, attr)
+    }
+
+    /// Everything in the bag, by name.
+    pub fn all(&self) -> Vec<(String, Value)> {
+        let schema = self.world.facts().schema();
+        let named = schema.attributes().iter().zip(0..);
+        let mine = named.filter_map(|(it, at)| {
+            let name = it.name.strip_prefix(&self.prefix)?;
+            Some((name.to_string(), self.world.facts().get(self.entity, AttrId(at))?))
+        });
+        mine.collect()
+    }
+}
+
+/// Why nothing was put into the bag.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    #[error("the preset's file declares no state called {name}")]
+    Unknown { name: String },
+    #[error(transparent)]
+    Fact(#[from] FactError),
+}

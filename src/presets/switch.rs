@@ -1,0 +1,149 @@
+//! Other presets in the middle of a game: all of the change, or none of it.
+//!
+//! What goes is told first, in the order of its activation, and reactions take back what it stated;
+//! then the facts move to the program that the new set needs; then what comes is told, in the order
+//! of the requests. Everything happens on a copy of the game's world.
+//! Deliberately absent: when activations end by themselves, which rules say.
+
+use std::sync::Arc;
+
+use crate::derive::World;
+use crate::facts::{EntityId, GAME, NEXT_ENTITY, Session, Value};
+use crate::game::Game;
+
+use super::activation::{Activation, Request};
+use super::catalogue::Catalogue;
+use super::combine::{self, SetError, SetFault};
+use super::ruleset::{Ruleset, announce};
+
+impl Catalogue {
+    /// Replaces everything that is active in a game. Gives the game's rules from then on.
+    ///
+    /// # Errors
+    /// Every reason why these activations cannot be. Nothing has changed.
+    pub fn set_active<T: AsRef<str>>(
+        &self,
+        rules: &Ruleset,
+        game: &mut Game,
+        requests: &[T],
+    ) -> Result<Ruleset, SetError> {
+        let requests = self.read_all(requests)?;
+        let refs: Vec<&Request> = requests.iter().collect();
+        let composed = self
+            .compose(rules.game(), &refs)
+            .map_err(|it| SetError::from(SetFault::Rules(Box::new(it))))?;
+        let program = composed.plan.program();
+        let (mut wanted, mut faults) = (Vec::new(), Vec::new());
+        for request in &requests {
+            match Activation::resolve(program, request) {
+                Ok(activation) => wanted.push(activation),
+                Err(fault) => faults.push(fault.into()),
+            }
+        }
+        faults.extend(combine::check(self, &composed.scopes, &wanted));
+        if !faults.is_empty() {
+            return Err(SetError { faults });
+        }
+        let mut world = game.world().clone();
+        let kept = drop_others(&mut world, &wanted)?;
+        if !Arc::ptr_eq(world.plan(), &composed.plan) {
+            world = migrated(&world, World::new(Arc::clone(&composed.plan), world.backend()))?;
+        }
+        for ((activation, kept), number) in wanted.iter().zip(kept).zip(1..) {
+            match kept {
+                Some(entity) => {
+                    activation.restate(&mut world, entity, number).map_err(SetFault::from)?;
+                }
+                None => {
+                    let entity = activation.state(&mut world, number).map_err(SetFault::from)?;
+                    announce(&mut world, "activated", entity).map_err(SetFault::from)?;
+                }
+            }
+        }
+        game.switch(world, Arc::clone(&composed.terms));
+        Ok(rules.with(wanted, &composed))
+    }
+
+    /// What is active in a game now, in the order of activation.
+    pub fn active(game: &Game) -> Vec<Activation> {
+        let active = Activation::of_facts(game.program(), game.facts());
+        active.into_iter().map(|it| it.1).collect()
+    }
+
+    /// The requests, or what is wrong with any of them.
+    fn read_all<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Request>, SetError> {
+        let (mut requests, mut faults) = (Vec::new(), Vec::new());
+        for text in texts {
+            match self.requests([text.as_ref()].into_iter()) {
+                Ok(read) => requests.extend(read),
+                Err(fault) => faults.push(SetFault::from(fault)),
+            }
+        }
+        if faults.is_empty() { Ok(requests) } else { Err(SetError { faults }) }
+    }
+}
+
+/// Ends the activations that are not wanted any more. Gives the entities of those that are, by
+/// request.
+fn drop_others(
+    world: &mut World,
+    wanted: &[Activation],
+) -> Result<Vec<Option<EntityId>>, SetFault> {
+    let active = Activation::of_facts(world.program(), world.facts());
+    let same = |a: &Activation, b: &Activation| a.preset == b.preset && a.scope == b.scope;
+    for (entity, activation) in &active {
+        if !wanted.iter().any(|it| same(it, activation)) {
+            announce(world, "deactivated", *entity)?;
+            // Rules may leave that to the host.
+            world.remove(*entity);
+        }
+    }
+    let kept = |it: &Activation| active.iter().find(|(_, active)| same(it, active)).map(|it| it.0);
+    Ok(wanted.iter().map(kept).collect())
+}
+
+/// The facts of one world in another one, whose program may number attributes and members otherwise.
+/// Attributes that the other program does not have are left behind.
+fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
+    let (old, new) = (Arc::clone(from.facts().schema()), Arc::clone(to.facts().schema()));
+    let known = |it: &crate::facts::Fact| new.attribute_named(&old.attribute(it.attr).name);
+    // A fact that the game has taken back is not to come again as a default.
+    for fact in to.facts().all_facts() {
+        let name = &new.attribute(fact.attr).name;
+        let stated = |attr| from.facts().contains(GAME, attr);
+        if fact.attr != NEXT_ENTITY && old.attribute_named(name).is_some_and(|it| !stated(it)) {
+            to.retract(fact.entity, fact.attr);
+        }
+    }
+    for fact in from.facts().all_facts() {
+        let Some(attr) = known(&fact) else { continue };
+        let value = translated(from.facts(), to.facts(), fact.attr, attr, fact.value)?;
+        to.insert(fact.entity, attr, value)?;
+    }
+    to.commit();
+    Ok(to)
+}
+
+/// A value by its name.
+fn translated(
+    from: &Session,
+    to: &Session,
+    old: crate::facts::AttrId,
+    new: crate::facts::AttrId,
+    value: Value,
+) -> Result<Value, SetFault> {
+    use crate::facts::AttrType;
+    let Value::Member(index) = value else { return Ok(value) };
+    let (old_ty, new_ty) = (from.schema().attribute(old).ty, to.schema().attribute(new).ty);
+    let (AttrType::Member(old_domain), AttrType::Member(new_domain)) = (old_ty, new_ty) else {
+        return Ok(value);
+    };
+    let name = from.schema().domain(old_domain).member_name(i64::from(index));
+    let found = to.schema().domain(new_domain).member(&name);
+    let unknown = || SetFault::Unknown {
+        attribute: to.schema().attribute(new).name.clone(),
+        value: name.clone(),
+    };
+    let index = found.and_then(|it| u16::try_from(it).ok()).ok_or_else(unknown)?;
+    Ok(Value::Member(index))
+}

@@ -1,0 +1,117 @@
+//! `save`, `load`, `diff`, `audit`, `query` and `profile` as scripts see them.
+
+use std::path::PathBuf;
+
+use crate::cli::{rulemate, rulemate_reading};
+
+/// A file of this test's own.
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("rulemate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for scratch");
+    folder.join(name)
+}
+
+fn shown(path: &std::path::Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+#[test]
+fn a_game_goes_to_a_file_and_back() {
+    let (a, b) = (scratch("a.json"), scratch("b.bin"));
+    let saved = rulemate(&["save", "--moves", "1. e4 e5", shown(&a)]);
+    assert_eq!((saved.code, saved.err.as_str()), (0, ""), "{}", saved.out);
+    assert_eq!(rulemate(&["save", "--moves", "e2e4 e7e5 g1f3", shown(&b)]).code, 0);
+    let loaded = rulemate(&["load", "--json", shown(&b)]);
+    assert_eq!(loaded.code, 0, "{}", loaded.err);
+    let state: serde_json::Value = serde_json::from_str(&loaded.out).expect("JSON");
+    assert_eq!(state["moves"], serde_json::json!(["e4", "e5", "Nf3"]));
+    assert_eq!(state["side"], "black");
+    let differs = rulemate(&["diff", shown(&a), shown(&b)]);
+    assert_eq!(differs.code, 1);
+    assert!(differs.out.contains("- game turn white\n") && differs.out.contains("position f3\n"));
+    assert_eq!(rulemate(&["diff", shown(&a), shown(&a)]).code, 0);
+    let audited = rulemate(&["audit", shown(&a), shown(&b)]);
+    assert_eq!((audited.code, audited.err.as_str()), (0, ""), "{}", audited.out);
+    assert!(audited.out.contains("proofs checked                 5"), "{}", audited.out);
+}
+
+#[test]
+fn a_wrong_save_is_a_finding_of_audit_and_an_error_of_load() {
+    let save = rulemate(&["save", "--moves", "e4 e5", "-"]).out;
+    let wrong = save.replace("\"uci\":\"e7e5\"", "\"uci\":\"e7e6\"");
+    let audited = rulemate_reading(&["audit", "-"], &wrong);
+    assert_eq!(audited.code, 1);
+    assert!(audited.out.starts_with("- differs at move 2 (e7e6): "), "{}", audited.out);
+    let loaded = rulemate_reading(&["load", "-"], &wrong);
+    assert_eq!((loaded.code, loaded.out.as_str()), (2, ""));
+    assert!(
+        loaded.err.contains("move 2 (e7e6)") && loaded.err.contains("help: "),
+        "{}",
+        loaded.err
+    );
+    let alien = rulemate_reading(&["audit", "-"], "hello");
+    assert_eq!((alien.code, alien.out.as_str()), (2, ""));
+}
+
+#[test]
+fn games_of_pgn_files_are_audited() {
+    let pgn = "[Event \"x\"]\n\n1. e4 e5 2. Nf3 Nc6 *\n\n[Event \"y\"]\n\n1. e4 e5 2. Ke3 *\n";
+    let file = scratch("two.pgn");
+    std::fs::write(&file, pgn).expect("a file");
+    let audited = rulemate(&["audit", "--json", shown(&file)]);
+    assert_eq!(audited.code, 1, "{}", audited.err);
+    let lines: Vec<serde_json::Value> =
+        audited.out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect();
+    assert_eq!((&lines[0]["plies"], &lines[0]["positions"]), (&4.into(), &5.into()));
+    assert!(lines[0].get("differs").is_none());
+    let differs = lines[1]["differs"].as_str().expect("the second differs");
+    assert!(differs.starts_with("move 3 (Ke3): "), "{differs}");
+}
+
+#[test]
+fn explanations_are_checked() {
+    let asked: [&[&str]; 4] = [
+        &["explain", "--json", "Nf3"],
+        &["explain", "--json", "--why-not", "e2e5"],
+        &["explain", "--json", "--fact", "attacks(b1, c3)"],
+        &["explain", "--json", "--game", "antichess", "--fact", "attacks(b1, b3)"],
+    ];
+    for args in asked {
+        let explained = rulemate(args).out;
+        let checked = rulemate_reading(&["audit", "--proof", "-"], &explained);
+        assert_eq!(checked.code, 0, "{args:?}: {}{}", checked.out, checked.err);
+        let wrong = explained.replacen("\"raw\": ", "\"raw\": 1", 1);
+        let checked = rulemate_reading(&["audit", "--proof", "-"], &wrong);
+        assert_eq!(checked.code, 1, "{args:?}: {}{}", checked.out, checked.err);
+    }
+    let moved =
+        rulemate(&["explain", "--json", "Nf3"]).out.replace("\"blake3\": \"", "\"blake3\": \"0");
+    let checked = rulemate_reading(&["audit", "--proof", "-"], &moved);
+    assert_eq!(checked.code, 2);
+    assert!(checked.err.contains("has changed"), "{}", checked.err);
+}
+
+#[test]
+fn questions_are_answered() {
+    let asked = rulemate(&["query", "--moves", "e4 e5", "--each-ply", "at(?p, e4)"]);
+    assert_eq!(asked.code, 0, "{}", asked.err);
+    let lines: Vec<&str> = asked.out.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", asked.out);
+    assert!(lines[1].starts_with("1    1. e4    the white pawn on e4"), "{}", asked.out);
+    let none = rulemate(&["query", "in_check()"]);
+    assert_eq!((none.code, none.out.as_str()), (1, "no\n"));
+    let wrong = rulemate(&["query", "--json", "at(p)"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("at(p)"), "{}", wrong.err);
+}
+
+#[test]
+fn rules_are_profiled() {
+    let ran = rulemate(&["profile", "--moves", "e4 e5 Nf3", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let profile: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let rules = profile["rules"].as_array().expect("rules");
+    let sum: u64 = rules.iter().filter_map(|it| it["operations"].as_u64()).sum();
+    assert!(sum > 1000 && profile["operations"] == sum, "{}", ran.out);
+    assert!(rulemate(&["profile", "--top", "3"]).out.contains("operations"));
+}

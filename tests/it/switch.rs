@@ -1,0 +1,232 @@
+//! Presets that come and go in the middle of a game; definitions that make no sense.
+//!
+//! Deliberately absent: what single presets do (`golden`).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rulemate::derive::{Backend, Frog, World};
+use rulemate::facts::{EntityId, GAME, NEXT_ENTITY, Value};
+use rulemate::game::Game;
+use rulemate::presets::{Catalogue, LoadError, Ruleset};
+use rulemate::rules::{RelId, Role, Source};
+
+use crate::reactions::twin;
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"))
+}
+
+fn start(catalogue: &Catalogue, presets: &[&str], fen: Option<&str>) -> (Ruleset, Game) {
+    let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(fen).unwrap_or_else(|it| panic!("{it}"));
+    (rules, game)
+}
+
+fn switch(catalogue: &Catalogue, rules: &mut Ruleset, game: &mut Game, requests: &[&str]) {
+    *rules = catalogue.set_active(rules, game, requests).unwrap_or_else(|it| panic!("{it}"));
+    is_as_derived_afresh(game);
+}
+
+/// Every derived row is what a session that starts from these facts derives, and the referee too.
+fn is_as_derived_afresh(game: &mut Game) {
+    let mut fresh = World::new(Arc::clone(game.world().plan()), Backend::Bits);
+    let copy = twin(game.world());
+    for fact in copy.facts().all_facts() {
+        fresh.insert(fact.entity, fact.attr, fact.value).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let program = Arc::clone(game.program());
+    let referee = Frog::derive(&program, game.facts());
+    let referee = referee.unwrap_or_else(|it| panic!("{it:?}"));
+    for (at, relation) in program.relations.iter().enumerate() {
+        if matches!(relation.role, Role::Derived | Role::Input(_)) {
+            let rel = RelId(at as u16);
+            let rows = game.world_mut().tuples(rel);
+            assert_eq!(rows, fresh.tuples(rel), "{}", relation.name);
+            assert_eq!(rows, referee.rows(rel), "{}", relation.name);
+        }
+    }
+}
+
+fn facts(game: &Game, attribute: &str) -> Vec<Value> {
+    let Some(attr) = game.program().schema.attribute_named(attribute) else { return Vec::new() };
+    let entities = game.facts().entities_with(attr);
+    entities.filter_map(|it| game.facts().get(it, attr)).collect()
+}
+
+fn active(game: &Game) -> Vec<String> {
+    Catalogue::active(game).iter().map(ToString::to_string).collect()
+}
+
+fn play(game: &mut Game, moves: &str) {
+    for uci in moves.split(' ') {
+        game.play_text(uci).unwrap_or_else(|it| panic!("{uci}: {it}"));
+    }
+}
+
+#[test]
+fn presets_come_and_go() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &[], None);
+    play(&mut game, "e2e4 d7d5");
+    switch(&catalogue, &mut rules, &mut game, &["piece-hp", "piece-shield:black"]);
+    assert_eq!(active(&game), ["piece-hp:both:hp=2", "piece-shield:black"]);
+    assert_eq!(facts(&game, "hp").len(), 32);
+    assert_eq!(facts(&game, "shield").len(), 16);
+    play(&mut game, "e4d5 d5e4 e4d5 g8f6");
+    switch(&catalogue, &mut rules, &mut game, &["piece-shield:black", "piece-hp:white"]);
+    assert_eq!(active(&game), ["piece-shield:black", "piece-hp:white:hp=2"]);
+    assert_eq!(facts(&game, "hp").len(), 16, "{}", game.fen());
+    switch(&catalogue, &mut rules, &mut game, &["knightmate-rules", "coregal:white"]);
+    assert!(facts(&game, "hp").is_empty() && facts(&game, "shield").is_empty());
+    switch(&catalogue, &mut rules, &mut game, &[]);
+    assert!(active(&game).is_empty());
+    play(&mut game, "b1c3");
+}
+
+#[test]
+fn takeback_goes_back_to_the_rules_of_the_time() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &[], None);
+    let mut hashes = vec![game.hash()];
+    for (uci, then) in [("e2e4", None), ("d7d5", Some("piece-hp")), ("e4d5", None), ("d5e4", None)]
+    {
+        play(&mut game, uci);
+        if let Some(preset) = then {
+            switch(&catalogue, &mut rules, &mut game, &[preset]);
+        }
+        hashes.push(game.hash());
+    }
+    hashes.pop();
+    while let Some(hash) = hashes.pop() {
+        assert!(game.takeback().is_some());
+        assert_eq!(game.hash(), hash);
+        is_as_derived_afresh(&mut game);
+    }
+    assert!(game.takeback().is_none());
+    play(&mut game, "e2e4 d7d5 e4d5 d8d5");
+}
+
+#[test]
+fn a_duration_ends_an_activation() {
+    let catalogue = catalogue();
+    let (_, mut game) =
+        start(&catalogue, &["piece-hp:white:turns=2", "piece-shield:both:turns=3"], None);
+    assert_eq!(facts(&game, "hp").len(), 16);
+    play(&mut game, "e2e4");
+    assert_eq!(active(&game), ["piece-hp:white:turns=1,hp=2", "piece-shield:both:turns=2"]);
+    play(&mut game, "e7e5");
+    assert_eq!(active(&game), ["piece-hp:white:turns=1,hp=2", "piece-shield:both:turns=1"]);
+    assert_eq!(facts(&game, "shield").len(), 32);
+    play(&mut game, "d2d4");
+    assert!(active(&game).is_empty(), "{:?}", active(&game));
+    assert!(facts(&game, "hp").is_empty() && facts(&game, "shield").is_empty());
+    let notes = &game.history()[2].notes;
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    game.takeback();
+    assert_eq!(facts(&game, "shield").len(), 32);
+    is_as_derived_afresh(&mut game);
+}
+
+#[test]
+fn a_refusal_gives_every_reason_and_changes_nothing() {
+    let catalogue = catalogue();
+    let (rules, mut game) = start(&catalogue, &["piece-hp"], None);
+    let before = (game.hash(), active(&game));
+    let refused = |game: &mut Game, requests: &[&str]| -> String {
+        let error = catalogue.set_active(&rules, game, requests);
+        error.map(|_| String::new()).unwrap_or_else(|it| it.to_string())
+    };
+    let text = refused(
+        &mut game,
+        &["piece-hp:both:hp=10,turns=0", "piece-shield:green", "dual-king", "weak-dual-king:white"],
+    );
+    assert_eq!(
+        text,
+        "option turns of preset piece-hp is a number of turns, at least 1, not \"0\"; \
+         preset piece-shield has no scope green: a scope is white, black or both; \
+         dual-king:both:promote_to_king=false and weak-dual-king:white:last_king_royal=false are \
+         incompatible: one guards every king, the other lets kings be lost"
+    );
+    let text = refused(&mut game, &["piece-hp:both:hp=10"]);
+    assert_eq!(text, "option hp of preset piece-hp is a number from 1 to 9, not \"10\"");
+    let text = refused(&mut game, &["piece-hpp", "piece-hp:", "piece-shield:both:x=1"]);
+    assert!(text.contains("there is no preset piece-hpp; did you mean piece-hp?; "), "{text}");
+    assert!(text.contains("the scope is empty"), "{text}");
+    let text = refused(&mut game, &["piece-shield", "piece-shield:white"]);
+    assert!(text.ends_with("are one preset, twice for one side"), "{text}");
+    assert_eq!((game.hash(), active(&game)), before);
+}
+
+#[test]
+fn switching_is_fast_once_the_rules_are_known() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &[], None);
+    let sets: [&[&str]; 2] = [&["piece-hp", "piece-shield"], &[]];
+    let mut best = Duration::MAX;
+    for round in 0..8 {
+        let began = Instant::now();
+        let set = sets[round % 2];
+        rules = catalogue.set_active(&rules, &mut game, set).unwrap_or_else(|it| panic!("{it}"));
+        let moves = game.legal_moves().len();
+        best = if round < 2 { best } else { best.min(began.elapsed()) };
+        assert_eq!(moves, 20);
+    }
+    println!("activate or deactivate, with the moves after it: {best:?}");
+    assert!(best < Duration::from_millis(20), "{best:?}");
+}
+
+// --- definitions ---------------------------------------------------------------------------------
+
+fn preset(name: &str, rest: &str) -> Source {
+    let text = format!(".meta preset \"{name}\"\n.domain Preset += {{ {name} }}\n{rest}");
+    Source { path: format!("{name}.dl"), text }
+}
+
+#[test]
+fn everything_wrong_with_definitions_is_said_at_once() {
+    let mut catalogue = catalogue();
+    for source in [
+        preset("one", ".meta requires \"two\"\n.meta incompatible \"piece-hp: no\"\n"),
+        preset(
+            "two",
+            ".meta requires \"three\"\n.input mana(piece: Entity, n: Int) key attr mana\n",
+        ),
+        preset("three", ".meta requires \"one\"\n.input full(piece: Entity) flag attr mana\n"),
+        preset(
+            "four",
+            ".meta requires \"piece-hpp\"\n.meta incompatible \"nothing-like-it: no\"\n",
+        ),
+    ] {
+        catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let error = catalogue.load::<&str>("chess", &[]).expect_err("the definitions make no sense");
+    assert!(matches!(error, LoadError::Definitions(_)));
+    assert_eq!(
+        error.to_string(),
+        "preset one is incompatible with piece-hp, which does not say so of one; \
+         preset four requires piece-hpp, which there is not; did you mean piece-hp?; \
+         preset four is incompatible with nothing-like-it, which there is not; \
+         presets require each other: one -> two -> three -> one; \
+         attribute mana is Int of entities in preset two and Bool of entities in preset three"
+    );
+}
+
+#[test]
+fn the_presets_of_the_package_make_sense() {
+    catalogue().definitions().unwrap_or_else(|it| panic!("{it}"));
+}
+
+/// Entities keep their ids, and new ones get theirs as ever.
+#[test]
+fn ids_outlive_a_switch() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &["piece-shield"], None);
+    let next = game.facts().get_raw(GAME, NEXT_ENTITY);
+    switch(&catalogue, &mut rules, &mut game, &["piece-shield", "piece-hp"]);
+    assert_eq!(game.facts().get_raw(GAME, NEXT_ENTITY), next.map(|it| it + 1));
+    let attr = game.program().schema.attribute_named("preset").unwrap_or_else(|| panic!("preset"));
+    let entities: Vec<EntityId> = game.facts().entities_with(attr).collect();
+    assert_eq!(entities.len(), 2);
+    assert_eq!(entities[0], EntityId(1));
+}
