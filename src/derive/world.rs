@@ -204,12 +204,11 @@ impl World {
         if let Err(limit) = self.check() {
             self.limit = Some(Box::new(limit));
         }
-        while let Some(change) = self.facts.undo_one(mark.facts) {
-            match &mut self.engine {
-                Engine::Bits(it) => it.undo(change),
-                Engine::Frog(it) => it.rows = None,
-            }
-        }
+        let engine = &mut self.engine;
+        self.facts.rollback_with(mark.facts, |change| match engine {
+            Engine::Bits(it) => it.undo(change),
+            Engine::Frog(it) => it.rows = None,
+        });
         if let (Engine::Bits(it), Some(mark)) = (&mut self.engine, mark.engine) {
             it.rollback(mark);
         }

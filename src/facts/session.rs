@@ -28,6 +28,7 @@ pub struct Mark {
     at: u32,
     /// The number of commits before it: what tells a mark that has ended.
     epoch: u32,
+    hash: u64,
 }
 
 /// One fact, as lists of facts and saves have it.
@@ -223,16 +224,20 @@ impl Session {
     #[inline]
     fn write(&mut self, entity: EntityId, attr: AttrId, old: Option<i64>, new: Option<i64>) {
         let column = &mut self.columns[usize::from(attr.0)];
-        for raw in [old, new].into_iter().flatten() {
-            let value = if column.text { text_hash(&self.texts[raw as usize]) } else { raw };
-            self.hash ^= fact_hash(entity, attr, value);
-        }
+        let texts = &self.texts;
+        let text = column.text;
+        let hash = |raw: Option<i64>| match raw {
+            Some(raw) if text => fact_hash(entity, attr, text_hash(&texts[raw as usize])),
+            Some(raw) => fact_hash(entity, attr, raw),
+            None => 0,
+        };
+        self.hash ^= hash(old) ^ hash(new);
         column.set(entity, new);
     }
 
     /// The current point of the journal.
     pub fn mark(&self) -> Mark {
-        Mark { at: self.journal.len() as u32, epoch: self.epoch }
+        Mark { at: self.journal.len() as u32, epoch: self.epoch, hash: self.hash }
     }
 
     /// The writes since a mark, oldest first.
@@ -255,7 +260,19 @@ impl Session {
 
     /// Takes back every write after the mark.
     pub fn rollback(&mut self, mark: Mark) {
-        while self.undo_one(mark).is_some() {}
+        self.rollback_with(mark, |_| ());
+    }
+
+    /// Takes back every write after the mark and shows each, the newest first.
+    #[inline]
+    pub fn rollback_with(&mut self, mark: Mark, mut each: impl FnMut(Change)) {
+        debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
+        while self.journal.len() > mark.at as usize {
+            let Some(change) = self.journal.pop() else { break };
+            self.columns[usize::from(change.attr.0)].set(change.entity, change.old);
+            self.hash = mark.hash;
+            each(change);
+        }
     }
 
     /// Makes all writes final: earlier marks are no longer valid.
@@ -403,15 +420,15 @@ pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
     }
 }
 
-/// Mixes one fact into 64 well-spread bits (the finaliser of SplitMix64 over the three parts).
+/// Mixes one fact into 64 well-spread bits: each part by an odd number of its own, then the two
+/// halves of a square-like product folded (the step of wyhash).
 #[inline]
 fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
-    let key = (u64::from(entity.0) << 40) ^ (u64::from(attr.0) << 24);
-    let mut z =
-        (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(key).wrapping_add(1);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    let place = (u64::from(entity.0) << 16 | u64::from(attr.0)).wrapping_add(1);
+    let one = place.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let two = (value as u64).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ 0x94D0_49BB_1331_11EB;
+    let product = u128::from(one ^ 0xA076_1D64_78BD_642F) * u128::from(two ^ one.rotate_left(32));
+    (product >> 64) as u64 ^ product as u64
 }
 
 /// Texts count in the hash by their content, as their numbers differ between sessions (FNV-1a).

@@ -13,6 +13,7 @@ mod refusal;
 mod terms;
 mod view;
 
+pub use crate::derive::Exhausted;
 pub use ask::{Answer, Because, QuestionError, Row};
 pub use memory::Memory;
 pub use names::value_name;

@@ -16,7 +16,7 @@ use crate::rules::{Program, Type};
 
 use super::key::key;
 use super::names::value_name;
-use super::record::{GameResult, Record};
+use super::record::{Extra, GameResult, Record};
 use super::refusal::{EndError, IllegalMove, PlayError};
 use super::terms::Terms;
 
@@ -286,6 +286,8 @@ impl Game {
         let snapshot = self.position().next(self.world.facts(), since);
         self.world.commit();
         let is_plain = trace.is_plain(self.world.program());
+        let trace = (!is_plain).then(|| Arc::new(trace));
+        let extra = Extra { base: self.base.take(), rewound_to, notes, trace };
         Ok(Record {
             mv: mv.clone(),
             uci: uci.into(),
@@ -294,11 +296,8 @@ impl Game {
             turn_goes_on: rewound_to.is_none() && side == self.side(),
             key,
             snapshot,
-            era: self.era(),
-            base: self.base.take(),
-            rewound_to,
-            notes,
-            trace: (!is_plain).then(|| Arc::new(trace)),
+            era: self.era() as u32,
+            extra: extra.boxed(),
         })
     }
 
@@ -322,7 +321,8 @@ impl Game {
     fn rewind(&mut self, turns: i64) -> usize {
         // By other rules, nothing is taken back.
         let era = self.era();
-        let line: Vec<usize> = self.line().take_while(|&it| self.history[it].era == era).collect();
+        let line: Vec<usize> =
+            self.line().take_while(|&it| self.history[it].era as usize == era).collect();
         let mut left = turns;
         let mut to = self.history.len();
         let mut ends = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
@@ -343,7 +343,7 @@ impl Game {
             }
             goes_on = ends.next();
         }
-        let base = self.history.get(to).map_or(self.base.as_ref(), |it| it.base.as_ref());
+        let base = self.history.get(to).map_or(self.base.as_ref(), Record::base);
         let before = || to.checked_sub(1).map_or(&self.start, |it| &self.history[it].snapshot);
         let snapshot = base.unwrap_or_else(before);
         let changes = self.world.facts().changes_to(snapshot);
@@ -360,7 +360,7 @@ impl Game {
         let mut at = self.history.len();
         std::iter::from_fn(move || {
             while let Some(before) = at.checked_sub(1) {
-                match self.history[before].rewound_to {
+                match self.history[before].rewound_to() {
                     Some(to) => at = to,
                     None => {
                         at = before;
@@ -385,12 +385,12 @@ impl Game {
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
-        self.base.clone_from(&record.base);
-        let era = match (&record.base, self.history.last()) {
+        self.base = record.base().cloned();
+        let era = match (&self.base, self.history.last()) {
             (Some(_), _) => record.era,
             (None, before) => before.map_or(0, |it| it.era),
         };
-        self.go_to(era);
+        self.go_to(era as usize);
         Some(record)
     }
 
@@ -403,7 +403,7 @@ impl Game {
         if plies < branch.history.len() {
             branch.history.truncate(plies);
             branch.base = None;
-            branch.go_to(branch.history.last().map_or(0, |it| it.era));
+            branch.go_to(branch.history.last().map_or(0, |it| it.era as usize));
         }
         Some(branch)
     }

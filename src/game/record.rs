@@ -24,19 +24,59 @@ pub struct Record {
     /// The facts after it.
     pub snapshot: Snapshot,
     /// The number of the rules that it was played by, from 0.
-    pub(super) era: usize,
+    pub(super) era: u32,
+    /// What few actions have.
+    pub(super) extra: Option<Box<Extra>>,
+}
+
+/// What is kept of an action besides, if there is anything.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Extra {
     /// The facts that it started from, if the rules were changed since the action before.
     pub(super) base: Option<Snapshot>,
-    /// The action ended in a rewind: the position is the one after so many actions.
-    pub rewound_to: Option<usize>,
-    /// What the rules say about it.
-    pub notes: Vec<Box<str>>,
-    /// What its reactions did, where there is more to it than facts that change: events, effects
-    /// to be shown, anything that a preset does.
-    pub trace: Option<Arc<Trace>>,
+    pub(super) rewound_to: Option<usize>,
+    pub(super) notes: Vec<Box<str>>,
+    pub(super) trace: Option<Arc<Trace>>,
+}
+
+impl Extra {
+    /// The same in a box, unless there is nothing.
+    pub(super) fn boxed(self) -> Option<Box<Self>> {
+        let is_empty = self.base.is_none()
+            && self.rewound_to.is_none()
+            && self.notes.is_empty()
+            && self.trace.is_none();
+        (!is_empty).then(|| Box::new(self))
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let notes: usize = self.notes.iter().map(|it| it.len() + size_of::<Box<str>>()).sum();
+        size_of::<Self>() + notes + self.trace.as_ref().map_or(0, |it| it.heap_bytes())
+    }
 }
 
 impl Record {
+    /// What the rules say about the action.
+    pub fn notes(&self) -> &[Box<str>] {
+        self.extra.as_ref().map_or(&[], |it| &it.notes)
+    }
+
+    /// What its reactions did, where there is more to it than facts that change: events, effects to
+    /// be shown, anything that a preset does.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.extra.as_ref()?.trace.as_deref()
+    }
+
+    /// The action ended in a rewind: the position is the one after so many actions.
+    pub fn rewound_to(&self) -> Option<usize> {
+        self.extra.as_ref()?.rewound_to
+    }
+
+    /// The facts that it started from, if the rules were changed since the action before.
+    pub(super) fn base(&self) -> Option<&Snapshot> {
+        self.extra.as_ref()?.base.as_ref()
+    }
+
     /// The hash of all facts after the action.
     pub fn hash(&self) -> u64 {
         self.snapshot.hash()
@@ -45,9 +85,8 @@ impl Record {
     /// Bytes that this record holds and no other does.
     pub(super) fn heap_bytes(&self) -> usize {
         let spilled = if self.mv.args.spilled() { self.mv.args.capacity() * 8 } else { 0 };
-        let notes: usize = self.notes.iter().map(|it| it.len() + size_of::<Box<str>>()).sum();
-        let trace = self.trace.as_ref().map_or(0, |it| it.heap_bytes());
-        self.uci.len() + self.san.len() + spilled + notes + trace + self.snapshot.own_bytes()
+        let extra = self.extra.as_ref().map_or(0, |it| it.heap_bytes());
+        self.uci.len() + self.san.len() + spilled + extra + self.snapshot.own_bytes()
     }
 }
 

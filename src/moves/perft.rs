@@ -77,8 +77,13 @@ impl Tree<'_> {
 }
 
 fn count_actions(world: &mut World) -> u64 {
-    let program = world.program().clone();
-    program.actions.iter().map(|it| world.count(it.rel)).sum()
+    let actions = world.program().actions.len();
+    (0..actions)
+        .map(|at| {
+            let rel = world.program().actions[at].rel;
+            world.count(rel)
+        })
+        .sum()
 }
 
 /// A position of a perft list and its published counts.

@@ -26,9 +26,12 @@ pub(super) struct Composed {
     pub(super) scopes: Arc<Scopes>,
 }
 
+/// A compiled program with the numbers of its files.
+type Kept = (Vec<usize>, Composed);
+
 /// Compiled programs by their files. Copies of a catalogue share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Composers(Arc<Mutex<Vec<(Vec<usize>, Composed)>>>);
+pub(super) struct Composers(Arc<Mutex<Vec<Kept>>>);
 
 impl Composers {
     fn find(&self, files: &[usize]) -> Option<Composed> {

@@ -1,17 +1,22 @@
 //! A game of this engine as the core sees one.
 
+use std::sync::Arc;
+
 use super::core::{Outcome, Played, Refused, Rules};
 use crate::game::{EndError, Game, GameResult};
+use crate::presets::{Catalogue, Ruleset};
 
-/// A position with its rules.
+/// A position with its rules, and where other presets for it come from.
 #[derive(Debug)]
 pub struct Board {
     game: Game,
+    catalogue: Arc<Catalogue>,
+    rules: Ruleset,
 }
 
 impl Board {
-    pub fn new(game: Game) -> Self {
-        Self { game }
+    pub fn new(game: Game, catalogue: Arc<Catalogue>, rules: Ruleset) -> Self {
+        Self { game, catalogue, rules }
     }
 
     pub fn game(&self) -> &Game {
@@ -74,9 +79,10 @@ impl Rules for Board {
         self.game.claim_draw(None).map(outcome).map_err(refused)
     }
 
-    fn activate(&mut self, _: &[String]) -> Result<(), Refused> {
-        let sentence = "the presets of this game are settled as it begins".to_owned();
-        Err(Refused { sentence, because: Vec::new() })
+    fn activate(&mut self, presets: &[String]) -> Result<(), Refused> {
+        let set = self.catalogue.set_active(&self.rules, &mut self.game, presets);
+        self.rules = set.map_err(|it| Refused { sentence: it.to_string(), because: Vec::new() })?;
+        Ok(())
     }
 }
 

@@ -19,7 +19,7 @@ use super::metrics::Metrics;
 use super::problem::Problem;
 use super::store::{Append, Journal, Reads, Row, Store, StoreError, Writer};
 use crate::game::Answer as Finding;
-use crate::presets::{LoadError, Ruleset};
+use crate::presets::{Catalogue, LoadError, Ruleset};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
@@ -182,7 +182,8 @@ impl Host {
         let rules = wish.rules.clone().unwrap_or_else(|| self.library.own_hash().to_owned());
         self.know_rules(&rules).await?;
         let ruleset = self.ruleset(&rules, &wish.game, &wish.presets).await?;
-        let board = start(&ruleset, wish.fen.as_deref(), wish.facts.as_deref())?;
+        let catalogue = self.catalogue_of(&rules)?;
+        let board = start(&ruleset, catalogue, wish.fen.as_deref(), wish.facts.as_deref())?;
         let setup = Setup {
             sides: board.game().sides(),
             game: ruleset.game().name.clone(),
@@ -413,6 +414,11 @@ impl Host {
         Ok(())
     }
 
+    fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
+        let unknown = || Problem::unprocessable("no_such_rules", format!("no rules {rules}"));
+        self.library.catalogue(rules).ok_or_else(unknown)
+    }
+
     /// A compiled game. Compiling is done beside the games.
     ///
     /// # Errors
@@ -520,9 +526,10 @@ impl Host {
         };
         self.know_rules(&setup.rules).await?;
         let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
+        let catalogue = self.catalogue_of(&setup.rules)?;
         let (setup, now) = (setup.clone(), self.now());
         let replay = move || -> Result<_, Problem> {
-            let board = start(&ruleset, setup.fen.as_deref(), setup.facts.as_deref())?;
+            let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref())?;
             let table = Table::replay(board, setup, &log);
             Ok((table, log))
         };
@@ -535,14 +542,25 @@ impl Host {
     }
 }
 
-fn start(ruleset: &Ruleset, fen: Option<&str>, facts: Option<&str>) -> Result<Board, Problem> {
+fn start(
+    ruleset: &Ruleset,
+    catalogue: Arc<Catalogue>,
+    fen: Option<&str>,
+    facts: Option<&str>,
+) -> Result<Board, Problem> {
     let game = match facts {
         Some(text) => ruleset.resume_text(text),
         None => ruleset.start(fen),
     };
     let bad =
         |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
-    Ok(Board::new(game.map_err(bad)?))
+    let mut game = game.map_err(bad)?;
+    // Rules that take more than an evaluator gives show it at the first look for moves.
+    game.legal_moves();
+    let spent =
+        |it: crate::game::Exhausted| Problem::unprocessable("rules_exhausted", it.to_string());
+    game.check().map_err(spent)?;
+    Ok(Board::new(game, catalogue, ruleset.clone()))
 }
 
 /// What is wrong with the game that is asked for.

@@ -6,6 +6,7 @@ use super::board::Board;
 use super::core::{Table, TokenHash};
 use super::live::{summary, turn};
 use crate::game::Game;
+use crate::presets::Catalogue;
 
 /// The state of a game; the position is that of `past` if it is given.
 pub(super) fn of(
@@ -16,6 +17,8 @@ pub(super) fn of(
     now: u64,
 ) -> Value {
     let is_past = past.is_some();
+    let active = Catalogue::active(past.as_ref().unwrap_or_else(|| table.rules().game()));
+    let active: Vec<String> = active.iter().map(ToString::to_string).collect();
     let mut past = past;
     let mut position = match &mut past {
         Some(game) => game.view(),
@@ -35,6 +38,7 @@ pub(super) fn of(
         "v": table.v(),
         "game": setup.game,
         "presets": table.presets(),
+        "active": active,
         "status": summary.state,
         "open": setup.open,
         "chat": setup.chat,

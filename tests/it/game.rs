@@ -288,7 +288,7 @@ fn any_facts_can_be_resumed() {
         Document::parse(&ruleset.start(None).expect("starts").to_json()).expect("a save");
     let mut random = Random(7);
     let mut resumed = 0;
-    for _ in 0..60 {
+    for _ in 0..80 {
         let mut broken = document.clone();
         for _ in 0..random.below(12) {
             let at = 1 + random.below(broken.facts.len() - 1);

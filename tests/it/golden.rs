@@ -84,7 +84,7 @@ impl Scene {
             }
             "note" => {
                 let history = self.game().history();
-                let notes = history.last().map_or(&[][..], |it| &it.notes);
+                let notes = history.last().map_or(&[][..], |it| it.notes());
                 if !notes.iter().any(|it| **it == *rest) {
                     return Err(format!("the notes are {notes:?}"));
                 }

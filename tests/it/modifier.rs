@@ -45,7 +45,7 @@ fn targets_are_squares_allies_and_enemies() {
     let fen = "6kr/2P5/8/8/8/P7/8/R3KB2 w - - 0 1";
     let mut game = game(&[storm], &["storm"], fen);
     assert_eq!(after(&mut game, "c7c8q"), "2Q3kr/8/8/8/8/N7/8/R3K3");
-    let notes: Vec<&str> = game.history()[0].notes.iter().map(|it| &**it).collect();
+    let notes: Vec<&str> = game.history()[0].notes().iter().map(|it| &**it).collect();
     assert_eq!(notes, ["struck: the white bishop on f1"]);
     assert_eq!(after(&mut game, "g8f7"), "2Q5/5k2/8/8/8/N7/8/4K3");
 }

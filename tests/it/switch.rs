@@ -121,7 +121,7 @@ fn a_duration_ends_an_activation() {
     play(&mut game, "d2d4");
     assert!(active(&game).is_empty(), "{:?}", active(&game));
     assert!(facts(&game, "hp").is_empty() && facts(&game, "shield").is_empty());
-    let notes = &game.history()[2].notes;
+    let notes = game.history()[2].notes();
     assert_eq!(notes.len(), 2, "{notes:?}");
     game.takeback();
     assert_eq!(facts(&game, "shield").len(), 32);

@@ -43,7 +43,7 @@ fn whole_turns_are_listed_and_read_back() {
     let mut expected = 0;
     for (_, mv) in listing(world, &contract) {
         let mark = world.mark();
-        world.fire(mv.action, &mv.args);
+        world.fire(mv.action, &mv.args).expect("nothing refuses it");
         expected += listing(world, &contract).len();
         world.rollback(mark);
     }

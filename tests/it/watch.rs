@@ -46,12 +46,12 @@ fn random_play(backend: Backend, seed: u64, plies: usize) -> Vec<Vec<RowChanges>
         if choices.one_in(3) {
             let tried = &moves[choices.below(moves.len())];
             let mark = world.mark();
-            world.fire(tried.action, &tried.args);
+            world.fire(tried.action, &tried.args).expect("nothing refuses it");
             let _ = whole(&mut world, &rels);
             world.rollback(mark);
         }
         let mv = &moves[choices.below(moves.len())];
-        world.fire(mv.action, &mv.args);
+        world.fire(mv.action, &mv.args).expect("nothing refuses it");
         world.commit();
         let after = whole(&mut world, &rels);
         let expected: Vec<RowChanges> = (rels.iter().zip(before.iter().zip(&after)))

@@ -6,7 +6,7 @@
 use super::super::rows::Tuple;
 use super::super::trace::Said;
 use super::super::transaction::{Other, Output};
-use super::code::{EffectCode, ExprId, ReactionCode};
+use super::code::{EffectCode, ExprId, ExprNode, ReactionCode};
 use super::compile::{Compiled, ReactionPlan};
 use super::run::State;
 use super::word::Word;
@@ -71,14 +71,14 @@ impl<W: Word> State<W> {
     ) -> Option<Output> {
         match effect {
             EffectCode::Set { attr, entity, value } => {
-                let (entity, value) = (self.expr(c, *entity)?, self.expr(c, *value)?);
+                let (entity, value) = (self.worth(c, *entity)?, self.worth(c, *value)?);
                 Some(Output::Set { attr: *attr, entity, value })
             }
             EffectCode::Retract { attr, entity } => {
-                self.expr(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
+                self.worth(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
             }
             EffectCode::Remove { entity } => {
-                self.expr(c, *entity).map(|entity| Output::Remove { entity })
+                self.worth(c, *entity).map(|entity| Output::Remove { entity })
             }
             other => self.other(c, code, other).map(|it| Output::Other(Box::new(it))),
         }
@@ -111,12 +111,21 @@ impl<W: Word> State<W> {
                 Other::Emit { event: *event, args: self.exprs(c, args)? }
             }
             EffectCode::Say { effect } => self.said(c, code.reaction, *effect)?,
-            EffectCode::Rewind { turns } => Other::Rewind { turns: self.expr(c, *turns)? },
+            EffectCode::Rewind { turns } => Other::Rewind { turns: self.worth(c, *turns)? },
         })
     }
 
+    /// The value of an effect's expression. Effects are not lowered: they read the variables that
+    /// the solution put in their registers.
+    fn worth(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
+        match c.code.exprs[expr.0 as usize] {
+            ExprNode::Reg(reg) => Some(self.reg(reg)),
+            ExprNode::Binary(op, lhs, rhs) => op.apply(self.worth(c, lhs)?, self.worth(c, rhs)?),
+        }
+    }
+
     fn exprs(&self, c: &Compiled<W>, args: &[ExprId]) -> Option<Tuple> {
-        args.iter().map(|it| self.expr(c, *it)).collect()
+        args.iter().map(|it| self.worth(c, *it)).collect()
     }
 
     /// A veto or a note.

@@ -9,8 +9,10 @@ use crate::rules::RelId;
 
 use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
+use super::assemble::Assembler;
 use super::code::StoreId;
 use super::compile::{Compiled, refill};
+use super::planner::PlanError;
 use super::run::State;
 use super::word::Word;
 
@@ -35,6 +37,16 @@ pub(super) struct Fixpoint {
     pub(super) variants: Vec<Variant>,
 }
 
+impl Fixpoint {
+    /// Lowers the plans: from now on they are places in the machine.
+    pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
+        for variant in &mut self.variants {
+            variant.pc = assembler.stretch(&[variant.pc])?;
+        }
+        Ok(())
+    }
+}
+
 /// Computes the stratum; the results are the `full` lists.
 pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fixpoint) {
     let mut known: Vec<HashSet<Tuple>> = vec![HashSet::new(); fixpoint.relations.len()];
@@ -46,9 +58,9 @@ pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fix
     let mut blame = 0;
     loop {
         for variant in fixpoint.variants.iter().filter(|it| it.first == first) {
-            let owner = c.code.owner[variant.pc as usize];
+            let owner = c.machine.owner[variant.pc as usize];
             if state.fuel.spend(1, owner) {
-                state.exec(c, variant.pc as usize);
+                state.exec(c, variant.pc);
                 blame = owner;
             }
         }

@@ -12,9 +12,10 @@ use crate::rules::{Input, RelId, Role};
 use super::super::rows::Tuple;
 use super::super::transaction::Output;
 use super::code::Space;
-use super::compile::{Compiled, DeltaKind, Mode, refill};
+use super::compile::{Compiled, Kept, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store, size};
+use super::planner::GIVEN;
 use super::run::State;
 use super::word::Word;
 
@@ -37,8 +38,10 @@ pub(super) struct Live<W> {
     pub(super) s: State<W>,
     journal: Vec<(u32, W)>,
     depth: usize,
-    /// Which relations of the frame are derived, by depth: a bit each.
-    derived: Vec<Vec<u64>>,
+    /// Words of bits in `State::ready` for each frame.
+    flags: usize,
+    /// No bit of the current frame is set.
+    clean: bool,
     pending: bool,
     /// Relations all of whose tuples are to be checked: a bit each.
     unchecked: Vec<bool>,
@@ -55,7 +58,8 @@ impl<W: Word> Live<W> {
             s,
             journal: Vec::new(),
             depth: 0,
-            derived: vec![vec![0; flags]],
+            flags,
+            clean: true,
             pending: false,
             unchecked: vec![false; c.program.relations.len()],
             scratch: Vec::new(),
@@ -82,12 +86,23 @@ impl<W: Word> Live<W> {
 
     #[inline]
     fn flag(&self, rel: RelId) -> bool {
-        self.derived[self.depth][usize::from(rel.0) / 64] >> (rel.0 % 64) & 1 == 1
+        self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] >> (rel.0 % 64) & 1 == 1
     }
 
     #[inline]
     fn set_flag(&mut self, rel: RelId) {
-        self.derived[self.depth][usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+        self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+    }
+
+    /// Nothing that is derived on demand is true any longer.
+    #[inline]
+    fn clear_flags(&mut self) {
+        if !self.clean {
+            for word in &mut self.s.ready[self.s.ready_at..][..self.flags] {
+                *word = 0;
+            }
+            self.clean = true;
+        }
     }
 
     // --- inputs ---------------------------------------------------------------------------------
@@ -137,62 +152,58 @@ impl<W: Word> Live<W> {
         }
     }
 
-    fn input_tuple(&self, c: &Compiled<W>, rel: RelId, entity: i64, value: i64) -> Option<Tuple> {
-        let Role::Input(input) = c.program.relation(rel).role else { return None };
-        match input {
-            Input::Key(_) => Some([entity, value].into_iter().collect()),
-            Input::Game(_) => (entity == 0).then(|| [value].into_iter().collect()),
-            Input::Flag(_) => (value == 1).then(|| [entity].into_iter().collect()),
-            Input::GameFlag(_) => (entity == 0 && value == 1).then(Tuple::new),
-        }
-    }
-
     // --- maintained relations -------------------------------------------------------------------
 
     /// Brings every maintained relation up to date.
+    #[inline]
     fn catch_up(&mut self, c: &Compiled<W>) {
-        if !self.pending {
-            return;
+        if self.pending {
+            self.pending = false;
+            self.catch_up_all(c);
         }
-        self.pending = false;
+    }
+
+    fn catch_up_all(&mut self, c: &Compiled<W>) {
         self.s.fuel.refill();
-        for &rel in &c.maintained {
+        for kept in &c.maintained {
+            let at = usize::from(kept.rel.0);
             if self.s.fuel.is_out() {
                 return;
             }
-            match &c.modes[usize::from(rel.0)] {
-                Mode::Block { rules, fixes } => {
-                    let mut blocks = std::mem::take(&mut self.s.dirty[usize::from(rel.0)]);
-                    while let Some(block) = blocks.pop() {
-                        if let Some(log) = &mut self.log {
-                            log.push((rel, [block as i64].into_iter().collect()));
-                        }
-                        self.derive_block(c, rel, block, rules, fixes);
+            if kept.by_block {
+                let mut blocks = std::mem::take(&mut self.s.dirty[at]);
+                while let Some(block) = blocks.pop() {
+                    if let Some(log) = &mut self.log {
+                        log.push((kept.rel, [block as i64].into_iter().collect()));
+                    }
+                    if kept.stride == 1 {
+                        self.derive_row(c, kept, block);
+                    } else {
+                        self.derive_block(c, kept, block);
                     }
                 }
-                Mode::Tuple { checks } => {
-                    if std::mem::take(&mut self.unchecked[usize::from(rel.0)]) {
-                        self.check_all(c, rel, checks);
-                    }
-                    let mut suspects = std::mem::take(&mut self.s.suspects[usize::from(rel.0)]);
-                    for tuple in &suspects {
-                        if let Some(log) = &mut self.log {
-                            log.push((rel, tuple.clone()));
-                        }
-                        self.check_tuple(c, rel, tuple, checks);
-                    }
-                    suspects.clear();
-                    suspects.shrink_to(MAX_IDLE_SUSPECTS);
-                    self.s.suspects[usize::from(rel.0)] = suspects;
+            } else if self.unchecked[at] || !self.s.suspects[at].is_empty() {
+                let Store::Dense(dense) = &c.stores[at] else { continue };
+                if std::mem::take(&mut self.unchecked[at]) {
+                    self.check_all(c, kept.rel, dense);
                 }
-                _ => {}
+                let mut suspects = std::mem::take(&mut self.s.suspects[at]);
+                for tuple in &suspects {
+                    let tuple = &tuple[..dense.sizes.len()];
+                    if let Some(log) = &mut self.log {
+                        log.push((kept.rel, Tuple::from_slice(tuple)));
+                    }
+                    self.check_tuple(c, kept.rel, dense, tuple);
+                }
+                suspects.clear();
+                suspects.shrink_to(MAX_IDLE_SUSPECTS);
+                self.s.suspects[at] = suspects;
             }
         }
     }
 
     /// Checks every tuple that the relation could have.
-    fn check_all(&mut self, c: &Compiled<W>, rel: RelId, checks: &[(Vec<u8>, u32)]) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
+    fn check_all(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense) {
         let last = i64::from(dense.sizes.last().copied().unwrap_or(1));
         for row in 0..dense.rows as usize {
             let keys = keys_of(dense, row);
@@ -201,100 +212,93 @@ impl<W: Word> Live<W> {
                 if !dense.sizes.is_empty() {
                     tuple.push(member);
                 }
-                self.check_tuple(c, rel, &tuple, checks);
+                self.check_tuple(c, rel, dense, &tuple);
             }
         }
     }
 
-    fn derive_block(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        rules: &[(u8, u32)],
-        fixes: &[(u8, u32)],
-    ) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let stride = dense.strides[0] as usize;
-        let start = dense.base as usize + block * stride;
+    /// Derives a block that is one row.
+    #[inline]
+    fn derive_row(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        let (at, support) = (kept.base as usize + block, kept.support as usize);
+        let old = std::mem::take(&mut self.s.rows[at]);
+        let had = self.s.rows[support];
+        self.s.rows[support] = had.and_not(W::one(block));
+        self.s.regs[usize::from(GIVEN[0])] = block as i64;
+        self.s.exec(c, kept.derive);
+        let new = self.s.rows[at];
+        if new == old {
+            return; // and so is the support
+        }
+        self.journal.push((at as u32, old));
+        if self.s.rows[support] != had {
+            self.journal.push((kept.support, had));
+        }
+        self.block_changed(c, kept, block, [old, new]);
+        let readers = &c.readers[usize::from(kept.rel.0)];
+        if !readers.is_by_block() {
+            self.scratch.clear();
+            self.scratch.push(old);
+            self.spread_block(c, kept, block);
+        }
+    }
+
+    fn derive_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        let stride = kept.stride as usize;
+        let start = kept.base as usize + block * stride;
         self.scratch.clear();
         self.scratch.extend_from_slice(&self.s.rows[start..start + stride]);
         self.s.rows[start..start + stride].fill(W::default());
-        let one = W::one(block);
-        let support = dense.support.map(|it| it as usize);
-        let had = support.map(|it| self.s.rows[it]);
-        if let Some(at) = support {
-            self.s.rows[at] = self.s.rows[at].and_not(one);
-        }
-        for (reg, pc) in rules.iter().chain(fixes) {
-            self.s.regs[usize::from(*reg)] = block as i64;
-            self.s.exec(c, *pc as usize);
-        }
-        let mut changed = false;
-        for at in 0..stride {
-            let old = self.scratch[at];
-            if old != self.s.rows[start + at] {
-                self.journal.push(((start + at) as u32, old));
+        let support = kept.support as usize;
+        let had = self.s.rows[support];
+        self.s.rows[support] = had.and_not(W::one(block));
+        self.s.regs[usize::from(GIVEN[0])] = block as i64;
+        self.s.exec(c, kept.derive);
+        let (mut old, mut new, mut changed) = (W::default(), W::default(), false);
+        let rows = &self.s.rows[start..start + stride];
+        for (at, (&was, &is)) in self.scratch.iter().zip(rows).enumerate() {
+            old = old.or(was);
+            new = new.or(is);
+            if was != is {
+                self.journal.push(((start + at) as u32, was));
                 changed = true;
             }
         }
-        if let (Some(at), Some(had)) = (support, had)
-            && self.s.rows[at] != had
-        {
-            self.journal.push((at as u32, had));
+        if self.s.rows[support] != had {
+            self.journal.push((kept.support, had));
         }
         if changed {
-            self.block_changed(c, rel, block, dense, start, stride);
+            self.block_changed(c, kept, block, [old, new]);
+            if !c.readers[usize::from(kept.rel.0)].is_by_block() {
+                self.spread_block(c, kept, block);
+            }
         }
     }
 
-    /// Updates the index of a changed block and tells its readers.
-    fn block_changed(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        dense: &Dense,
-        start: usize,
-        stride: usize,
-    ) {
-        if let Some(index) = c.indexes[usize::from(rel.0)] {
-            let all = |rows: &[W]| rows.iter().fold(W::default(), |all, it| all.or(*it));
-            let old = all(&self.scratch);
-            let new = all(&self.s.rows[start..start + stride]);
+    /// Updates the index of a changed block, of whose rows these are the unions, and tells its
+    /// readers.
+    #[inline]
+    fn block_changed(&mut self, c: &Compiled<W>, kept: &Kept, block: usize, [old, new]: [W; 2]) {
+        let one = W::one(block);
+        if let Some(index) = kept.index {
             let mut differ = old.xor(new);
             while let Some(value) = differ.pop() {
                 let at = index as usize + value;
                 let row = self.s.rows[at];
                 self.journal.push((at as u32, row));
-                self.s.rows[at] = row.xor(W::one(block));
+                self.s.rows[at] = row.xor(one);
             }
         }
-        let mut by_tuple = false;
-        for delta in &c.deltas[usize::from(rel.0)] {
-            match delta.what {
-                DeltaKind::Block(0) => {
-                    let slot = &mut self.s.dirty[usize::from(delta.consumer.0)];
-                    *slot = slot.or(W::one(block));
-                }
-                _ => by_tuple = true,
-            }
-        }
-        if by_tuple {
-            self.spread_block(c, rel, block, dense, start, stride);
+        for (consumer, guards) in &c.readers[usize::from(kept.rel.0)].blocks {
+            mark_dirty(&mut self.s, *consumer, one, guards);
         }
     }
 
     /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
-    fn spread_block(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        block: usize,
-        dense: &Dense,
-        start: usize,
-        stride: usize,
-    ) {
+    fn spread_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
+        let stride = kept.stride as usize;
+        let start = kept.base as usize + block * stride;
         let new: Vec<W> = self.s.rows[start..start + stride].to_vec();
         let old: Vec<W> = self.scratch.clone();
         self.s.rows[start..start + stride].copy_from_slice(&old);
@@ -307,37 +311,26 @@ impl<W: Word> Live<W> {
                 while let Some(member) = members.pop() {
                     let mut tuple = keys_of(dense, block * stride + at);
                     tuple.push(member as i64);
-                    spread(c, &mut self.s, rel, &tuple);
+                    tell(c, &mut self.s, kept.rel, &tuple);
                 }
             }
         }
     }
 
-    fn check_tuple(
-        &mut self,
-        c: &Compiled<W>,
-        rel: RelId,
-        tuple: &Tuple,
-        checks: &[(Vec<u8>, u32)],
-    ) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let blame = checks.first().map_or(0, |it| c.code.owner[it.1 as usize]);
-        if !self.s.fuel.spend(CHECK_STEPS, blame) {
+    fn check_tuple(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense, tuple: &[i64]) {
+        let derive = c.derive[usize::from(rel.0)];
+        if !self.s.fuel.spend(CHECK_STEPS, c.machine.owner[derive as usize]) {
             return;
         }
-        let holds = checks.iter().any(|(regs, pc)| {
-            for (reg, value) in regs.iter().zip(tuple) {
-                self.s.regs[usize::from(*reg)] = *value;
-            }
-            self.s.exec(c, *pc as usize)
-        });
+        give(&mut self.s, tuple);
+        let holds = self.s.exec(c, derive);
         let (row, last) = row_of(dense, tuple);
         let old = self.s.rows[row];
         if old.has(last) == holds {
             return;
         }
         if !holds {
-            spread(c, &mut self.s, rel, tuple);
+            tell(c, &mut self.s, rel, tuple);
         }
         self.journal.push((row as u32, old));
         self.s.rows[row] = old.xor(W::one(last));
@@ -348,7 +341,7 @@ impl<W: Word> Live<W> {
             self.update_index(dense, index as usize, tuple[0] as usize, last);
         }
         if holds {
-            spread(c, &mut self.s, rel, tuple);
+            tell(c, &mut self.s, rel, tuple);
         }
     }
 
@@ -383,6 +376,14 @@ impl<W: Word> Live<W> {
             return;
         }
         self.s.fuel.refill();
+        self.clean = false;
+        if let Some(schedule) = &c.schedules[usize::from(rel.0)] {
+            let ready = &self.s.ready[self.s.ready_at..];
+            let alone = schedule.before.iter().zip(ready).all(|(want, is)| want & !is == 0);
+            let start = if alone { c.derive[usize::from(rel.0)] } else { schedule.start };
+            self.s.exec(c, start);
+            return;
+        }
         for &need in &c.needs[usize::from(rel.0)] {
             if !self.flag(need) {
                 self.derive(c, need);
@@ -391,17 +392,16 @@ impl<W: Word> Live<W> {
     }
 
     fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
+        self.clean = false;
         match &c.modes[usize::from(rel.0)] {
-            Mode::Scratch { rules } => {
-                self.clear(c, rel);
-                for &pc in rules {
-                    self.s.exec(c, pc as usize);
-                }
+            // Emptied and noted as derived by its first instruction, if it is rows.
+            Mode::Scratch { .. } => {
+                self.s.exec(c, c.derive[usize::from(rel.0)]);
                 if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
                     let new = std::mem::take(&mut self.s.fresh[store as usize]);
                     refill(c, store, &mut self.s.lists[store as usize], new);
+                    self.set_flag(rel);
                 }
-                self.set_flag(rel);
             }
             Mode::General { stratum } => {
                 let fixpoint = &c.general[*stratum];
@@ -436,20 +436,14 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Empties a relation's rows in the current frame: only those that its support names.
     fn clear(&mut self, c: &Compiled<W>, rel: RelId) {
-        let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return };
-        let base = self.s.frame + dense.base as usize;
-        let Some(support) = dense.support else {
-            self.s.rows[base] = W::default();
-            return;
-        };
-        let at = self.s.frame + support as usize;
-        let mut used = std::mem::take(&mut self.s.rows[at]);
-        let stride = dense.strides[0] as usize;
-        while let Some(first) = used.pop() {
-            let start = base + first * stride;
-            self.s.rows[start..start + stride].fill(W::default());
+        if let Store::Dense(dense) = &c.stores[usize::from(rel.0)] {
+            let stride = dense.strides.first().map_or(1, |it| *it);
+            let at = self.s.frame + dense.support.unwrap_or(dense.base) as usize;
+            let used = std::mem::take(&mut self.s.rows[at]);
+            if dense.support.is_some() {
+                self.s.empty(dense.base, used, stride);
+            }
         }
     }
 
@@ -556,21 +550,53 @@ impl<W: Word> Live<W> {
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
-        self.derived[self.depth].fill(0);
+        self.clear_flags();
         for &rel in &c.inputs[usize::from(change.attr.0)] {
-            let watched = !c.deltas[usize::from(rel.0)].is_empty();
-            if watched
-                && let Some(old) = change.old.and_then(|it| self.input_tuple(c, rel, entity, it))
-            {
-                spread(c, &mut self.s, rel, &old);
+            let readers = &c.readers[usize::from(rel.0)];
+            if readers.is_empty() {
+                self.write_input(c, rel, entity, change.old, change.new);
+                continue;
+            }
+            self.pending = true;
+            let Role::Input(input) = c.program.relation(rel).role else { continue };
+            let moved = matches!(input, Input::Key(_)) && change.old.is_some();
+            if let Some(old) = change.old {
+                self.tell_input(c, rel, input, [entity, old], false);
             }
             self.write_input(c, rel, entity, change.old, change.new);
-            if watched
-                && let Some(new) = change.new.and_then(|it| self.input_tuple(c, rel, entity, it))
-            {
-                spread(c, &mut self.s, rel, &new);
+            if let Some(new) = change.new {
+                self.tell_input(c, rel, input, [entity, new], moved);
             }
-            self.pending |= watched;
+        }
+    }
+
+    /// Tells the readers of an input of a tuple that comes or goes. `moved`: those who do not ask
+    /// for the value know already.
+    fn tell_input(
+        &mut self,
+        c: &Compiled<W>,
+        rel: RelId,
+        input: Input,
+        [entity, value]: [i64; 2],
+        moved: bool,
+    ) {
+        let both = [entity, value];
+        let tuple = match input {
+            Input::Key(_) => &both[..],
+            Input::Game(_) if entity == 0 => &both[1..],
+            Input::Flag(_) if value == 1 => &both[..1],
+            Input::GameFlag(_) if entity == 0 && value == 1 => &[],
+            _ => return,
+        };
+        if !moved {
+            tell(c, &mut self.s, rel, tuple);
+            return;
+        }
+        let readers = &c.readers[usize::from(rel.0)];
+        tell_others(&mut self.s, readers, tuple);
+        if let Some(pc) = readers.each {
+            give(&mut self.s, tuple);
+            self.s.exec(c, pc);
         }
     }
 
@@ -579,12 +605,15 @@ impl<W: Word> Live<W> {
         let mark = EngineMark { journal: self.journal.len(), depth: self.depth };
         self.depth += 1;
         self.s.frame = self.depth * c.frame_rows;
-        if self.derived.len() == self.depth {
-            let flags = self.derived[0].len();
-            self.derived.push(vec![0; flags]);
-            self.s.rows.resize(c.kept_rows + (self.depth + 1) * c.frame_rows, W::default());
-        } else {
-            self.derived[self.depth].fill(0);
+        self.s.ready_at = self.depth * self.flags;
+        if self.s.ready.len() == self.s.ready_at {
+            self.s.ready.resize(self.s.ready_at + self.flags, 0);
+        }
+        self.clean = false;
+        self.clear_flags();
+        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
+        if self.s.rows.len() < rows {
+            self.s.rows.resize(rows, W::default());
         }
         mark
     }
@@ -595,17 +624,21 @@ impl<W: Word> Live<W> {
             self.s.rows[at as usize] = old;
         }
         if self.pending {
-            for &rel in &c.maintained {
-                self.s.dirty[usize::from(rel.0)] = W::default();
-                self.s.suspects[usize::from(rel.0)].clear();
-                self.unchecked[usize::from(rel.0)] = false;
+            for kept in &c.maintained {
+                let at = usize::from(kept.rel.0);
+                self.s.dirty[at] = W::default();
+                self.s.suspects[at].clear();
+                self.unchecked[at] = false;
             }
             self.pending = false;
         }
         self.depth = mark.depth;
         self.s.frame = self.depth * c.frame_rows;
         // Lists have no frames: those derived before the mark were overwritten.
-        for (flags, lists) in self.derived[self.depth].iter_mut().zip(&c.list_relations) {
+        self.s.ready_at = self.depth * self.flags;
+        self.clean = false;
+        let ready = &mut self.s.ready[self.s.ready_at..][..self.flags];
+        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
         }
         if self.s.fuel.is_out() {
@@ -618,8 +651,10 @@ impl<W: Word> Live<W> {
         if self.depth > 0 {
             self.depth = 0;
             self.s.frame = 0;
-            self.derived[0].fill(0);
-            self.derived.truncate(1);
+            self.s.ready_at = 0;
+            self.s.ready.truncate(self.flags);
+            self.clean = false;
+            self.clear_flags();
             self.s.rows.truncate(c.kept_rows + c.frame_rows);
         }
     }
@@ -627,7 +662,7 @@ impl<W: Word> Live<W> {
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
         self.s.fuel.restart();
-        for &rel in &c.maintained {
+        for &Kept { rel, .. } in &c.maintained {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
             let base = dense.base as usize;
             self.wipe(base..base + dense.rows as usize);
@@ -652,10 +687,10 @@ impl<W: Word> Live<W> {
                 _ => self.function_tuples(c, rel, &all, &mut keep),
             };
             for tuple in tuples {
-                spread(c, &mut self.s, rel, &tuple);
+                tell(c, &mut self.s, rel, &tuple);
             }
         }
-        self.derived[self.depth].fill(0);
+        self.clear_flags();
     }
 
     fn wipe(&mut self, rows: std::ops::Range<usize>) {
@@ -676,17 +711,19 @@ impl<W: Word> Live<W> {
     ) {
         self.catch_up(c);
         self.s.fuel.refill();
-        for reaction in &c.batches[batch] {
-            for &need in &reaction.needs {
-                if !self.flag(need) {
-                    self.derive(c, need);
-                }
+        let plans = &c.batches[batch];
+        for need in plans.iter().flat_map(|it| &it.needs) {
+            if !self.flag(*need) {
+                self.derive(c, *need);
             }
-            for (reg, value) in reaction.params.iter().zip(args) {
-                self.s.regs[usize::from(*reg)] = *value;
-            }
-            self.s.exec(c, reaction.pc as usize);
-            self.s.effects(c, reaction, outputs);
+        }
+        give(&mut self.s, args);
+        if args.len() > GIVEN.len() {
+            self.s.args = Tuple::from_slice(args);
+        }
+        for plan in plans {
+            self.s.exec(c, plan.pc);
+            self.s.effects(c, plan, outputs);
         }
     }
 
@@ -719,30 +756,56 @@ impl<W: Word> Live<W> {
         rows * size_of::<W>()
             + self.s.funs.capacity() * 8
             + self.journal.capacity() * size_of::<(u32, W)>()
-            + self.s.suspects.iter().map(|it| it.capacity() * size_of::<Tuple>()).sum::<usize>()
+            + self.s.suspects.iter().map(|it| it.capacity() * size_of::<[i64; 4]>()).sum::<usize>()
             + self.s.regs.len() * 8
-            + self.derived.iter().map(|it| it.len() * 8).sum::<usize>()
+            + self.s.ready.capacity() * 8
             + lists
     }
 }
 
 /// Tells the readers of a relation that a tuple comes or goes.
-fn spread<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
-    for delta in &c.deltas[usize::from(rel.0)] {
-        match &delta.what {
-            DeltaKind::Block(col) => {
-                let slot = &mut s.dirty[usize::from(delta.consumer.0)];
-                *slot = slot.or(W::one(tuple[*col] as usize));
-            }
-            DeltaKind::Run { regs, pc } => {
-                for (reg, value) in regs.iter().zip(tuple) {
-                    s.regs[usize::from(*reg)] = *value;
-                }
-                if s.fuel.spend(1, c.code.owner[*pc as usize]) {
-                    s.exec(c, *pc as usize);
-                }
-            }
+fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
+    let readers = &c.readers[usize::from(rel.0)];
+    if let Some(&first) = tuple.first() {
+        tell_blocks(s, readers, first as usize);
+    }
+    tell_others(s, readers, tuple);
+    for pc in readers.once.iter().chain(&readers.each) {
+        give(s, tuple);
+        if s.fuel.spend(1, c.machine.owner[*pc as usize]) {
+            s.exec(c, *pc);
         }
+    }
+}
+
+/// Tells those whose block is the first column.
+#[inline]
+fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
+    let one = W::one(block);
+    for (consumer, guards) in &readers.blocks {
+        mark_dirty(s, *consumer, one, guards);
+    }
+}
+
+/// Tells those whose block is another column.
+fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
+    for (consumer, col, guards) in &readers.others {
+        mark_dirty(s, *consumer, W::one(tuple[*col] as usize), guards);
+    }
+}
+
+#[inline]
+fn mark_dirty<W: Word>(s: &mut State<W>, consumer: RelId, block: W, guards: &[u32]) {
+    let block = guards.iter().fold(block, |block, it| block.and(s.rows[*it as usize]));
+    let slot = &mut s.dirty[usize::from(consumer.0)];
+    *slot = slot.or(block);
+}
+
+/// Puts a tuple where plans look for it.
+#[inline]
+fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
+    for (reg, &value) in GIVEN.into_iter().zip(tuple) {
+        s.regs[usize::from(reg)] = value;
     }
 }
 

@@ -7,6 +7,8 @@
 mod word;
 mod fuel;
 mod code;
+mod machine;
+mod assemble;
 mod layout;
 mod inline;
 mod planner;

@@ -1,13 +1,13 @@
 //! The interpreter: runs instructions over the rows of one session.
 //!
-//! Deliberately absent: when to run what (`maintain.rs`) and how instructions came about.
+//! Deliberately absent: when to run what (`live.rs`) and how instructions came about.
 
-use super::code::{
-    Address, ExprId, ExprNode, Op, REGS, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
-};
+use super::code::{ExprId, ExprNode, REGS, Reg, RegList, Space};
 use super::compile::Compiled;
 use super::fuel::Fuel;
 use super::layout::{NONE, Sparse};
+use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm};
+use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::Fold;
 
@@ -24,10 +24,18 @@ pub(super) struct State<W> {
     pub(super) funs: Vec<i64>,
     /// Where the current frame's rows begin, counted from the first frame's.
     pub(super) frame: usize,
+    /// Which relations of a frame are derived, a bit each, frame after frame; where the current
+    /// frame's bits begin.
+    pub(super) ready: Vec<u64>,
+    pub(super) ready_at: usize,
     pub(super) lists: Vec<Sparse>,
     pub(super) fresh: Vec<Vec<Tuple>>,
-    pub(super) regs: Box<[i64; REGS]>,
-    pub(super) suspects: Vec<Vec<Tuple>>,
+    pub(super) regs: [i64; REGS],
+    /// What is left of the members of open loops.
+    slots: [W; SLOTS],
+    /// The arguments of the action whose reactions run.
+    pub(super) args: Tuple,
+    pub(super) suspects: Vec<Vec<[i64; GIVEN.len()]>>,
     pub(super) dirty: Vec<W>,
     /// Values of the named variables of a reaction's solutions, one solution after the other.
     pub(super) solutions: Vec<i64>,
@@ -47,7 +55,7 @@ pub(super) struct State<W> {
 impl<W: Word> State<W> {
     pub(super) fn new(compiled: &Compiled<W>) -> Self {
         let relations = compiled.program.relations.len();
-        let mut regs = Box::new([0; REGS]);
+        let mut regs = [0; REGS];
         for &(value, reg) in &compiled.code.constants {
             regs[usize::from(reg)] = value;
         }
@@ -55,9 +63,13 @@ impl<W: Word> State<W> {
             rows: vec![W::default(); compiled.kept_rows + compiled.frame_rows],
             funs: vec![NONE; compiled.kept_funs],
             frame: 0,
+            ready: vec![0; relations.div_ceil(64)],
+            ready_at: 0,
             lists: vec![Sparse::default(); compiled.orders.len()],
             fresh: vec![Vec::new(); compiled.orders.len()],
             regs,
+            slots: [W::default(); SLOTS],
+            args: Tuple::new(),
             suspects: vec![Vec::new(); relations],
             dirty: vec![W::default(); relations],
             solutions: Vec::new(),
@@ -77,63 +89,19 @@ impl<W: Word> State<W> {
     }
 
     #[inline(always)]
-    fn offset(&self, address: &Address) -> usize {
-        let by = |it: usize| self.reg(address.regs[it]) as usize * address.strides[it] as usize;
-        let mut at = address.base as usize + by(0) + by(1);
-        if address.n > 2 {
-            at += by(2) + by(3);
-        }
-        if address.space == Space::Frame {
-            at += self.frame;
-        }
-        at
+    fn at(&self, place: &Place) -> usize {
+        let by = |it: usize| self.reg(place.keys[it]) as usize * usize::from(place.strides[it]);
+        place.base as usize + by(0) + by(1)
     }
 
+    /// One key with stride 1.
     #[inline(always)]
-    fn load(&self, c: &Compiled<W>, address: &Address) -> W {
-        let at = self.offset(address);
-        let rows = if address.space == Space::Static { &c.statics.rows } else { &self.rows };
-        rows[at]
-    }
-
-    #[inline(always)]
-    fn slot(&mut self, space: Space, at: usize) -> &mut W {
-        let frame = if space == Space::Frame { self.frame } else { 0 };
-        &mut self.rows[at + frame]
-    }
-
-    #[inline(always)]
-    fn fun(&self, c: &Compiled<W>, address: &Address) -> i64 {
-        let at = self.offset(address);
-        let funs = if address.space == Space::Static { &c.statics.funs } else { &self.funs };
-        funs[at]
-    }
-
-    #[inline(always)]
-    fn and(&self, c: &Compiled<W>, rows: Rows) -> W {
-        let terms = &c.code.rows[rows.start as usize..(rows.start + rows.len) as usize];
-        let mut all = W::splat(true);
-        for term in terms {
-            let row = match &term.row {
-                RowSource::Next { space, base, key } => {
-                    let at = *base as usize + self.reg(*key) as usize;
-                    match space {
-                        Space::Static => c.statics.rows[at],
-                        Space::Kept => self.rows[at],
-                        Space::Frame => self.rows[at + self.frame],
-                    }
-                }
-                RowSource::At(address) => self.load(c, address),
-                RowSource::Only(reg) => W::one(self.reg(*reg) as usize),
-                RowSource::All(n) => W::first(usize::from(*n)),
-            };
-            all = all.and(row.xor(W::splat(term.negated)));
-        }
-        all
+    fn near(&self, base: u32, key: Reg) -> usize {
+        base as usize + self.reg(key) as usize
     }
 
     pub(super) fn expr(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
-        match c.code.exprs[expr.0 as usize] {
+        match c.machine.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => Some(self.reg(reg)),
             ExprNode::Binary(op, lhs, rhs) => op.apply(self.expr(c, lhs)?, self.expr(c, rhs)?),
         }
@@ -141,21 +109,10 @@ impl<W: Word> State<W> {
 
     #[inline(never)]
     fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
-        c.code.regs[list.start as usize..(list.start + list.len) as usize]
+        c.machine.regs[list.start as usize..(list.start + list.len) as usize]
             .iter()
             .map(|&it| self.reg(it))
             .collect()
-    }
-
-    #[inline(always)]
-    fn grow(&mut self, row: &Address, support: &Option<Support>, by: W) {
-        let at = self.offset(row);
-        self.rows[at] = self.rows[at].or(by);
-        if let Some(support) = support {
-            let first = W::one(self.reg(support.first) as usize);
-            let slot = self.slot(support.space, support.base as usize);
-            *slot = slot.or(first);
-        }
     }
 
     fn list<'a>(&'a self, c: &'a Compiled<W>, store: u32) -> &'a Sparse {
@@ -166,320 +123,554 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// Runs from an instruction on. True when a `Found` stopped it.
+    /// Runs a stretch. True when a `Found` stopped it.
     #[inline]
-    pub(super) fn exec(&mut self, c: &Compiled<W>, pc: usize) -> bool {
+    pub(super) fn exec(&mut self, c: &Compiled<W>, pc: u32) -> bool {
+        let pc = pc as usize;
         if self.counts.is_some() { self.run::<true>(c, pc) } else { self.run::<false>(c, pc) }
     }
 
+    #[inline]
+    fn note(&mut self, c: &Compiled<W>, pc: usize) {
+        if let Some(counts) = &mut self.counts {
+            counts[c.machine.owner[pc] as usize] += 1;
+        }
+    }
+
     fn run<const COUNT: bool>(&mut self, c: &Compiled<W>, mut pc: usize) -> bool {
+        let insts = c.machine.insts.as_slice();
+        let still = c.statics.rows.as_slice();
+        let frame = self.frame;
+        let mut acc = W::default();
+        /// Goes on if the condition holds, else where the instruction says.
+        macro_rules! check {
+            ($holds:expr, $skip:expr) => {
+                if !$holds {
+                    pc += usize::from(*$skip);
+                    continue;
+                }
+            };
+        }
         loop {
-            if COUNT && let Some(counts) = &mut self.counts {
-                counts[c.code.owner[pc] as usize] += 1;
+            if COUNT {
+                self.note(c, pc);
             }
-            match &c.code.ops[pc] {
-                Op::Fetch { reg, fun } => {
-                    let value = self.fun(c, fun);
-                    if value == NONE {
-                        return false;
+            match &insts[pc] {
+                Inst::LoadS1 { base, key, skip } => {
+                    acc = still[self.near(*base, *key)];
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::LoadK1 { base, key, skip } => {
+                    acc = self.rows[self.near(*base, *key)];
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::LoadF1 { base, key, skip } => {
+                    acc = self.rows[self.near(*base, *key) + frame];
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::AndS1 { base, key, skip } => {
+                    acc = acc.and(still[self.near(*base, *key)]);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::AndK1 { base, key, skip } => {
+                    acc = acc.and(self.rows[self.near(*base, *key)]);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::AndF1 { base, key, skip } => {
+                    acc = acc.and(self.rows[self.near(*base, *key) + frame]);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::DropS1 { base, key, skip } => {
+                    acc = acc.and_not(still[self.near(*base, *key)]);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::DropK1 { base, key, skip } => {
+                    acc = acc.and_not(self.rows[self.near(*base, *key)]);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::DropF1 { base, key, skip } => {
+                    acc = acc.and_not(self.rows[self.near(*base, *key) + frame]);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::LoadS { at } => acc = still[self.at(at)],
+                Inst::LoadK { at } => acc = self.rows[self.at(at)],
+                Inst::LoadF { at } => acc = self.rows[self.at(at) + frame],
+                Inst::AndS { at } => acc = acc.and(still[self.at(at)]),
+                Inst::AndK { at } => acc = acc.and(self.rows[self.at(at)]),
+                Inst::AndF { at } => acc = acc.and(self.rows[self.at(at) + frame]),
+                Inst::DropS { at } => acc = acc.and_not(still[self.at(at)]),
+                Inst::DropK { at } => acc = acc.and_not(self.rows[self.at(at)]),
+                Inst::DropF { at } => acc = acc.and_not(self.rows[self.at(at) + frame]),
+                Inst::LoadOne { key } => acc = W::one(self.reg(*key) as usize),
+                Inst::AndOne { key } => acc = acc.and(W::one(self.reg(*key) as usize)),
+                Inst::DropOne { key } => acc = acc.and_not(W::one(self.reg(*key) as usize)),
+                Inst::LoadFirst { n } => acc = W::first(usize::from(*n)),
+                Inst::AndFirst { n } => acc = acc.and(W::first(usize::from(*n))),
+                Inst::Loop { reg, slot, skip } => match acc.pop() {
+                    Some(member) => {
+                        self.regs[usize::from(*reg)] = member as i64;
+                        self.slots[usize::from(*slot) % SLOTS] = acc;
                     }
+                    None => {
+                        pc += usize::from(*skip);
+                        continue;
+                    }
+                },
+                Inst::Next { reg, slot, back } => {
+                    if let Some(member) = self.slots[usize::from(*slot) % SLOTS].pop() {
+                        self.regs[usize::from(*reg)] = member as i64;
+                        pc -= usize::from(*back);
+                        continue;
+                    }
+                }
+                Inst::Keep { slot, skip } => {
+                    check!(!acc.is_empty(), skip);
+                    self.slots[usize::from(*slot) % SLOTS] = acc;
+                }
+                Inst::TestSome { skip } => check!(!acc.is_empty(), skip),
+                Inst::TestNone { skip } => check!(acc.is_empty(), skip),
+                Inst::Count { reg } => self.regs[usize::from(*reg)] = i64::from(acc.count()),
+                Inst::GrowK { at, skip } => {
+                    check!(!acc.is_empty(), skip);
+                    let at = self.at(at);
+                    self.rows[at] = self.rows[at].or(acc);
+                }
+                Inst::GrowF { at, skip } => {
+                    check!(!acc.is_empty(), skip);
+                    let at = self.at(at) + frame;
+                    self.rows[at] = self.rows[at].or(acc);
+                }
+                Inst::GrowK1 { base, key, support, bit, skip } => {
+                    check!(!acc.is_empty(), skip);
+                    let at = self.near(*base, *key);
+                    self.rows[at] = self.rows[at].or(acc);
+                    self.add(*support as usize, *bit);
+                }
+                Inst::GrowF1 { base, key, support, bit, skip } => {
+                    check!(!acc.is_empty(), skip);
+                    let at = self.near(*base, *key) + frame;
+                    self.rows[at] = self.rows[at].or(acc);
+                    self.add(*support as usize + frame, *bit);
+                }
+                Inst::BitK { at, bit } => self.add(self.at(at), *bit),
+                Inst::BitF { at, bit } => self.add(self.at(at) + frame, *bit),
+                Inst::NoteK { base, bit } => self.add(*base as usize, *bit),
+                Inst::NoteF { base, bit } => self.add(*base as usize + frame, *bit),
+                Inst::Sweep { sweep, slot } => {
+                    let members = self.slots[usize::from(*slot) % SLOTS];
+                    if COUNT && let Some(counts) = &mut self.counts {
+                        counts[c.machine.owner[pc] as usize] += u64::from(members.count());
+                    }
+                    self.sweep(still, &c.machine.sweeps[*sweep as usize], members, acc);
+                }
+                Inst::Filter { term, bit, skip } => {
+                    if COUNT && let Some(counts) = &mut self.counts {
+                        counts[c.machine.owner[pc] as usize] += u64::from(acc.count());
+                    }
+                    let bit = self.reg(*bit) as usize;
+                    acc = self.filter(still, &c.machine.terms[*term as usize], acc, bit);
+                    check!(!acc.is_empty(), skip);
+                }
+                Inst::Gather { sweep, slot } => {
+                    let members = self.slots[usize::from(*slot) % SLOTS];
+                    if COUNT && let Some(counts) = &mut self.counts {
+                        counts[c.machine.owner[pc] as usize] += u64::from(members.count());
+                    }
+                    let sweep = &c.machine.sweeps[*sweep as usize];
+                    let found = self.common(still, sweep.terms, members, acc);
+                    let at = self.at(&sweep.row) + if sweep.frame { frame } else { 0 };
+                    self.rows[at] = self.rows[at].or(found);
+                }
+                Inst::FetchK1 { base, key, reg, skip } => {
+                    let value = self.funs[self.near(*base, *key)];
+                    check!(value != NONE, skip);
                     self.regs[usize::from(*reg)] = value;
                 }
-                Op::TestBit { row, bit, negated } => {
-                    let bit = self.reg(*bit);
-                    if self.load(c, row).has(bit as usize) == *negated {
-                        return false;
-                    }
+                Inst::FetchK { at, reg, skip } => {
+                    let value = self.funs[self.at(at)];
+                    check!(value != NONE, skip);
+                    self.regs[usize::from(*reg)] = value;
                 }
-                Op::Loop { reg, rows } => {
-                    let mut members = self.and(c, *rows);
-                    // The commonest body needs no call.
-                    match &c.code.ops[pc + 1] {
-                        Op::TestBit { row, bit, negated } if !COUNT => {
-                            while let Some(member) = members.pop() {
-                                self.regs[usize::from(*reg)] = member as i64;
-                                let bit = self.reg(*bit) as usize;
-                                if self.load(c, row).has(bit) != *negated
-                                    && self.run::<COUNT>(c, pc + 2)
-                                {
-                                    return true;
-                                }
-                            }
-                        }
-                        _ => {
-                            while let Some(member) = members.pop() {
-                                self.regs[usize::from(*reg)] = member as i64;
-                                if self.run::<COUNT>(c, pc + 1) {
-                                    return true;
-                                }
-                            }
-                        }
-                    }
-                    return false;
+                Inst::FetchS { at, reg, skip } => {
+                    let value = c.statics.funs[self.at(at)];
+                    check!(value != NONE, skip);
+                    self.regs[usize::from(*reg)] = value;
                 }
-                Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
-                    let mut members = self.and(c, *rows);
-                    if members.is_empty() {
-                        return false;
-                    }
-                    let fixed = self.and(c, *fixed);
-                    if fixed.is_empty() {
-                        return false;
-                    }
-                    let start = self.offset(row);
-                    let mut used = W::default();
-                    let side_by_side = if COUNT { None } else { self.neighbours(c, *moving, *reg) };
-                    if let Some([first, second]) = side_by_side {
-                        // The commonest case by far: rows of the member, one after the other.
-                        while let Some(member) = members.pop() {
-                            let by = self.rows[first.0 + member].xor(first.1);
-                            let by = fixed.and(by).and(self.rows[second.0 + member].xor(second.1));
-                            if !by.is_empty() {
-                                let at = start + member * *stride as usize;
-                                self.rows[at] = self.rows[at].or(by);
-                                used = used.or(W::one(member));
-                            }
-                        }
-                    }
-                    while let Some(member) = members.pop() {
-                        if COUNT && let Some(counts) = &mut self.counts {
-                            counts[c.code.owner[pc] as usize] += 1;
-                        }
-                        self.regs[usize::from(*reg)] = member as i64;
-                        let by = fixed.and(self.and(c, *moving));
-                        if !by.is_empty() {
-                            let at = start + member * *stride as usize;
-                            self.rows[at] = self.rows[at].or(by);
-                            used = used.or(W::one(member));
-                        }
-                    }
-                    if let Some(support) = support
-                        && !used.is_empty()
-                    {
-                        if support.first != *reg {
-                            used = W::one(self.reg(support.first) as usize);
-                        }
-                        let slot = self.slot(support.space, support.base as usize);
-                        *slot = slot.or(used);
-                    }
-                    return false;
+                Inst::IsK { at, value, skip } => {
+                    check!(self.funs[self.at(at)] == self.reg(*value), skip);
                 }
-                Op::Spend { steps } => {
-                    if COUNT && let Some(counts) = &mut self.counts {
-                        counts[c.code.owner[pc] as usize] -= 1; // no work of the rule's
-                    }
-                    if !self.fuel.spend(i64::from(*steps), c.code.owner[pc]) {
-                        return false;
-                    }
+                Inst::IsS { at, value, skip } => {
+                    check!(c.statics.funs[self.at(at)] == self.reg(*value), skip);
                 }
-                Op::EmitRow { row, support, rows } => {
-                    let by = self.and(c, *rows);
-                    if !by.is_empty() {
-                        self.grow(row, support, by);
-                    }
-                    return false;
+                Inst::IsNotK { at, value, skip } => {
+                    check!(self.funs[self.at(at)] != self.reg(*value), skip);
                 }
-                Op::EmitBit { row, support, bit } => {
-                    let by = W::one(self.reg(*bit) as usize);
-                    self.grow(row, support, by);
-                    return false;
+                Inst::IsNotS { at, value, skip } => {
+                    check!(c.statics.funs[self.at(at)] != self.reg(*value), skip);
                 }
-                Op::TestFun { fun, value, negated } => {
-                    if (self.fun(c, fun) == self.reg(*value)) == *negated {
-                        return false;
-                    }
+                Inst::HasK { at, skip } => check!(self.funs[self.at(at)] != NONE, skip),
+                Inst::HasS { at, skip } => check!(c.statics.funs[self.at(at)] != NONE, skip),
+                Inst::LacksK { at, skip } => check!(self.funs[self.at(at)] == NONE, skip),
+                Inst::LacksS { at, skip } => check!(c.statics.funs[self.at(at)] == NONE, skip),
+                Inst::InS { at, bit, skip } => {
+                    check!(still[self.at(at)].has(self.reg(*bit) as usize), skip);
                 }
-                Op::TestHas { fun, negated } => {
-                    if (self.fun(c, fun) != NONE) == *negated {
-                        return false;
-                    }
+                Inst::InK { at, bit, skip } => {
+                    check!(self.rows[self.at(at)].has(self.reg(*bit) as usize), skip);
                 }
-                Op::TestAny { rows, negated } => {
-                    if self.and(c, *rows).is_empty() != *negated {
-                        return false;
-                    }
+                Inst::InF { at, bit, skip } => {
+                    check!(self.rows[self.at(at) + frame].has(self.reg(*bit) as usize), skip);
                 }
-                Op::Compare { op, lhs, rhs } => {
-                    if !op.holds(self.reg(*lhs), self.reg(*rhs)) {
-                        return false;
-                    }
+                Inst::OutS { at, bit, skip } => {
+                    check!(!still[self.at(at)].has(self.reg(*bit) as usize), skip);
                 }
-                Op::CompareExpr { op, lhs, rhs } => {
-                    match (self.expr(c, *lhs), self.expr(c, *rhs)) {
-                        (Some(lhs), Some(rhs)) if op.holds(lhs, rhs) => {}
-                        _ => return false,
-                    }
+                Inst::OutK { at, bit, skip } => {
+                    check!(!self.rows[self.at(at)].has(self.reg(*bit) as usize), skip);
                 }
-                Op::Let { reg, expr } => match self.expr(c, *expr) {
+                Inst::OutF { at, bit, skip } => {
+                    check!(!self.rows[self.at(at) + frame].has(self.reg(*bit) as usize), skip);
+                }
+                Inst::InK1 { base, key, bit, skip } => {
+                    let row = self.rows[self.near(*base, *key)];
+                    check!(row.has(self.reg(*bit) as usize), skip);
+                }
+                Inst::InF1 { base, key, bit, skip } => {
+                    let row = self.rows[self.near(*base, *key) + frame];
+                    check!(row.has(self.reg(*bit) as usize), skip);
+                }
+                Inst::OutK1 { base, key, bit, skip } => {
+                    let row = self.rows[self.near(*base, *key)];
+                    check!(!row.has(self.reg(*bit) as usize), skip);
+                }
+                Inst::OutF1 { base, key, bit, skip } => {
+                    let row = self.rows[self.near(*base, *key) + frame];
+                    check!(!row.has(self.reg(*bit) as usize), skip);
+                }
+                Inst::Compare { op, lhs, rhs, skip } => {
+                    check!(op.holds(self.reg(*lhs), self.reg(*rhs)), skip);
+                }
+                Inst::CompareExpr { op, lhs, rhs, skip } => {
+                    let holds = match (self.expr(c, *lhs), self.expr(c, *rhs)) {
+                        (Some(lhs), Some(rhs)) => op.holds(lhs, rhs),
+                        _ => false,
+                    };
+                    check!(holds, skip);
+                }
+                Inst::Let { reg, expr, skip } => match self.expr(c, *expr) {
                     Some(value) => self.regs[usize::from(*reg)] = value,
-                    None => return false,
+                    None => {
+                        pc += usize::from(*skip);
+                        continue;
+                    }
                 },
-                Op::Value { reg, expr } => {
+                Inst::Value { reg, expr } => {
                     let value = self.expr(c, *expr);
                     self.lacks_value |= value.is_none();
                     self.regs[usize::from(*reg)] = value.unwrap_or(0);
                 }
-                Op::Count { reg, rows } => {
-                    self.regs[usize::from(*reg)] = i64::from(self.and(c, *rows).count());
-                }
-                Op::Chase { row, middle, size, stride, reg, tests, fun } => {
-                    let passable = self.and(c, *tests);
-                    let mut at = self.offset(row);
-                    for value in 0..i64::from(*size) {
-                        if !self.rows[at].is_empty() {
-                            self.regs[usize::from(*middle)] = value;
-                            self.chase(c, at, passable, *reg, fun);
-                        }
-                        at += *stride as usize;
+                Inst::Spend { steps } => {
+                    if COUNT && let Some(counts) = &mut self.counts {
+                        counts[c.machine.owner[pc] as usize] -= 1; // no work of the rule's
                     }
-                    return false;
-                }
-                Op::Fix { row, reg, .. } => {
-                    // Nothing follows a fixpoint but the end of its loops.
-                    self.fix(c, row, *reg, pc + 1);
-                    return false;
-                }
-                Op::TestSub { end, negated } => {
-                    if self.exec(c, pc + 1) == *negated {
-                        return false;
-                    }
-                    pc = *end as usize;
-                    continue;
-                }
-                Op::Fold { fold, end, results } => {
-                    if !self.fold(c, *fold, pc + 1, *results) {
-                        return false;
-                    }
-                    pc = *end as usize;
-                    continue;
-                }
-                Op::Scan { store, order, bound, free } => {
-                    return self.scan(c, *store, *order, *bound, *free, pc + 1);
-                }
-                Op::TestScan { store, order, bound, negated } => {
-                    if self.scan_hits(c, *store, *order, *bound) == *negated {
+                    if !self.fuel.spend(i64::from(*steps), c.machine.owner[pc]) {
                         return false;
                     }
                 }
-                Op::EmitTuple { store, values } => {
-                    self.emit_tuple(c, pc, *store, *values);
-                    return false;
+                Inst::Reach { reg, address } => {
+                    let address = &c.machine.addresses[*address as usize];
+                    let keys = 1..usize::from(address.n);
+                    self.regs[usize::from(*reg)] = keys
+                        .map(|it| self.reg(address.regs[it]) * i64::from(address.strides[it]))
+                        .sum();
                 }
-                Op::Collect { key, values } => {
-                    self.collect(c, pc, *key, *values);
-                    return false;
+                Inst::Sub { negated, body, skip } => {
+                    check!(self.exec(c, pc as u32 + 1) != *negated, skip);
+                    pc += usize::from(*body);
                 }
-                Op::Found => return true,
-                Op::Suspect { relation, values } => {
-                    self.suspect(c, pc, *relation, *values);
-                    return false;
+                Inst::Fold { fold, results, body, skip } => {
+                    let results = c.machine.lists[*results as usize];
+                    check!(self.fold(c, *fold, pc as u32 + 1, results), skip);
+                    pc += usize::from(*body);
                 }
-                Op::Dirty { relation, block } => {
+                Inst::Fix { at, reg, body } => {
+                    self.fix(c, self.at(at), *reg, pc as u32 + 1);
+                    pc += usize::from(*body);
+                }
+                Inst::FixFrame { at, reg, body } => {
+                    self.fix(c, self.at(at) + frame, *reg, pc as u32 + 1);
+                    pc += usize::from(*body);
+                }
+                Inst::Scan { scan, body } => {
+                    if self.scan(c, *scan, pc as u32 + 1) {
+                        return true;
+                    }
+                    pc += usize::from(*body);
+                }
+                Inst::TestScan { scan, negated, skip } => {
+                    check!(self.scan_hits(c, *scan) != *negated, skip);
+                }
+                Inst::Chase { chase } => {
+                    self.chase(c, &c.machine.chases[*chase as usize], acc);
+                }
+                Inst::EmitTuple { store, values } => self.emit_tuple(c, pc, *store, *values),
+                Inst::Collect { key, values } => self.collect(c, pc, *key, *values),
+                Inst::Suspect { relation, values } => self.suspect(c, pc, *relation, *values),
+                Inst::Dirty { relation, block } => {
                     let block = W::one(self.reg(*block) as usize);
                     let slot = &mut self.dirty[usize::from(*relation)];
                     *slot = slot.or(block);
-                    return false;
                 }
-                Op::React { reaction } => {
-                    self.react(c, pc, *reaction);
-                    return false;
+                Inst::React { named } => self.react(c, pc, *named),
+                Inst::Enter { entry } => {
+                    let entry = &c.machine.entries[*entry as usize];
+                    if !self.enter(entry) {
+                        pc += entry.len as usize;
+                        continue;
+                    }
                 }
+                Inst::Args { regs } => self.load_args(c, *regs),
+                Inst::Found => return true,
+                Inst::Halt => return false,
             }
             pc += 1;
         }
     }
 
+    #[inline(always)]
+    fn add(&mut self, at: usize, bit: Reg) {
+        self.rows[at] = self.rows[at].or(W::one(self.reg(bit) as usize));
+    }
+
+    /// Whether a relation has yet to be derived. It is empty then, and taken for derived.
+    #[inline(always)]
+    fn enter(&mut self, entry: &Entry) -> bool {
+        let word = &mut self.ready[self.ready_at + usize::from(entry.rel) / 64];
+        let bit = 1 << (entry.rel % 64);
+        if *word & bit != 0 {
+            return false;
+        }
+        *word |= bit;
+        let at = self.frame + entry.support.unwrap_or(entry.base) as usize;
+        let used = std::mem::take(&mut self.rows[at]);
+        if entry.support.is_some() && !used.is_empty() {
+            self.empty(entry.base, used, entry.stride);
+        }
+        true
+    }
+
+    /// Empties rows of the current frame: only those in use.
     #[inline(never)]
-    fn scan_hits(&self, c: &Compiled<W>, store: u32, order: u32, bound: RegList) -> bool {
-        let prefix = self.values(c, bound);
-        !self.list(c, store).range(order as usize, &prefix).is_empty()
+    pub(super) fn empty(&mut self, base: u32, mut used: W, stride: u32) {
+        let (base, stride) = (self.frame + base as usize, stride as usize);
+        if stride == 1 {
+            while let Some(first) = used.pop() {
+                self.rows[base + first] = W::default();
+            }
+            return;
+        }
+        while let Some(first) = used.pop() {
+            let start = base + first * stride;
+            self.rows[start..start + stride].fill(W::default());
+        }
+    }
+
+    /// Rows of the members, side by side.
+    #[inline(never)]
+    fn sweep(&mut self, still: &[W], sweep: &Sweep, mut members: W, fixed: W) {
+        let frame = if sweep.frame { self.frame } else { 0 };
+        let start = self.at(&sweep.row) + frame;
+        let stride = sweep.stride as usize;
+        let [(first, by, flip), (second, by2, flip2)] = sweep.terms.map(|it| self.side(&it));
+        if let Some(tests) = sweep.tests {
+            members = self.common(still, tests, members, W::splat(true));
+        }
+        let rows = self.rows.as_mut_slice();
+        let mut used = W::default();
+        let one_row = sweep.terms[0] == sweep.terms[1];
+        if stride == 0 && one_row && sweep.terms[0].space != Space::Static {
+            // Rows of all members in one: a union.
+            let mut all = W::default();
+            while let Some(member) = members.pop() {
+                let row = rows[first + member * by].xor(flip);
+                all = all.or(row);
+                if !row.and(fixed).is_empty() {
+                    used = used.or(W::one(member));
+                }
+            }
+            rows[start] = rows[start].or(all.and(fixed));
+        } else if let Some(of) = sweep.is_static() {
+            while let Some(member) = members.pop() {
+                let with = |at: usize, is: bool| if is { still[at] } else { rows[at] };
+                let one = with(first + member * by, of[0]).xor(flip);
+                let row = one.and(with(second + member * by2, of[1]).xor(flip2)).and(fixed);
+                if !row.is_empty() {
+                    let slot = &mut rows[start + member * stride];
+                    *slot = slot.or(row);
+                    used = used.or(W::one(member));
+                }
+            }
+        } else if one_row {
+            while let Some(member) = members.pop() {
+                let row = rows[first + member * by].xor(flip).and(fixed);
+                if !row.is_empty() {
+                    let slot = &mut rows[start + member * stride];
+                    *slot = slot.or(row);
+                    used = used.or(W::one(member));
+                }
+            }
+        } else {
+            while let Some(member) = members.pop() {
+                let one = rows[first + member * by].xor(flip);
+                let row = one.and(rows[second + member * by2].xor(flip2)).and(fixed);
+                if !row.is_empty() {
+                    let slot = &mut rows[start + member * stride];
+                    *slot = slot.or(row);
+                    used = used.or(W::one(member));
+                }
+            }
+        }
+        if let Some((base, noted)) = sweep.support
+            && !used.is_empty()
+        {
+            if let Noted::Register(reg) = noted {
+                used = W::one(self.reg(reg) as usize);
+            }
+            let at = base as usize + frame;
+            self.rows[at] = self.rows[at].or(used);
+        }
+    }
+
+    /// The members for whom the terms and the fixed row have something in common.
+    #[inline(never)]
+    fn common(&self, still: &[W], terms: [SweepTerm; 2], mut members: W, fixed: W) -> W {
+        let [(first, by, flip), (second, by2, flip2)] = terms.map(|it| self.side(&it));
+        let of = terms.map(|it| it.space == Space::Static);
+        let mut used = W::default();
+        while let Some(member) = members.pop() {
+            let with = |at: usize, is: bool| if is { still[at] } else { self.rows[at] };
+            let one = with(first + member * by, of[0]).xor(flip);
+            let row = one.and(with(second + member * by2, of[1]).xor(flip2)).and(fixed);
+            if !row.is_empty() {
+                used = used.or(W::one(member));
+            }
+        }
+        used
+    }
+
+    /// The members whose row has the bit.
+    #[inline(never)]
+    fn filter(&self, still: &[W], term: &SweepTerm, mut members: W, bit: usize) -> W {
+        let (first, by, _) = self.side(term);
+        let rows = if term.space == Space::Static { still } else { &self.rows };
+        let mut found = W::default();
+        while let Some(member) = members.pop() {
+            if rows[first + member * by].has(bit) != term.negated {
+                found = found.or(W::one(member));
+            }
+        }
+        found
+    }
+
+    /// Where the rows of a term begin, how far apart they are, and what flips them.
+    #[inline(always)]
+    fn side(&self, term: &SweepTerm) -> (usize, usize, W) {
+        let frame = if term.space == Space::Frame { self.frame } else { 0 };
+        (self.at(&term.place) + frame, term.stride as usize, W::splat(term.negated))
     }
 
     #[inline(never)]
-    fn emit_tuple(&mut self, c: &Compiled<W>, pc: usize, store: u32, values: RegList) {
-        if self.has_room(c, pc, self.fresh[store as usize].len()) {
-            let tuple = self.values(c, values);
-            self.fresh[store as usize].push(tuple);
+    fn load_args(&mut self, c: &Compiled<W>, regs: u32) {
+        let list = c.machine.lists[regs as usize];
+        let regs = &c.machine.regs[list.start as usize..(list.start + list.len) as usize];
+        for (&reg, &value) in regs.iter().zip(&self.args) {
+            self.regs[usize::from(reg)] = value;
         }
     }
 
     #[inline(never)]
-    fn collect(&mut self, c: &Compiled<W>, pc: usize, key: RegList, values: RegList) {
-        if self.has_room(c, pc, self.collected.len()) {
-            let mut found: Vec<i64> = self.values(c, key).to_vec();
-            found.extend(self.values(c, values));
-            self.collected.push(found);
-        }
+    fn scan_hits(&self, c: &Compiled<W>, scan: u32) -> bool {
+        let scan = &c.machine.scans[scan as usize];
+        let prefix = self.values(c, scan.bound);
+        !self.list(c, scan.store).range(scan.order as usize, &prefix).is_empty()
     }
 
     #[inline(never)]
-    fn suspect(&mut self, c: &Compiled<W>, pc: usize, relation: u16, values: RegList) {
-        if self.has_room(c, pc, self.suspects[usize::from(relation)].len()) {
-            let tuple = self.values(c, values);
-            self.suspects[usize::from(relation)].push(tuple);
+    fn emit_tuple(&mut self, c: &Compiled<W>, pc: usize, store: u32, values: u32) {
+        if !self.has_room(c, pc, self.fresh[store as usize].len()) {
+            return;
         }
+        let tuple = self.values(c, c.machine.lists[values as usize]);
+        self.fresh[store as usize].push(tuple);
+    }
+
+    #[inline(never)]
+    fn collect(&mut self, c: &Compiled<W>, pc: usize, key: u32, values: u32) {
+        if !self.has_room(c, pc, self.collected.len()) {
+            return;
+        }
+        let [key, values] = [key, values].map(|it| c.machine.lists[it as usize]);
+        let mut found: Vec<i64> = self.values(c, key).to_vec();
+        found.extend(self.values(c, values));
+        self.collected.push(found);
+    }
+
+    #[inline(never)]
+    fn suspect(&mut self, c: &Compiled<W>, pc: usize, relation: u16, values: u32) {
+        if !self.has_room(c, pc, self.suspects[usize::from(relation)].len()) {
+            return;
+        }
+        let list = c.machine.lists[values as usize];
+        let mut tuple = [0; GIVEN.len()];
+        let regs = &c.machine.regs[list.start as usize..(list.start + list.len) as usize];
+        for (value, &reg) in tuple.iter_mut().zip(regs) {
+            *value = self.reg(reg);
+        }
+        self.suspects[usize::from(relation)].push(tuple);
     }
 
     /// Pays for one more row of a list that has so many.
+    #[inline]
     fn has_room(&mut self, c: &Compiled<W>, pc: usize, rows: usize) -> bool {
-        let owner = c.code.owner[pc];
+        let owner = c.machine.owner[pc];
         if rows >= ROWS {
             self.fuel.run_out(Resource::Rows, owner);
         }
         self.fuel.spend(1, owner)
     }
 
-    /// Where the rows begin that lie side by side by the register, and what flips them; one row is
-    /// given twice. `None` if there are more, or others.
-    #[inline(always)]
-    fn neighbours(&self, c: &Compiled<W>, rows: Rows, reg: Reg) -> Option<[(usize, W); 2]> {
-        let one = |term: &RowTerm| match term.row {
-            RowSource::Next { space: Space::Kept, base, key } if key == reg => {
-                Some((base as usize, W::splat(term.negated)))
-            }
-            RowSource::Next { space: Space::Frame, base, key } if key == reg => {
-                Some((base as usize + self.frame, W::splat(term.negated)))
-            }
-            _ => None,
-        };
-        match &c.code.rows[rows.start as usize..(rows.start + rows.len) as usize] {
-            [only] => one(only).map(|it| [it, it]),
-            [first, second] => Some([one(first)?, one(second)?]),
-            _ => None,
-        }
-    }
-
-    /// Follows a function from each member of the row while the tests hold.
+    /// Follows a function from each member of the rows while it is on a passable one.
     #[inline(never)]
-    fn chase(&mut self, c: &Compiled<W>, at: usize, passable: W, reg: Reg, fun: &Address) {
-        // The function's value for member 0, and how far apart the members' values are.
-        self.regs[usize::from(reg)] = 0;
-        let first = self.offset(fun);
-        let stride: usize = (0..usize::from(fun.n))
-            .filter(|&it| fun.regs[it] == reg)
-            .map(|it| fun.strides[it] as usize)
-            .sum();
-        let funs = if fun.space == Space::Static { &c.statics.funs } else { &self.funs };
-        let mut known = self.rows[at];
-        let mut rest = known;
-        while let Some(member) = rest.pop() {
-            let mut from = member;
-            while passable.has(from) {
-                let to = funs[first + from * stride];
-                if to == NONE || known.has(to as usize) {
-                    break;
+    fn chase(&mut self, c: &Compiled<W>, chase: &Chase, passable: W) {
+        let mut at = self.at(&chase.row) + if chase.frame { self.frame } else { 0 };
+        for value in 0..i64::from(chase.size) {
+            let mut rest = self.rows[at];
+            if !rest.is_empty() {
+                self.regs[usize::from(chase.middle)] = value;
+                self.regs[usize::from(chase.member)] = 0;
+                let first = self.at(&chase.fun);
+                let step = chase.step as usize;
+                let funs = if chase.is_static { &c.statics.funs } else { &self.funs };
+                let mut known = rest;
+                while let Some(member) = rest.pop() {
+                    let mut from = member;
+                    while passable.has(from) {
+                        let to = funs[first + from * step];
+                        if to == NONE || known.has(to as usize) {
+                            break;
+                        }
+                        from = to as usize;
+                        known = known.or(W::one(from));
+                    }
                 }
-                from = to as usize;
-                known = known.or(W::one(from));
+                self.rows[at] = known;
             }
+            at += chase.stride as usize;
         }
-        self.rows[at] = known;
     }
 
     /// Runs the body for each member of the row, those that it adds included.
     #[inline(never)]
-    fn fix(&mut self, c: &Compiled<W>, row: &Address, reg: Reg, body: usize) {
-        let at = self.offset(row);
+    fn fix(&mut self, c: &Compiled<W>, at: usize, reg: Reg, body: u32) {
         let mut done = W::default();
         loop {
             let mut rest = self.rows[at].and_not(done);
@@ -491,25 +682,19 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn scan(
-        &mut self,
-        c: &Compiled<W>,
-        store: u32,
-        order: u32,
-        bound: RegList,
-        free: RegList,
-        body: usize,
-    ) -> bool {
-        let prefix = self.values(c, bound);
+    fn scan(&mut self, c: &Compiled<W>, scan: u32, body: u32) -> bool {
+        let scan = c.machine.scans[scan as usize];
+        let prefix = self.values(c, scan.bound);
         // The list is not written while it is read: a rule emits into `fresh`.
-        let found: Vec<Tuple> = self.list(c, store).range(order as usize, &prefix).to_vec();
-        let regs = free.start as usize..(free.start + free.len) as usize;
-        let owner = c.code.owner[body];
+        let list = self.list(c, scan.store);
+        let found: Vec<Tuple> = list.range(scan.order as usize, &prefix).to_vec();
+        let regs = scan.free.start as usize..(scan.free.start + scan.free.len) as usize;
+        let owner = c.machine.owner[body as usize];
         for tuple in found {
             if !self.fuel.spend(1, owner) {
                 return false;
             }
-            for (reg, &value) in c.code.regs[regs.clone()].iter().zip(&tuple[prefix.len()..]) {
+            for (reg, &value) in c.machine.regs[regs.clone()].iter().zip(&tuple[prefix.len()..]) {
                 self.regs[usize::from(*reg)] = value;
             }
             if self.exec(c, body) {
@@ -520,7 +705,7 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn fold(&mut self, c: &Compiled<W>, fold: Fold, body: usize, results: RegList) -> bool {
+    fn fold(&mut self, c: &Compiled<W>, fold: Fold, body: u32, results: RegList) -> bool {
         let outer = (std::mem::take(&mut self.collected), std::mem::take(&mut self.lacks_value));
         self.exec(c, body);
         let mut found = std::mem::replace(&mut self.collected, outer.0);
@@ -529,7 +714,8 @@ impl<W: Word> State<W> {
         }
         found.sort_unstable();
         found.dedup();
-        let results = &c.code.regs[results.start as usize..(results.start + results.len) as usize];
+        let results =
+            &c.machine.regs[results.start as usize..(results.start + results.len) as usize];
         let values = |it: &Vec<i64>| it[it.len() - results.len()..].to_vec();
         let folded = match fold {
             Fold::Count => Some(vec![found.len() as i64]),
@@ -547,16 +733,16 @@ impl<W: Word> State<W> {
         true
     }
 
-    /// One more solution.
+    /// One more solution of a reaction's body.
     #[inline]
-    fn react(&mut self, c: &Compiled<W>, pc: usize, reaction: u32) {
+    fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
         if !self.has_room(c, pc, self.solutions.len()) {
             return;
         }
         self.solved += 1;
-        for &reg in &c.code.effects[reaction as usize].named {
-            let value = self.reg(reg);
-            self.solutions.push(value);
+        let list = c.machine.lists[named as usize];
+        for &reg in &c.machine.regs[list.start as usize..(list.start + list.len) as usize] {
+            self.solutions.push(self.regs[usize::from(reg)]);
         }
     }
 }

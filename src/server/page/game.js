@@ -170,6 +170,19 @@ class GameView {
     if (this.selected) this.about(square);
   }
 
+  /** Other presets from here on: the opponent has to agree. */
+  propose() {
+    const field = h("textarea", { rows: "5", "aria-label": "Presets, one a line" });
+    field.value = this.state.active.join("\n");
+    const dialog = h("dialog", { class: "pick", "aria-label": "Presets" },
+      h("p", {}, "What is active from here on, one preset a line, as NAME:SCOPE:OPTION=VALUE. The opponent has to agree."), field,
+      h("button", { onclick: () => { dialog.close(); this.act("presets", { presets: field.value.split("\n").map((it) => it.trim()).filter(Boolean) }); } }, "Ask for it"),
+      h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
   pick(options) {
     const dialog = h("dialog", { class: "pick", "aria-label": "Which move" },
       h("p", {}, "Which move?"),
@@ -259,7 +272,7 @@ class GameView {
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? state.history[shown - 1].uci.match(/[a-p]\d{1,2}/g) || [] : [];
     this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
-    const presets = state.presets.length ? ` with ${state.presets.join(", ")}` : "";
+    const presets = state.active.length ? ` with ${state.active.join(", ")}` : "";
     document.title = `${words(state.game)} – Rulemate`;
     clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", {}, presets)));
     const order = flipped ? [0, 1] : [1, 0];
@@ -358,6 +371,7 @@ class GameView {
     }
     if (this.mine().length && !state.result) {
       if (state.ply > 0 && !last?.turn_goes_on) acts.push(button("Take back", () => this.act("takeback")));
+      acts.push(button("Presets", () => this.propose()));
       acts.push(button("Offer draw", () => this.act("draw")));
       acts.push(state.ply < 2 ? button("Call off", () => this.act("abort")) : button("Resign", () => { if (confirm("Resign?")) this.act("resign"); }));
     }

@@ -213,13 +213,40 @@ fn open_boards_need_no_token() {
 }
 
 #[test]
+fn presets_change_in_the_middle_of_a_game() {
+    let folder = Folder::new("presets");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        server.play(&id, &token, "e2e4").await;
+        let presets = format!("/api/v1/games/{id}/presets");
+        let wanted = json!({ "presets": ["coregal:white"] });
+        assert_eq!(server.post(&presets, &token, wanted.clone()).await.0, StatusCode::OK);
+        let (_, asked) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!((&asked["active"], asked["offers"]["presets"].is_null()), (&json!([]), false));
+        assert_eq!(server.post(&presets, &token, wanted).await.0, StatusCode::OK);
+        let (_, agreed) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert!(agreed["active"].to_string().contains("coregal:white"), "{agreed}");
+        server.play(&id, &token, "e7e5").await;
+        let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
+        server.stop();
+        let server = Server::start(&folder, Config::default());
+        let (_, after) = server.get(&format!("/api/v1/games/{id}")).await;
+        for key in ["active", "moves", "fen", "legal"] {
+            assert_eq!(after[key], before[key], "{key}");
+        }
+        server.stop();
+    });
+}
+
+#[test]
 fn games_go_on_after_a_restart_and_after_eviction() {
     let folder = Folder::new("restart");
     run(async {
         let idle = Duration::from_millis(20);
         let server = Server::start(&folder, Config { idle, ..Config::default() });
         let clock = json!({ "initial": 60_000, "increment": 0 });
-        let made = json!({ "game": "knightmate", "seat": "both", "presets": ["coregal:white"], "clock": clock });
+        let made = json!({ "game": "chess", "seat": "both", "presets": ["coregal:white"], "clock": clock });
         let (id, token) = server.make(made).await;
         for uci in ["e2e4", "e7e5", "d2d3"] {
             assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
@@ -271,7 +298,7 @@ fn explanations_name_the_squares() {
             "{no}"
         );
         assert!(lines.iter().any(|it| it["place"].as_str().is_some_and(|it| it.contains(".dl:"))));
-        let (_, yes) = server.get(&ask("move=a1a8")).await;
+        let (_, yes) = server.get(&ask("move=a1a2")).await;
         assert_eq!(yes["holds"], true, "{yes}");
         let (_, fact) = server.get(&ask("fact=attacks(d8,d1)")).await;
         assert_eq!(fact["holds"], true, "{fact}");

@@ -85,7 +85,7 @@ fn clients_see_a_prefix_of_the_log_and_nothing_is_done_twice() {
         games += simulation.games;
     }
     // The simulation would prove nothing if nothing happened in it.
-    assert!(events > 50_000, "{events} events");
+    assert!(events > 20_000, "{events} events");
     assert!(games > 20, "{games} games to their end");
 }
 

@@ -23,7 +23,7 @@ fn two_servers_on_one_file_do_not_overwrite_each_other() {
         // The first has not heard of it, but what it stores comes after it.
         let (status, answer) = one.play(&id, &token, "e7e5").await;
         assert_eq!((status, &answer["ply"]), (StatusCode::OK, &json!(2)), "{answer}");
-        let stale = json!({ "uci": "g1f3", "expected_ply": 1 });
+        let stale = json!({ "uci": "d7d5", "expected_ply": 1 });
         let (status, answer) = two.post(&format!("/api/v1/games/{id}/moves"), &token, stale).await;
         assert_eq!(
             (status, &answer["error"]),

@@ -115,7 +115,10 @@ fn events_come_without_gaps_and_moves_are_acknowledged() {
         assert_eq!(anew.hear().await, None, "a message that is too large ends the connection");
         let mut flood = Client::to(address, &id, "?v=6").await;
         for at in 0..40 {
-            flood.say(json!({ "t": "ping", "a": at })).await;
+            let ping = json!({ "t": "ping", "a": at }).to_string();
+            if flood.0.send(Message::text(ping)).await.is_err() {
+                break;
+            }
         }
         let mut answers = 0;
         while flood.hear().await.is_some() {

@@ -2,7 +2,9 @@
 
 use crate::rules::{Atom, Literal, RelId, Term};
 
-use super::super::planner::{Goal, Lit, PlanError, lit};
+use super::super::code::Space;
+use super::super::layout::Store;
+use super::super::planner::{Goal, Lit, PlanError, lit, vars_of};
 use super::super::word::Word;
 use super::{Compiler, Delta, DeltaKind, LiveRule, reads};
 
@@ -38,7 +40,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         if let Some(block) = block
             && let Some(col) = atom.args.iter().position(|it| *it == block)
         {
-            let what = DeltaKind::Block(col);
+            let what = DeltaKind::Block { col, guards: self.guards(live, at, block) };
             self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
             return Ok(());
         }
@@ -50,8 +52,9 @@ impl<'p, W: Word> Compiler<'p, W> {
             None => Goal::Suspect { relation: consumer, args: &live.rule.args },
         };
         let body = self.delta_body(consumer, live, at, block);
+        let last = self.needs_last(atom, &goal, &body);
         self.plan(body, &goal, live.rule.id)?;
-        let what = DeltaKind::Run { regs, pc };
+        let what = DeltaKind::Run { regs, pc, last };
         self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
         Ok(())
     }
@@ -83,7 +86,9 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let Literal::Atom(atom) = live.body[it] else { continue };
                 let joined = atom.args.first() == Some(&block)
                     && atom.args.last().is_some_and(bound)
-                    && (atom.rel == consumer || self.maintained.contains(&atom.rel));
+                    && (atom.rel == consumer
+                        || self.maintained.contains(&atom.rel)
+                        || self.has_inverse(atom.rel));
                 if joined && atom.args.len() >= 2 {
                     let mut atom = atom.clone();
                     let last = atom.args.len() - 1;
@@ -101,5 +106,52 @@ impl<'p, W: Word> Compiler<'p, W> {
             })
             .map(|it| lit(live.body[it]))
             .collect()
+    }
+
+    fn has_inverse(&self, rel: RelId) -> bool {
+        let store = &self.planner.layout.stores[usize::from(rel.0)];
+        matches!(store, Store::Key { inverse: Some(_), .. })
+    }
+
+    /// Kept rows of blocks without which the rule says nothing of a block, the changed atom's own
+    /// aside.
+    fn guards(&self, live: &LiveRule<'p>, at: usize, block: Term) -> Vec<u32> {
+        let mut guards = Vec::new();
+        for (other, literal) in live.body.iter().enumerate() {
+            let Literal::Atom(atom) = literal else { continue };
+            if other == at || atom.negated || atom.args.first() != Some(&block) {
+                continue;
+            }
+            let own = matches!(live.body[at], Literal::Atom(it) if it.rel == atom.rel);
+            let row = match &self.planner.layout.stores[usize::from(atom.rel.0)] {
+                Store::Key { present, .. } => Some(*present),
+                Store::Dense(dense) if dense.space == Space::Kept => match atom.args.len() {
+                    1 => Some(dense.base),
+                    _ => dense.support,
+                },
+                _ => None,
+            };
+            guards.extend(row.filter(|_| !own && atom.rel != live.rule.head));
+        }
+        guards.sort_unstable();
+        guards.dedup();
+        guards
+    }
+
+    /// Whether what follows from a changed tuple depends on its last column.
+    fn needs_last(&self, atom: &Atom, goal: &Goal<'_>, body: &[Lit<'p>]) -> bool {
+        let Some(Term::Var(last)) = atom.args.last() else { return true };
+        let twice = atom.args[..atom.args.len() - 1].contains(&Term::Var(*last));
+        let wanted = match goal {
+            Goal::Suspect { args, .. } => args.contains(&Term::Var(*last)),
+            Goal::Dirty { block, .. } => *block == Term::Var(*last),
+            _ => true,
+        };
+        let read = |lit: &Lit<'p>| {
+            vars_of(lit).contains(last)
+                || matches!(lit, Lit::Atom { atom: other, .. } if other.rel == atom.rel)
+                || matches!(lit, Lit::Aggregate(_))
+        };
+        twice || wanted || body.iter().any(read)
     }
 }

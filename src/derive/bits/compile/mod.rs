@@ -13,7 +13,7 @@ mod modes;
 mod reactions;
 mod settle;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::super::schedule::Schedule;
@@ -21,10 +21,12 @@ use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Typ
 
 use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
+use super::assemble::Assembler;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
 use super::layout::{Layout, Sparse, Statics, Store, size};
+use super::machine::{Entry, Machine};
 use super::planner::{Code, PlanError, Planner};
 use super::word::Word;
 
@@ -45,18 +47,63 @@ pub(super) enum Mode {
 }
 
 /// What a changed tuple of one relation means for another, maintained one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Delta {
     pub(super) consumer: RelId,
     pub(super) what: DeltaKind,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum DeltaKind {
-    /// The consumer's block is the value of this column.
-    Block(usize),
-    /// Run the plan with the tuple in these registers.
-    Run { regs: Vec<Reg>, pc: u32 },
+    /// The consumer's block is the value of this column, if these kept rows have it: what else the
+    /// rule asks of the block. Should they get it later, they tell so themselves.
+    Block { col: usize, guards: Vec<u32> },
+    /// Run the plan with the tuple in these registers; `last`: the last column matters.
+    Run { regs: Vec<Reg>, pc: u32, last: bool },
+}
+
+/// All that a relation needs, itself included, as one stretch.
+#[derive(Debug, Clone)]
+pub(super) struct OnDemand {
+    pub(super) start: u32,
+    /// The others: a bit each.
+    pub(super) before: Vec<u64>,
+}
+
+/// A maintained relation as it is kept up to date.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) rel: RelId,
+    pub(super) by_block: bool,
+    pub(super) base: u32,
+    /// Rows of a block.
+    pub(super) stride: u32,
+    pub(super) support: u32,
+    pub(super) index: Option<u32>,
+    pub(super) derive: u32,
+}
+
+/// Whom a relation tells of a tuple that comes or goes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Readers {
+    /// Consumers whose block is the first column, with guards.
+    pub(super) blocks: Vec<(RelId, Vec<u32>)>,
+    /// The same for another column.
+    pub(super) others: Vec<(RelId, usize, Vec<u32>)>,
+    /// Plans that need not know the last column, and those that do.
+    pub(super) once: Option<u32>,
+    pub(super) each: Option<u32>,
+}
+
+impl Readers {
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.is_by_block()
+    }
+
+    /// Nobody wants to know the tuples that changed, beyond the first column.
+    pub(super) fn is_by_block(&self) -> bool {
+        self.others.is_empty() && self.once.is_none() && self.each.is_none()
+    }
 }
 
 /// A reaction's plan: the registers of its parameters, and the relations it reads on demand.
@@ -78,9 +125,14 @@ pub(super) struct Compiled<W> {
     pub(super) known: Vec<Option<Vec<Tuple>>>,
     pub(super) stores: Vec<Store>,
     pub(super) modes: Vec<Mode>,
-    pub(super) deltas: Vec<Vec<Delta>>,
+    pub(super) readers: Vec<Readers>,
+    pub(super) machine: Machine,
+    /// Where the stretch begins that derives a relation, or a block, or checks a tuple of it.
+    pub(super) derive: Vec<u32>,
+    /// Where the stretch begins that derives all that a relation needs, itself included.
+    pub(super) schedules: Vec<Option<OnDemand>>,
     /// Maintained relations, each after those that it reads.
-    pub(super) maintained: Vec<RelId>,
+    pub(super) maintained: Vec<Kept>,
     /// Those of them that may hold without any fact.
     pub(super) unprompted: Vec<RelId>,
     /// For each relation, what must be derived on demand before it is read, itself included.
@@ -132,7 +184,7 @@ pub(super) fn compile<W: Word>(
     let reactions = compiler.plan_reactions()?;
     let needs = compiler.needs();
     let unprompted = compiler.unprompted();
-    let Compiler { planner, modes, deltas, maintained, general, .. } = compiler;
+    let Compiler { planner, modes, deltas, maintained, mut general, .. } = compiler;
     let mut layout = planner.layout;
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
     if rows > BIT_ROWS {
@@ -141,7 +193,33 @@ pub(super) fn compile<W: Word>(
     }
     let mut code = planner.code;
     shift_frames(&mut code, &mut layout);
+    let mut assembler = Assembler::new(&code);
+    let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
+    let schedules = schedules(&mut assembler, &modes, &layout.stores, &needs)?;
+    let readers = deltas.iter().map(|it| readers(&mut assembler, it)).collect::<Result<_, _>>()?;
+    for fixpoint in &mut general {
+        fixpoint.assemble(&mut assembler)?;
+    }
+    let mut reactions = reactions;
+    for plan in reactions.iter_mut().flatten() {
+        plan.pc = assembler.given(&[(plan.params.as_slice(), plan.pc)])?;
+    }
     let batches = attach_needs(schedule, reactions, &needs);
+    let machine = assembler.machine;
+    let kept = |rel: &RelId| {
+        let at = usize::from(rel.0);
+        let Store::Dense(dense) = &layout.stores[at] else { return None };
+        Some(Kept {
+            rel: *rel,
+            by_block: matches!(modes[at], Mode::Block { .. }),
+            base: dense.base,
+            stride: dense.strides.first().map_or(1, |it| *it),
+            support: dense.support.unwrap_or(dense.base),
+            index: layout.indexes.get(rel).copied(),
+            derive: derive[at],
+        })
+    };
+    let maintained = maintained.iter().filter_map(kept).collect();
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
         if let Role::Input(input) = &relation.role {
@@ -163,7 +241,10 @@ pub(super) fn compile<W: Word>(
         known: layout.known,
         stores: layout.stores,
         modes,
-        deltas,
+        readers,
+        machine,
+        derive,
+        schedules,
         maintained,
         unprompted,
         needs,
@@ -324,6 +405,110 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
     }
 }
 
+/// The stretch of every relation: all its rules.
+fn assemble_modes(
+    assembler: &mut Assembler<'_>,
+    modes: &[Mode],
+    stores: &[Store],
+) -> Result<Vec<u32>, PlanError> {
+    let stretch = |(at, mode): (usize, &Mode)| match mode {
+        Mode::Given | Mode::General { .. } => Ok(u32::MAX),
+        Mode::Scratch { rules } => match entry(at, &stores[at]) {
+            Some(entry) => assembler.schedule(&[(entry, rules)]),
+            None => assembler.stretch(rules),
+        },
+        Mode::Block { rules, fixes } => {
+            let plans: Vec<(&[Reg], u32)> = rules
+                .iter()
+                .chain(fixes)
+                .map(|(reg, pc)| (std::slice::from_ref(reg), *pc))
+                .collect();
+            assembler.given(&plans)
+        }
+        Mode::Tuple { checks } => {
+            let plans: Vec<(&[Reg], u32)> =
+                checks.iter().map(|(regs, pc)| (regs.as_slice(), *pc)).collect();
+            assembler.given(&plans)
+        }
+    };
+    modes.iter().enumerate().map(stretch).collect()
+}
+
+/// Where a relation derived on demand begins, if it is rows.
+fn entry(at: usize, store: &Store) -> Option<Entry> {
+    let Store::Dense(dense) = store else { return None };
+    let stride = dense.strides.first().map_or(1, |it| *it);
+    Some(Entry { rel: at as u16, base: dense.base, stride, support: dense.support, len: 0 })
+}
+
+/// Relations that need fewer others are derived one by one.
+const SCHEDULED: usize = 4;
+
+/// For relations that need many others: all of them as one stretch, if all are rows.
+fn schedules(
+    assembler: &mut Assembler<'_>,
+    modes: &[Mode],
+    stores: &[Store],
+    needs: &[Vec<RelId>],
+) -> Result<Vec<Option<OnDemand>>, PlanError> {
+    let part = |rel: &RelId| match &modes[usize::from(rel.0)] {
+        Mode::Scratch { rules } => {
+            let at = usize::from(rel.0);
+            Some((entry(at, &stores[at])?, rules.as_slice()))
+        }
+        _ => None,
+    };
+    let mut known: HashMap<&[RelId], u32> = HashMap::new();
+    let mut schedules = Vec::new();
+    for (at, all) in needs.iter().enumerate() {
+        let parts: Option<Vec<(Entry, &[u32])>> = all.iter().map(part).collect();
+        let schedule = match parts {
+            Some(parts) if parts.len() >= SCHEDULED => {
+                let start = match known.get(all.as_slice()) {
+                    Some(&start) => start,
+                    None => assembler.schedule(&parts)?,
+                };
+                known.insert(all, start);
+                let mut before = vec![0; needs.len().div_ceil(64)];
+                for rel in all.iter().filter(|it| usize::from(it.0) != at) {
+                    before[usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+                }
+                Some(OnDemand { start, before })
+            }
+            _ => None,
+        };
+        schedules.push(schedule);
+    }
+    Ok(schedules)
+}
+
+fn readers(assembler: &mut Assembler<'_>, deltas: &[Delta]) -> Result<Readers, PlanError> {
+    let mut readers = Readers::default();
+    let (mut once, mut each): (Vec<(&[Reg], u32)>, Vec<(&[Reg], u32)>) = (Vec::new(), Vec::new());
+    for (at, delta) in deltas.iter().enumerate() {
+        if deltas[..at].contains(delta) {
+            continue;
+        }
+        match &delta.what {
+            DeltaKind::Block { col: 0, guards } => {
+                readers.blocks.push((delta.consumer, guards.clone()));
+            }
+            DeltaKind::Block { col, guards } => {
+                readers.others.push((delta.consumer, *col, guards.clone()));
+            }
+            DeltaKind::Run { regs, pc, last: false } => once.push((regs, *pc)),
+            DeltaKind::Run { regs, pc, last: true } => each.push((regs, *pc)),
+        }
+    }
+    if !once.is_empty() {
+        readers.once = Some(assembler.given(&once)?);
+    }
+    if !each.is_empty() {
+        readers.each = Some(assembler.given(&each)?);
+    }
+    Ok(readers)
+}
+
 /// Reactions by batch, with what they read on demand.
 fn attach_needs(
     schedule: &Schedule,
@@ -371,7 +556,10 @@ impl<W: Word> Compiled<W> {
             known: Vec::new(),
             stores: Vec::new(),
             modes: Vec::new(),
-            deltas: Vec::new(),
+            readers: Vec::new(),
+            machine: Machine::default(),
+            derive: Vec::new(),
+            schedules: Vec::new(),
             maintained: Vec::new(),
             unprompted: Vec::new(),
             needs: Vec::new(),

@@ -7,7 +7,7 @@ use crate::rules::{Atom, Column, Literal, RelId, RuleId, Term, Type, VarId};
 
 use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::layout::{Store, size};
-use super::super::planner::{FREE_LOOPS, Goal, Lit, PlanError, depends_on, lit};
+use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, PlanError, depends_on, lit};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, is_row_local, reads, relations_of, uses};
 
@@ -68,7 +68,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             && !mutual
             && finite
             && rows <= 1 << 12
-            && !relation.columns.is_empty()
+            && (1..=GIVEN.len()).contains(&relation.columns.len())
             && rules.iter().all(|it| {
                 it.body.iter().all(|literal| !matches!(literal, Literal::Aggregate(_)))
                     && relations_of(&it.body)
@@ -227,7 +227,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 {
                     tests.push(RowTerm { negated, row: RowSource::At(row) });
                 }
-                Op::Fetch { reg, fun } if step.is_none() => step = Some((reg, fun)),
+                Op::Fetch { reg, fun } if step.is_none() && fun.n <= 2 => step = Some((reg, fun)),
                 Op::EmitBit { row: head, bit, .. }
                     if at + 1 == end as usize
                         && head == row

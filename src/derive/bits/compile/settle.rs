@@ -4,6 +4,7 @@ use crate::rules::{Literal, RelId, Role};
 
 use super::super::super::budget::{Exhausted, ROWS, Resource};
 use super::super::super::rows::{Tuple, two_of_a_key};
+use super::super::assemble::Assembler;
 use super::super::code::StoreId;
 use super::super::general::{self, Variant};
 use super::super::layout::Store;
@@ -112,10 +113,14 @@ impl<'p, W: Word> Compiler<'p, W> {
         if let Some(facts) = ground {
             return Ok(facts);
         }
-        let fixpoint = self.plan_fixpoint(relations)?;
+        let mut fixpoint = self.plan_fixpoint(relations)?;
+        let mut assembler = Assembler::new(&self.planner.code);
+        fixpoint.assemble(&mut assembler)?;
+        let machine = assembler.machine;
         let layout = &mut self.planner.layout;
         // Lent to the machine for the run, not copied: there are many such strata.
         let mut probe = Compiled::bare(self.program);
+        probe.machine = machine;
         probe.code = std::mem::take(&mut self.planner.code);
         probe.statics = std::mem::take(&mut layout.statics);
         probe.orders = std::mem::take(&mut layout.orders);

@@ -146,14 +146,22 @@ const FETCH: u32 = 3;
 pub(super) const FREE_LOOPS: u32 = 2;
 
 /// Variables of one rule, wildcards included.
-const MAX_VARS: usize = 160;
+const MAX_VARS: usize = 155;
+
+/// The registers in which a stretch of plans finds the tuple that it is about.
+pub(super) const GIVEN: [Reg; 4] = [155, 156, 157, 158];
+
+/// The register of sums that an address needs on the way.
+pub(super) const SPARE: Reg = 159;
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn new(program: &'p Program) -> Self {
+        // The constant 0 is always there: the key of what has no key.
+        let code = Code { constants: vec![(0, (REGS - 1) as Reg)], ..Code::default() };
         Self {
             program,
             layout: Layout::new(program),
-            code: Code::default(),
+            code,
             estimates: vec![0.0; program.relations.len()],
             may_index: false,
             owner: 0,
@@ -211,10 +219,10 @@ impl<'p, W: Word> Planner<'p, W> {
             return Ok(reg);
         }
         let reg = REGS - 1 - self.code.constants.len();
-        if reg < MAX_VARS {
+        if reg <= usize::from(SPARE) {
             return Err(PlanError::TooLarge {
                 place: "the program".into(),
-                what: format!("more than {} different constants", REGS - MAX_VARS),
+                what: format!("more than {} different constants", REGS - 1 - usize::from(SPARE)),
             });
         }
         self.code.constants.push((value, reg as Reg));
@@ -458,7 +466,7 @@ pub(super) fn expr_vars(expr: &Expr, vars: &mut BTreeSet<VarId>) {
 }
 
 /// The named variables of a literal, those of an aggregate that are not its own included.
-fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
+pub(super) fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match lit {
         Lit::Same(a, b) => vars.extend([*a, *b]),

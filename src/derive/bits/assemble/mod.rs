@@ -1,0 +1,478 @@
+//! Plans lowered to the instructions that run.
+//!
+//! Deliberately absent: choices of order; instructions come out as the plan has them.
+
+mod rows;
+mod sweeps;
+
+use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
+use super::machine::{Chase, Entry, Inst, Machine, SLOTS, Scan, Skip};
+use super::planner::{Code, GIVEN, PlanError};
+use sweeps::{apart, compressed, with_stride};
+
+/// Lowers plans one by one into one machine.
+#[derive(Debug)]
+pub(super) struct Assembler<'c> {
+    code: &'c Code,
+    pub(super) machine: Machine,
+    owner: u32,
+    /// Loops that are open, plans around this one included.
+    depth: usize,
+    /// A register that is always 0.
+    zero: Reg,
+    /// The registers that stand for the plan's own: its tuple is found where it was given.
+    alias: [Reg; REGS],
+}
+
+/// A loop on its way: where its body begins and which jumps end at its `Next`.
+struct Open {
+    reg: Reg,
+    slot: u8,
+    body: usize,
+    fails: Vec<usize>,
+}
+
+impl<'c> Assembler<'c> {
+    pub(super) fn new(code: &'c Code) -> Self {
+        let zero = code.constants.iter().find(|it| it.0 == 0).map_or(0, |it| it.1);
+        let alias = std::array::from_fn(|it| it as Reg);
+        Self { code, machine: Machine::default(), owner: 0, depth: 0, zero, alias }
+    }
+
+    /// Lowers the plans that begin at these instructions, one after the other, and ends them.
+    pub(super) fn stretch(&mut self, plans: &[u32]) -> Result<u32, PlanError> {
+        let start = self.machine.insts.len() as u32;
+        for &pc in plans {
+            self.plan(pc as usize, self.code.ops.len())?;
+        }
+        self.push(Inst::Halt);
+        Ok(start)
+    }
+
+    /// Lowers plans about one tuple, one after the other: the registers that take its values, and
+    /// where the plan begins.
+    pub(super) fn given(&mut self, plans: &[(&[Reg], u32)]) -> Result<u32, PlanError> {
+        let start = self.machine.insts.len() as u32;
+        for &(regs, pc) in plans {
+            self.owner = self.code.owner[pc as usize];
+            if regs.len() <= GIVEN.len() {
+                for (&reg, from) in regs.iter().zip(GIVEN) {
+                    self.alias[usize::from(reg)] = from;
+                }
+            } else {
+                let regs = self.pool(regs);
+                self.machine.lists.push(regs);
+                self.push(Inst::Args { regs: (self.machine.lists.len() - 1) as u32 });
+            }
+            self.plan(pc as usize, self.code.ops.len())?;
+            self.alias = std::array::from_fn(|it| it as Reg);
+        }
+        self.push(Inst::Halt);
+        Ok(start)
+    }
+
+    pub(super) fn push(&mut self, inst: Inst) -> usize {
+        self.machine.insts.push(inst);
+        self.machine.owner.push(self.owner);
+        self.machine.insts.len() - 1
+    }
+
+    /// Lowers a straight list of instructions up to its last, or up to `end`.
+    fn plan(&mut self, mut pc: usize, end: usize) -> Result<(), PlanError> {
+        let depth = self.depth;
+        let mut fails = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        while pc < end {
+            self.owner = self.code.owner[pc];
+            let op = self.code.ops[pc];
+            pc += 1;
+            let fails = open.last_mut().map_or(&mut fails, |it| &mut it.fails);
+            match op {
+                Op::Loop { reg, rows } => {
+                    self.and_some(&[rows], fails);
+                    while let Some(Op::TestBit { row, bit, negated }) = self.code.ops[..end].get(pc)
+                        && *bit != reg
+                        && let Some(term) = self.filter(row, *negated, reg)
+                    {
+                        let term = self.term_number(term);
+                        let bit = self.alias(*bit);
+                        fails.push(self.push(Inst::Filter { term, bit, skip: 0 }));
+                        pc += 1;
+                    }
+                    let spent = match self.code.ops[..end].get(pc) {
+                        Some(Op::Spend { steps }) => Some(*steps),
+                        _ => None,
+                    };
+                    let next = pc + usize::from(spent.is_some());
+                    if let Some(steps) = spent {
+                        self.push(Inst::Spend { steps });
+                    }
+                    if let Some((tests, row)) = self.gathered(next, end, reg)
+                        && let Some(()) = self.gather(reg, tests, row, fails)?
+                    {
+                        break;
+                    }
+                    let slot = self.slot()?;
+                    if let Some((tests, row, support, terms)) = self.swept(next, end, reg) {
+                        fails.push(self.push(Inst::Keep { slot, skip: 0 }));
+                        self.push(Inst::LoadFirst { n: u16::MAX });
+                        let (row, stride) = apart(row, reg);
+                        self.sweep(reg, slot, row, stride, support, terms, Some(tests));
+                        break;
+                    }
+                    fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
+                    let body = self.machine.insts.len();
+                    open.push(Open { reg, slot, body, fails: Vec::new() });
+                    continue;
+                }
+                Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
+                    self.and_some(&[rows], fails);
+                    let slot = self.slot()?;
+                    let Some(terms) = self.sides(moving, reg) else {
+                        fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
+                        let body = self.machine.insts.len();
+                        let mut fails = Vec::new();
+                        let row = with_stride(row, reg, stride);
+                        self.emit_row(row, support, [fixed, moving], &mut fails);
+                        open.push(Open { reg, slot, body, fails });
+                        break;
+                    };
+                    fails.push(self.push(Inst::Keep { slot, skip: 0 }));
+                    if fixed.len == 0 {
+                        self.push(Inst::LoadFirst { n: u16::MAX });
+                    } else {
+                        self.and_some(&[fixed], fails);
+                        self.some(fails);
+                    }
+                    self.sweep(reg, slot, row, stride, support, terms, None);
+                    break;
+                }
+                Op::TestSub { end, negated } => {
+                    let at = self.push(Inst::Sub { negated, body: 0, skip: 0 });
+                    let body = self.within(pc, end as usize)?;
+                    self.machine.insts[at] = Inst::Sub { negated, body, skip: 0 };
+                    fails.push(at);
+                    pc = end as usize;
+                }
+                Op::Fold { fold, end, results } => {
+                    let results = self.list(results);
+                    let at = self.push(Inst::Halt);
+                    let body = self.within(pc, end as usize)?;
+                    self.machine.insts[at] = Inst::Fold { fold, results, body, skip: 0 };
+                    fails.push(at);
+                    pc = end as usize;
+                }
+                Op::Fix { row, reg, end } => {
+                    let frame = row.space == Space::Frame;
+                    let row = self.place(row);
+                    let at = self.push(Inst::Halt);
+                    let body = self.within(pc, end as usize)?;
+                    self.machine.insts[at] = match frame {
+                        true => Inst::FixFrame { at: row, reg, body },
+                        false => Inst::Fix { at: row, reg, body },
+                    };
+                    break;
+                }
+                Op::Scan { store, order, bound, free } => {
+                    let (bound, free) = (self.regs(bound), self.regs(free));
+                    self.machine.scans.push(Scan { store, order, bound, free });
+                    let scan = (self.machine.scans.len() - 1) as u32;
+                    let at = self.push(Inst::Halt);
+                    let body = self.within(pc, end)?;
+                    self.machine.insts[at] = Inst::Scan { scan, body };
+                    break;
+                }
+                other => match self.step(other, fails) {
+                    Step::On => {}
+                    Step::End => break,
+                },
+            }
+        }
+        while let Some(last) = open.pop() {
+            self.land(&last.fails)?;
+            let back = self.skip(self.machine.insts.len() - last.body)?;
+            self.push(Inst::Next { reg: last.reg, slot: last.slot, back });
+        }
+        self.land(&fails)?;
+        self.depth = depth;
+        Ok(())
+    }
+
+    /// A plan within the plan; returns its length.
+    fn within(&mut self, pc: usize, end: usize) -> Result<Skip, PlanError> {
+        let start = self.machine.insts.len();
+        let owner = self.owner;
+        self.plan(pc, end)?;
+        self.push(Inst::Halt);
+        self.owner = owner;
+        self.skip(self.machine.insts.len() - start)
+    }
+
+    fn skip(&self, by: usize) -> Result<Skip, PlanError> {
+        Skip::try_from(by).map_err(|_| self.too_long())
+    }
+
+    fn too_long(&self) -> PlanError {
+        PlanError::TooLarge {
+            place: format!("rule {}", self.owner),
+            what: "a plan that is too long".into(),
+        }
+    }
+
+    /// The jumps end here.
+    fn land(&mut self, fails: &[usize]) -> Result<(), PlanError> {
+        for &at in fails {
+            let by = self.skip(self.machine.insts.len() - at)?;
+            if let Some(skip) = self.machine.insts[at].skip_mut() {
+                *skip = by;
+            }
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self) -> Result<u8, PlanError> {
+        if self.depth == SLOTS {
+            return Err(self.too_long());
+        }
+        self.depth += 1;
+        Ok((self.depth - 1) as u8)
+    }
+
+    /// Lowers the relations derived on demand, each with its entry, one after the other.
+    pub(super) fn schedule(&mut self, relations: &[(Entry, &[u32])]) -> Result<u32, PlanError> {
+        let start = self.machine.insts.len() as u32;
+        for (entry, plans) in relations {
+            if let Some(&first) = plans.first() {
+                self.owner = self.code.owner[first as usize];
+            }
+            let at = self.push(Inst::Enter { entry: self.machine.entries.len() as u32 });
+            let number = self.machine.entries.len();
+            self.machine.entries.push(*entry);
+            for &pc in *plans {
+                self.plan(pc as usize, self.code.ops.len())?;
+            }
+            self.machine.entries[number].len = (self.machine.insts.len() - at) as u32;
+        }
+        self.push(Inst::Halt);
+        Ok(start)
+    }
+
+    fn list(&mut self, list: RegList) -> u32 {
+        let list = self.regs(list);
+        self.machine.lists.push(list);
+        (self.machine.lists.len() - 1) as u32
+    }
+
+    fn regs(&mut self, list: RegList) -> RegList {
+        let code = self.code;
+        self.pool(&code.regs[list.start as usize..(list.start + list.len) as usize])
+    }
+
+    fn pool(&mut self, regs: &[Reg]) -> RegList {
+        let start = self.machine.regs.len() as u32;
+        self.machine.regs.extend(regs.iter().map(|&it| self.alias[usize::from(it)]));
+        RegList { start, len: regs.len() as u32 }
+    }
+
+    fn alias(&self, reg: Reg) -> Reg {
+        self.alias[usize::from(reg)]
+    }
+
+    fn expr(&mut self, expr: ExprId) -> ExprId {
+        let node = match self.code.exprs[expr.0 as usize] {
+            ExprNode::Reg(reg) => ExprNode::Reg(self.alias(reg)),
+            ExprNode::Binary(op, lhs, rhs) => {
+                let lhs = self.expr(lhs);
+                let rhs = self.expr(rhs);
+                ExprNode::Binary(op, lhs, rhs)
+            }
+        };
+        self.machine.exprs.push(node);
+        ExprId((self.machine.exprs.len() - 1) as u32)
+    }
+
+    /// Instructions that open no loop.
+    fn step(&mut self, op: Op, fails: &mut Vec<usize>) -> Step {
+        match op {
+            Op::Fetch { reg, fun } => fails.push(self.fetch(reg, fun)),
+            Op::TestFun { fun, value, negated } => {
+                let (at, value) = (self.place(fun), self.alias(value));
+                let skip = 0;
+                fails.push(self.push(match (fun.space == Space::Static, negated) {
+                    (true, false) => Inst::IsS { at, value, skip },
+                    (true, true) => Inst::IsNotS { at, value, skip },
+                    (false, false) => Inst::IsK { at, value, skip },
+                    (false, true) => Inst::IsNotK { at, value, skip },
+                }));
+            }
+            Op::TestHas { fun, negated } => {
+                let at = self.place(fun);
+                let skip = 0;
+                fails.push(self.push(match (fun.space == Space::Static, negated) {
+                    (true, false) => Inst::HasS { at, skip },
+                    (true, true) => Inst::LacksS { at, skip },
+                    (false, false) => Inst::HasK { at, skip },
+                    (false, true) => Inst::LacksK { at, skip },
+                }));
+            }
+            Op::TestBit { row, bit, negated } => {
+                let (bit, skip) = (self.alias(bit), 0);
+                if let Some((base, key)) = self.one_key(&row)
+                    && row.space != Space::Static
+                {
+                    fails.push(self.push(match (row.space, negated) {
+                        (Space::Frame, false) => Inst::InF1 { base, key, bit, skip },
+                        (Space::Frame, true) => Inst::OutF1 { base, key, bit, skip },
+                        (_, false) => Inst::InK1 { base, key, bit, skip },
+                        (_, true) => Inst::OutK1 { base, key, bit, skip },
+                    }));
+                    return Step::On;
+                }
+                let at = self.place(row);
+                fails.push(self.push(match (row.space, negated) {
+                    (Space::Static, false) => Inst::InS { at, bit, skip },
+                    (Space::Static, true) => Inst::OutS { at, bit, skip },
+                    (Space::Kept, false) => Inst::InK { at, bit, skip },
+                    (Space::Kept, true) => Inst::OutK { at, bit, skip },
+                    (Space::Frame, false) => Inst::InF { at, bit, skip },
+                    (Space::Frame, true) => Inst::OutF { at, bit, skip },
+                }));
+            }
+            Op::TestAny { rows, negated: false } => {
+                self.and_some(&[rows], fails);
+                self.some(fails);
+            }
+            Op::TestAny { rows, negated: true } => {
+                self.and(&[rows]);
+                fails.push(self.push(Inst::TestNone { skip: 0 }));
+            }
+            Op::Compare { op, lhs, rhs } => {
+                let (lhs, rhs) = (self.alias(lhs), self.alias(rhs));
+                fails.push(self.push(Inst::Compare { op, lhs, rhs, skip: 0 }));
+            }
+            Op::CompareExpr { op, lhs, rhs } => {
+                let (lhs, rhs) = (self.expr(lhs), self.expr(rhs));
+                fails.push(self.push(Inst::CompareExpr { op, lhs, rhs, skip: 0 }));
+            }
+            Op::Let { reg, expr } => {
+                let expr = self.expr(expr);
+                fails.push(self.push(Inst::Let { reg, expr, skip: 0 }));
+            }
+            Op::Value { reg, expr } => {
+                let expr = self.expr(expr);
+                self.push(Inst::Value { reg, expr });
+            }
+            Op::Spend { steps } => {
+                self.push(Inst::Spend { steps });
+            }
+            Op::Count { reg, rows } => {
+                self.and(&[rows]);
+                self.push(Inst::Count { reg });
+            }
+            Op::TestScan { store, order, bound, negated } => {
+                let (bound, free) = (self.regs(bound), RegList { start: 0, len: 0 });
+                self.machine.scans.push(Scan { store, order, bound, free });
+                let scan = (self.machine.scans.len() - 1) as u32;
+                fails.push(self.push(Inst::TestScan { scan, negated, skip: 0 }));
+            }
+            last => {
+                self.last(last, fails);
+                return Step::End;
+            }
+        }
+        Step::On
+    }
+
+    fn last(&mut self, op: Op, fails: &mut Vec<usize>) {
+        match op {
+            Op::EmitRow { row, support, rows } => {
+                self.emit_row(row, support, [rows, Rows { start: 0, len: 0 }], fails);
+            }
+            Op::EmitBit { row, support, bit } => {
+                let (at, bit) = (self.place(row), self.alias(bit));
+                self.push(match row.space {
+                    Space::Frame => Inst::BitF { at, bit },
+                    _ => Inst::BitK { at, bit },
+                });
+                self.note(support);
+            }
+            Op::EmitTuple { store, values } => {
+                let values = self.list(values);
+                self.push(Inst::EmitTuple { store, values });
+            }
+            Op::Collect { key, values } => {
+                let (key, values) = (self.list(key), self.list(values));
+                self.push(Inst::Collect { key, values });
+            }
+            Op::Suspect { relation, values } => {
+                let values = self.list(values);
+                self.push(Inst::Suspect { relation, values });
+            }
+            Op::Dirty { relation, block } => {
+                let block = self.alias(block);
+                self.push(Inst::Dirty { relation, block });
+            }
+            Op::React { reaction } => {
+                let code = self.code;
+                let named = self.pool(&code.effects[reaction as usize].named);
+                self.machine.lists.push(named);
+                self.push(Inst::React { named: (self.machine.lists.len() - 1) as u32 });
+            }
+            Op::Chase { row, middle, size, stride, reg, tests, fun } => {
+                self.and(&[tests]);
+                let mut first = fun;
+                let mut step = 0;
+                for key in (0..usize::from(fun.n)).filter(|&it| fun.regs[it] == reg) {
+                    step += std::mem::take(&mut first.strides[key]);
+                }
+                let chase = Chase {
+                    frame: row.space == Space::Frame,
+                    row: self.place(compressed(row)),
+                    middle,
+                    size,
+                    stride,
+                    member: reg,
+                    is_static: fun.space == Space::Static,
+                    fun: self.two_keys(compressed(first)),
+                    step,
+                };
+                self.machine.chases.push(chase);
+                let chase = (self.machine.chases.len() - 1) as u32;
+                self.push(Inst::Chase { chase });
+            }
+            found => {
+                debug_assert_eq!(found, Op::Found, "an instruction without a lowering");
+                self.push(Inst::Found);
+            }
+        }
+    }
+
+    fn note(&mut self, support: Option<Support>) {
+        if let Some(Support { space, base, first }) = support {
+            let bit = self.alias(first);
+            self.push(match space {
+                Space::Frame => Inst::NoteF { base, bit },
+                _ => Inst::NoteK { base, bit },
+            });
+        }
+    }
+
+    fn fetch(&mut self, reg: Reg, fun: Address) -> usize {
+        let skip = 0;
+        if fun.space != Space::Static
+            && let Some((base, key)) = self.one_key(&fun)
+        {
+            return self.push(Inst::FetchK1 { base, key, reg, skip });
+        }
+        let at = self.place(fun);
+        self.push(match fun.space {
+            Space::Static => Inst::FetchS { at, reg, skip },
+            _ => Inst::FetchK { at, reg, skip },
+        })
+    }
+}
+
+enum Step {
+    On,
+    End,
+}

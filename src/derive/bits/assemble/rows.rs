@@ -1,0 +1,183 @@
+//! Addresses and ANDs of rows, lowered.
+
+use super::super::code::{Address, Reg, RowSource, RowTerm, Rows, Space, Support};
+use super::super::machine::{Inst, Place};
+use super::super::planner::SPARE;
+use super::Assembler;
+
+impl Assembler<'_> {
+    /// One key with stride 1, or none.
+    pub(super) fn one_key(&self, address: &Address) -> Option<(u32, Reg)> {
+        match (address.n, address.strides[0]) {
+            (0, _) => Some((address.base, self.zero)),
+            (1, 1) => Some((address.base, self.alias(address.regs[0]))),
+            _ => None,
+        }
+    }
+
+    /// The address with two keys; of more than two, all but the first are summed up before.
+    pub(super) fn place(&mut self, address: Address) -> Place {
+        if address.n > 2 {
+            let mut address = address;
+            address.regs = address.regs.map(|it| self.alias(it));
+            self.machine.addresses.push(address);
+            let at = (self.machine.addresses.len() - 1) as u32;
+            self.push(Inst::Reach { reg: SPARE, address: at });
+            let keys = [address.regs[0], SPARE];
+            return Place { base: address.base, strides: [address.strides[0] as u16, 1], keys };
+        }
+        self.two_keys(address)
+    }
+
+    pub(super) fn two_keys(&self, address: Address) -> Place {
+        let mut place = Place { base: address.base, strides: [0; 2], keys: [self.zero; 2] };
+        for key in 0..usize::from(address.n).min(2) {
+            place.strides[key] = address.strides[key] as u16;
+            place.keys[key] = self.alias(address.regs[key]);
+        }
+        place
+    }
+
+    /// The AND of all these rows in the accumulator, or a failure if there is nothing left.
+    pub(super) fn and_some(&mut self, lists: &[Rows], fails: &mut Vec<usize>) {
+        let start = self.machine.insts.len();
+        self.and(lists);
+        self.exits(start, fails);
+    }
+
+    /// Lets the narrowing since `start` fail as soon as nothing is left.
+    pub(super) fn exits(&mut self, start: usize, fails: &mut Vec<usize>) {
+        for at in start..self.machine.insts.len() {
+            let short = match self.machine.insts[at] {
+                Inst::LoadS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, true, false)),
+                Inst::LoadK { at } => near(at).map(|(b, k)| one(Space::Kept, b, k, true, false)),
+                Inst::LoadF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, true, false)),
+                Inst::AndS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, false, false)),
+                Inst::AndK { at } => near(at).map(|(b, k)| one(Space::Kept, b, k, false, false)),
+                Inst::AndF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, false, false)),
+                Inst::DropS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, false, true)),
+                Inst::DropK { at } => near(at).map(|(b, k)| one(Space::Kept, b, k, false, true)),
+                Inst::DropF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, false, true)),
+                _ => None,
+            };
+            if let Some(short) = short {
+                self.machine.insts[at] = short;
+                fails.push(at);
+            }
+        }
+    }
+
+    /// Goes on if the accumulator has members; the last narrowing may have seen to that.
+    pub(super) fn some(&mut self, fails: &mut Vec<usize>) {
+        if fails.last().is_none_or(|&it| it + 1 != self.machine.insts.len()) {
+            fails.push(self.push(Inst::TestSome { skip: 0 }));
+        }
+    }
+
+    /// The AND of all these rows in the accumulator.
+    pub(super) fn and(&mut self, lists: &[Rows]) {
+        let code = self.code;
+        let terms =
+            lists.iter().flat_map(|it| &code.rows[it.start as usize..(it.start + it.len) as usize]);
+        self.and_terms(&terms.collect::<Vec<_>>());
+    }
+
+    pub(super) fn and_terms(&mut self, terms: &[&RowTerm]) {
+        let (positive, negated): (Vec<&RowTerm>, Vec<&RowTerm>) =
+            terms.iter().partition(|it| !it.negated);
+        if positive.is_empty() {
+            self.push(Inst::LoadFirst { n: u16::MAX });
+        }
+        for (at, term) in positive.iter().enumerate() {
+            self.term(term, at == 0);
+        }
+        for term in negated {
+            self.term(term, false);
+        }
+    }
+
+    pub(super) fn term(&mut self, term: &RowTerm, first: bool) {
+        let negated = term.negated;
+        let alias = |it: Reg| self.alias[usize::from(it)];
+        let inst = match term.row {
+            RowSource::All(n) if first => Inst::LoadFirst { n },
+            RowSource::All(n) => Inst::AndFirst { n },
+            RowSource::Only(key) if first => Inst::LoadOne { key: alias(key) },
+            RowSource::Only(key) if negated => Inst::DropOne { key: alias(key) },
+            RowSource::Only(key) => Inst::AndOne { key: alias(key) },
+            RowSource::Next { space, base, key } => {
+                let at = Place { base, strides: [1, 0], keys: [alias(key), self.zero] };
+                two(space, at, first, negated)
+            }
+            RowSource::At(address) => {
+                let at = match self.one_key(&address) {
+                    Some((base, key)) => Place { base, strides: [1, 0], keys: [key, self.zero] },
+                    None => self.place(address),
+                };
+                two(address.space, at, first, negated)
+            }
+        };
+        self.push(inst);
+    }
+
+    pub(super) fn emit_row(
+        &mut self,
+        row: Address,
+        support: Option<Support>,
+        rows: [Rows; 2],
+        fails: &mut Vec<usize>,
+    ) {
+        self.and_some(&rows, fails);
+        if let Some((base, key)) = self.one_key(&row)
+            && let Some(Support { base: support, first, .. }) = support
+        {
+            let (bit, skip) = (self.alias(first), 0);
+            fails.push(self.push(match row.space {
+                Space::Frame => Inst::GrowF1 { base, key, support, bit, skip },
+                _ => Inst::GrowK1 { base, key, support, bit, skip },
+            }));
+            return;
+        }
+        let at = self.place(row);
+        let grow = match row.space {
+            Space::Frame => Inst::GrowF { at, skip: 0 },
+            _ => Inst::GrowK { at, skip: 0 },
+        };
+        fails.push(self.push(grow));
+        self.note(support);
+    }
+}
+
+/// One key with stride 1.
+fn near(place: Place) -> Option<(u32, Reg)> {
+    (place.strides == [1, 0]).then_some((place.base, place.keys[0]))
+}
+
+fn one(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
+    let skip = 0;
+    match (space, first, negated) {
+        (Space::Static, true, _) => Inst::LoadS1 { base, key, skip },
+        (Space::Kept, true, _) => Inst::LoadK1 { base, key, skip },
+        (Space::Frame, true, _) => Inst::LoadF1 { base, key, skip },
+        (Space::Static, _, false) => Inst::AndS1 { base, key, skip },
+        (Space::Kept, _, false) => Inst::AndK1 { base, key, skip },
+        (Space::Frame, _, false) => Inst::AndF1 { base, key, skip },
+        (Space::Static, _, true) => Inst::DropS1 { base, key, skip },
+        (Space::Kept, _, true) => Inst::DropK1 { base, key, skip },
+        (Space::Frame, _, true) => Inst::DropF1 { base, key, skip },
+    }
+}
+
+fn two(space: Space, at: Place, first: bool, negated: bool) -> Inst {
+    match (space, first, negated) {
+        (Space::Static, true, _) => Inst::LoadS { at },
+        (Space::Kept, true, _) => Inst::LoadK { at },
+        (Space::Frame, true, _) => Inst::LoadF { at },
+        (Space::Static, _, false) => Inst::AndS { at },
+        (Space::Kept, _, false) => Inst::AndK { at },
+        (Space::Frame, _, false) => Inst::AndF { at },
+        (Space::Static, _, true) => Inst::DropS { at },
+        (Space::Kept, _, true) => Inst::DropK { at },
+        (Space::Frame, _, true) => Inst::DropF { at },
+    }
+}

@@ -1,0 +1,157 @@
+//! Loops whose body is rows side by side, as one instruction.
+
+use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space, Support};
+use super::super::machine::{Inst, Noted, Sweep, SweepTerm};
+use super::super::planner::{PlanError, depends_on};
+use super::Assembler;
+
+/// A loop as a sweep: tests of the member, the head's row with its support, and the rows that the
+/// head takes.
+type Swept = ([SweepTerm; 2], Address, Option<Support>, [SweepTerm; 2]);
+
+impl Assembler<'_> {
+    /// The row of a bit that is tested for each member of a loop over the register.
+    pub(super) fn filter(&self, row: &Address, negated: bool, reg: Reg) -> Option<SweepTerm> {
+        let term = self.side(&RowTerm { negated, row: RowSource::At(*row) }, reg)?;
+        (term.stride != 0).then_some(term)
+    }
+
+    pub(super) fn term_number(&mut self, term: SweepTerm) -> u32 {
+        self.machine.terms.push(term);
+        (self.machine.terms.len() - 1) as u32
+    }
+
+    /// The rows of the kept members as one instruction.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of one instruction")]
+    pub(super) fn sweep(
+        &mut self,
+        reg: Reg,
+        slot: u8,
+        row: Address,
+        stride: u32,
+        support: Option<Support>,
+        terms: [SweepTerm; 2],
+        tests: Option<[SweepTerm; 2]>,
+    ) {
+        let frame = row.space == Space::Frame;
+        let row = self.place(compressed(row));
+        let support = support.map(|it| match it.first == reg {
+            true => (it.base, Noted::Members),
+            false => (it.base, Noted::Register(self.alias(it.first))),
+        });
+        self.machine.sweeps.push(Sweep { frame, row, stride, terms, tests, support });
+        let sweep = (self.machine.sweeps.len() - 1) as u32;
+        self.push(Inst::Sweep { sweep, slot });
+    }
+
+    /// A loop whose body tests rows of the member and then takes rows of the member: the tests, the
+    /// head's row with its support, and the rows.
+    pub(super) fn swept(&self, pc: usize, end: usize, reg: Reg) -> Option<Swept> {
+        let ops = self.code.ops.get(pc..end.min(pc + 2))?;
+        let [Op::TestAny { rows: tests, negated: false }, Op::EmitRow { row, support, rows }] = ops
+        else {
+            return None;
+        };
+        Some((self.sides(*tests, reg)?, *row, *support, self.sides(*rows, reg)?))
+    }
+
+    /// A loop whose body tests rows of the member and notes the member in a row: those rows, and
+    /// the row to be noted in.
+    pub(super) fn gathered(&self, pc: usize, end: usize, reg: Reg) -> Option<(Rows, Address)> {
+        let ops = self.code.ops.get(pc..end.min(pc + 2))?;
+        let [Op::TestAny { rows, negated: false }, Op::EmitBit { row, support: None, bit }] = ops
+        else {
+            return None;
+        };
+        let apart = !row.regs[..usize::from(row.n)].contains(&reg);
+        (*bit == reg && apart && row.n <= 2).then_some((*rows, *row))
+    }
+
+    /// The same as one instruction, if the rows that depend on the member are one or two.
+    pub(super) fn gather(
+        &mut self,
+        reg: Reg,
+        tests: Rows,
+        row: Address,
+        fails: &mut Vec<usize>,
+    ) -> Result<Option<()>, PlanError> {
+        let code = self.code;
+        let terms = &code.rows[tests.start as usize..(tests.start + tests.len) as usize];
+        let (moving, fixed): (Vec<&RowTerm>, Vec<&RowTerm>) =
+            terms.iter().partition(|it| depends_on(it, reg));
+        let sides: Option<Vec<SweepTerm>> = moving.iter().map(|it| self.side(it, reg)).collect();
+        let terms = match sides.as_deref() {
+            Some([only]) => [*only, *only],
+            Some([one, two]) => [*one, *two],
+            _ => return Ok(None),
+        };
+        let slot = self.slot()?;
+        fails.push(self.push(Inst::Keep { slot, skip: 0 }));
+        let start = self.machine.insts.len();
+        self.and_terms(&fixed);
+        if !fixed.is_empty() {
+            self.exits(start, fails);
+            self.some(fails);
+        }
+        let (frame, row) = (row.space == Space::Frame, self.two_keys(row));
+        let sweep = Sweep { frame, row, stride: 0, terms, tests: None, support: None };
+        self.machine.sweeps.push(sweep);
+        let sweep = (self.machine.sweeps.len() - 1) as u32;
+        self.push(Inst::Gather { sweep, slot });
+        Ok(Some(()))
+    }
+
+    /// Rows that the body of a loop over the register takes side by side: one or two.
+    pub(super) fn sides(&self, rows: Rows, reg: Reg) -> Option<[SweepTerm; 2]> {
+        let terms = &self.code.rows[rows.start as usize..(rows.start + rows.len) as usize];
+        match terms {
+            [only] => self.side(only, reg).map(|it| [it, it]),
+            [one, two] => Some([self.side(one, reg)?, self.side(two, reg)?]),
+            _ => None,
+        }
+    }
+
+    pub(super) fn side(&self, term: &RowTerm, reg: Reg) -> Option<SweepTerm> {
+        let address = match term.row {
+            RowSource::Next { space, base, key } => {
+                Address { base, space, n: 1, regs: [key, 0, 0, 0], strides: [1, 0, 0, 0] }
+            }
+            RowSource::At(address) => address,
+            RowSource::Only(_) | RowSource::All(_) => return None,
+        };
+        let (address, stride) = apart(address, reg);
+        let address = compressed(address);
+        (address.n <= 2).then(|| SweepTerm {
+            space: address.space,
+            negated: term.negated,
+            place: self.two_keys(address),
+            stride,
+        })
+    }
+}
+
+/// Without the keys that do not count.
+pub(super) fn compressed(address: Address) -> Address {
+    let mut kept = Address { n: 0, regs: [0; 4], strides: [0; 4], ..address };
+    for key in (0..usize::from(address.n)).filter(|&it| address.strides[it] != 0) {
+        kept.regs[usize::from(kept.n)] = address.regs[key];
+        kept.strides[usize::from(kept.n)] = address.strides[key];
+        kept.n += 1;
+    }
+    kept
+}
+
+/// The address without the register, and the register's stride.
+pub(super) fn apart(mut address: Address, reg: Reg) -> (Address, u32) {
+    let keys = (0..usize::from(address.n)).filter(|&it| address.regs[it] == reg);
+    let stride = keys.map(|it| std::mem::take(&mut address.strides[it])).sum();
+    (address, stride)
+}
+
+/// The address of a swept row as one that depends on the register again.
+pub(super) fn with_stride(mut row: Address, reg: Reg, stride: u32) -> Address {
+    if let Some(key) = (0..usize::from(row.n)).find(|&it| row.regs[it] == reg) {
+        row.strides[key] = stride;
+    }
+    row
+}

@@ -1,0 +1,556 @@
+//! What the interpreter runs: short instructions with every address spelt out.
+//!
+//! Plans ([`super::code::Op`]) are made for people and planners; `assemble` lowers them to this.
+//! An AND is a load and further instructions that narrow the accumulator, a loop has its end as an
+//! instruction of its own, and a test that fails jumps there: no call for each turn. Plans lie one
+//! after the other, so what always runs together is one stretch.
+
+use crate::rules::{Fold, Op as Comparison};
+
+use super::code::{ExprId, ExprNode, Reg, RegList, StoreId};
+
+/// Open loops at a time, plans within plans included.
+pub(super) const SLOTS: usize = 64;
+
+/// How far ahead to go on; filled in when the target is known.
+pub(super) type Skip = u16;
+
+/// The place of a row or a value: base plus two registers times strides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) base: u32,
+    pub(super) strides: [u16; 2],
+    pub(super) keys: [Reg; 2],
+}
+
+/// The spaces of [`super::code::Space`] are spelt out in names: `S`tatic, `K`ept, `F`rame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Inst {
+    // --- the accumulator: load, narrow, narrow to what is not there; `1`: one key, stride 1, and
+    // nothing left is a failure
+    LoadS1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    LoadK1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    LoadF1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    LoadS {
+        at: Place,
+    },
+    LoadK {
+        at: Place,
+    },
+    LoadF {
+        at: Place,
+    },
+    AndS1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    AndK1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    AndF1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    AndS {
+        at: Place,
+    },
+    AndK {
+        at: Place,
+    },
+    AndF {
+        at: Place,
+    },
+    DropS1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    DropK1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    DropF1 {
+        base: u32,
+        key: Reg,
+        skip: Skip,
+    },
+    DropS {
+        at: Place,
+    },
+    DropK {
+        at: Place,
+    },
+    DropF {
+        at: Place,
+    },
+    LoadOne {
+        key: Reg,
+    },
+    AndOne {
+        key: Reg,
+    },
+    DropOne {
+        key: Reg,
+    },
+    LoadFirst {
+        n: u16,
+    },
+    AndFirst {
+        n: u16,
+    },
+
+    // --- what becomes of it
+    /// For each member: opens the loop that ends at its `Next`.
+    Loop {
+        reg: Reg,
+        slot: u8,
+        skip: Skip,
+    },
+    Next {
+        reg: Reg,
+        slot: u8,
+        back: Skip,
+    },
+    /// Sets the accumulator aside; goes on if it has members.
+    Keep {
+        slot: u8,
+        skip: Skip,
+    },
+    TestSome {
+        skip: Skip,
+    },
+    TestNone {
+        skip: Skip,
+    },
+    Count {
+        reg: Reg,
+    },
+    /// The row grows; what follows is for rows that may have grown.
+    GrowK {
+        at: Place,
+        skip: Skip,
+    },
+    GrowF {
+        at: Place,
+        skip: Skip,
+    },
+    /// The same with one key and stride 1, and a member noted in the support.
+    GrowK1 {
+        base: u32,
+        key: Reg,
+        support: u32,
+        bit: Reg,
+        skip: Skip,
+    },
+    GrowF1 {
+        base: u32,
+        key: Reg,
+        support: u32,
+        bit: Reg,
+        skip: Skip,
+    },
+    BitK {
+        at: Place,
+        bit: Reg,
+    },
+    BitF {
+        at: Place,
+        bit: Reg,
+    },
+    /// A row grows by one member, whatever the accumulator: the support of a relation.
+    NoteK {
+        base: u32,
+        bit: Reg,
+    },
+    NoteF {
+        base: u32,
+        bit: Reg,
+    },
+    /// A loop over the kept members whose body is rows side by side; see [`Sweep`].
+    Sweep {
+        sweep: u32,
+        slot: u8,
+    },
+
+    /// Notes in the sweep's row the kept members for whom the accumulator AND the terms have one.
+    Gather {
+        sweep: u32,
+        slot: u8,
+    },
+
+    /// Narrows the accumulator to the members whose row, as the term has it, has the bit.
+    Filter {
+        term: u32,
+        bit: Reg,
+        skip: Skip,
+    },
+
+    // --- functions and tests
+    FetchK1 {
+        base: u32,
+        key: Reg,
+        reg: Reg,
+        skip: Skip,
+    },
+    FetchK {
+        at: Place,
+        reg: Reg,
+        skip: Skip,
+    },
+    FetchS {
+        at: Place,
+        reg: Reg,
+        skip: Skip,
+    },
+    IsK {
+        at: Place,
+        value: Reg,
+        skip: Skip,
+    },
+    IsS {
+        at: Place,
+        value: Reg,
+        skip: Skip,
+    },
+    IsNotK {
+        at: Place,
+        value: Reg,
+        skip: Skip,
+    },
+    IsNotS {
+        at: Place,
+        value: Reg,
+        skip: Skip,
+    },
+    HasK {
+        at: Place,
+        skip: Skip,
+    },
+    HasS {
+        at: Place,
+        skip: Skip,
+    },
+    LacksK {
+        at: Place,
+        skip: Skip,
+    },
+    LacksS {
+        at: Place,
+        skip: Skip,
+    },
+    InS {
+        at: Place,
+        bit: Reg,
+        skip: Skip,
+    },
+    InK {
+        at: Place,
+        bit: Reg,
+        skip: Skip,
+    },
+    InF {
+        at: Place,
+        bit: Reg,
+        skip: Skip,
+    },
+    OutS {
+        at: Place,
+        bit: Reg,
+        skip: Skip,
+    },
+    OutK {
+        at: Place,
+        bit: Reg,
+        skip: Skip,
+    },
+    OutF {
+        at: Place,
+        bit: Reg,
+        skip: Skip,
+    },
+    InK1 {
+        base: u32,
+        key: Reg,
+        bit: Reg,
+        skip: Skip,
+    },
+    InF1 {
+        base: u32,
+        key: Reg,
+        bit: Reg,
+        skip: Skip,
+    },
+    OutK1 {
+        base: u32,
+        key: Reg,
+        bit: Reg,
+        skip: Skip,
+    },
+    OutF1 {
+        base: u32,
+        key: Reg,
+        bit: Reg,
+        skip: Skip,
+    },
+    Compare {
+        op: Comparison,
+        lhs: Reg,
+        rhs: Reg,
+        skip: Skip,
+    },
+    CompareExpr {
+        op: Comparison,
+        lhs: ExprId,
+        rhs: ExprId,
+        skip: Skip,
+    },
+    Let {
+        reg: Reg,
+        expr: ExprId,
+        skip: Skip,
+    },
+    /// As `Let`, but a fold is told that there was no value.
+    Value {
+        reg: Reg,
+        expr: ExprId,
+    },
+    /// Takes steps out of the budget.
+    Spend {
+        steps: u16,
+    },
+    /// The register becomes the sum of all keys but the first times their strides: addresses with
+    /// more than two keys.
+    Reach {
+        reg: Reg,
+        address: u32,
+    },
+
+    // --- plans within plans: the body lies behind, ended by `Halt`, and is `body` long
+    Sub {
+        negated: bool,
+        body: Skip,
+        skip: Skip,
+    },
+    Fold {
+        fold: Fold,
+        results: u32,
+        body: Skip,
+        skip: Skip,
+    },
+    Fix {
+        at: Place,
+        reg: Reg,
+        body: Skip,
+    },
+    FixFrame {
+        at: Place,
+        reg: Reg,
+        body: Skip,
+    },
+    Scan {
+        scan: u32,
+        body: Skip,
+    },
+    TestScan {
+        scan: u32,
+        negated: bool,
+        skip: Skip,
+    },
+    Chase {
+        chase: u32,
+    },
+
+    /// A relation derived on demand begins: it is emptied, or passed over if it is up to date.
+    Enter {
+        entry: u32,
+    },
+
+    // --- ends
+    Collect {
+        key: u32,
+        values: u32,
+    },
+    EmitTuple {
+        store: StoreId,
+        values: u32,
+    },
+    Suspect {
+        relation: u16,
+        values: u32,
+    },
+    Dirty {
+        relation: u16,
+        block: Reg,
+    },
+    /// A solution of a reaction's body, in these registers.
+    React {
+        named: u32,
+    },
+    /// The arguments of the action go to these registers.
+    Args {
+        regs: u32,
+    },
+    /// A solution exists: stop everything.
+    Found,
+    Halt,
+}
+
+/// For each kept member: the row at `row` plus the member times `stride` grows by the accumulator
+/// AND the terms. The row is kept or of the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sweep {
+    pub(super) frame: bool,
+    pub(super) row: Place,
+    pub(super) stride: u32,
+    /// One or two terms; a single one is given twice.
+    pub(super) terms: [SweepTerm; 2],
+    /// One or two more: members for whom they have nothing in common are passed over.
+    pub(super) tests: Option<[SweepTerm; 2]>,
+    /// The row of the relation's support, and who is noted in it.
+    pub(super) support: Option<(u32, Noted)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noted {
+    Members,
+    Register(Reg),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SweepTerm {
+    pub(super) space: super::code::Space,
+    pub(super) negated: bool,
+    pub(super) place: Place,
+    pub(super) stride: u32,
+}
+
+/// See `Op::Chase`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chase {
+    pub(super) frame: bool,
+    pub(super) row: Place,
+    pub(super) middle: Reg,
+    pub(super) size: u16,
+    pub(super) stride: u32,
+    pub(super) member: Reg,
+    /// The function's values at the first member, and how far apart the members' are.
+    pub(super) is_static: bool,
+    pub(super) fun: Place,
+    pub(super) step: u32,
+}
+
+/// A relation derived on demand: its number, its rows, and how long its instructions are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) rel: u16,
+    pub(super) base: u32,
+    pub(super) stride: u32,
+    pub(super) support: Option<u32>,
+    pub(super) len: u32,
+}
+
+/// See `Op::Scan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Scan {
+    pub(super) store: StoreId,
+    pub(super) order: u32,
+    pub(super) bound: RegList,
+    pub(super) free: RegList,
+}
+
+/// The assembled plans of a program.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Machine {
+    pub(super) insts: Vec<Inst>,
+    /// For each instruction, the rule or reaction it belongs to.
+    pub(super) owner: Vec<u32>,
+    pub(super) sweeps: Vec<Sweep>,
+    pub(super) terms: Vec<SweepTerm>,
+    pub(super) chases: Vec<Chase>,
+    pub(super) scans: Vec<Scan>,
+    pub(super) addresses: Vec<super::code::Address>,
+    pub(super) lists: Vec<RegList>,
+    pub(super) regs: Vec<Reg>,
+    pub(super) exprs: Vec<ExprNode>,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Inst {
+    /// Where the instruction goes on if it fails, if it can.
+    pub(super) fn skip_mut(&mut self) -> Option<&mut Skip> {
+        match self {
+            Self::Loop { skip, .. }
+            | Self::Keep { skip, .. }
+            | Self::TestSome { skip }
+            | Self::TestNone { skip }
+            | Self::GrowK1 { skip, .. }
+            | Self::GrowF1 { skip, .. }
+            | Self::GrowK { skip, .. }
+            | Self::Filter { skip, .. }
+            | Self::LoadS1 { skip, .. }
+            | Self::LoadK1 { skip, .. }
+            | Self::LoadF1 { skip, .. }
+            | Self::AndS1 { skip, .. }
+            | Self::AndK1 { skip, .. }
+            | Self::AndF1 { skip, .. }
+            | Self::DropS1 { skip, .. }
+            | Self::DropK1 { skip, .. }
+            | Self::DropF1 { skip, .. }
+            | Self::GrowF { skip, .. }
+            | Self::FetchK1 { skip, .. }
+            | Self::FetchK { skip, .. }
+            | Self::FetchS { skip, .. }
+            | Self::IsK { skip, .. }
+            | Self::IsS { skip, .. }
+            | Self::IsNotK { skip, .. }
+            | Self::IsNotS { skip, .. }
+            | Self::HasK { skip, .. }
+            | Self::HasS { skip, .. }
+            | Self::LacksK { skip, .. }
+            | Self::LacksS { skip, .. }
+            | Self::InS { skip, .. }
+            | Self::InK { skip, .. }
+            | Self::InF { skip, .. }
+            | Self::OutS { skip, .. }
+            | Self::OutK { skip, .. }
+            | Self::OutF { skip, .. }
+            | Self::InK1 { skip, .. }
+            | Self::InF1 { skip, .. }
+            | Self::OutK1 { skip, .. }
+            | Self::OutF1 { skip, .. }
+            | Self::Compare { skip, .. }
+            | Self::CompareExpr { skip, .. }
+            | Self::Let { skip, .. }
+            | Self::Sub { skip, .. }
+            | Self::Fold { skip, .. }
+            | Self::TestScan { skip, .. } => Some(skip),
+            _ => None,
+        }
+    }
+}
+
+impl Sweep {
+    /// Which terms are static, if any is.
+    #[inline]
+    pub(super) fn is_static(&self) -> Option<[bool; 2]> {
+        let of = self.terms.map(|it| it.space == super::code::Space::Static);
+        of.contains(&true).then_some(of)
+    }
+}
