@@ -84,6 +84,17 @@ impl Catalogue {
                 files.push(source);
             }
         }
+        // What is required and missing is found later, in words; the rules are about it all the same.
+        let mut next = requests.iter().map(|it| it.preset.as_str()).collect::<Vec<_>>();
+        while let Some(name) = next.pop() {
+            for required in &self.find_preset(name)?.requires {
+                let source = self.find_preset(required)?.source;
+                if !files.contains(&source) {
+                    files.push(source);
+                    next.push(required);
+                }
+            }
+        }
         if let Some(name) = &game.layout {
             let layout = self.layouts().iter().find(|it| it.name == *name);
             let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };

@@ -17,7 +17,7 @@ const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQ
 
 fn play(pair: &[String], seed: u64, plies: u32) -> Option<Result<u32, String>> {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let rules = match catalogue.load("chess", pair) {
+    let rules = match catalogue.load("chess", &with_required(&catalogue, pair)) {
         Ok(rules) => rules,
         Err(LoadError::Set(_)) => return None,
         Err(other) => return Some(Err(other.to_string())),
@@ -29,6 +29,21 @@ fn play(pair: &[String], seed: u64, plies: u32) -> Option<Result<u32, String>> {
     let referee = Referee::of(rules.program());
     let mut choices = Choices(seed);
     Some(walk(&mut game, &referee, &mut choices, plies))
+}
+
+/// The pair, after what it requires of presets that are not in it.
+fn with_required(catalogue: &Catalogue, pair: &[String]) -> Vec<String> {
+    let is = |text: &String, name: &str| text.split(':').next() == Some(name);
+    let mut all: Vec<String> = Vec::new();
+    for preset in catalogue.presets().iter().filter(|it| pair.iter().any(|by| is(by, &it.preset))) {
+        for required in &preset.requires {
+            if !pair.iter().chain(&all).any(|it| is(it, required)) {
+                all.push(required.clone());
+            }
+        }
+    }
+    all.extend_from_slice(pair);
+    all
 }
 
 fn walk(
