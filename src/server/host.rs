@@ -28,6 +28,9 @@ const COMPILING: usize = 4;
 /// How often a game that was just let go is asked for again.
 const TRIES: usize = 3;
 
+/// Where commands for a game go, and a place there that is taken already.
+type Inbox = (mpsc::Sender<Command>, Option<mpsc::OwnedPermit<Command>>);
+
 /// What a server may be told.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -447,11 +450,16 @@ impl Host {
     ) -> Result<T, Problem> {
         let mut command = Some(command);
         for _ in 0..TRIES {
-            let inbox = self.inbox(id)?;
-            let Ok(place) = inbox.reserve_owned().await else {
-                // The game was let go at this very moment.
-                self.forget_closed(id);
-                continue;
+            let place = match self.inbox(id)? {
+                (_, Some(place)) => place,
+                (inbox, None) => match inbox.reserve_owned().await {
+                    Ok(place) => place,
+                    Err(_) => {
+                        // The game was let go at this very moment.
+                        self.forget_closed(id);
+                        continue;
+                    }
+                },
             };
             let Some(command) = command.take() else { break };
             let (reply, answer) = oneshot::channel();
@@ -468,20 +476,22 @@ impl Host {
         }
     }
 
-    /// Where to send what is for a game; it is loaded if it has to be.
-    fn inbox(self: &Arc<Self>, id: &str) -> Result<mpsc::Sender<Command>, Problem> {
+    /// Where to send what is for a game; it is loaded if it has to be. Then there is a place in its
+    /// inbox already, which holds even if there turns out to be no such game.
+    fn inbox(self: &Arc<Self>, id: &str) -> Result<Inbox, Problem> {
         let mut live = lock(&self.live);
         if let Some(inbox) = live.get(id) {
-            return Ok(inbox.clone());
+            return Ok((inbox.clone(), None));
         }
         if live.len() >= self.config.live {
             let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
             return Err(Problem::new(status, "server_full", "too many games are in play"));
         }
         let (sender, inbox) = mpsc::channel(INBOX);
+        let place = sender.clone().try_reserve_owned().ok();
         live.insert(id.to_owned(), sender.clone());
         tokio::spawn(live::load_and_run(Arc::clone(self), id.to_owned(), inbox));
-        Ok(sender)
+        Ok((sender, place))
     }
 
     fn adopt(self: &Arc<Self>, id: &str, table: Table<Board>, entries: &[Entry]) {

@@ -177,19 +177,19 @@ impl Live {
             Command::Watch { have, reply } => drop(reply.send(self.watch(have))),
             Command::Branch { ply, reply } => drop(reply.send(self.branch(ply).map(Box::new))),
             Command::News { seq } if seq > self.table.v() => {
-                return self.catch_up().await.map_err(|_| ());
+                return self.catch_up().await.map(|_| ()).map_err(|_| ());
             }
             Command::News { .. } => {}
         }
         Ok(())
     }
 
-    /// Reads what other nodes have stored.
-    async fn catch_up(&mut self) -> Result<(), Problem> {
+    /// Reads what other nodes have stored. Tells whether there was anything.
+    async fn catch_up(&mut self) -> Result<bool, Problem> {
         let entries = self.host.log_after(&self.id, self.table.v()).await?;
         self.table.follow(&entries).map_err(|_| Problem::unavailable())?;
         entries.iter().for_each(|it| self.tell(frame(it)));
-        Ok(())
+        Ok(!entries.is_empty())
     }
 
     /// Forgets what could not be stored, and knows what others have.
@@ -203,28 +203,18 @@ impl Live {
     }
 
     /// Steps, stores, and tells. If another node was faster, its events come first and the step is
-    /// tried again. The inner result is the game's own answer.
+    /// tried again; a refusal may be one only because they are not known yet. The inner result is the game's own answer.
     async fn step(&mut self, input: Input) -> Result<Result<Answer, Problem>, Problem> {
-        if self.is_behind(&input) {
-            self.catch_up().await?;
-        }
         for _ in 0..TRIES {
-            if let Some(answer) = self.try_step(input.clone()).await? {
-                return Ok(answer);
+            match self.try_step(input.clone()).await? {
+                Some(Err(_)) if self.host.is_shared() && self.catch_up().await? => continue,
+                Some(answer) => return Ok(answer),
+                None => {}
             }
             self.reload().await?;
         }
         let status = axum::http::StatusCode::CONFLICT;
         Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
-    }
-
-    /// Whether a move was made for a position that only another node can have shown.
-    fn is_behind(&self, input: &Input) -> bool {
-        use super::core::Act::Move;
-        let Input::Act { act: Move { expected_ply: Some(ply), .. }, .. } = input else {
-            return false;
-        };
-        self.host.is_shared() && *ply > self.table.lines().len()
     }
 
     async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {

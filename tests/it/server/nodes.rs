@@ -20,7 +20,10 @@ fn two_servers_on_one_file_do_not_overwrite_each_other() {
         let two = Server::start(&folder, Config::default());
         let (id, token) = one.make(json!({ "game": "chess", "seat": "both" })).await;
         assert_eq!(two.play(&id, &token, "e2e4").await.0, StatusCode::OK);
-        // The first has not heard of it, but what it stores comes after it.
+        // The first has not heard of it (a file sends no news), but it cannot write over it.
+        let stale = json!({ "uci": "d2d4", "expected_ply": 0 });
+        let (status, answer) = one.post(&format!("/api/v1/games/{id}/moves"), &token, stale).await;
+        assert_eq!((status, &answer["ply"]), (StatusCode::CONFLICT, &json!(1)), "{answer}");
         let (status, answer) = one.play(&id, &token, "e7e5").await;
         assert_eq!((status, &answer["ply"]), (StatusCode::OK, &json!(2)), "{answer}");
         let stale = json!({ "uci": "d7d5", "expected_ply": 1 });
