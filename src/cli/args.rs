@@ -78,6 +78,7 @@ pub(crate) enum Command {
     #[cfg(feature = "server")]
     Completions(super::serve::CompletionsArgs),
     /// Print the manual page
+    #[command(after_help = "Examples:\n  rulemate man | man -l -")]
     #[cfg(feature = "server")]
     Man,
 }

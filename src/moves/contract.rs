@@ -208,7 +208,11 @@ impl Finder<'_> {
         let castling_text = self.rules("castling_text", &[Entity, Square]);
         let in_check = self.rules("in_check", &[]);
         let exposed = self.rules("exposed", &[Side]);
-        let untenable = self.rules("untenable", &[Side]);
+        // Rules of older saves know only what stands exposed.
+        let untenable = match self.program.relation_named("untenable") {
+            Some(_) => self.rules("untenable", &[Side]),
+            None => exposed,
+        };
         let over = self.rules("over", &[Outcome, Reason]);
         let stuck = self.program.relation_named("stuck");
         let stuck = stuck.and_then(|_| self.rules("stuck", &[Outcome, Reason]));

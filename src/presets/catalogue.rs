@@ -90,6 +90,8 @@ pub struct Catalogue {
     pub(super) composers: Composers,
     /// Whether the presets make sense, once that was asked.
     definitions: OnceLock<Result<(), DefinitionError>>,
+    /// Every preset that another one names is here.
+    is_whole: bool,
     games: Vec<GameEntry>,
     layouts: Vec<LayoutEntry>,
     presets: Vec<PresetEntry>,
@@ -161,6 +163,7 @@ impl Catalogue {
             modules: Vec::new(),
             composers: Composers::default(),
             definitions: OnceLock::new(),
+            is_whole: true,
             games: Vec::new(),
             layouts: Vec::new(),
             presets: Vec::new(),
@@ -169,6 +172,15 @@ impl Catalogue {
             catalogue.add(source)?;
         }
         Ok(catalogue)
+    }
+
+    /// A catalogue of some files of a larger one: presets that they exclude may be missing.
+    ///
+    /// # Errors
+    /// As [`Catalogue::new`].
+    pub fn part(sources: Vec<Source>) -> Result<Self, CatalogueError> {
+        let whole = Self::new(sources)?;
+        Ok(Self { is_whole: false, ..whole })
     }
 
     /// Adds a file. A file at the path of an earlier one replaces it.
@@ -267,7 +279,7 @@ impl Catalogue {
     /// Everything that is wrong with them.
     pub fn definitions(&self) -> Result<(), DefinitionError> {
         let checked = self.definitions.get_or_init(|| {
-            let faults = definitions::check(&self.presets, &self.sources);
+            let faults = definitions::check(&self.presets, &self.sources, self.is_whole);
             if faults.is_empty() { Ok(()) } else { Err(DefinitionError { faults }) }
         });
         checked.clone()

@@ -46,10 +46,17 @@ fn lines(faults: &[DefinitionFault]) -> String {
 }
 
 /// Everything that is wrong with the presets.
-pub(super) fn check(presets: &[PresetEntry], sources: &[Source]) -> Vec<DefinitionFault> {
+///
+/// Of a catalogue that has only some of the presets (a save has those of its game), the others that
+/// they exclude are not known to it.
+pub(super) fn check(
+    presets: &[PresetEntry],
+    sources: &[Source],
+    is_whole: bool,
+) -> Vec<DefinitionFault> {
     let mut faults = Vec::new();
     for preset in presets {
-        unknown(preset, presets, &mut faults);
+        unknown(preset, presets, is_whole, &mut faults);
         one_sided(preset, presets, &mut faults);
     }
     cycles(presets, &mut faults);
@@ -57,9 +64,15 @@ pub(super) fn check(presets: &[PresetEntry], sources: &[Source]) -> Vec<Definiti
     faults
 }
 
-fn unknown(preset: &PresetEntry, presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
+fn unknown(
+    preset: &PresetEntry,
+    presets: &[PresetEntry],
+    is_whole: bool,
+    faults: &mut Vec<DefinitionFault>,
+) {
     let required = preset.requires.iter().map(|it| ("requires", it));
-    let excluded = preset.incompatible.iter().map(|it| ("is incompatible with", &it.0));
+    let excluded = preset.incompatible.iter().filter(|_| is_whole);
+    let excluded = excluded.map(|it| ("is incompatible with", &it.0));
     for (verb, name) in required.chain(excluded) {
         if presets.iter().all(|it| it.preset != *name) {
             let near = nearest(name, presets.iter().map(|it| it.preset.as_str()));

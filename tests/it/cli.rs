@@ -366,5 +366,5 @@ fn fits(found: &str, expected: &str) -> bool {
         rest = &rest[at + part.len()..];
         last = part;
     }
-    rest.is_empty() || last.is_empty() || expected.trim_end().ends_with("\n...")
+    rest.is_empty() || last.is_empty() || expected.trim_end().ends_with("...")
 }

@@ -80,6 +80,7 @@ fn a_move_is_proved_down_to_facts() {
         "          queen f3 slides e to g3 [rules/core/attack.dl:",
         "            queen f3 is a queen [fact]",
         "            a queen slides e [always]",
+        "            not: queen f3 does not slide e as its kind does",
         "            queen f3 stands on f3 [fact]",
         "            one step e of f3 is g3 [always]",
         "          not: a piece stands on g3",

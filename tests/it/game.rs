@@ -109,7 +109,8 @@ fn a_refusal_says_why() {
             "chess",
             Some("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1"),
             "e2c3",
-            "the white knight on e2 going to c3 would leave a royal piece attacked",
+            "the white knight on e2 going to c3 would leave a royal piece attacked: one piece shields \
+             the white king on e1 from the black rook on e7, which aims s",
         ),
         ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
         ("chess", None, "e2e5", "not: e5 is the next square ahead of the white pawn on e2"),
@@ -119,7 +120,7 @@ fn a_refusal_says_why() {
             "chess",
             Some("rn2k2r/8/8/8/8/8/8/RN2K2R w KQkq - 0 1"),
             "e1c1",
-            "a piece stands in the way of castling with the white rook on a1",
+            "a piece stands in the way of castling with the white rook on a1: a piece stands on b1",
         ),
         (
             "antichess",

@@ -11,10 +11,9 @@ use crate::rules::{Input, RelId, Role};
 
 use super::super::rows::Tuple;
 use super::super::transaction::Output;
-use super::code::Space;
 use super::compile::{Compiled, Kept, Mode, Readers, refill};
 use super::general;
-use super::layout::{Dense, NONE, Store, size};
+use super::layout::{Dense, NONE, Store};
 use super::planner::GIVEN;
 use super::run::State;
 use super::word::Word;
@@ -447,105 +446,6 @@ impl<W: Word> Live<W> {
         }
     }
 
-    pub(super) fn row(&self, dense: &Dense, at: usize) -> W {
-        let frame = if dense.space == Space::Frame { self.s.frame } else { 0 };
-        self.s.rows[frame + at]
-    }
-
-    pub(super) fn dense_tuples(
-        &self,
-        dense: &Dense,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let Some((last, keys)) = pattern.split_last() else {
-            return if self.row(dense, dense.base as usize).has(0) {
-                f(&[])
-            } else {
-                ControlFlow::Continue(())
-            };
-        };
-        let mut tuple = Tuple::new();
-        self.walk(dense, keys, *last, 0, &mut tuple, f)
-    }
-
-    /// All rows below the keys that are chosen so far, in the order of their keys.
-    fn walk(
-        &self,
-        dense: &Dense,
-        keys: &[Option<i64>],
-        last: Option<i64>,
-        row: usize,
-        tuple: &mut Tuple,
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let at = tuple.len();
-        if at == keys.len() {
-            let members = self.row(dense, dense.base as usize + row);
-            return emit_members(members, last, tuple, f);
-        }
-        let size = dense.sizes[at] as usize;
-        let mut values = match (keys[at], at, dense.support) {
-            (Some(key), ..) if (0..size as i64).contains(&key) => W::one(key as usize),
-            (Some(_), ..) => W::default(),
-            (None, 0, Some(support)) => self.row(dense, support as usize),
-            (None, ..) => W::first(size),
-        };
-        while let Some(value) = values.pop() {
-            tuple.push(value as i64);
-            let below = row + value * dense.strides[at] as usize;
-            self.walk(dense, keys, last, below, tuple, f)?;
-            tuple.pop();
-        }
-        ControlFlow::Continue(())
-    }
-
-    pub(super) fn function_tuples(
-        &self,
-        c: &Compiled<W>,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let fits = |tuple: &[i64]| {
-            pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-        };
-        match c.stores[usize::from(rel.0)] {
-            Store::Key { fun, present, inverse, entities } => {
-                let mut members = self.s.rows[present as usize];
-                let values = inverse.map(|it| (it, c.program.relation(rel)));
-                match (pattern[0], pattern[1], values) {
-                    (Some(entity), ..) if (0..i64::from(entities)).contains(&entity) => {
-                        members = members.and(W::one(entity as usize));
-                    }
-                    (Some(_), ..) => return ControlFlow::Continue(()),
-                    (None, Some(value), Some((inverse, relation))) => {
-                        let size = size(&c.program, relation.columns[1].ty).unwrap_or(0);
-                        if !(0..size as i64).contains(&value) {
-                            return ControlFlow::Continue(());
-                        }
-                        members = self.s.rows[inverse as usize + value as usize];
-                    }
-                    _ => {}
-                }
-                while let Some(entity) = members.pop() {
-                    let row = [entity as i64, self.s.funs[fun as usize + entity]];
-                    if fits(&row) {
-                        f(&row)?;
-                    }
-                }
-            }
-            Store::Game { fun } => {
-                let value = self.s.funs[fun as usize];
-                if value != NONE && fits(&[value]) {
-                    f(&[value])?;
-                }
-            }
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-
     // --- changes, marks, answers ----------------------------------------------------------------
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
@@ -727,24 +627,6 @@ impl<W: Word> Live<W> {
         }
     }
 
-    pub(super) fn count(&self, dense: &Dense) -> u64 {
-        let Some(support) = dense.support else {
-            return u64::from(self.row(dense, dense.base as usize).count());
-        };
-        let mut firsts = self.row(dense, support as usize);
-        let frame = if dense.space == Space::Frame { self.s.frame } else { 0 };
-        let stride = dense.strides[0] as usize;
-        let mut n = 0;
-        while let Some(first) = firsts.pop() {
-            let start = frame + dense.base as usize + first * stride;
-            n += self.s.rows[start..start + stride]
-                .iter()
-                .map(|it| u64::from(it.count()))
-                .sum::<u64>();
-        }
-        n
-    }
-
     pub(super) fn heap_bytes(&self) -> usize {
         let rows = self.s.rows.capacity() + self.scratch.capacity();
         let lists: usize = self
@@ -807,27 +689,6 @@ fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
     for (reg, &value) in GIVEN.into_iter().zip(tuple) {
         s.regs[usize::from(reg)] = value;
     }
-}
-
-/// The tuples of one row: the keys, and each member or the one that is wanted.
-fn emit_members<W: Word>(
-    mut members: W,
-    last: Option<i64>,
-    tuple: &mut Tuple,
-    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    if let Some(wanted) = last {
-        members = match usize::try_from(wanted) {
-            Ok(wanted) if wanted < W::WIDTH => members.and(W::one(wanted)),
-            _ => W::default(),
-        };
-    }
-    while let Some(member) = members.pop() {
-        tuple.push(member as i64);
-        f(tuple)?;
-        tuple.pop();
-    }
-    ControlFlow::Continue(())
 }
 
 /// The key values of a row by its number.

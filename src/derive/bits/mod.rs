@@ -13,6 +13,7 @@ mod layout;
 mod inline;
 mod planner;
 mod compile;
+mod read;
 mod run;
 mod effects;
 mod general;

@@ -137,7 +137,7 @@ impl Save {
             return Err(RestoreError::NotEmbedded);
         }
         let sources = self.rules.iter().map(source).collect::<Result<Vec<_>, _>>()?;
-        Catalogue::new(sources).map_err(|it| RestoreError::Embedded(it.to_string()))
+        Catalogue::part(sources).map_err(|it| RestoreError::Embedded(it.to_string()))
     }
 
     /// The files whose text is not that of the save, or that only one side has.
