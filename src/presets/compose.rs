@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::derive::{Backend, Plan, World};
 use crate::game::Terms;
-use crate::rules::{InputHead, Source, compile, inputs};
+use crate::rules::{InputHead, Program, Source, compile, inputs};
 
 use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
@@ -123,8 +123,16 @@ impl Catalogue {
                 write_input(&mut text, &preset.preset, &input);
             }
         }
-        Some(Source { path: "attributes of presets".into(), text })
+        Some(Source { path: WRITTEN.into(), text })
     }
+}
+
+/// What is called a file though it is written here, anew for each program.
+const WRITTEN: &str = "attributes of presets";
+
+/// The rule files of a program, in their order.
+pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
+    program.sources.iter().filter(|it| it.path != WRITTEN)
 }
 
 /// The reactions about one input of a preset's file.

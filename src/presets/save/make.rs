@@ -8,6 +8,7 @@ use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
 use crate::game::{Game, PlayError, Record};
 use crate::moves::Move;
 use crate::presets::Ruleset;
+use crate::presets::compose::rule_files;
 use crate::rules::{Program, Type};
 
 /// What a save shall have beside the game.
@@ -39,7 +40,7 @@ impl Save {
             version: VERSION,
             game: rules.game().name.clone(),
             presets: rules.activations().iter().map(ToString::to_string).collect(),
-            rules: program.sources.iter().map(|it| RuleFile::of(it, content.rules)).collect(),
+            rules: rule_files(program).map(|it| RuleFile::of(it, content.rules)).collect(),
             attributes: program.schema.attributes().iter().map(|it| it.name.clone()).collect(),
             fen,
             start,

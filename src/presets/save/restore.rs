@@ -12,6 +12,7 @@ use crate::derive::Backend;
 use crate::facts::{Document, SavedFact};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
+use crate::presets::compose::rule_files;
 use crate::presets::{Catalogue, Ruleset, StartError};
 use crate::rules::Source;
 
@@ -143,7 +144,7 @@ impl Save {
     /// The files whose text is not that of the save, or that only one side has.
     fn changed_rules(&self, rules: &Ruleset) -> Vec<String> {
         let now: Vec<(&str, String)> =
-            rules.program().sources.iter().map(|it| (it.path.as_str(), it.hash())).collect();
+            rule_files(rules.program()).map(|it| (it.path.as_str(), it.hash())).collect();
         let then: Vec<(&str, String)> =
             self.rules.iter().map(|it| (it.path.as_str(), it.blake3.clone())).collect();
         let mut changed: Vec<String> = Vec::new();
