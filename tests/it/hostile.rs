@@ -2,7 +2,6 @@
 //! whichever evaluator runs it, and a world that ran out can be taken back.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rulemate::derive::{Backend, Exhausted, Plan, PlanError, World};
@@ -11,9 +10,6 @@ use rulemate::rules::{Program, RelId, Source, compile};
 
 use crate::damage::{damaged, damages};
 use crate::rules::corpus;
-
-/// How long a load or a query may take where tests run unoptimised on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The last words of the `% ends:` line, and the files.
 fn hostile() -> Vec<(String, Vec<String>, Arc<Program>)> {
@@ -44,7 +40,6 @@ fn blames(name: &str, error: &Exhausted, lines: &[String]) {
 #[test]
 fn every_program_ends_and_names_the_rule() {
     for (name, ends, program) in hostile() {
-        let begin = Instant::now();
         let (kind, lines) = (ends[0].as_str(), &ends[1..]);
         let plan = match (Plan::compile(Arc::clone(&program)), kind) {
             (Err(PlanError::Exhausted(error)), "load") => {
@@ -69,9 +64,6 @@ fn every_program_ends_and_names_the_rule() {
                 (other, _) => panic!("{name} {backend:?}: {other:?}"),
             }
         }
-        let took = begin.elapsed();
-        println!("{name}: {took:?}");
-        assert!(took < PATIENCE, "{name} took {took:?}");
     }
 }
 

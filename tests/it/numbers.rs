@@ -114,7 +114,8 @@ proptest! {
 fn a_sum_may_pass_the_limit_on_its_way() {
     let program = program(TEXT);
     let plan = Arc::new(Plan::compile(Arc::clone(&program)).expect("it can be run"));
-    let cases: [(&[(i64, i64, bool)], &[&str]); 3] = [
+    type Case<'a> = (&'a [(i64, i64, bool)], &'a [&'a str]);
+    let cases: [Case<'_>; 3] = [
         (
             &[(i64::MAX, 0, false), (i64::MAX, 1, false), (-i64::MAX, 0, false)],
             &["total(a, 9223372036854775807)", "total(b, 0)"],

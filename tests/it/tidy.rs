@@ -259,7 +259,9 @@ fn the_code_map_is_the_tree_on_disk() {
     for (dir, ext) in
         [("src", "rs"), ("rules", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")]
     {
-        on_disk.extend(files(&root().join(dir), ext).iter().map(|path| shown(path)));
+        let found = files(&root().join(dir), ext).into_iter().map(|path| shown(&path));
+        // The pages about presets are one line: a test holds them to the presets that there are.
+        on_disk.extend(found.filter(|it| !it.starts_with("docs/presets/")));
     }
     on_disk.extend(folders(&root().join("rules")).into_iter().map(|it| format!("rules/{it}/")));
     let on_map = code_map();

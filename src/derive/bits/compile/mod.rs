@@ -484,7 +484,8 @@ fn schedules(
 
 fn readers(assembler: &mut Assembler<'_>, deltas: &[Delta]) -> Result<Readers, PlanError> {
     let mut readers = Readers::default();
-    let (mut once, mut each): (Vec<(&[Reg], u32)>, Vec<(&[Reg], u32)>) = (Vec::new(), Vec::new());
+    let mut once: Vec<(&[Reg], u32)> = Vec::new();
+    let mut each: Vec<(&[Reg], u32)> = Vec::new();
     for (at, delta) in deltas.iter().enumerate() {
         if deltas[..at].contains(delta) {
             continue;
