@@ -434,10 +434,10 @@ impl World {
 
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
-        let relations = self.plan.program.relations.len();
-        let _span = tracing::debug_span!("materialise", relations).entered();
         match &mut self.engine {
             Engine::Bits(it) => {
+                let relations = self.plan.program.relations.len();
+                let _span = tracing::debug_span!("materialise", relations).entered();
                 for rel in 0..self.plan.program.relations.len() {
                     it.ensure(RelId(rel as u16));
                 }

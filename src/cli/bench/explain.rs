@@ -32,7 +32,7 @@ pub(crate) struct Row {
 
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
     let rules = library.load("chess", &[])?;
-    let rounds = if quick { 2 } else { 40 };
+    let rounds = if quick { 20 } else { 40 };
     let mut proofs = Tally::default();
     let mut refutations = Tally::default();
     for fen in POSITIONS {
