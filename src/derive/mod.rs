@@ -4,6 +4,7 @@
 
 mod bits;
 mod budget;
+mod call;
 pub mod explain;
 mod fire;
 mod frog;
@@ -18,6 +19,7 @@ mod world;
 
 pub use bits::PlanError;
 pub use budget::{Exhausted, Resource};
+pub use call::{CallFault, Calls, Moment};
 pub use frog::{Frog, Statics, Stuck};
 pub use query::{Abbreviation, Answer, FromRaw, FromRow, Query, QueryError, WrongTypes};
 pub use rows::{Rows, Tuple, collect};

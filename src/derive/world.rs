@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
 use super::budget::Exhausted;
+use super::call::Calls;
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
@@ -39,6 +40,8 @@ pub struct Plan {
     letter: Schedule,
     /// The referee's plans; it computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
+    /// The code that reactions call.
+    calls: Option<Arc<dyn Calls>>,
 }
 
 impl Plan {
@@ -61,7 +64,16 @@ impl Plan {
         })?;
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
         let bits = BitPlan::compile(&program, &schedule, width)?;
-        Ok(Self { program, bits, schedule, letter, frog })
+        Ok(Self { program, bits, schedule, letter, frog, calls: None })
+    }
+
+    /// The same, with code for what reactions call.
+    pub fn with_calls(self, calls: Arc<dyn Calls>) -> Self {
+        Self { calls: Some(calls), ..self }
+    }
+
+    pub(super) fn calls(&self) -> Option<&Arc<dyn Calls>> {
+        self.calls.as_ref()
     }
 
     /// How many batches of reactions each action takes.

@@ -415,6 +415,8 @@ pub enum Effect {
     Note { message: Message },
     /// `rewind 2`: when all is done, the game goes back so many whole turns.
     Rewind { turns: Expr },
+    /// `call bite(p, n)`: code that the host has registered for the preset does the rest.
+    Call { name: String, args: Vec<VarId> },
 }
 
 /// A text with the values of variables in it.
@@ -446,6 +448,7 @@ impl Effect {
                     MessagePart::Text(_) => None,
                 }));
             }
+            Self::Call { args, .. } => vars.extend(args),
             Self::Spawn { .. } | Self::Stop => {}
         }
         vars

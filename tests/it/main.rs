@@ -6,6 +6,7 @@ mod cli;
 mod damage;
 mod cli_saves;
 mod explain;
+mod external;
 mod facts;
 mod fixture;
 mod frog;

@@ -157,6 +157,48 @@ fn a_refusal_gives_every_reason_and_changes_nothing() {
     assert_eq!((game.hash(), active(&game)), before);
 }
 
+/// Who is required stays, and who requires waits until it is there.
+#[test]
+fn requirements_hold_through_every_change() {
+    let catalogue = catalogue();
+    let (rules, mut game) = start(&catalogue, &["piece-hp", "king-heals"], None);
+    play(&mut game, "e2e4");
+    let before = (game.hash(), active(&game));
+    for (requests, reason) in [
+        (&["king-heals"][..], "king-heals:both requires piece-hp for a side that it applies to"),
+        (&["piece-hp:white", "king-heals:black"], "king-heals:black requires piece-hp"),
+        (&["berserker"], "berserker:both requires piece-hp"),
+    ] {
+        let refused = catalogue.set_active(&rules, &mut game, requests).expect_err("it requires");
+        assert!(refused.to_string().contains(reason), "{refused}");
+        assert_eq!((game.hash(), active(&game)), before);
+    }
+    is_as_derived_afresh(&mut game);
+}
+
+/// A reaction that has itself happen again: the error names the cycle, and nothing has changed.
+#[test]
+fn a_preset_that_triggers_itself_is_stopped() {
+    let mut catalogue = catalogue();
+    let echo = preset(
+        "echo",
+        "on move(p, _) in after when active('echo, c), color(p, c) do raise damage(p, 1, 'capture, p).\n\
+         on damage(p, n, k, b) in absorb when active('echo, _) do raise damage(p, n, k, b).\n",
+    );
+    catalogue.add(echo).unwrap_or_else(|it| panic!("{it}"));
+    let (_, mut game) = start(&catalogue, &["echo:black", "piece-hp"], None);
+    play(&mut game, "e2e4");
+    let before = game.hash();
+    let world = game.world_mut();
+    let mv = rulemate::moves::pseudo_moves(world)[0].clone();
+    let refused = world.fire(mv.action, &mv.args).expect_err("it never ends");
+    assert_eq!(
+        refused.to_string(),
+        "events raise each other more than 32 deep: damage (echo.dl:4) -> damage (echo.dl:4)"
+    );
+    assert_eq!(game.hash(), before);
+}
+
 #[test]
 fn presets_may_come_and_go_many_times() {
     let catalogue = catalogue();
