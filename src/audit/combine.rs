@@ -2,12 +2,12 @@
 //!
 //! What must be so: the rules load and derive; after each half-move the incremental evaluator has the
 //! rows that the referee derives from the facts, and an action writes the same facts under both; every
-//! legal move can be taken and taken back; a save comes back as the same game; and taking everything
+//! legal move can be taken and taken back, and playing everything out finds no other moves; a save comes back as the same game; and taking everything
 //! back gives the first hash again. What is played follows from the number of the combination alone.
 //! Deliberately absent: whether the moves are the right ones (vectors and golden games say that).
 
 use crate::game::Game;
-use crate::moves::Move;
+use crate::moves::{LegalityMode, Move, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, LoadError, Ruleset};
 
@@ -139,6 +139,7 @@ impl Walk {
             if moves.is_empty() {
                 return Err("there is no move and no result".into());
             }
+            self.judged_alike(game, &moves)?;
             for mv in &moves {
                 take_and_take_back(game, mv)?;
                 self.played.moves += 1;
@@ -153,6 +154,22 @@ impl Walk {
         match game.world_mut().broken_key() {
             Some((rel, _)) => Err(format!("{} breaks its key", game.program().relation(rel).name)),
             None => Ok(self.played),
+        }
+    }
+
+    /// Playing everything out to see whether it is safe gives the same moves.
+    fn judged_alike(&self, game: &mut Game, moves: &[Move]) -> Result<(), String> {
+        let contract = game.contract().clone();
+        let program = game.program().clone();
+        let simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
+        let differs = |a: &[Move], b: &[Move]| {
+            let only = a.iter().find(|it| !b.contains(it));
+            only.map(|it| program.tuple_name(program.action(it.action).rel, &it.args))
+        };
+        match (differs(moves, &simulated), differs(&simulated, moves)) {
+            (None, None) => Ok(()),
+            (Some(it), _) => Err(format!("{it} is legal, and is not when it is played out")),
+            (None, Some(it)) => Err(format!("{it} is not legal, and is when it is played out")),
         }
     }
 

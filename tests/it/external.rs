@@ -50,7 +50,8 @@ impl Preset for Chronicle {
         ALL.to_vec()
     }
     fn on_activate(&self, now: &mut Moment<'_>) {
-        assert!(now.holds("preset", &[&now_entity(now), "chronicle"]));
+        let activation = now_entity(now);
+        assert!(now.holds("preset", &[&activation, "chronicle"]));
     }
     fn on_deactivate(&self, now: &mut Moment<'_>) {
         now.note("deactivated");
