@@ -23,4 +23,4 @@ pub use record::{GameResult, Record};
 pub use refusal::{EndError, IllegalMove, PlayError};
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
-pub use view::{ActionView, Mark, PieceView, View};
+pub use view::{ActionView, KindView, Mark, PieceView, View};
