@@ -291,6 +291,52 @@ fn a_negative_cycle_is_shown_where_a_preset_is_loaded() {
     assert!(ran.err.contains("royal_kind") && ran.err.contains("honest"), "{}", ran.err);
 }
 
+/// Two presets that say how one piece moves: the first wins, and one line on standard error says so.
+#[test]
+fn a_conflict_of_presets_is_told_once() {
+    let jumpy = |name: &str, x: i32| {
+        format!(
+            "% {name}\n.meta preset \"{name}\"\n.meta name \"{name}\"\n.meta description \"{name}\"\n\
+             .domain Preset += {{ {name} }}\n\
+             overrides('{name}, p) :- active('{name}, c), color(p, c), kind(p, 'knight).\n\
+             goes(p, t) :- overrides('{name}, p), !overruled('{name}, p), own(p), at(p, s), \
+             offset(s, {x}, 2, t), !occupied(t).\n"
+        )
+    };
+    let folder = format!("{}/jumpy", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, x) in [("upright", 0), ("aslant", 2)] {
+        std::fs::write(format!("{folder}/{name}.dl"), jumpy(name, x)).expect("a file");
+    }
+    let moves = |first: &str, second: &str| {
+        rulemate(&["moves", "--rules", &folder, "--preset", first, "--preset", second])
+    };
+    let ran = moves("upright", "aslant");
+    assert!(ran.out.contains("b1b3\n") && !ran.out.contains("b1d3\n"), "{}", ran.out);
+    assert_eq!(
+        ran.err,
+        "warning: upright and aslant say how one piece moves: upright goes before\n"
+    );
+    let ran = moves("aslant", "upright");
+    assert!(!ran.out.contains("b1b3\n") && ran.out.contains("b1d3\n"), "{}", ran.out);
+    assert_eq!(moves("upright:white", "aslant:black").err, "");
+}
+
+/// Notes of presets are shown as the game is played, and a move can be had with all that it did.
+#[test]
+fn a_played_move_shows_its_notes_and_its_trace() {
+    let lines = "Qxd5\ntrace\nquit\n";
+    let fen = "4k3/8/8/3p4/8/8/3Q4/4K3 w - - 0 1";
+    let ran = rulemate_reading(
+        &["play", "--ascii", "--preset", "queen-splits", "--fen", fen, "chess"],
+        lines,
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let note = "the white queen on d2 splits into a rook on d5 and a bishop on d2";
+    assert!(ran.out.contains(&format!("(d2d5)\n  {note}\n")), "{}", ran.out);
+    assert!(ran.out.contains("\"preset\": \"queen-splits\""), "{}", ran.out);
+}
+
 /// A kind of piece that nobody here has seen, from the command line to a save and back.
 #[test]
 fn a_piece_from_outside_is_played_listed_and_saved() {

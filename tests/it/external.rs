@@ -101,23 +101,11 @@ fn now_entity(now: &mut Moment<'_>) -> String {
     format!("#{}", now.entity("activation").0)
 }
 
-fn catalogue(presets: Vec<Box<dyn Fn(&mut Catalogue)>>) -> Catalogue {
+fn with(preset: impl Preset + 'static) -> Catalogue {
     let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    presets.iter().for_each(|it| it(&mut catalogue));
+    catalogue.register(preset).unwrap_or_else(|it| panic!("{it}"));
     catalogue
 }
-
-fn with(preset: impl Preset + Copy + 'static) -> Catalogue {
-    catalogue(vec![Box::new(move |it| it.register(preset).unwrap_or_else(|it| panic!("{it}")))])
-}
-
-impl Clone for Chronicle {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl Copy for Chronicle {}
 
 fn start(catalogue: &Catalogue, presets: &[&str], fen: Option<&str>) -> (Ruleset, Game) {
     let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
