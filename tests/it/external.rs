@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rulemate::audit;
 use rulemate::derive::{Backend, Done, Refusal};
 use rulemate::facts::GAME;
-use rulemate::game::Game;
+use rulemate::game::{Game, PlayError};
 use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, LoadError, Moment, Opinion, Point, Preset, Ruleset, Source};
 
@@ -257,7 +257,10 @@ fn vetoes_are_no_legal_moves_and_undo_takes_all_back() {
         hashes.push(game.hash());
     }
     assert!(!moves(&mut game).iter().any(|it| it.starts_with("c3")));
-    let refused = game.play_text("c3b5").map(|_| ()).expect_err("it is tired");
+    let unread = game.play_text("c3b5").map(|_| ()).expect_err("it is tired");
+    let PlayError::Text(unread) = unread else { panic!("{unread}") };
+    let candidate = unread.candidate().unwrap_or_else(|| panic!("{unread}"));
+    let refused = game.play(candidate).map(|_| ()).expect_err("it is tired");
     assert!(refused.to_string().contains("whoever stands on c3 is too tired"), "{refused}");
     assert_eq!(game.hash(), hashes[3], "a veto changes nothing");
     for _ in 0..3 {
