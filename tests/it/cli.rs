@@ -353,7 +353,7 @@ fn a_piece_from_outside_is_played_listed_and_saved() {
     assert!(list.contains("Gxe4"), "{list}");
     let file = scratch("griffon.json", "");
     let start = "7k/P7/8/8/8/8/8/K7 w - - 0 1";
-    let promoted = ["save", "--fen", start, "--moves", "a7a8g h8h7 a8b6", &file];
+    let promoted = ["save", "--fen", start, "--moves", "a7a8g h8g8 a8b6", &file];
     check(0, &[&promoted[..], &rules].concat());
     let out = check(0, &[&["load", "--ascii", &file][..], &rules].concat());
     assert!(out.contains('G'), "{out}");
