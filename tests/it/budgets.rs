@@ -24,10 +24,10 @@ const MEASURED: [(&str, &str, u64, f64); 8] = [
     ("giveaway", START, 8067, 536.0),
 ];
 
-/// Games of presets, nodes at depth 2 from kiwipete, where most of them meet something; and
-/// instructions for a position. Where moves are played out, the leaves are played, too, which is the
-/// figure of `double-move`. Those that state something about pieces are in `rulemate bench` alone.
-const PRESETS: [(&str, u64, f64); 16] = [
+/// A game for each preset, nodes at depth 2 from kiwipete, where most of them meet something; and
+/// instructions for a position. Where some moves are played out, the leaves are played, too, which is
+/// most of their figures.
+const PRESETS: [(&str, u64, f64); 24] = [
     ("berolina", 2386, 695.0),
     ("berolina-2", 2398, 702.0),
     ("bouncing-1", 2304, 1158.0),
@@ -44,6 +44,14 @@ const PRESETS: [(&str, u64, f64); 16] = [
     ("cannon", 2039, 919.0),
     ("knight-immunity", 1943, 611.0),
     ("knights-leap-twice", 3795, 1656.0),
+    ("piece-hp", 2048, 12604.0),
+    ("king-heals", 2048, 19482.0),
+    ("piece-shield", 2045, 21839.0),
+    ("poisoned-squares", 2048, 44649.0),
+    ("berserker", 2048, 16550.0),
+    ("queen-splits", 2039, 9317.0),
+    ("explosive-rook", 2039, 9346.0),
+    ("stamina", 2039, 702.0),
 ];
 
 const DEPTH: u32 = 3;

@@ -359,7 +359,7 @@ fn a_piece_from_outside_is_played_listed_and_saved() {
     assert!(out.contains('G'), "{out}");
     check(0, &[&["audit", &file][..], &rules].concat());
     let ran = rulemate(&["load", &file]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("griffon.dl"), "{}", ran.err);
 }
 
