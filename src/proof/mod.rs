@@ -15,19 +15,18 @@ mod join;
 mod model;
 mod refute;
 mod table;
-mod tree;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use tree::{
+pub use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
     Refutation, Tally,
 };
 
 use self::model::Model;
 use crate::facts::Session;
-use crate::rules::{Program, RelId, Span};
+use crate::rules::{Program, RelId};
 
 /// What a check went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,13 +129,6 @@ impl Checker {
             self.model.table(rel).rows().iter().map(|it| it.to_vec()).collect();
         rows.sort_unstable();
         rows
-    }
-
-    /// The source text of a span, white space folded.
-    fn text(&self, span: Span) -> String {
-        let source = self.program.sources.get(usize::from(span.source));
-        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
-        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// A relation that cannot be computed decides nothing.

@@ -210,6 +210,18 @@ pub enum Op {
 }
 
 impl Op {
+    /// How it is written in rules.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Eq => "=",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+
     pub fn holds(self, lhs: i64, rhs: i64) -> bool {
         match self {
             Self::Eq => lhs == rhs,
@@ -463,6 +475,17 @@ impl Expr {
                 rhs.collect_vars(vars);
             }
         }
+    }
+}
+
+impl Rule {
+    /// The type of what a comparison of the rule compares.
+    pub fn compared(&self, compare: &Compare) -> Type {
+        let lone = |expr: &Expr| match expr {
+            Expr::Var(var) => self.vars.get(usize::from(var.0)).map(|it| it.ty),
+            Expr::Const(_) | Expr::Binary(..) => None,
+        };
+        lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int)
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::Limits;
-use super::data::{Binding, Comparison, Datum, Goal, Quote, Tally};
+use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{
-    Aggregate, Compare, Expr, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type,
+    Aggregate, Compare, Program, RelId, Role, Rule, RuleId, Stratum, Term, Type,
     Var,
 };
 
@@ -99,12 +99,7 @@ impl<'r> Context<'r> {
     }
 
     pub(super) fn quote(&self, rule: &Rule) -> Quote {
-        Quote { rule: rule.id.0, place: self.program.place(rule.span), text: self.text(rule.span) }
-    }
-
-    /// The source text of a span, white space folded.
-    pub(super) fn text(&self, span: Span) -> String {
-        self.program.quote(span)
+        Quote { rule: rule.id.0, place: self.program.place(rule.span), text: self.program.quote(rule.span) }
     }
 
     pub(super) fn comparison(
@@ -113,16 +108,12 @@ impl<'r> Context<'r> {
         compare: &Compare,
         bindings: &[Option<i64>],
     ) -> Comparison {
-        let lone = |expr: &Expr| match expr {
-            Expr::Var(var) => rule.vars.get(usize::from(var.0)).map(|it| it.ty),
-            Expr::Const(_) | Expr::Binary(..) => None,
-        };
-        let ty = lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int);
+        let ty = rule.compared(compare);
         let side = |it| solve::value(it, bindings).map(|raw| self.datum(ty, raw));
         Comparison {
-            text: self.text(compare.span),
+            text: self.program.quote(compare.span),
             lhs: side(&compare.lhs),
-            op: symbol(compare.op).into(),
+            op: compare.op.symbol().into(),
             rhs: side(&compare.rhs),
         }
     }
@@ -140,21 +131,10 @@ impl<'r> Context<'r> {
         };
         let members = solve::members(self.rows, aggregate, bindings);
         Tally {
-            text: self.text(aggregate.span),
+            text: self.program.quote(aggregate.span),
             members: members.iter().map(member).collect(),
             value: solve::fold(self.rows, aggregate, bindings).map(|it| it.to_vec()),
         }
-    }
-}
-
-fn symbol(op: Op) -> &'static str {
-    match op {
-        Op::Eq => "=",
-        Op::Ne => "!=",
-        Op::Lt => "<",
-        Op::Le => "<=",
-        Op::Gt => ">",
-        Op::Ge => ">=",
     }
 }
 

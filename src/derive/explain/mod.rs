@@ -5,13 +5,12 @@
 //! proof by other means than those that found it.
 
 mod context;
-mod data;
 mod telling;
 mod text;
 mod why;
 mod why_not;
 
-pub use data::{
+pub use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
     Refutation, Tally,
 };

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{Ground, Premise, Proof};
+use crate::rules::tree::{Ground, Premise, Proof};
 use super::text::View;
 use crate::facts::Shape;
 use crate::rules::{Program, Type};

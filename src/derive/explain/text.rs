@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::data::{
+use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
 };
 use crate::facts::{DomainId, Shape};

@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
 use super::context::{Choice, Context, match_head};
-use super::data::{Ground, Premise, Proof};
+use crate::rules::tree::{Ground, Premise, Proof};
 use crate::derive::rows::Tuple;
 use crate::derive::solve::{self, Bindings, solve};
 use crate::facts::GAME;

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::context::{Context, match_head};
-use super::data::{Attempt, Blocked, Datum, Lack, Refutation};
+use crate::rules::tree::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Literal, RelId, Role, Rule};
 

@@ -1,12 +1,15 @@
 //! Proofs and refutations as plain data: names as text, values raw and in words, so that they can be
 //! stored and read without the program.
 //!
-//! How they are found is the business of `why` and `why_not`; how they look, of `text`.
+//! This is what those who find proofs and the checker of proofs have in common, and all of it. An
+//! unknown field is refused: nothing in a stored proof goes unread.
+//! Deliberately absent: finding, checking and showing them.
 
 use serde::{Deserialize, Serialize};
 
 /// A raw value and its name: `12` and `e2`; entities are named by number, `#12`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Datum {
     pub raw: i64,
     pub name: String,
@@ -14,6 +17,7 @@ pub struct Datum {
 
 /// A variable of a rule and its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Binding {
     pub var: String,
     pub value: Datum,
@@ -21,6 +25,7 @@ pub struct Binding {
 
 /// Rows of a relation; `None` stands for any value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Goal {
     pub relation: String,
     pub args: Vec<Option<Datum>>,
@@ -28,6 +33,7 @@ pub struct Goal {
 
 /// A clause of rule text, as proofs quote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Quote {
     /// The rule's number in its program.
     pub rule: u16,
@@ -38,6 +44,7 @@ pub struct Quote {
 
 /// Why a row holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Proof {
     pub relation: String,
     pub tuple: Vec<Datum>,
@@ -46,7 +53,7 @@ pub struct Proof {
 
 /// What a row rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ground {
     /// A fact of the session: an entity's attribute (entity 0 is the game).
     Fact { entity: u32, attribute: String },
@@ -60,7 +67,7 @@ pub enum Ground {
 
 /// How a literal of a rule is satisfied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Premise {
     Holds(Proof),
     /// A negated literal: no such row. The refutation is of depth one.
@@ -74,6 +81,7 @@ pub enum Premise {
 
 /// A comparison with the values of its sides; `None` is arithmetic without a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Comparison {
     pub text: String,
     pub lhs: Option<Datum>,
@@ -83,6 +91,7 @@ pub struct Comparison {
 
 /// An aggregate: its distinct members and what they come to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tally {
     pub text: String,
     pub members: Vec<Vec<Binding>>,
@@ -92,6 +101,7 @@ pub struct Tally {
 
 /// Why no row of a goal holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Refutation {
     pub goal: Goal,
     pub lack: Lack,
@@ -99,7 +109,7 @@ pub struct Refutation {
 
 /// What is missing for a goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Lack {
     /// No such fact. Where the last column is a function of the others: the value that is there
     /// instead.
@@ -116,6 +126,7 @@ pub enum Lack {
 
 /// The furthest-reaching partial match of one rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Attempt {
     pub rule: Quote,
     pub bindings: Vec<Binding>,
@@ -127,7 +138,7 @@ pub struct Attempt {
 
 /// The first literal that fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Blocked {
     /// The rule concludes other rows than those of the goal.
     Head,
