@@ -116,12 +116,10 @@ fn ask(
     answers: &mut Answers,
 ) {
     let ply = game.history().len();
-    let contract = game.contract().clone();
-    let world = game.world_mut();
-    let answer = query.answer(&world.materialised());
+    let answer = query.answer(&game.world_mut().materialised());
     for row in &answer.rows {
         let columns = answer.columns.iter().zip(row);
-        let values = columns.map(|((_, ty), &raw)| names::name(world, &contract, *ty, raw));
+        let values = columns.map(|((_, ty), &raw)| game.name(*ty, raw));
         let values = values.collect();
         answers.answers.push(Found { game: number, ply, mv: mv.clone(), values });
     }

@@ -348,9 +348,16 @@ impl World {
     /// # Errors
     /// As [`World::fire`].
     pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let (trace, done) = self.try_traced(action, args);
+        done.map(|()| trace)
+    }
+
+    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
+    /// changed.
+    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
-        self.transact(Event::Action(action), args, Some(&mut trace))?;
-        Ok(trace)
+        let done = self.transact(Event::Action(action), args, Some(&mut trace));
+        (trace, done)
     }
 
     /// Lets an event happen that no reaction raised, and says what happened.

@@ -144,6 +144,11 @@ impl Contract {
         }
     }
 
+    /// The type of the columns that pieces stand in.
+    pub fn entity_type(&self, program: &Program) -> Option<Type> {
+        program.relation(self.at.rel).columns.first().map(|it| it.ty)
+    }
+
     /// The side that is to move, if the game says so.
     pub fn mover(&self, facts: &crate::facts::Session) -> Option<i64> {
         facts.get_raw(GAME, self.turn.attr)

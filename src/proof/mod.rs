@@ -5,7 +5,8 @@
 //! row that is proved, and each premise is what the literal in its place asks for. Facts must be in
 //! the list of facts. What is denied or counted has no finite proof in the tree: it is decided by a
 //! model of the facts, computed by the book, stratum by stratum. Refutations are checked in the
-//! same way: no row of the model matches the goal, and each rule fails where the tree says.
+//! same way: no row of the model matches the goal, and each rule fails where the tree says. What an
+//! action would do is found anew, by the letter of the rules, and must be what is told of it.
 //!
 //! This layer imports facts and rules only. Deliberately absent: finding proofs; moves; whether a
 //! refutation names the furthest match of a rule rather than another one that fails.
@@ -15,14 +16,13 @@ mod join;
 mod model;
 mod refute;
 mod table;
+mod transact;
+mod trial;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use crate::rules::tree::{
-    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
-    Refutation, Tally,
-};
+pub use crate::rules::tree::{Finding, Proof, Refutation, Trial};
 
 use self::model::Model;
 use crate::facts::Session;
@@ -38,6 +38,8 @@ pub struct Report {
     pub comparisons: usize,
     /// Aggregates, computed anew.
     pub aggregates: usize,
+    /// Effects of reactions that were played out anew.
+    pub effects: usize,
     /// Rows whose proof the tree leaves out, for its depth: decided by the model alone.
     pub open: usize,
 }
@@ -48,6 +50,7 @@ impl std::ops::AddAssign for Report {
         self.absent += other.absent;
         self.comparisons += other.comparisons;
         self.aggregates += other.aggregates;
+        self.effects += other.effects;
         self.open += other.open;
     }
 }

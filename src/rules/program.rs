@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::facts::{AttrId, DomainId, Schema};
+use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u16);
@@ -570,6 +570,14 @@ impl Program {
             Type::Domain(id) => self.schema.domain(id).member_name(raw),
             Type::Int => raw.to_string(),
             Type::Text => self.texts.get(raw as usize).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The value of a fact in words.
+    pub fn fact_value_name(&self, attr: AttrId, raw: i64) -> String {
+        match self.schema.attribute(attr).ty {
+            AttrType::Member(id) => self.schema.domain(id).member_name(raw),
+            AttrType::Int | AttrType::Text | AttrType::Entity => raw.to_string(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Proofs and refutations as plain data: names as text, values raw and in words, so that they can be
 //! stored and read without the program.
 //!
-//! This is what those who find proofs and the checker of proofs have in common, and all of it. An
-//! unknown field is refused: nothing in a stored proof goes unread.
+//! A row has a proof, what does not hold a refutation, and an action that its rules alone do not decide
+//! a trial: what it would do, step by step, and what is then so. This is what those who find them and
+//! the checker have in common, and all of it. An unknown field is refused: nothing in a stored proof
+//! goes unread.
 //! Deliberately absent: finding, checking and showing them.
 
 use serde::{Deserialize, Serialize};
@@ -31,11 +33,11 @@ pub struct Goal {
     pub args: Vec<Option<Datum>>,
 }
 
-/// A clause of rule text, as proofs quote it.
+/// A clause of rule text, as proofs quote it: a rule, or a reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quote {
-    /// The rule's number in its program.
+    /// The clause's number among the rules of its program, or among its reactions.
     pub rule: u16,
     /// `rules/core/attack.dl:12`.
     pub place: String,
@@ -148,4 +150,96 @@ pub enum Blocked {
     Present(Proof),
     Compare(Comparison),
     Aggregate(Tally),
+}
+
+/// What is found out about a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Finding {
+    /// It is so, for each row that was asked for.
+    Proved(Vec<Proof>),
+    /// It is not so.
+    Refuted(Vec<Refutation>),
+    /// It is decided by what the action does.
+    Tried(Box<Trial>),
+    /// There is nothing to take apart: the text names no piece of the side to move, or the like.
+    Unfounded,
+}
+
+/// An action played out: what decides it where its rules alone do not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    pub action: Goal,
+    /// It may be tried: it is legal but for what it leads to.
+    pub tried: Proof,
+    /// Why this action is played out where its kind is decided by rules; `None` where the kind is not.
+    pub because: Option<Proof>,
+    /// What happens, in its order.
+    pub steps: Vec<Reacted>,
+    pub outcome: Outcome,
+}
+
+/// What an action that is played out comes to. What is proved or denied is so of the facts after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// Whoever takes it may not leave the game so.
+    Untenable(Proof),
+    /// Nothing stands against it.
+    Tenable { goal: Goal, refutation: Option<Refutation> },
+    /// The last step refuses it.
+    Refused,
+    /// It does not end, or there is no room for it.
+    Endless { reason: String },
+}
+
+/// The justification of some effects: the reaction, the values of its variables, and what it reacted
+/// to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reacted {
+    /// The action or event, with its arguments as they were then.
+    pub event: String,
+    pub args: Vec<Datum>,
+    /// How many events lie between the action and this one.
+    pub depth: usize,
+    pub reaction: Quote,
+    pub bindings: Vec<Binding>,
+    pub effects: Vec<Effect>,
+}
+
+/// One thing that a reaction does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Effect {
+    /// A fact is added, replaced or taken back; entity 0 is the game.
+    Changed { entity: u32, attribute: String, old: Option<Datum>, new: Option<Datum> },
+    Spawned { entity: u32 },
+    Raised { event: String, args: Vec<Datum> },
+    /// Nothing more comes of the event.
+    Stopped,
+    /// What follows of the event sees these arguments.
+    Passed { args: Vec<Datum> },
+    Emitted { event: String, args: Vec<Datum> },
+    Noted { said: String },
+    /// The action does not happen.
+    Vetoed { said: String },
+    /// The game is to go back so many whole turns.
+    Rewound { turns: i64 },
+}
+
+impl Goal {
+    /// The goal that is a row.
+    pub fn of(relation: &str, row: &[Datum]) -> Self {
+        Self { relation: relation.to_owned(), args: row.iter().cloned().map(Some).collect() }
+    }
+}
+
+/// `attacks(#3, e4)`, with `_` for what is open.
+impl std::fmt::Display for Goal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let args = self.args.iter().map(|it| it.as_ref().map_or("_", |it| it.name.as_str()));
+        write!(f, "{}({})", self.relation, args.collect::<Vec<_>>().join(", "))
+    }
 }

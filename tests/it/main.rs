@@ -37,5 +37,6 @@ mod switch;
 mod tidy;
 mod turns;
 mod traces;
+mod trials;
 mod verify;
 mod watch;

@@ -5,16 +5,19 @@
 //! proof by other means than those that found it.
 
 mod context;
+mod played;
 mod telling;
 mod text;
+mod trial;
 mod why;
 mod why_not;
 
 pub use crate::rules::tree::{
-    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
-    Refutation, Tally,
+    Attempt, Binding, Blocked, Comparison, Datum, Effect, Finding, Goal, Ground, Lack, Outcome,
+    Premise, Proof, Quote, Reacted, Refutation, Tally, Trial,
 };
 pub use text::{Names, View};
+pub use trial::{Case, steps, try_out};
 
 use super::rows::Rows;
 use crate::rules::RelId;

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{Ended, RuleFile, Save, SavedMove, VERSION};
-use crate::derive::explain::why;
+use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
-use crate::game::{Game, PlayError, Record};
+use crate::game::{Game, PlayError, Record, decide};
 use crate::moves::Move;
 use crate::presets::Ruleset;
 use crate::presets::compose::rule_files;
@@ -78,13 +78,14 @@ pub(super) fn action_name(program: &Program, mv: &Move) -> String {
     program.tuple_name(program.action(mv.action).rel, &mv.args)
 }
 
-/// Why a move is legal now, without the refutations of what it denies: a checker decides these by
-/// itself.
+/// Why a move is legal now: its proof, or the trial that decided it. The refutations of what they deny
+/// are left out: a checker decides these by itself.
 fn proof(game: &mut Game, mv: &Move) -> Value {
-    let world = game.world_mut();
-    let rel = world.program().action(mv.action).rel;
-    let proof = why(&world.materialised(), rel, &mv.args);
-    proof.map_or(Value::Null, |it| in_order(&json!(it)))
+    let contract = game.contract().clone();
+    match decide(game.world_mut(), &contract, mv, Limits::default()).1 {
+        Finding::Proved(all) => all.first().map_or(Value::Null, |it| in_order(&json!(it))),
+        other => in_order(&json!(other)),
+    }
 }
 
 /// A tree without refutations, keys in alphabetical order.

@@ -63,7 +63,8 @@ pub struct SavedMove {
     pub facts: String,
     /// The key of the position after it, for repetitions.
     pub position: String,
-    /// Why it was legal, as the checker of proofs reads it.
+    /// Why it was legal, as the checker of proofs reads it: a proof, or `{"tried": ...}` for what was
+    /// decided by playing it out.
     pub proof: Value,
 }
 
