@@ -49,7 +49,7 @@ fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(E
         (_, Some(text), _, _) => (game.explain_move(text, limits), false),
         (_, _, Some(text), _) => (game.explain_fact(text, limits), true),
         (_, _, _, Some(text)) => (game.explain_effects(text, limits), true),
-        _ => (Ok(game.explain_result(limits)), true),
+        _ => (game.explain_result(limits), true),
     };
     Ok((explained.map_err(|it| unasked(&it))?, expected))
 }

@@ -9,9 +9,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
-use super::budget::Exhausted;
+use super::budget::{Exhausted, REFEREE_STEPS};
 use super::fire;
 use super::frog::{Frog, Statics};
+use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
@@ -428,7 +429,15 @@ impl World {
         }
         let plan = Arc::clone(&self.plan);
         let reactions = &plan.letter.batches[batch].reactions;
-        fire::outputs(&self.materialised(), reactions, args, next, traced)
+        let (outputs, spent) = {
+            let rows = self.materialised();
+            let meter = Metered::new(&rows, REFEREE_STEPS);
+            (fire::outputs(&meter, reactions, args, next, traced), meter.check())
+        };
+        if let Err(limit) = spent {
+            self.limit.get_or_insert_with(|| Box::new(limit));
+        }
+        outputs
     }
 
     /// Outputs that are used up: their memory is.

@@ -126,7 +126,7 @@ impl Game {
         let contract = self.contract().clone();
         let world = self.world_mut();
         if is_over(world, &contract) {
-            let finding = Finding::Proved(prove(world, contract.over, &[None, None], limits));
+            let finding = Finding::Proved(prove(world, contract.over, &[None, None], limits)?);
             return Ok(explanation(text, false, "is not legal: the game is over", finding));
         }
         let (mv, otherwise) = match read_move(world, &contract, text) {
@@ -142,7 +142,7 @@ impl Game {
                 }
             },
         };
-        let (legal, finding) = decide(world, &contract, &mv, limits);
+        let (legal, finding) = decide(world, &contract, &mv, limits)?;
         let verdict = match legal {
             true => "is legal".to_owned(),
             false => {
@@ -160,7 +160,7 @@ impl Game {
             Ok(mv) => mv,
             Err(error) => error.candidate().cloned().ok_or(error)?,
         };
-        let Some(trial) = trial(world, &contract, &mv, None, limits) else {
+        let Some(trial) = trial(world, &contract, &mv, None, limits)? else {
             return self.explain_action(text, limits);
         };
         let finding = Finding::Tried(Box::new(trial));
@@ -175,16 +175,19 @@ impl Game {
     }
 
     /// Why the game is over, and with that result, or why it is not.
-    pub fn explain_result(&mut self, limits: Limits) -> Explanation {
+    ///
+    /// # Errors
+    /// Finding it out took more than the limits allow.
+    pub fn explain_result(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
         let contract = self.contract().clone();
         let result = self.result().map(ToString::to_string);
         let world = self.world_mut();
-        let mut proofs = prove(world, contract.result, &[None, None], limits);
+        let mut proofs = prove(world, contract.result, &[None, None], limits)?;
         if let (true, Some(_), Some(stuck)) = (proofs.is_empty(), &result, contract.stuck) {
-            proofs = prove(world, stuck, &[None, None], limits);
+            proofs = prove(world, stuck, &[None, None], limits)?;
         }
         let told = |holds: bool, summary: String, finding: Finding| {
-            Explanation { question: "result".to_owned(), holds, summary, finding }
+            Ok(Explanation { question: "result".to_owned(), holds, summary, finding })
         };
         if let Some(result) = result {
             let why = self.teller().now(|view| proofs.first().map(|it| it.headline(view)));
@@ -192,7 +195,7 @@ impl Game {
             return told(true, format!("the game is over, {result}{why}"), Finding::Proved(proofs));
         }
         let rows = self.world_mut().materialised();
-        let refutation = why_not_within(&rows, contract.result, &[None, None], limits);
+        let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
         let finding = Finding::Refuted(refutation.into_iter().collect());
         let reason = self.teller().reason(&finding).map(|it| format!(": {it}"));
         told(false, format!("the game is not over{}", reason.unwrap_or_default()), finding)
@@ -209,7 +212,10 @@ impl Game {
     ) -> Result<Explanation, QuestionError> {
         let Asked { rel, patterns } = self.read_fact(text)?;
         let world = self.world_mut();
-        let proofs: Vec<_> = patterns.iter().flat_map(|it| prove(world, rel, it, limits)).collect();
+        let mut proofs = Vec::new();
+        for pattern in &patterns {
+            proofs.extend(prove(world, rel, pattern, limits)?);
+        }
         if !proofs.is_empty() {
             let first = self.teller().now(|view| proofs[0].headline(view));
             let more = match proofs.len() {
@@ -224,8 +230,8 @@ impl Game {
             return Ok(explanation(text, false, verdict, Finding::Unfounded));
         }
         let rows = self.world_mut().materialised();
-        let all = patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits));
-        let finding = Finding::Refuted(all.collect());
+        let all = patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits).transpose());
+        let finding = Finding::Refuted(all.collect::<Result<_, _>>()?);
         let verdict = match self.teller().reason(&finding) {
             Some(reason) => format!("does not hold: {reason}"),
             None => "does not hold".to_owned(),

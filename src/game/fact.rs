@@ -2,6 +2,7 @@
 //!
 //! A square in the place of a piece means every piece that stands there; `_` means anything.
 
+use crate::derive::Exhausted;
 use crate::facts::nearest;
 use crate::moves::notation::MoveError;
 use crate::rules::{Column, Program, RelId, Type};
@@ -31,12 +32,14 @@ pub enum QuestionError {
     Fact(String),
     #[error("no relation `{name}` in the rules of this game{}", meant(.near))]
     Relation { name: String, near: Option<String> },
-    #[error("{relation} has {} columns ({}), not {given}", columns.len(), columns.join(", "))]
+    #[error("{relation} has {} columns, not {given}: {relation}({})", columns.len(), columns.join(", "))]
     Columns { relation: String, columns: Vec<String>, given: usize },
     #[error("`{value}` is no value of the column `{column}`")]
     Value { column: String, value: String, expected: String },
     #[error("there is no square {0} on this board")]
     Square(String),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 fn meant(near: &Option<String>) -> String {
@@ -58,6 +61,7 @@ impl QuestionError {
                 format!("write {relation}({}), with _ for anything", columns.join(", "))
             }
             Self::Value { expected, .. } => format!("write {expected}"),
+            Self::Limit(_) => "the rules ask for too much; --depth asks for less of the tree".into(),
             Self::Square(_) => "write a square by its file and its rank, as in e4".into(),
         }
     }

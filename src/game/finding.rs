@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::derive::World;
+use crate::derive::{Exhausted, World};
 use crate::derive::explain::{
     Case, Effect, Finding, Limits, Outcome, Proof, Trial, View, try_out, why_not_within, why_within,
 };
@@ -19,19 +19,22 @@ pub(super) fn prove(
     rel: RelId,
     pattern: &[Option<i64>],
     limits: Limits,
-) -> Vec<Proof> {
+) -> Result<Vec<Proof>, Exhausted> {
     let rows = world.matching(rel, pattern);
     let all = world.materialised();
-    rows.iter().filter_map(|row| why_within(&all, rel, row, limits)).collect()
+    rows.iter().filter_map(|row| why_within(&all, rel, row, limits).transpose()).collect()
 }
 
 /// What decides a move of a position that is not over: whether it is legal, and why.
+///
+/// # Errors
+/// Finding it out took more than the limits allow.
 pub fn decide(
     world: &mut World,
     contract: &Contract,
     mv: &Move,
     limits: Limits,
-) -> (bool, Finding) {
+) -> Result<(bool, Finding), Exhausted> {
     if !is_tried(world, contract, mv) {
         return by_rules(world, world.program().action(mv.action).rel, mv, limits);
     }
@@ -39,10 +42,10 @@ pub fn decide(
         Decision::Except(odd) => Some(odd),
         Decision::Rules | Decision::Simulation => None,
     };
-    match trial(world, contract, mv, because, limits) {
+    match trial(world, contract, mv, because, limits)? {
         Some(it) => {
             let legal = matches!(it.outcome, Outcome::Tenable { .. });
-            (legal, Finding::Tried(Box::new(it)))
+            Ok((legal, Finding::Tried(Box::new(it))))
         }
         None => {
             let action = world.program().action(mv.action);
@@ -58,7 +61,7 @@ pub(super) fn trial(
     mv: &Move,
     because: Option<RelId>,
     limits: Limits,
-) -> Option<Trial> {
+) -> Result<Option<Trial>, Exhausted> {
     let mover = contract.mover(world.facts()).unwrap_or_default();
     let case = Case {
         action: mv.action,
@@ -70,14 +73,19 @@ pub(super) fn trial(
     try_out(world, case, limits)
 }
 
-fn by_rules(world: &mut World, rel: RelId, mv: &Move, limits: Limits) -> (bool, Finding) {
+fn by_rules(
+    world: &mut World,
+    rel: RelId,
+    mv: &Move,
+    limits: Limits,
+) -> Result<(bool, Finding), Exhausted> {
     let rows = world.materialised();
-    if let Some(proof) = why_within(&rows, rel, &mv.args, limits) {
-        return (true, Finding::Proved(vec![proof]));
+    if let Some(proof) = why_within(&rows, rel, &mv.args, limits)? {
+        return Ok((true, Finding::Proved(vec![proof])));
     }
     let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-    let refutation = why_not_within(&rows, rel, &pattern, limits);
-    (false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it])))
+    let refutation = why_not_within(&rows, rel, &pattern, limits)?;
+    Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))))
 }
 
 /// Findings about one position in words.

@@ -236,7 +236,7 @@ impl Game {
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
         if !is_legal(&mut self.world, &self.terms.moves, mv) {
-            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci);
+            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci)?;
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }

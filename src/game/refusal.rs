@@ -58,14 +58,22 @@ fn offers(offered: &[String]) -> String {
 
 impl IllegalMove {
     /// Looks for what a move lacks.
-    pub(super) fn new(world: &mut World, contract: &Contract, mv: &Move, text: String) -> Self {
+    ///
+    /// # Errors
+    /// Finding it out takes too much.
+    pub(super) fn new(
+        world: &mut World,
+        contract: &Contract,
+        mv: &Move,
+        text: String,
+    ) -> Result<Self, Exhausted> {
         let over = is_over(world, contract);
-        let (_, finding) = decide(world, contract, mv, Limits::default());
+        let (_, finding) = decide(world, contract, mv, Limits::default())?;
         let reason = Teller { world, contract }.reason(&finding);
         let reason = match over {
             true => "the game is over".to_owned(),
             false => reason.unwrap_or_else(|| "there is no such move".to_owned()),
         };
-        Self { mv: mv.clone(), text, reasons: vec![reason], finding }
+        Ok(Self { mv: mv.clone(), text, reasons: vec![reason], finding })
     }
 }

@@ -246,6 +246,7 @@ impl Session {
     pub fn answers(&mut self, text: &str) -> Vec<Vec<String>> {
         let query = self.query(text);
         let answer = query.answer(&self.game.world_mut().materialised());
+        let answer = answer.unwrap_or_else(|it| panic!("{it}"));
         let name = |(at, &raw): (usize, &i64)| self.game.name(answer.columns[at].1, raw);
         answer.rows.iter().map(|row| row.iter().enumerate().map(name).collect()).collect()
     }
@@ -257,6 +258,7 @@ impl Session {
     pub fn expect(&mut self, text: &str, holds: bool) -> Result<(), String> {
         let query = self.query(text);
         let found = query.holds(&self.game.world_mut().materialised());
+        let found = found.map_err(|it| it.to_string())?;
         match (found, holds) {
             (true, true) | (false, false) => Ok(()),
             (true, false) => Err(format!("{text} is derived:\n{}", self.proof(text))),

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use super::Limits;
 use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
+use crate::derive::metered::Metered;
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{
@@ -22,7 +23,7 @@ pub(super) struct Choice {
 
 /// One search. See the module's head.
 pub(super) struct Context<'r> {
-    pub(super) rows: &'r dyn Rows,
+    pub(super) rows: &'r Metered<'r>,
     pub(super) program: &'r Program,
     pub(super) limits: Limits,
     /// The derivation chosen for a row.
@@ -38,7 +39,7 @@ pub(super) struct Context<'r> {
 }
 
 impl<'r> Context<'r> {
-    pub(super) fn new(rows: &'r dyn Rows, limits: Limits) -> Self {
+    pub(super) fn new(rows: &'r Metered<'r>, limits: Limits) -> Self {
         Self {
             rows,
             program: rows.program(),
@@ -49,10 +50,6 @@ impl<'r> Context<'r> {
             goals: limits.goals,
             proofs: limits.rows,
         }
-    }
-
-    pub(super) fn holds(&self, rel: RelId, pattern: &[Option<i64>]) -> bool {
-        self.rows.for_each(rel, pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     /// The first row that matches.

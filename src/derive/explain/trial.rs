@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Limits, why_not_within, why_within};
 use crate::derive::trace::{Done, Step, Trace};
-use crate::derive::{Refusal, World};
+use crate::derive::{Exhausted, Refusal, World};
 use crate::facts::Change;
 use crate::rules::tree::{Binding, Datum, Effect, Goal, Outcome, Quote, Reacted, Trial};
 use crate::rules::{ActionId, Column, Event, EventId, Program, RelId};
@@ -27,40 +27,55 @@ pub struct Case<'a> {
 }
 
 /// What the action would do and come to. `None` if it may not even be tried.
-pub fn try_out(world: &mut World, case: Case<'_>, limits: Limits) -> Option<Trial> {
+///
+/// # Errors
+/// Telling it took more than the limits allow.
+pub fn try_out(
+    world: &mut World,
+    case: Case<'_>,
+    limits: Limits,
+) -> Result<Option<Trial>, Exhausted> {
     let program = Arc::clone(world.program());
     let action = program.action(case.action);
     let (tried, because) = {
         let rows = world.materialised();
-        let because = case.because.and_then(|it| why_within(&rows, it, case.args, limits));
-        (why_within(&rows, action.tries.unwrap_or(action.rel), case.args, limits)?, because)
+        let because = match case.because {
+            Some(rel) => why_within(&rows, rel, case.args, limits)?,
+            None => None,
+        };
+        match why_within(&rows, action.tries.unwrap_or(action.rel), case.args, limits)? {
+            Some(tried) => (tried, because),
+            None => return Ok(None),
+        }
     };
     let mark = world.mark();
     let (trace, done) = world.try_traced(case.action, case.args);
     let outcome = match done {
         Ok(()) => outcome(world, case, limits),
-        Err(Refusal::Veto { .. }) => Outcome::Refused,
-        Err(other) => Outcome::Endless { reason: other.to_string() },
+        Err(Refusal::Veto { .. }) => Ok(Outcome::Refused),
+        Err(other) => Ok(Outcome::Endless { reason: other.to_string() }),
     };
     world.rollback(mark);
+    let outcome = outcome?;
     let (relation, args) = (program.relation(action.rel), case.args);
     let action = Goal::of(&relation.name, &data(&program, &relation.columns, args));
-    Some(Trial { action, tried, because, steps: steps(&program, &trace), outcome })
+    let steps = steps(&program, &trace);
+    Ok(Some(Trial { action, tried, because, steps, outcome }))
 }
 
 /// What holds after the action.
-fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Outcome {
+fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome, Exhausted> {
     let program = Arc::clone(world.program());
     let rows = world.materialised();
-    if let Some(proof) = why_within(&rows, case.untenable, &[case.mover], limits) {
-        return Outcome::Untenable(proof);
+    if let Some(proof) = why_within(&rows, case.untenable, &[case.mover], limits)? {
+        return Ok(Outcome::Untenable(proof));
     }
     let relation = program.relation(case.untenable);
     let goal = Goal::of(&relation.name, &data(&program, &relation.columns, &[case.mover]));
     // That nothing stands against it is told as premises are: one level of it.
     let limits = Limits { refutation: 1, ..limits };
-    let refutation = why_not_within(&rows, case.untenable, &[Some(case.mover)], limits);
-    Outcome::Tenable { goal, refutation }
+    let refutation = why_not_within(&rows, case.untenable, &[Some(case.mover)], limits)?;
+    Ok(Outcome::Tenable { goal, refutation })
 }
 
 /// The steps of a trace in words.

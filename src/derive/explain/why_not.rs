@@ -81,6 +81,7 @@ impl Context<'_> {
     }
 
     fn attempt(&mut self, rule: &Rule, pattern: &[Option<i64>], depth: usize) -> Attempt {
+        self.rows.read_for(usize::from(rule.id.0));
         let total = rule.body.len();
         let Some(bindings) = match_head(rule, pattern, 0) else {
             let quote = self.quote(rule);

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Ended, RuleFile, Save, SavedMove, VERSION};
 use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
+use crate::derive::Exhausted;
 use crate::game::{Game, PlayError, Record, decide};
 use crate::moves::Move;
 use crate::presets::Ruleset;
@@ -32,7 +33,7 @@ impl Save {
         let fen = (again.as_ref() == Some(&start)).then_some(fen);
         let mut moves = Vec::new();
         for record in game.history() {
-            let proof = proof(&mut replay, &record.mv);
+            let proof = proof(&mut replay, &record.mv)?;
             let record = replay.play(&record.mv)?.clone();
             moves.push(saved_move(&replay, &record, proof));
         }
@@ -80,12 +81,12 @@ pub(super) fn action_name(program: &Program, mv: &Move) -> String {
 
 /// Why a move is legal now: its proof, or the trial that decided it. The refutations of what they deny
 /// are left out: a checker decides these by itself.
-fn proof(game: &mut Game, mv: &Move) -> Value {
+fn proof(game: &mut Game, mv: &Move) -> Result<Value, Exhausted> {
     let contract = game.contract().clone();
-    match decide(game.world_mut(), &contract, mv, Limits::default()).1 {
+    Ok(match decide(game.world_mut(), &contract, mv, Limits::default())?.1 {
         Finding::Proved(all) => all.first().map_or(Value::Null, |it| in_order(&json!(it))),
         other => in_order(&json!(other)),
-    }
+    })
 }
 
 /// A tree without refutations, keys in alphabetical order.
