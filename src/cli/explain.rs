@@ -13,6 +13,7 @@ use super::output::{Out, trouble};
 use super::{setup, svg};
 use crate::derive::explain::Limits;
 use crate::game::{Explanation, Game, PlayError, QuestionError};
+use crate::presets::Catalogue;
 
 /// An explanation with all that is needed to check it.
 #[derive(Debug, Serialize)]
@@ -22,7 +23,26 @@ struct Printed<'a> {
     position: Evidence,
 }
 
+/// Whether a preset can be activated, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Activating {
+    question: String,
+    holds: bool,
+    summary: String,
+    against: Vec<Against>,
+}
+
+/// What stands against an activation, and the place in a rule file that says so.
+#[derive(Debug, Serialize)]
+struct Against {
+    reason: String,
+    place: Option<String>,
+}
+
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    if let Some(preset) = &args.activate {
+        return activate(args, preset, out);
+    }
     let mut game = setup::open(&args.position)?;
     let limits = match args.depth {
         Some(depth) => Limits { proof: depth, refutation: depth, ..Limits::default() },
@@ -49,9 +69,48 @@ fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(E
         (_, Some(text), _, _) => (game.explain_move(text, limits), false),
         (_, _, Some(text), _) => (game.explain_fact(text, limits), true),
         (_, _, _, Some(text)) => (game.explain_effects(text, limits), true),
+        _ if args.turn => (game.explain_turn(limits), true),
         _ => (game.explain_result(limits), true),
     };
     Ok((explained.map_err(|it| unasked(&it))?, expected))
+}
+
+/// Whether a preset can be activated beside what is active.
+fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<Verdict> {
+    let catalogue = setup::catalogue(&args.position.rules)?;
+    let rules = setup::Library::new(&args.position.rules)?
+        .load(&args.position.game, &args.position.presets)?;
+    let mut game = setup::start(&rules, args.position.fen.as_deref())?;
+    let mut wanted: Vec<String> = Catalogue::active(&game).iter().map(ToString::to_string).collect();
+    wanted.push(preset.to_owned());
+    let told = match catalogue.set_active(&rules, &mut game, &wanted) {
+        Ok(_) => Activating {
+            question: preset.to_owned(),
+            holds: true,
+            summary: format!("{preset} can be activated here"),
+            against: Vec::new(),
+        },
+        Err(error) => Activating {
+            question: preset.to_owned(),
+            holds: false,
+            summary: format!("{preset} cannot be activated here: {error}"),
+            against: error
+                .faults
+                .iter()
+                .map(|it| Against { reason: it.to_string(), place: catalogue.place_of(it) })
+                .collect(),
+        },
+    };
+    if args.json {
+        out.json(&told)?;
+    } else {
+        out.line(&told.summary)?;
+        for Against { reason, place } in &told.against {
+            let place = place.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+            out.line(format_args!("  {reason}{place}"))?;
+        }
+    }
+    Ok(Verdict::of(!told.holds))
 }
 
 /// A question that cannot be asked, with what to do about it.

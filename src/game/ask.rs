@@ -201,6 +201,31 @@ impl Game {
         told(false, format!("the game is not over{}", reason.unwrap_or_default()), finding)
     }
 
+    /// Why the side to move keeps the turn after its next action, or why it does not.
+    ///
+    /// # Errors
+    /// Finding it out took more than the limits allow.
+    pub fn explain_turn(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
+        let contract = self.contract().clone();
+        let told = |holds: bool, summary: String, finding: Finding| {
+            Ok(Explanation { question: "turn".to_owned(), holds, summary, finding })
+        };
+        let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
+        let side = side.unwrap_or_else(|| "nobody".to_owned());
+        let passes = format!("the turn passes after the next action of {side}");
+        let Some(rel) = contract.keeps_turn else { return told(false, passes, Finding::Unfounded) };
+        let proofs = prove(self.world_mut(), rel, &[], limits)?;
+        if let Some(first) = proofs.first() {
+            let why = self.teller().now(|view| first.headline(view));
+            let summary = format!("{side} keeps the turn after its next action: {why}");
+            return told(true, summary, Finding::Proved(proofs));
+        }
+        let refutation = why_not_within(&self.world_mut().materialised(), rel, &[], limits)?;
+        let finding = Finding::Refuted(refutation.into_iter().collect());
+        let reason = self.teller().reason(&finding).map(|it| format!(": {it}"));
+        told(false, passes + &reason.unwrap_or_default(), finding)
+    }
+
     /// Why a fact holds, or why it does not; see [`Game::why_fact`].
     ///
     /// # Errors

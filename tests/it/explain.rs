@@ -221,6 +221,25 @@ fn explanations_survive_json() {
     }
 }
 
+/// Whoever looks at too much is told which rule it was.
+#[test]
+fn explanations_have_a_budget() {
+    let program = chess();
+    let mut world = world(&program, Backend::Bits);
+    position(&mut world, KIWIPETE);
+    let action = rel(&program, "move");
+    let row = world.tuples(action).remove(0);
+    let rows = world.materialised();
+    let limits = Limits { steps: 40, ..Limits::default() };
+    let ran_out = why_within(&rows, action, &row, limits).expect_err("40 steps are few");
+    assert!(ran_out.place.starts_with("rules/core/"), "{ran_out}");
+    let nowhere = [Some(row[0]), Some(row[0])];
+    let ran_out = why_not_within(&rows, action, &nowhere, limits).expect_err("40 steps are few");
+    assert!(ran_out.to_string().contains("too many steps"), "{ran_out}");
+    let enough = why_within(&rows, action, &row, Limits::default());
+    assert!(enough.expect("well within").is_some());
+}
+
 /// A row that rests on the two before it would have a proof of exponential size.
 #[test]
 fn proofs_have_a_limit() {

@@ -3,6 +3,7 @@
 mod agreement;
 mod budgets;
 mod cli;
+mod cli_explain;
 mod damage;
 mod cli_saves;
 mod explain;
