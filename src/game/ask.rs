@@ -197,8 +197,10 @@ impl Game {
         let rows = self.world_mut().materialised();
         let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
         let finding = Finding::Refuted(refutation.into_iter().collect());
-        let reason = self.teller().reason(&finding).map(|it| format!(": {it}"));
-        told(false, format!("the game is not over{}", reason.unwrap_or_default()), finding)
+        let moves = self.legal_moves().len();
+        let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
+        let side = side.unwrap_or_else(|| "nobody".to_owned());
+        told(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
     }
 
     /// Why the side to move keeps the turn after its next action, or why it does not.

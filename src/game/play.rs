@@ -156,6 +156,13 @@ impl Game {
         &self.start
     }
 
+    /// After how many actions something was changed from outside (other presets) for the first time,
+    /// so that playing the same actions again does not lead here.
+    pub fn switched_at(&self) -> Option<usize> {
+        let before = self.history.iter().position(|it| it.base().is_some());
+        before.or_else(|| self.base.is_some().then_some(self.history.len()))
+    }
+
     /// What was played, oldest first.
     pub fn history(&self) -> &[Record] {
         &self.history

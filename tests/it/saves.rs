@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rulemate::audit;
 use rulemate::game::Game;
-use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
+use rulemate::presets::save::{Content, Form, MakeError, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 use serde_json::{Value, json};
 
@@ -294,6 +294,19 @@ fn rewinds_and_takebacks_are_audited() {
     let why = audit::save(&bytes, "chess", &catalogue, RulesFrom::Here, &mut |_| {});
     let why = why.expect_err("it is caught").to_string();
     assert!(why.starts_with("the end: ") && why.contains("charges 1"), "{why}");
+}
+
+/// A game whose presets were changed has not come from its first position by its moves alone.
+#[test]
+fn games_that_were_switched_are_not_saved_wrongly() {
+    let rules = rules("chess");
+    let mut game = played(&rules, "e4 e5");
+    let other = catalogue().set_active(&rules, &mut game, &["coregal"]).expect("it goes");
+    let why = Save::of(&game, &other, Content::default()).expect_err("it is refused");
+    assert_eq!(why, MakeError::Switched { plies: 2 });
+    game.play_text("Nf3").expect("it is legal");
+    let why = Save::of(&game, &other, Content::default()).expect_err("it is refused");
+    assert!(why.to_string().contains("after 2 plies"), "{why}");
 }
 
 /// Moves that were decided by playing them out have their trials in the save, and these are checked.

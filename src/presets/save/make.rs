@@ -19,12 +19,28 @@ pub struct Content {
     pub rules: bool,
 }
 
+/// Why a game cannot be saved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MakeError {
+    #[error("the presets were changed after {plies} plies: a save has one set of presets for all moves")]
+    Switched { plies: usize },
+    /// A move of the history cannot be played again.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
+}
+
 impl Save {
     /// The save of a game under its rules.
     ///
     /// # Errors
-    /// A move of the history cannot be played again.
-    pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, PlayError> {
+    /// Playing the history again does not lead to the position on the board: the presets were changed
+    /// in between.
+    pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
+        if let Some(plies) = game.switched_at() {
+            return Err(MakeError::Switched { plies });
+        }
         let program = game.program();
         let mut replay = game.branch(0).unwrap_or_else(|| game.clone());
         let start = facts(&replay);

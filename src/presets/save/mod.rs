@@ -22,7 +22,7 @@ use crate::facts::json::JsonError;
 use crate::facts::{Document, SaveError, SavedFact};
 use crate::rules::Source;
 
-pub use make::Content;
+pub use make::{Content, MakeError};
 pub use restore::{Difference, Restored, RulesFrom, Step};
 
 /// The version of the format that is written. Version 1 was a list of facts and no more.
