@@ -81,7 +81,8 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     let rules = setup::Library::new(&args.position.rules)?
         .load(&args.position.game, &args.position.presets)?;
     let mut game = setup::start(&rules, args.position.fen.as_deref())?;
-    let mut wanted: Vec<String> = Catalogue::active(&game).iter().map(ToString::to_string).collect();
+    let mut wanted: Vec<String> =
+        Catalogue::active(&game).iter().map(ToString::to_string).collect();
     wanted.push(preset.to_owned());
     let told = match catalogue.set_active(&rules, &mut game, &wanted) {
         Ok(_) => Activating {

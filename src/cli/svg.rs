@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::board::{cells, symbol};
 use crate::derive::explain::{
-    Attempt, Blocked, Datum, Effect, Finding, Goal, Ground, Lack, Outcome, Premise, Proof, Refutation,
-    Trial,
+    Attempt, Blocked, Datum, Effect, Finding, Goal, Ground, Lack, Outcome, Premise, Proof,
+    Refutation, Trial,
 };
 use crate::game::Game;
 use crate::rules::{Program, Type};

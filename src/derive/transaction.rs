@@ -12,10 +12,7 @@ use super::world::World;
 use crate::facts::{AttrId, EntityId};
 use crate::rules::{Event, EventId};
 
-/// How deep events may raise events.
-pub const DEPTH: usize = 32;
-/// How many events one action may raise.
-pub const EVENTS: usize = 1024;
+pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
 /// One effect of a batch, with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -257,7 +257,8 @@ impl Game {
             return Ok(explanation(text, false, verdict, Finding::Unfounded));
         }
         let rows = self.world_mut().materialised();
-        let all = patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits).transpose());
+        let all =
+            patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits).transpose());
         let finding = Finding::Refuted(all.collect::<Result<_, _>>()?);
         let verdict = match self.teller().reason(&finding) {
             Some(reason) => format!("does not hold: {reason}"),
@@ -332,7 +333,8 @@ impl Game {
             .collect();
         let mut sentence = relation.sentence.clone();
         for (column, &raw) in relation.columns.iter().zip(tuple) {
-            sentence = sentence.replace(&format!("{{{}}}", column.name), &self.name(column.ty, raw));
+            sentence =
+                sentence.replace(&format!("{{{}}}", column.name), &self.name(column.ty, raw));
         }
         Row { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
     }

@@ -61,7 +61,9 @@ impl QuestionError {
                 format!("write {relation}({}), with _ for anything", columns.join(", "))
             }
             Self::Value { expected, .. } => format!("write {expected}"),
-            Self::Limit(_) => "the rules ask for too much; --depth asks for less of the tree".into(),
+            Self::Limit(_) => {
+                "the rules ask for too much; --depth asks for less of the tree".into()
+            }
             Self::Square(_) => "write a square by its file and its rank, as in e4".into(),
         }
     }

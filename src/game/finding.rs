@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::derive::{Exhausted, World};
 use crate::derive::explain::{
     Case, Effect, Finding, Limits, Outcome, Proof, Trial, View, try_out, why_not_within, why_within,
 };
+use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
 use crate::moves::{Contract, Decision, Move, is_tried};
 use crate::rules::{RelId, Type};
@@ -63,13 +63,8 @@ pub(super) fn trial(
     limits: Limits,
 ) -> Result<Option<Trial>, Exhausted> {
     let mover = contract.mover(world.facts()).unwrap_or_default();
-    let case = Case {
-        action: mv.action,
-        args: &mv.args,
-        because,
-        untenable: contract.untenable,
-        mover,
-    };
+    let case =
+        Case { action: mv.action, args: &mv.args, because, untenable: contract.untenable, mover };
     try_out(world, case, limits)
 }
 
@@ -99,7 +94,9 @@ impl Teller<'_> {
     pub(super) fn tree(&self, finding: &Finding) -> String {
         match finding {
             Finding::Proved(all) => self.now(|view| all.iter().map(|it| it.render(view)).collect()),
-            Finding::Refuted(all) => self.now(|view| all.iter().map(|it| it.render(view)).collect()),
+            Finding::Refuted(all) => {
+                self.now(|view| all.iter().map(|it| it.render(view)).collect())
+            }
             Finding::Tried(it) => self.around(it, |before, after| it.render(before, after)),
             Finding::Unfounded => String::new(),
         }

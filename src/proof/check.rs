@@ -7,8 +7,8 @@ use crate::rules::{
 
 use super::join::{Bindings, pattern, value};
 use super::table::Row;
-use crate::rules::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
 use super::{Checker, Fault, Report};
+use crate::rules::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
 
 type Checked<T = ()> = Result<T, Fault>;
 

@@ -11,14 +11,11 @@ use super::join::{Bindings, value};
 use super::model::Model;
 use super::table::Row;
 use crate::facts::{EntityId, GAME, NEXT_ENTITY, Session};
+use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
-    self, Column, Event, EventId, Expr, Input, MessagePart, Program, Reaction, Role, Term, VarId,
+    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, Role, Term, VarId,
 };
-
-/// How deep events may raise events, and how many one action may raise.
-const DEPTH: usize = 32;
-const EVENTS: usize = 1024;
 
 /// Why an action does not happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +94,7 @@ impl<'m> Transaction<'m> {
     fn raise(&mut self, event: EventId, args: &[i64]) -> Result<(), Stop> {
         self.events += 1;
         self.depth += 1;
-        if self.events > EVENTS || self.depth > DEPTH {
+        if self.events > limits::RAISED || self.depth > limits::RAISED_DEEP {
             return Err(Stop::Endless);
         }
         self.run(Event::Raised(event), args)?;
@@ -164,18 +161,14 @@ impl<'m> Transaction<'m> {
         let named = reaction.named();
         let bindings = named.iter().zip(&solution.values).map(|(var, &raw)| {
             let var = &reaction.vars[usize::from(var.0)];
-            let value = Datum { raw, name: program.value_name(var.ty, raw) };
+            let value = Datum::of(&program, var.ty, raw);
             Binding { var: var.name.clone(), value }
         });
         self.steps.push(Reacted {
             event: program.event_name(event).to_owned(),
-            args: data(&program, program.event_columns(event), args),
+            args: Datum::row(&program, program.event_columns(event), args),
             depth: self.depth,
-            reaction: Quote {
-                rule: solution.reaction as u16,
-                place: program.place(reaction.span),
-                text: program.quote(reaction.span),
-            },
+            reaction: Quote::of(&program, solution.reaction, reaction.span),
             bindings: bindings.collect(),
             effects: Vec::new(),
         });
@@ -201,7 +194,8 @@ impl<'m> Transaction<'m> {
         flow: &mut Flow,
     ) -> Result<(), Stop> {
         let program = Arc::clone(&self.program);
-        let values = |all: &[Expr]| all.iter().map(|it| value(it, bindings)).collect::<Option<Row>>();
+        let values =
+            |all: &[Expr]| all.iter().map(|it| value(it, bindings)).collect::<Option<Row>>();
         let declared = |event: EventId| &program.event(event).columns;
         match effect {
             rules::Effect::Set { rel, args } => {
@@ -239,7 +233,7 @@ impl<'m> Transaction<'m> {
             rules::Effect::Raise { event, args } => {
                 if let Some(args) = values(args) {
                     let name = program.event(*event).name.clone();
-                    let shown = data(&program, declared(*event), &args);
+                    let shown = Datum::row(&program, declared(*event), &args);
                     self.note(Effect::Raised { event: name, args: shown });
                     flow.raised.push_back((*event, args));
                 }
@@ -250,7 +244,7 @@ impl<'m> Transaction<'m> {
             }
             rules::Effect::Pass { args } => {
                 if let Some(args) = values(args) {
-                    let shown = data(&program, program.event_columns(event), &args);
+                    let shown = Datum::row(&program, program.event_columns(event), &args);
                     self.note(Effect::Passed { args: shown });
                     flow.pass = Some(args);
                 }
@@ -263,7 +257,7 @@ impl<'m> Transaction<'m> {
             rules::Effect::Emit { event, args } => {
                 if let Some(args) = values(args) {
                     let name = program.event(*event).name.clone();
-                    let args = data(&program, declared(*event), &args);
+                    let args = Datum::row(&program, declared(*event), &args);
                     self.note(Effect::Emitted { event: name, args });
                 }
             }
@@ -298,10 +292,7 @@ impl<'m> Transaction<'m> {
         change(&mut self.facts);
         let changes = self.facts.changes_since(since).to_vec();
         for it in changes {
-            let datum = |raw: i64| Datum { raw, name: self.program.fact_value_name(it.attr, raw) };
-            let (old, new) = (it.old.map(datum), it.new.map(datum));
-            let attribute = self.program.schema.attribute(it.attr).name.clone();
-            self.note(Effect::Changed { entity: it.entity.0, attribute, old, new });
+            self.note(Effect::changed(&self.program, it));
             self.stale = true;
         }
     }
@@ -354,12 +345,4 @@ fn said(
         }
     };
     parts.iter().map(part).collect()
-}
-
-fn data(program: &Program, columns: &[Column], row: &[i64]) -> Vec<Datum> {
-    let named = |(column, &raw): (&Column, &i64)| Datum {
-        raw,
-        name: program.value_name(column.ty, raw),
-    };
-    columns.iter().zip(row).map(named).collect()
 }

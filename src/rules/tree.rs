@@ -9,6 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::program::{Column, Program, Span, Type};
+use crate::facts::Change;
+
 /// A raw value and its name: `12` and `e2`; entities are named by number, `#12`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -214,19 +217,70 @@ pub struct Reacted {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
     /// A fact is added, replaced or taken back; entity 0 is the game.
-    Changed { entity: u32, attribute: String, old: Option<Datum>, new: Option<Datum> },
-    Spawned { entity: u32 },
-    Raised { event: String, args: Vec<Datum> },
+    Changed {
+        entity: u32,
+        attribute: String,
+        old: Option<Datum>,
+        new: Option<Datum>,
+    },
+    Spawned {
+        entity: u32,
+    },
+    Raised {
+        event: String,
+        args: Vec<Datum>,
+    },
     /// Nothing more comes of the event.
     Stopped,
     /// What follows of the event sees these arguments.
-    Passed { args: Vec<Datum> },
-    Emitted { event: String, args: Vec<Datum> },
-    Noted { said: String },
+    Passed {
+        args: Vec<Datum>,
+    },
+    Emitted {
+        event: String,
+        args: Vec<Datum>,
+    },
+    Noted {
+        said: String,
+    },
     /// The action does not happen.
-    Vetoed { said: String },
+    Vetoed {
+        said: String,
+    },
     /// The game is to go back so many whole turns.
-    Rewound { turns: i64 },
+    Rewound {
+        turns: i64,
+    },
+}
+
+impl Datum {
+    pub fn of(program: &Program, ty: Type, raw: i64) -> Self {
+        Self { raw, name: program.value_name(ty, raw) }
+    }
+
+    /// The values of a row with such columns.
+    pub fn row(program: &Program, columns: &[Column], row: &[i64]) -> Vec<Self> {
+        columns.iter().zip(row).map(|(column, &raw)| Self::of(program, column.ty, raw)).collect()
+    }
+}
+
+impl Quote {
+    /// The clause of that number, as it stands there.
+    pub fn of(program: &Program, number: usize, span: Span) -> Self {
+        Self { rule: number as u16, place: program.place(span), text: program.quote(span) }
+    }
+}
+
+impl Effect {
+    pub fn changed(program: &Program, change: Change) -> Self {
+        let datum = |raw| Datum { raw, name: program.fact_value_name(change.attr, raw) };
+        Self::Changed {
+            entity: change.entity.0,
+            attribute: program.schema.attribute(change.attr).name.clone(),
+            old: change.old.map(datum),
+            new: change.new.map(datum),
+        }
+    }
 }
 
 impl Goal {

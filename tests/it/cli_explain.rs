@@ -37,14 +37,26 @@ fn moves_and_attacks() {
          square: the black bishop on a6 attacks f1 [rules/core/castling.dl:",
         "the king castling from e1 with h1 passes f1 [always]",
     );
-    says(&[], &["--fact", "attacks(b1, c3)"], 0, "attacks(b1, c3) holds: the white knight on b1", "");
+    says(
+        &[],
+        &["--fact", "attacks(b1, c3)"],
+        0,
+        "attacks(b1, c3) holds: the white knight on b1",
+        "",
+    );
     says(&[], &["--fact", "attacks(b1, b3)"], 1, "attacks(b1, b3) does not hold: ", "not: ");
 }
 
 #[test]
 fn royalty() {
     says(&[], &["--fact", "royal(white, e1)"], 0, "royal(white, e1) holds: ", "king on e1");
-    says(&[], &["--fact", "royal(white, d1)"], 1, "royal(white, d1) does not hold: ", "queen on d1");
+    says(
+        &[],
+        &["--fact", "royal(white, d1)"],
+        1,
+        "royal(white, d1) does not hold: ",
+        "queen on d1",
+    );
     let coregal = ["--game", "coregal"];
     says(&coregal, &["--fact", "royal(white, d1)"], 0, "royal(white, d1) holds: ", "coregal");
 }
@@ -52,8 +64,20 @@ fn royalty() {
 #[test]
 fn results() {
     let mate = ["--fen", "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1"];
-    says(&mate, &["--result"], 0, "the game is over, white wins by checkmate: ", "[rules/core/results");
-    says(&[], &["--result"], 1, "the game is not over: white has 20 legal moves", "not: the result");
+    says(
+        &mate,
+        &["--result"],
+        0,
+        "the game is over, white wins by checkmate: ",
+        "[rules/core/results",
+    );
+    says(
+        &[],
+        &["--result"],
+        1,
+        "the game is not over: white has 20 legal moves",
+        "not: the result",
+    );
 }
 
 #[test]
@@ -65,7 +89,13 @@ fn turns_that_are_kept() {
 
 #[test]
 fn damage_that_is_absorbed() {
-    says(&SHIELD, &["--effects", "e4d5"], 0, "e4d5 does this: ", "stopped: nothing more comes of it");
+    says(
+        &SHIELD,
+        &["--effects", "e4d5"],
+        0,
+        "e4d5 does this: ",
+        "stopped: nothing more comes of it",
+    );
     let ran = explain(&SHIELD, &["--effects", "e4d5"]);
     let first = ran.out.lines().next().unwrap_or_default();
     assert!(first.contains("stopped that the black queen on d5 takes 1 capture damage"), "{first}");

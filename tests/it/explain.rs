@@ -181,7 +181,9 @@ fn refutations_of_recursive_rows_end() {
     let place = |it: &str| member(&program, "Place", it);
     let refute = |name: &str, goal: &[Option<i64>], depth| {
         let limits = Limits { refutation: depth, ..Limits::default() };
-        why_not_within(&rows, rel(&program, name), goal, limits).expect("cheap").expect("it does not hold")
+        why_not_within(&rows, rel(&program, name), goal, limits)
+            .expect("cheap")
+            .expect("it does not hold")
     };
     let circular = refute("left", &[Some(place("f"))], 9);
     let Lack::Rules(attempts) = &circular.lack else { panic!("{circular:?}") };

@@ -253,8 +253,9 @@ const AGAIN: &str = r#"% again.dl — whatever is captured for the first time ta
 .meta name "Again"
 .meta description "The first capture of a piece takes two turns back"
 .domain Preset += { again }
-.input charges(piece: Entity, n: Int) key attr charges lasting = 1 "{piece} can undo its death {n} times"
+.input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
 odd_target(q) :- charges(q, n), n > 0.
+on activated(e) when preset(e, 'again), color(p, _) do set charges(p, 1).
 on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
 "#;
 
@@ -286,9 +287,10 @@ fn rewinds_and_takebacks_are_audited() {
     }
     // A tamperer who says that the charge is still there is found out.
     let mut save = saved(&game, &rules);
-    let spent = save.facts.iter_mut().find(|it| {
-        it.attribute == "charges" && it.value == rulemate::facts::SavedValue::Int(0)
-    });
+    let spent = save
+        .facts
+        .iter_mut()
+        .find(|it| it.attribute == "charges" && it.value == rulemate::facts::SavedValue::Int(0));
     spent.expect("a charge is spent").value = rulemate::facts::SavedValue::Int(1);
     let bytes = save.write(Form::Json);
     let why = audit::save(&bytes, "chess", &catalogue, RulesFrom::Here, &mut |_| {});
@@ -323,7 +325,8 @@ fn trials_are_saved_and_checked() {
         // Captures are what rules alone do not decide.
         let board = game.contract().at.rel;
         let taken: Vec<i64> = game.world_mut().tuples(board).iter().map(|it| it[1]).collect();
-        let captures = moves.iter().filter(|it| it.args.last().is_some_and(|to| taken.contains(to)));
+        let captures =
+            moves.iter().filter(|it| it.args.last().is_some_and(|to| taken.contains(to)));
         let captures: Vec<_> = captures.collect();
         let mv = match captures.is_empty() {
             true => &moves[choices.below(moves.len())],

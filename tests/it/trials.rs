@@ -142,7 +142,8 @@ fn what_a_move_leads_to_is_proved_in_the_position_after_it() {
     let mut checker = Checker::new(game.program(), game.facts());
     for mv in refused {
         let (holds, finding) =
-            rulemate::game::decide(game.world_mut(), &contract, mv, Limits::default()).expect("cheap");
+            rulemate::game::decide(game.world_mut(), &contract, mv, Limits::default())
+                .expect("cheap");
         assert!(!holds);
         checker.finding(&finding).unwrap_or_else(|it| panic!("{it}\n{}", game.tree(&finding)));
     }

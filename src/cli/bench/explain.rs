@@ -117,7 +117,10 @@ impl Tally {
         self.seconds += meter.elapsed().as_secs_f64();
         self.questions += moves.len();
         self.asked += rounds * moves.len();
-        ensure!(answered == rounds * moves.len(), "a move without an explanation, or one with a part left open");
+        ensure!(
+            answered == rounds * moves.len(),
+            "a move without an explanation, or one with a part left open"
+        );
         Ok(())
     }
 

@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::Limits;
-use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::derive::metered::Metered;
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
+use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::rules::{
-    Aggregate, Compare, Program, RelId, Role, Rule, RuleId, Stratum, Term, Type,
-    Var,
+    Aggregate, Compare, Program, RelId, Role, Rule, RuleId, Stratum, Term, Type, Var,
 };
 
 /// How a row is derived.
@@ -70,12 +69,11 @@ impl<'r> Context<'r> {
     }
 
     pub(super) fn datum(&self, ty: Type, raw: i64) -> Datum {
-        Datum { raw, name: self.program.value_name(ty, raw) }
+        Datum::of(self.program, ty, raw)
     }
 
     pub(super) fn tuple(&self, rel: RelId, tuple: &[i64]) -> Vec<Datum> {
-        let columns = self.program.relation(rel).columns.iter();
-        columns.zip(tuple).map(|(column, &raw)| self.datum(column.ty, raw)).collect()
+        Datum::row(self.program, &self.program.relation(rel).columns, tuple)
     }
 
     pub(super) fn goal(&self, rel: RelId, pattern: &[Option<i64>]) -> Goal {
@@ -96,7 +94,7 @@ impl<'r> Context<'r> {
     }
 
     pub(super) fn quote(&self, rule: &Rule) -> Quote {
-        Quote { rule: rule.id.0, place: self.program.place(rule.span), text: self.program.quote(rule.span) }
+        Quote::of(self.program, usize::from(rule.id.0), rule.span)
     }
 
     pub(super) fn comparison(

@@ -18,7 +18,9 @@ impl Trial {
         }
         text += &indented(&self.happenings(before), 1);
         text += &match &self.outcome {
-            Outcome::Untenable(proof) => format!("  after it:\n{}", indented(&proof.render(after), 2)),
+            Outcome::Untenable(proof) => {
+                format!("  after it:\n{}", indented(&proof.render(after), 2))
+            }
             Outcome::Tenable { goal, .. } => format!("  after it, not: {}\n", after.goal(goal)),
             Outcome::Refused => "  so it is refused\n".to_owned(),
             Outcome::Endless { reason } => format!("  it is refused: {reason}\n"),
@@ -117,9 +119,10 @@ impl Reacted {
             rules::Effect::Veto { message } | rules::Effect::Note { message } => Some(message),
             _ => None,
         });
-        let named = |parts: &[MessagePart], names: &dyn Fn(Type, i64) -> String| -> Option<String> {
-            parts.iter().map(|it| self.part(reaction, it, names)).collect()
-        };
+        let named =
+            |parts: &[MessagePart], names: &dyn Fn(Type, i64) -> String| -> Option<String> {
+                parts.iter().map(|it| self.part(reaction, it, names)).collect()
+            };
         let plainly = |ty: Type, raw: i64| view.program.value_name(ty, raw);
         let meant = messages.map(|it| &it.0);
         let mut meant = meant.filter(|it| named(it, &plainly).as_deref() == Some(plain));

@@ -6,10 +6,10 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use crate::facts::{DomainId, Shape};
 use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
 };
-use crate::facts::{DomainId, Shape};
 use crate::rules::{Column, Program, Type};
 
 /// What a value is called: `e4`, `white`, and for an entity whatever the caller likes.

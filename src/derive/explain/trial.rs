@@ -9,9 +9,8 @@ use std::sync::Arc;
 use super::{Limits, why_not_within, why_within};
 use crate::derive::trace::{Done, Step, Trace};
 use crate::derive::{Exhausted, Refusal, World};
-use crate::facts::Change;
 use crate::rules::tree::{Binding, Datum, Effect, Goal, Outcome, Quote, Reacted, Trial};
-use crate::rules::{ActionId, Column, Event, EventId, Program, RelId};
+use crate::rules::{ActionId, Event, EventId, Program, RelId};
 
 /// An action to be played out, and what must not come of it.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +57,7 @@ pub fn try_out(
     world.rollback(mark);
     let outcome = outcome?;
     let (relation, args) = (program.relation(action.rel), case.args);
-    let action = Goal::of(&relation.name, &data(&program, &relation.columns, args));
+    let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
     let steps = steps(&program, &trace);
     Ok(Some(Trial { action, tried, because, steps, outcome }))
 }
@@ -71,7 +70,7 @@ fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome,
         return Ok(Outcome::Untenable(proof));
     }
     let relation = program.relation(case.untenable);
-    let goal = Goal::of(&relation.name, &data(&program, &relation.columns, &[case.mover]));
+    let goal = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, &[case.mover]));
     // That nothing stands against it is told as premises are: one level of it.
     let limits = Limits { refutation: 1, ..limits };
     let refutation = why_not_within(&rows, case.untenable, &[Some(case.mover)], limits)?;
@@ -88,18 +87,14 @@ fn reacted(program: &Program, step: &Step) -> Reacted {
     let named = reaction.named();
     let bindings = named.iter().zip(&step.values).filter_map(|(var, &raw)| {
         let var = reaction.vars.get(usize::from(var.0))?;
-        let value = Datum { raw, name: program.value_name(var.ty, raw) };
+        let value = Datum::of(program, var.ty, raw);
         Some(Binding { var: var.name.clone(), value })
     });
     Reacted {
         event: program.event_name(step.event).to_owned(),
-        args: data(program, program.event_columns(step.event), &step.args),
+        args: Datum::row(program, program.event_columns(step.event), &step.args),
         depth: step.depth,
-        reaction: Quote {
-            rule: step.reaction as u16,
-            place: program.place(reaction.span),
-            text: program.quote(reaction.span),
-        },
+        reaction: Quote::of(program, step.reaction, reaction.span),
         bindings: bindings.collect(),
         effects: step.done.iter().map(|it| effect(program, step.event, it)).collect(),
     }
@@ -108,10 +103,10 @@ fn reacted(program: &Program, step: &Step) -> Reacted {
 fn effect(program: &Program, event: Event, done: &Done) -> Effect {
     let raised = |event: EventId, args: &[i64]| {
         let declared = program.event(event);
-        (declared.name.clone(), data(program, &declared.columns, args))
+        (declared.name.clone(), Datum::row(program, &declared.columns, args))
     };
     match done {
-        Done::Changed(it) => changed(program, *it),
+        Done::Changed(it) => Effect::changed(program, *it),
         Done::Spawned(it) => Effect::Spawned { entity: it.0 },
         Done::Raised { event, args } => {
             let (event, args) = raised(*event, args);
@@ -119,7 +114,7 @@ fn effect(program: &Program, event: Event, done: &Done) -> Effect {
         }
         Done::Stopped => Effect::Stopped,
         Done::Passed { args } => {
-            Effect::Passed { args: data(program, program.event_columns(event), args) }
+            Effect::Passed { args: Datum::row(program, program.event_columns(event), args) }
         }
         Done::Emitted { event, args } => {
             let (event, args) = raised(*event, args);
@@ -129,22 +124,4 @@ fn effect(program: &Program, event: Event, done: &Done) -> Effect {
         Done::Vetoed { said } => Effect::Vetoed { said: said.text.clone() },
         Done::Rewound { turns } => Effect::Rewound { turns: *turns },
     }
-}
-
-fn changed(program: &Program, change: Change) -> Effect {
-    let datum = |raw: i64| Datum { raw, name: program.fact_value_name(change.attr, raw) };
-    Effect::Changed {
-        entity: change.entity.0,
-        attribute: program.schema.attribute(change.attr).name.clone(),
-        old: change.old.map(datum),
-        new: change.new.map(datum),
-    }
-}
-
-fn data(program: &Program, columns: &[Column], row: &[i64]) -> Vec<Datum> {
-    let named = |(column, &raw): (&Column, &i64)| Datum {
-        raw,
-        name: program.value_name(column.ty, raw),
-    };
-    columns.iter().zip(row).map(named).collect()
 }

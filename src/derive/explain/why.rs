@@ -11,10 +11,10 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
 use super::context::{Choice, Context, match_head};
-use crate::rules::tree::{Ground, Premise, Proof};
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings, solve};
 use crate::facts::GAME;
+use crate::rules::tree::{Ground, Premise, Proof};
 use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId};
 
 type Row = (RelId, Tuple);

@@ -7,8 +7,8 @@
 use std::ops::ControlFlow;
 
 use super::context::{Context, match_head};
-use crate::rules::tree::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::derive::solve::{self, Bindings};
+use crate::rules::tree::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::rules::{Literal, RelId, Role, Rule};
 
 /// A partial match, and the literal at which it ends.

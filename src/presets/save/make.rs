@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{Ended, RuleFile, Save, SavedMove, VERSION};
+use crate::derive::Exhausted;
 use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
-use crate::derive::Exhausted;
 use crate::game::{Game, PlayError, Record, decide};
 use crate::moves::Move;
 use crate::presets::Ruleset;
@@ -22,7 +22,9 @@ pub struct Content {
 /// Why a game cannot be saved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MakeError {
-    #[error("the presets were changed after {plies} plies: a save has one set of presets for all moves")]
+    #[error(
+        "the presets were changed after {plies} plies: a save has one set of presets for all moves"
+    )]
     Switched { plies: usize },
     /// A move of the history cannot be played again.
     #[error(transparent)]
