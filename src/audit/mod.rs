@@ -8,8 +8,9 @@
 
 mod referee;
 
-use crate::game::{Game, PlayError};
-use crate::moves::is_tried;
+use crate::derive::explain::Limits;
+use crate::game::{Game, PlayError, decide};
+use crate::moves::{Move, is_tried};
 use crate::presets::Catalogue;
 use crate::presets::save::{Difference, Doubt, RestoreError, RulesFrom, Save, SavedMove, Step};
 use crate::proof::{Checker, Report};
@@ -149,6 +150,8 @@ pub fn moves(
         tally.plies += 1;
         let at = format!("move {} ({text})", tally.plies);
         let mv = game.find_move(text).map_err(|it| refused(&at, it, game))?;
+        tried(game, &mut referee, &mv, &mut tally)
+            .map_err(|it| Difference::new(&at, format!("what decides it is wrong: {it}")))?;
         referee.take(&mv);
         let played = game.play(&mv).map(|_| ());
         played.map_err(|it| refused(&at, it, game))?;
@@ -157,6 +160,28 @@ pub fn moves(
     }
     tally.time = started.elapsed();
     Ok(tally)
+}
+
+/// Checks what decides a move that is played out: no row of the evaluators says that it is legal.
+fn tried(
+    game: &mut Game,
+    referee: &mut Referee,
+    mv: &Move,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let contract = game.contract().clone();
+    if !is_tried(game.world_mut(), &contract, mv) {
+        return Ok(());
+    }
+    let (legal, finding) = decide(game.world_mut(), &contract, mv, Limits::default())
+        .map_err(|it| it.to_string())?;
+    if !legal {
+        return Err("it is legal and, played out, it is not".into());
+    }
+    let report = referee.checker(game.facts()).finding(&finding).map_err(|it| it.to_string())?;
+    tally.report += report;
+    tally.proofs += 1;
+    Ok(())
 }
 
 fn refused(at: &str, why: PlayError, game: &mut Game) -> Difference {

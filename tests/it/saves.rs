@@ -335,6 +335,11 @@ fn trials_are_saved_and_checked() {
         game.play(mv).expect("it is legal");
     }
     let save = saved(&game, &rules);
+    // A game as a list of moves has no proofs; what was played out is proved again.
+    let mut again = rules.start(None).expect("it starts");
+    let mut texts = save.moves.iter().map(|it| it.uci.as_str());
+    let tally = audit::moves(&mut again, &mut texts, &mut |_| {});
+    assert!(tally.unwrap_or_else(|it| panic!("{it}")).proofs > 0);
     let tried = |it: &&rulemate::presets::save::SavedMove| it.proof.get("tried").is_some();
     let at = save.moves.iter().position(|it| tried(&it)).expect("a move is played out");
     audited(&save.write(Form::Binary)).unwrap_or_else(|it| panic!("{it}"));
