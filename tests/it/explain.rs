@@ -7,6 +7,7 @@ use rulemate::derive::explain::{
 };
 use rulemate::derive::{Backend, World};
 use rulemate::facts::EntityId;
+use rulemate::proof::Checker;
 use rulemate::rules::Type;
 
 use crate::fixture::{KIWIPETE, START, chess, member, position, program, rel, world};
@@ -39,14 +40,17 @@ fn explain(world: &mut World, name: &str, args: &[i64]) -> (String, String) {
     let namer = world.clone();
     let names = |ty, raw| called(&namer, ty, raw);
     let view = View { program: &program, names: &names, negations: false };
+    let mut checker = Checker::new(&program, &world.facts().clone());
     let rows = world.materialised();
     match why(&rows, rel, args) {
         Some(proof) => {
+            checker.proof(&proof).expect("every proof passes");
             assert_eq!(why_not(&rows, rel, &pattern), None);
             (proof.summary(view), proof.render(view))
         }
         None => {
             let refutation = why_not(&rows, rel, &pattern).expect("it does not hold");
+            checker.refutation(&refutation).expect("every refutation passes");
             (refutation.summary(view), refutation.render(view))
         }
     }
