@@ -9,9 +9,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
-use super::budget::Exhausted;
+use super::budget::{Exhausted, REFEREE_STEPS};
 use super::fire;
 use super::frog::{Frog, Statics};
+use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
@@ -355,9 +356,16 @@ impl World {
     /// # Errors
     /// As [`World::fire`].
     pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let (trace, done) = self.try_traced(action, args);
+        done.map(|()| trace)
+    }
+
+    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
+    /// changed.
+    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
-        self.transact(Event::Action(action), args, Some(&mut trace))?;
-        Ok(trace)
+        let done = self.transact(Event::Action(action), args, Some(&mut trace));
+        (trace, done)
     }
 
     /// Lets an event happen that no reaction raised, and says what happened.
@@ -430,7 +438,15 @@ impl World {
         }
         let plan = Arc::clone(&self.plan);
         let reactions = &plan.letter.batches[batch].reactions;
-        fire::outputs(&self.materialised(), reactions, args, next, traced)
+        let (outputs, spent) = {
+            let rows = self.materialised();
+            let meter = Metered::new(&rows, REFEREE_STEPS);
+            (fire::outputs(&meter, reactions, args, next, traced), meter.check())
+        };
+        if let Err(limit) = spent {
+            self.limit.get_or_insert_with(|| Box::new(limit));
+        }
+        outputs
     }
 
     /// Outputs that are used up: their memory is.

@@ -171,7 +171,7 @@ impl Game {
     fn checks(&mut self) -> Vec<String> {
         let rel = self.contract().in_check;
         let program = self.program().clone();
-        let entities = program.relation(self.contract().at.rel).columns.first().map(|it| it.ty);
+        let entities = self.contract().entity_type(&program);
         let columns = program.relation(rel).columns.clone();
         let at = columns.iter().position(|it| Some(it.ty) == entities);
         let Some(at) = at else { return Vec::new() };

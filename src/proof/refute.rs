@@ -5,8 +5,8 @@ use crate::rules::{Literal, Program, RelId, Role, Rule, Term};
 
 use super::check::fits;
 use super::join::{Bindings, pattern};
-use super::tree::{Attempt, Blocked, Comparison, Datum, Lack, Proof, Refutation, Tally};
 use super::{Checker, Fault, Report};
+use crate::rules::tree::{Attempt, Blocked, Comparison, Datum, Lack, Proof, Refutation, Tally};
 
 type Checked<T = ()> = Result<T, Fault>;
 

@@ -73,7 +73,7 @@ impl<'t> Body<'_, 't> {
                 for (part, closed) in placeholders(*text) {
                     if !closed {
                         self.cx.report(mistake::stray_brace("text", part.span));
-                        self.poisoned = true;
+                        self.unresolved = true;
                     } else {
                         self.collect_name(part, None, Use::Effect);
                     }
@@ -104,7 +104,7 @@ impl<'t> Body<'_, 't> {
         {
             let wanted = self.cx.subject(Subject::Event(wanted)).name.text;
             self.cx.report(mistake::pass_of_other(atom.name, wanted));
-            self.poisoned = true;
+            self.unresolved = true;
         }
         Some(subject)
     }
@@ -113,7 +113,7 @@ impl<'t> Body<'_, 't> {
         let inside = matches!(event, Event::Raised(_));
         if !inside {
             self.cx.report(mistake::outside_event(word, span));
-            self.poisoned = true;
+            self.unresolved = true;
         }
         inside
     }
@@ -126,7 +126,7 @@ impl<'t> Body<'_, 't> {
                 let declared = self.cx.relation(rel).span;
                 let Role::Input(input) = self.cx.relation(rel).role else {
                     self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
-                    self.poisoned = true;
+                    self.unresolved = true;
                     self.collect_atom(atom, None, Use::Effect, OUTER);
                     return None;
                 };
@@ -140,13 +140,13 @@ impl<'t> Body<'_, 't> {
                     let report =
                         mistake::effect_arity(word, atom.name, counts, atom.span, relation);
                     self.cx.report(report);
-                    self.poisoned = true;
+                    self.unresolved = true;
                     types.clear();
                 }
                 types
             }
             None => {
-                self.poisoned = true;
+                self.unresolved = true;
                 Vec::new()
             }
         };
