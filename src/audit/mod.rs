@@ -6,6 +6,7 @@
 //! must come out; the first thing that does not is named, with a proof where there is one.
 //! Deliberately absent: reading files, and what an audit looks like on a terminal.
 
+pub mod combine;
 mod referee;
 
 use crate::derive::explain::Limits;

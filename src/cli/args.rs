@@ -453,7 +453,7 @@ Examples:
   rulemate check my-preset.dl"
 )]
 pub(crate) struct CheckArgs {
-    /// Rule files
+    /// Rule files, or folders of them
     #[arg(value_name = "FILE.dl", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON
@@ -469,12 +469,22 @@ and material are ignored, as in the vectors.
 Examples:
   rulemate verify tests/data/vectors/presets/*.json
   rulemate verify --max-nodes 1000000 chess.public.json
-  rulemate verify --game antichess tests/data/perft/giveaway.perft"
+  rulemate verify --game antichess tests/data/perft/giveaway.perft
+  rulemate verify --pairs --full --triples 200"
 )]
 pub(crate) struct VerifyArgs {
     /// Vector files: .json (by their `kind`) or .perft
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "pairs")]
     pub(crate) files: Vec<PathBuf>,
+    /// Play all pairs of presets at random, and compare both evaluators
+    #[arg(long)]
+    pub(crate) pairs: bool,
+    /// Play each pair for all nine pairs of scopes, 40 half-moves each (else one, and 10)
+    #[arg(long, requires = "pairs")]
+    pub(crate) full: bool,
+    /// Play so many sets of three presets, too
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
+    pub(crate) triples: usize,
     /// The game of .perft files, which do not name one
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,

@@ -61,8 +61,7 @@ struct Page<'c> {
 
 impl<'c> Page<'c> {
     fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
-        let mut active = preset.requires.clone();
-        active.push(preset.preset.clone());
+        let active = catalogue.with_required(&[&preset.preset]);
         let rules = catalogue
             .load(DEFAULT_GAME, &active)
             .or_fix(format!("`rulemate check` says more about {}", preset.preset))?;

@@ -42,7 +42,8 @@ pub(super) fn outputs(
                 outputs.push(Output::Other(Box::new(solution)));
             }
             let mut one = Solution { program, at, bindings, next_entity };
-            outputs.extend(reaction.effects.iter().filter_map(|it| one.output(it)));
+            let effects = reaction.effects.iter().enumerate();
+            outputs.extend(effects.filter_map(|(number, it)| one.output(number, it)));
             next_entity = one.next_entity;
         }
     }
@@ -94,7 +95,7 @@ impl Solution<'_> {
     }
 
     /// An effect with its values; `None` if its arithmetic has no value.
-    fn output(&mut self, effect: &Effect) -> Option<Output> {
+    fn output(&mut self, number: usize, effect: &Effect) -> Option<Output> {
         let other = match effect {
             Effect::Set { rel, args } => {
                 let input = input(self.program, *rel)?;
@@ -129,6 +130,11 @@ impl Solution<'_> {
             Effect::Veto { message } => Other::Veto { said: self.said(&message.0) },
             Effect::Note { message } => Other::Note { said: self.said(&message.0) },
             Effect::Rewind { turns } => Other::Rewind { turns: self.value(turns)? },
+            Effect::Call { args, .. } => {
+                let value = |it: &VarId| self.bindings[usize::from(it.0)];
+                let args = args.iter().map(value).collect::<Option<Tuple>>()?;
+                Other::Call { reaction: self.at, effect: number, args }
+            }
         };
         Some(Output::Other(Box::new(other)))
     }

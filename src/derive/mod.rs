@@ -4,6 +4,7 @@
 
 mod bits;
 mod budget;
+mod call;
 pub mod explain;
 mod fire;
 mod frog;
@@ -19,6 +20,7 @@ mod world;
 
 pub use bits::PlanError;
 pub use budget::{Exhausted, Resource};
+pub use call::{CallFault, Calls, Moment};
 pub use frog::{Frog, Statics, Stuck};
 pub use query::{Abbreviation, Answer, AnswerError, FromRaw, FromRow, Query, QueryError};
 pub use rows::{Rows, Tuple, collect};

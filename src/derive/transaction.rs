@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use super::call::{Call, CallFault};
 use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
 use super::world::World;
@@ -57,6 +58,12 @@ pub(super) enum Other {
     Rewind {
         turns: i64,
     },
+    /// The effect of that number in a reaction calls code.
+    Call {
+        reaction: usize,
+        effect: usize,
+        args: Tuple,
+    },
 }
 
 /// Why an action did not happen. Nothing has changed.
@@ -72,14 +79,17 @@ pub enum Refusal {
     Events { place: String },
     #[error("there is no room for another entity: {cap} are the most")]
     Entities { cap: u32 },
+    /// Code that a reaction calls is not there, or asked for what cannot be.
+    #[error("{place} calls {name}, but {fault}")]
+    Call { place: String, name: String, fault: CallFault },
 }
 
 /// An event that waits to happen.
-struct Raised {
-    event: EventId,
-    args: Tuple,
+pub(super) struct Raised {
+    pub(super) event: EventId,
+    pub(super) args: Tuple,
     /// The reaction that raised it.
-    by: usize,
+    pub(super) by: usize,
 }
 
 pub(super) struct Transaction<'w, 't> {
@@ -230,6 +240,14 @@ impl<'w, 't> Transaction<'w, 't> {
                 self.rewinds = true;
                 Done::Rewound { turns: *turns }
             }
+            Other::Call { reaction, effect, args: given } => {
+                let call = Call { event, args, by: *reaction, effect: *effect, given };
+                let done = call.run(self.world, flow)?;
+                if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
+                    step.done.extend(done);
+                }
+                return Ok(());
+            }
         };
         self.done(done);
         Ok(())
@@ -245,8 +263,8 @@ impl<'w, 't> Transaction<'w, 't> {
 
 /// What a batch has in store.
 #[derive(Default)]
-struct Flow {
-    raised: VecDeque<Raised>,
-    stop: bool,
-    pass: Option<Tuple>,
+pub(super) struct Flow {
+    pub(super) raised: VecDeque<Raised>,
+    pub(super) stop: bool,
+    pub(super) pass: Option<Tuple>,
 }

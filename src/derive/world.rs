@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
 use super::budget::{Exhausted, REFEREE_STEPS};
+use super::call::Calls;
 use super::fire;
 use super::frog::{Frog, Statics};
 use super::metered::Metered;
@@ -40,6 +41,8 @@ pub struct Plan {
     letter: Schedule,
     /// The referee's plans; it computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
+    /// The code that reactions call.
+    calls: Option<Arc<dyn Calls>>,
 }
 
 impl Plan {
@@ -62,7 +65,16 @@ impl Plan {
         })?;
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
         let bits = BitPlan::compile(&program, &schedule, width)?;
-        Ok(Self { program, bits, schedule, letter, frog })
+        Ok(Self { program, bits, schedule, letter, frog, calls: None })
+    }
+
+    /// The same, with code for what reactions call.
+    pub fn with_calls(self, calls: Arc<dyn Calls>) -> Self {
+        Self { calls: Some(calls), ..self }
+    }
+
+    pub(super) fn calls(&self) -> Option<&Arc<dyn Calls>> {
+        self.calls.as_ref()
     }
 
     /// Makes machine code of the rules now, and not only when a session has been busy for long.

@@ -12,6 +12,7 @@ mod names;
 mod play;
 mod record;
 mod refusal;
+mod telling;
 mod terms;
 mod view;
 
@@ -25,5 +26,6 @@ pub use names::value_name;
 pub use play::Game;
 pub use record::{GameResult, Record};
 pub use refusal::{EndError, IllegalMove, PlayError};
+pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
-pub use view::{ActionView, Mark, PieceView, View};
+pub use view::{ActionView, KindView, Mark, PieceView, View};

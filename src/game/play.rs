@@ -120,6 +120,12 @@ impl Game {
         self.result = GameResult::read(&mut self.world, &self.terms);
     }
 
+    /// The rules that an action was played by.
+    pub(super) fn rules_of(&self, record: &Record) -> (&Program, &Contract) {
+        let era = &self.eras[record.era as usize];
+        (era.plan.program(), &era.terms.moves)
+    }
+
     /// The number of the rules of now.
     fn era(&self) -> usize {
         self.eras.len() - 1

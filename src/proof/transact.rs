@@ -24,6 +24,8 @@ pub(super) enum Stop {
     Refused,
     /// It does not end, or there is no room for what it makes.
     Endless,
+    /// It calls code, and that is not in the rules.
+    Code,
 }
 
 /// An action that is being taken.
@@ -265,6 +267,7 @@ impl<'m> Transaction<'m> {
                 let said = said(&program, reaction, &message.0, bindings);
                 self.note(Effect::Noted { said });
             }
+            rules::Effect::Call { .. } => return Err(Stop::Code),
             rules::Effect::Rewind { turns } => {
                 if let Some(turns) = value(turns, bindings) {
                     self.note(Effect::Rewound { turns });

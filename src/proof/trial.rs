@@ -59,6 +59,9 @@ impl Checker {
         let done = transaction.run(Event::Action(action.id), &args);
         let steps = transaction.steps;
         self.check_size()?;
+        if done == Err(Stop::Code) {
+            return Err(fault("it calls code, which the rules alone cannot check"));
+        }
         report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
         report.steps += steps.len();
         let same = steps.iter().zip(&trial.steps).take_while(|(a, b)| a == b).count();

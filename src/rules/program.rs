@@ -427,6 +427,8 @@ pub enum Effect {
     Note { message: Message },
     /// `rewind 2`: when all is done, the game goes back so many whole turns.
     Rewind { turns: Expr },
+    /// `call bite(p, n)`: code that the host has registered for the preset does the rest.
+    Call { name: String, args: Vec<VarId> },
 }
 
 /// A text with the values of variables in it.
@@ -458,6 +460,7 @@ impl Effect {
                     MessagePart::Text(_) => None,
                 }));
             }
+            Self::Call { args, .. } => vars.extend(args),
             Self::Spawn { .. } | Self::Stop => {}
         }
         vars

@@ -251,6 +251,10 @@ pub enum Effect {
     Rewound {
         turns: i64,
     },
+    /// Code was called; what it did follows. Rules cannot check it.
+    Called {
+        name: String,
+    },
 }
 
 impl Datum {

@@ -7,6 +7,7 @@ mod cli_explain;
 mod damage;
 mod cli_saves;
 mod explain;
+mod external;
 mod facts;
 mod fixture;
 mod frog;

@@ -53,7 +53,9 @@ impl Trial {
                         told.push(format!("instead of {}, {passed}", event()));
                     }
                     Effect::Noted { said } => told.push(step.said(view, said)),
-                    Effect::Rewound { .. } => told.push(step.effect(view, effect)),
+                    Effect::Rewound { .. } | Effect::Called { .. } => {
+                        told.push(step.effect(view, effect));
+                    }
                     Effect::Spawned { .. } | Effect::Emitted { .. } | Effect::Vetoed { .. } => {}
                 }
             }
@@ -107,6 +109,7 @@ impl Reacted {
             Effect::Noted { said } => format!("noted: {}", self.said(view, said)),
             Effect::Vetoed { said } => format!("refused: {}", self.said(view, said)),
             Effect::Rewound { turns } => format!("the game goes back {turns} turns"),
+            Effect::Called { name } => format!("the code {name} is called"),
         }
     }
 

@@ -123,5 +123,6 @@ fn effect(program: &Program, event: Event, done: &Done) -> Effect {
         Done::Noted { said } => Effect::Noted { said: said.text.clone() },
         Done::Vetoed { said } => Effect::Vetoed { said: said.text.clone() },
         Done::Rewound { turns } => Effect::Rewound { turns: *turns },
+        Done::Called { name, .. } => Effect::Called { name: name.clone() },
     }
 }

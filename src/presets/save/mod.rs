@@ -132,6 +132,11 @@ pub enum RestoreError {
         /// The save has the texts of its rules.
         embedded: bool,
     },
+    #[error(
+        "the save is of a game with the preset {preset}, which is code of another program: it is \
+         not registered here"
+    )]
+    Code { preset: String },
     #[error("the save has no rule texts")]
     NotEmbedded,
     #[error("rule files of the save: {0}")]

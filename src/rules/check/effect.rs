@@ -19,6 +19,7 @@ impl ast::Effect<'_> {
             Self::Remove(expr) | Self::Rewind(expr) => expr.span,
             Self::Spawn(name) | Self::Veto(name) | Self::Note(name) => name.span,
             Self::Stop(span) => *span,
+            Self::Call { name, .. } => name.span,
         }
     }
 }
@@ -38,6 +39,7 @@ impl<'t> Body<'_, 't> {
                     self.note_outer_name(part);
                 }
             }
+            E::Call { args, .. } => args.iter().for_each(|it| self.note_outer_name(*it)),
             E::Stop(_) => {}
         }
     }
@@ -78,6 +80,10 @@ impl<'t> Body<'_, 't> {
                         self.collect_name(part, None, Use::Effect);
                     }
                 }
+                None
+            }
+            E::Call { args, .. } => {
+                args.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
                 None
             }
             E::Rewind(expr) => {
@@ -195,6 +201,10 @@ impl<'t> Body<'_, 't> {
             (E::Stop(_), _) => Some(Effect::Stop),
             (E::Veto(text), _) => Some(Effect::Veto { message: self.message(*text) }),
             (E::Note(text), _) => Some(Effect::Note { message: self.message(*text) }),
+            (E::Call { name, args }, _) => {
+                let args = args.iter().map(|it| self.var(it.text, OUTER, false)).collect();
+                Some(Effect::Call { name: name.text.to_string(), args })
+            }
             (E::Rewind(expr), _) => {
                 let ty = super::super::program::Type::Int;
                 Some(Effect::Rewind { turns: self.lower_expr(expr, ty, OUTER)? })
