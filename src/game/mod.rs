@@ -4,6 +4,7 @@
 //! (a terminal, a server) sees it through [`Game`].
 
 mod ask;
+mod kept;
 mod key;
 mod memory;
 mod names;
@@ -15,6 +16,7 @@ mod view;
 
 pub use crate::derive::Exhausted;
 pub use ask::{Answer, Because, QuestionError, Row};
+pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::Game;

@@ -70,6 +70,29 @@ impl Game {
         Self { world, terms, warnings, start, start_key, history, eras, base, result }
     }
 
+    /// A game whose history is known already, in a world with the facts after it.
+    pub(super) fn from_parts(
+        mut world: World,
+        terms: Arc<Terms>,
+        (start, start_key): (Snapshot, u64),
+        history: Vec<Record>,
+    ) -> Self {
+        let result = GameResult::read(&mut world, &terms);
+        let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
+        let (warnings, base) = (Vec::new(), None);
+        Self { world, terms, warnings, start, start_key, history, eras, base, result }
+    }
+
+    /// The game was not played by the same rules all the time.
+    pub(super) fn has_changed_rules(&self) -> bool {
+        let by_others = |it: &Record| it.base().is_some();
+        self.eras.len() > 1 || self.base.is_some() || self.history.iter().any(by_others)
+    }
+
+    pub(super) fn start_key(&self) -> u64 {
+        self.start_key
+    }
+
     /// What the set-up had to leave out.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings

@@ -200,9 +200,9 @@ impl Host {
             listed: wish.listed,
         };
         let (table, entries) = Table::create(self.now(), board, setup, &wish.seats)?;
-        let summary = live::summary(&id, &table, self.now());
+        let summary = live::summary(&id, &table);
         let payloads = entries.iter().map(payload).collect();
-        let append = Append { game: id.clone(), expected: 0, payloads, summary };
+        let append = Append { game: id.clone(), expected: 0, payloads, summary, snapshot: None };
         self.writer.append(append).await??;
         self.metrics.created();
         self.adopt(&id, table, &entries);
@@ -525,7 +525,10 @@ impl Host {
         self: &Arc<Self>,
         id: &str,
     ) -> Result<(Table<Board>, Vec<Entry>), Problem> {
-        let log = self.log(id).await?;
+        let game = id.to_owned();
+        let read = move |store: &mut dyn Store| Ok((store.snapshot(&game)?, store.read(&game, 0)?));
+        let (snapshot, rows) = self.reads.ask(read).await?;
+        let log = entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)?;
         let damaged = |what: String| {
             tracing::error!(game = id, what, "a log that cannot be replayed");
             let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
@@ -539,6 +542,9 @@ impl Host {
         let catalogue = self.catalogue_of(&setup.rules)?;
         let (setup, now) = (setup.clone(), self.now());
         let replay = move || -> Result<_, Problem> {
+            if let Some(table) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
+                return Ok((Ok(table), log));
+            }
             let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref())?;
             let table = Table::replay(board, setup, &log);
             Ok((table, log))
@@ -550,6 +556,27 @@ impl Host {
         table.resume(now);
         Ok((table, log))
     }
+}
+
+/// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not
+/// of this log or not of these rules.
+fn bring_back(
+    snapshot: Option<(u64, String)>,
+    ruleset: &Ruleset,
+    catalogue: &Arc<Catalogue>,
+    setup: &Setup,
+    log: &[Entry],
+) -> Option<Table<Board>> {
+    let (seen, text) = snapshot?;
+    let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
+    let plies = board.game().history().len();
+    let at = log.iter().position(|it| it.v == seen)?;
+    let told = log[..=at].iter().fold(0, |plies, it| match &it.event {
+        super::core::Event::Played { .. } => plies + 1,
+        super::core::Event::TakenBack { to, .. } => *to,
+        _ => plies,
+    });
+    (told == plies).then(|| Table::replay_after(seen, board, setup.clone(), log).ok()).flatten()
 }
 
 fn start(

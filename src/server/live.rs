@@ -26,6 +26,11 @@ const WATCHERS: usize = 2_000;
 /// How often a step is tried while other nodes are faster.
 const TRIES: usize = 4;
 
+/// A snapshot is taken every so many actions, and at the end.
+const KEEP: usize = 64;
+/// As many actions are played again rather than kept.
+const WORTH: usize = 4;
+
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
 /// What a game is asked.
@@ -70,6 +75,10 @@ struct Live {
     /// Every event as it is sent.
     frames: Vec<Arc<str>>,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
+    /// The number of actions in the last snapshot that this task has taken.
+    kept: usize,
+    /// The last event when it began.
+    begun: u64,
 }
 
 /// A game that has to be loaded first.
@@ -94,7 +103,8 @@ pub(super) fn run(
     inbox: mpsc::Receiver<Command>,
 ) -> impl Future<Output = ()> + Send + use<> {
     let frames = entries.iter().map(frame).collect();
-    let live = Live { host, id, table, frames, watchers: Vec::new() };
+    let begun = table.v();
+    let live = Live { host, id, table, frames, watchers: Vec::new(), kept: 0, begun };
     live.serve(inbox)
 }
 
@@ -125,6 +135,9 @@ impl Live {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
                     self.watchers.retain(|it| !it.is_closed());
+                    if self.is_idle(asked) && inbox.is_empty() {
+                        self.keep().await;
+                    }
                     if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox) {
                         return;
                     }
@@ -217,6 +230,39 @@ impl Live {
         Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
     }
 
+    /// The game as facts, now and then, so that it is loaded from there.
+    fn snapshot(&mut self) -> Option<String> {
+        let plies = self.table.lines().len();
+        let is_over = self.table.outcome().is_some() && plies > 0;
+        if plies < self.kept + KEEP && !(is_over && plies != self.kept) {
+            return None;
+        }
+        self.kept = plies;
+        self.table.rules().keep()
+    }
+
+    /// Keeps the game as facts before it is let go, if it has gone on since.
+    async fn keep(&mut self) {
+        let plies = self.table.lines().len();
+        if plies < self.kept + WORTH || self.table.v() == self.begun {
+            return;
+        }
+        self.kept = plies;
+        let Some(snapshot) = self.table.rules().keep() else { return };
+        let append = Append {
+            game: self.id.clone(),
+            expected: self.table.v(),
+            payloads: Vec::new(),
+            summary: summary(&self.id, &self.table),
+            snapshot: Some(snapshot),
+        };
+        // Without it the game is loaded from its log, which may have gone on elsewhere.
+        match self.host.writer.append(append).await {
+            Ok(Ok(()) | Err(_)) => {}
+            Err(error) => tracing::warn!(game = self.id, %error, "no snapshot"),
+        }
+    }
+
     async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: super::core::Act::Move { .. }, .. });
@@ -227,7 +273,8 @@ impl Live {
                 game: self.id.clone(),
                 expected,
                 payloads: output.events.iter().map(payload).collect(),
-                summary: summary(&self.id, &self.table, self.host.now()),
+                summary: summary(&self.id, &self.table),
+                snapshot: self.snapshot(),
             };
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
@@ -297,7 +344,7 @@ fn frame(entry: &Entry) -> Arc<str> {
 }
 
 /// A game in a line of a list.
-pub(super) fn summary(id: &str, table: &Table<Board>, now: u64) -> Summary {
+pub(super) fn summary(id: &str, table: &Table<Board>) -> Summary {
     let setup = table.setup();
     let free = !setup.open && table.seats().iter().any(Option::is_none);
     let state = match table.outcome() {
@@ -315,7 +362,7 @@ pub(super) fn summary(id: &str, table: &Table<Board>, now: u64) -> Summary {
         players: table.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
         ply: table.lines().len(),
         result: ended,
-        updated: now,
+        updated: table.touched(),
         listed: setup.listed,
     }
 }

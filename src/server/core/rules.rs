@@ -20,6 +20,12 @@ pub trait Rules {
     /// Takes the last actions back.
     fn take_back(&mut self, actions: usize);
 
+    /// The position as text, with what led to it, if it can be had back from there without the
+    /// moves being played.
+    fn keep(&self) -> Option<String> {
+        None
+    }
+
     /// How the game ended, if it has.
     fn outcome(&self) -> Option<Outcome>;
 

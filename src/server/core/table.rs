@@ -132,6 +132,8 @@ pub struct Table<R> {
     /// The last event, and the latest time that was seen.
     v: u64,
     now: u64,
+    /// When the last event was.
+    touched: u64,
 }
 
 impl<R: Rules> Table<R> {
@@ -167,6 +169,24 @@ impl<R: Rules> Table<R> {
     pub fn replay(rules: R, setup: Setup, log: &[Entry]) -> Result<Self, (u64, Refused)> {
         let mut table = Self::empty(rules, setup);
         table.follow(log)?;
+        Ok(table)
+    }
+
+    /// The game that a log tells, of which the rules have seen the events up to `seen` already.
+    ///
+    /// # Errors
+    /// As [`Table::replay`].
+    pub fn replay_after(
+        seen: u64,
+        rules: R,
+        setup: Setup,
+        log: &[Entry],
+    ) -> Result<Self, (u64, Refused)> {
+        let mut table = Self::empty(rules, setup);
+        let known = log.iter().take_while(|it| it.v <= seen).count();
+        let (before, after) = log.split_at(known);
+        before.iter().for_each(|it| table.record(it));
+        table.follow(after)?;
         Ok(table)
     }
 
@@ -206,6 +226,7 @@ impl<R: Rules> Table<R> {
             answers: HashMap::new(),
             v: 0,
             now: 0,
+            touched: 0,
         }
     }
 
@@ -257,6 +278,11 @@ impl<R: Rules> Table<R> {
     /// The number of the last event.
     pub fn v(&self) -> u64 {
         self.v
+    }
+
+    /// When the last event was.
+    pub fn touched(&self) -> u64 {
+        self.touched
     }
 
     /// What each side has left.
@@ -595,6 +621,7 @@ impl<R: Rules> Table<R> {
     fn record(&mut self, entry: &Entry) {
         self.v = entry.v;
         self.now = self.now.max(entry.at);
+        self.touched = entry.at;
         match &entry.event {
             Event::Created(_) => {}
             Event::Seated { side, seat } => {

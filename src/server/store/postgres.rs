@@ -11,7 +11,7 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls, Transaction};
 use tokio::sync::mpsc;
 
-use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
+use super::{Append, Chain, chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
 
 /// What is announced under: the game and its last event follow, `ID SEQ`.
 const CHANNEL: &str = "rulemate_events";
@@ -33,6 +33,12 @@ CREATE TABLE IF NOT EXISTS events (
     payload TEXT NOT NULL,
     hash TEXT NOT NULL,
     PRIMARY KEY (game, seq)
+);
+CREATE TABLE IF NOT EXISTS snapshots (
+    game TEXT PRIMARY KEY,
+    seq BIGINT NOT NULL,
+    snapshot TEXT NOT NULL,
+    hash TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS texts (hash TEXT PRIMARY KEY, text TEXT NOT NULL);
 ";
@@ -133,6 +139,16 @@ impl Store for Postgres {
         })
     }
 
+    fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError> {
+        let sql = "SELECT seq, snapshot, hash FROM snapshots WHERE game = $1";
+        let Some(row) = self.with(|client| Ok(client.query_opt(sql, &[&game])?))? else {
+            return Ok(None);
+        };
+        let (seq, text, hash): (u64, String, String) = (number(row.get(0)), row.get(1), row.get(2));
+        let is_whole = hash == chain::hash_of_snapshot(game, seq, &text);
+        Ok(is_whole.then_some((seq, text)))
+    }
+
     fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError> {
         let (state, limit) = (state.map(GameState::word), int(limit as u64));
         let sql = "SELECT summary FROM games
@@ -177,7 +193,7 @@ fn append_one(
     transaction: &mut Transaction<'_>,
     append: &Append,
 ) -> Result<Result<(), Conflict>, StoreError> {
-    let Append { game, expected, payloads, summary } = append;
+    let Append { game, expected, payloads, summary, snapshot } = append;
     // The row is there to be locked, also for a game that two nodes make at once.
     let empty = Chain::new(game);
     transaction.execute(
@@ -213,6 +229,17 @@ fn append_one(
             &text,
         ],
     )?;
+    if let Some(text) = snapshot {
+        let hash = chain::hash_of_snapshot(game, chain.seq(), text);
+        transaction.execute(
+            "INSERT INTO snapshots (game, seq, snapshot, hash) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (game) DO UPDATE SET seq = $2, snapshot = $3, hash = $4",
+            &[game, &int(chain.seq()), text, &hash],
+        )?;
+    }
+    if payloads.is_empty() {
+        return Ok(Ok(()));
+    }
     let news = format!("{game} {}", chain.seq());
     transaction.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, &news])?;
     Ok(Ok(()))

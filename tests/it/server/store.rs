@@ -46,7 +46,7 @@ fn summary(game: &str, state: GameState, updated: u64) -> Summary {
 fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
     let payloads = payloads.iter().map(|it| (*it).to_owned()).collect();
     let summary = summary(game, GameState::Playing, expected);
-    Append { game: game.into(), expected, payloads, summary }
+    Append { game: game.into(), expected, payloads, summary, snapshot: None }
 }
 
 fn payloads(store: &mut dyn Store, game: &str, after: u64) -> Vec<String> {
@@ -99,12 +99,25 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(ids(store.list(None, 2).unwrap()), ["w", "o"]);
     assert_eq!(ids(store.list(Some(GameState::Over), 9).unwrap()), ["o"]);
 
+    // A snapshot comes with events or alone; the last one counts, and it is of its event.
+    assert_eq!(store.snapshot("a").unwrap(), None);
+    let kept = |expected, payloads: &[&str], text: &str| Append {
+        snapshot: Some(text.into()),
+        ..append("b", expected, payloads)
+    };
+    assert_eq!(store.append(&[kept(2, &["third"], "three")]).unwrap(), [Ok(())]);
+    assert_eq!(store.snapshot("b").unwrap(), Some((3, "three".into())));
+    assert_eq!(store.append(&[kept(3, &[], "three again")]).unwrap(), [Ok(())]);
+    assert!(store.append(&[kept(2, &[], "stale")]).unwrap()[0].is_err());
+    assert_eq!(again().snapshot("b").unwrap(), Some((3, "three again".into())));
+    assert_eq!(payloads(store, "b", 0), ["first", "won", "third"]);
+
     store.put_text("h", "rules").unwrap();
     store.put_text("h", "rules").unwrap();
     assert_eq!(store.text("h").unwrap().as_deref(), Some("rules"));
     assert_eq!(store.text("none").unwrap(), None);
     let health = store.check().unwrap();
-    assert_eq!((health.games, health.events, health.faults.len()), (6, 11, 0));
+    assert_eq!((health.games, health.events, health.faults.len()), (6, 12, 0));
 }
 
 #[test]
