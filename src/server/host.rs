@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::board::Board;
-use super::core::{Answer, Control, Entry, Input, Seat, Setup, Table, TokenHash};
+use super::core::{Answer, Control, Entry, Input, Recorded, Seat, Setup, Table, TokenHash};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Command, Feed};
 use super::metrics::Metrics;
@@ -88,6 +88,17 @@ pub struct Wish {
     pub listed: bool,
     /// Who sits where from the start.
     pub seats: Vec<(usize, Seat)>,
+    /// What was played elsewhere already.
+    pub import: Import,
+}
+
+/// A game that was played elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Import {
+    /// Each action, in UCI or SAN.
+    pub moves: Vec<String>,
+    /// How it ended, if it has.
+    pub ended: Option<Recorded>,
 }
 
 /// All that a server has.
@@ -200,6 +211,7 @@ impl Host {
             listed: wish.listed,
         };
         let (table, entries) = Table::create(self.now(), board, setup, &wish.seats)?;
+        let (table, entries) = lead_in(table, entries, wish.import).await?;
         let summary = live::summary(&id, &table);
         let payloads = entries.iter().map(payload).collect();
         let append = Append { game: id.clone(), expected: 0, payloads, summary, snapshot: None };
@@ -380,6 +392,7 @@ impl Host {
             chat: setup.chat,
             listed: setup.listed,
             seats: seats.collect(),
+            import: Import::default(),
         };
         match self.create_as(game.to_owned(), wish).await {
             // Somebody was faster, or the answer was lost: the game is there.
@@ -556,6 +569,29 @@ impl Host {
         table.resume(now);
         Ok((table, log))
     }
+}
+
+/// A game with what was played of it elsewhere. That may be much: it is done beside the games.
+async fn lead_in(
+    mut table: Table<Board>,
+    mut entries: Vec<Entry>,
+    import: Import,
+) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+    if import.moves.is_empty() && import.ended.is_none() {
+        return Ok((table, entries));
+    }
+    let play = move || {
+        let Import { moves, ended } = import;
+        let played = table.lead_in(&moves, ended);
+        let refused = |(at, why): (usize, super::core::Refusal)| {
+            let text = moves.get(at).map(String::as_str).unwrap_or_default();
+            let message = format!("move {} of the text, {text}: {why}", at + 1);
+            Problem::unprocessable("bad_import", message)
+        };
+        entries.extend(played.map_err(refused)?);
+        Ok((table, entries))
+    };
+    tokio::task::spawn_blocking(play).await.map_err(|_| failed())?
 }
 
 /// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not

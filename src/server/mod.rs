@@ -5,6 +5,7 @@
 //! programs see. This layer knows games through `game` and `presets` alone and must not know facts
 //! or rules.
 
+mod accept;
 mod api;
 mod board;
 pub mod core;

@@ -1,8 +1,8 @@
-//! A game's log as PGN.
+//! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Entry, Event, Outcome, Setup};
+use super::core::{Entry, Event, Outcome, Recorded, Setup};
 use super::live::created;
-use crate::moves::notation::{PgnGame, PgnMove, PgnResult};
+use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// The game that a log tells, in export format. A turn of several actions is one move, its parts
 /// joined by commas.
@@ -101,6 +101,60 @@ fn date(at: u64) -> String {
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     format!("{year:04}.{month:02}.{day:02}")
+}
+
+/// What a PGN says of a game.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) game: Option<String>,
+    pub(super) presets: Vec<String>,
+    pub(super) fen: Option<String>,
+    /// The hash of the rules that it was played by.
+    pub(super) rules: Option<String>,
+    /// Each action as text.
+    pub(super) moves: Vec<String>,
+    pub(super) ended: Option<Recorded>,
+}
+
+/// Reads the first game of a PGN.
+///
+/// # Errors
+/// There is none, or it is malformed; the text says where.
+pub(super) fn read(text: &str) -> Result<Read, String> {
+    let game = PgnReader::new(text.as_bytes()).next();
+    let game = game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())?;
+    let tag = |name: &str| game.tag(name).map(str::to_owned);
+    let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
+    let actions = game.moves.iter().flat_map(|it| it.text.split(','));
+    Ok(Read {
+        game: tag("Variant").map(|it| name_of(&it)),
+        presets: tag("Presets").map(words).unwrap_or_default(),
+        fen: tag("FEN"),
+        rules: tag("RulesHash").and_then(|it| it.strip_prefix("blake3:").map(str::to_owned)),
+        moves: actions.map(str::to_owned).collect(),
+        ended: game.result.and_then(|it| recorded(it, tag("Termination"))),
+    })
+}
+
+/// A variant's name as the catalogue writes names; `Standard` is what others call chess.
+fn name_of(variant: &str) -> String {
+    let name = variant.trim().to_lowercase().replace([' ', '_'], "-");
+    match name.as_str() {
+        "standard" | "normal" | "from-position" => "chess".to_owned(),
+        _ => name,
+    }
+}
+
+/// An end that a PGN tells of.
+fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> {
+    let winner = match result {
+        PgnResult::Unknown => return None,
+        PgnResult::Draw => None,
+        PgnResult::FirstWins => Some(0),
+        PgnResult::SecondWins => Some(1),
+    };
+    let reason = termination.map_or_else(|| "as_recorded".to_owned(), |it| it.replace(' ', "_"));
+    Some(Recorded { winner, reason })
 }
 
 #[cfg(test)]

@@ -63,6 +63,14 @@ pub enum Input {
     Tick,
 }
 
+/// How a game ended that was played elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The side that won, the first or the second; none for a draw.
+    pub winner: Option<usize>,
+    pub reason: String,
+}
+
 /// What was made of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Answer {
@@ -160,6 +168,36 @@ impl<R: Rules> Table<R> {
             table.end(&mut events, outcome, None, None);
         }
         Ok((table, events))
+    }
+
+    /// Plays moves that were made elsewhere before, each for the side whose turn it is, and ends the
+    /// game as it ended there, if the rules have not ended it.
+    ///
+    /// # Errors
+    /// A move that is refused, by its number from 0; the table is then of no use any more.
+    pub fn lead_in(
+        &mut self,
+        moves: &[String],
+        ended: Option<Recorded>,
+    ) -> Result<Vec<Entry>, (usize, Refusal)> {
+        let mut events = Vec::new();
+        for (at, text) in moves.iter().enumerate() {
+            if self.v >= EVENTS / 2 {
+                return Err((at, Refusal::Full(EVENTS / 2)));
+            }
+            let by = self.rules.side();
+            self.play(&mut events, by, text, None, None).map_err(|it| (at, it))?;
+        }
+        if let Some(Recorded { winner, reason }) = ended.filter(|_| self.outcome.is_none()) {
+            // How the rules call it if this side wins: as if the other had given up.
+            let won = winner.map(|it| self.rules.resign(usize::from(it == 0)));
+            let outcome = match won {
+                Some(Ok(outcome)) => Outcome { reason, ..outcome },
+                _ => Outcome { outcome: "draw".into(), reason, winner: None },
+            };
+            self.end(&mut events, outcome, None, None);
+        }
+        Ok(events)
     }
 
     /// The game that a log tells. The first entry is its creation, which `rules` were made from.

@@ -2,8 +2,11 @@
 
 mod api;
 mod core;
+mod fuzz;
 mod kill;
 mod network;
 mod nodes;
+mod snapshots;
 mod socket;
 mod store;
+mod wrong;
