@@ -92,6 +92,8 @@ pub struct World {
     /// What ran out in a state that was taken back since.
     limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
+    /// The rows were let go until [`World::wake`].
+    resting: bool,
 }
 
 impl World {
@@ -112,7 +114,15 @@ impl World {
             }
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
+        Self {
+            plan,
+            facts,
+            engine,
+            outputs: Vec::new(),
+            limit: None,
+            watches: None,
+            resting: false,
+        }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -486,6 +496,30 @@ impl World {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,
         }
+    }
+
+    /// Lets the memory of the derived rows go until [`World::wake`], for a world that nobody looks at
+    /// for a while. Until then it is still true, only slow: the referee answers. No mark may be open.
+    pub fn rest(&mut self) {
+        if let Engine::Bits(_) = &self.engine {
+            self.engine = Engine::new(&self.plan, Backend::Frog);
+            self.resting = true;
+        }
+    }
+
+    /// Ends a rest: rows are derived from scratch as they are read. Costs nothing without a rest.
+    pub fn wake(&mut self) {
+        if !std::mem::take(&mut self.resting) {
+            return;
+        }
+        let mut engine = Engine::new(&self.plan, Backend::Bits);
+        if let Engine::Bits(bits) = &mut engine {
+            for (entity, attr, raw) in self.facts.iter_raw() {
+                bits.change(Change { entity, attr, old: None, new: Some(raw) });
+            }
+            bits.commit();
+        }
+        self.engine = engine;
     }
 
     /// The plans of all rules in words. The referee has none.

@@ -129,6 +129,16 @@ impl Game {
         &self.world
     }
 
+    /// Lets go of what follows from the facts until [`Game::wake`]: see [`World::rest`].
+    pub fn rest(&mut self) {
+        self.world.rest();
+    }
+
+    /// Ends a rest.
+    pub fn wake(&mut self) {
+        self.world.wake();
+    }
+
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
     /// kept with the rules of their time.
     pub fn switch(&mut self, world: World, terms: Arc<Terms>) {

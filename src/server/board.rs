@@ -53,6 +53,7 @@ impl Rules for Board {
                     san: record.san.to_string(),
                     side: number(Some(record.side)).unwrap_or_default(),
                     turn_goes_on: record.turn_goes_on,
+                    notes: record.notes().iter().map(ToString::to_string).collect(),
                 });
             }
             Err(error) => error.to_string(),

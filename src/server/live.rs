@@ -3,6 +3,7 @@
 //! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
 //! table knows more than the log, so it is thrown away and loaded again when somebody asks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ use super::state;
 use super::store::{Append, GameState, Summary};
 use crate::game::Game;
 
+/// As many events as are at hand for those who come back; who missed more gets the whole state.
+const RECENT: usize = 64;
 /// As many messages as wait for one who watches; who is slower is dropped.
 const BACKLOG: usize = 64;
 /// As many as may watch one game.
@@ -28,6 +31,8 @@ const TRIES: usize = 4;
 
 /// A snapshot is taken every so many actions, and at the end.
 const KEEP: usize = 64;
+/// A game that was not asked for so long lets go of what follows from its facts.
+const REST: Duration = Duration::from_millis(250);
 /// As many actions are played again rather than kept.
 const WORTH: usize = 4;
 
@@ -72,13 +77,16 @@ struct Live {
     host: Arc<Host>,
     id: String,
     table: Table<Board>,
-    /// Every event as it is sent.
-    frames: Vec<Arc<str>>,
+    /// The last events as they are sent.
+    frames: VecDeque<Arc<str>>,
+    /// The number of all events.
+    told: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
     /// The number of actions in the last snapshot that this task has taken.
     kept: usize,
     /// The last event when it began.
     begun: u64,
+    awake: bool,
 }
 
 /// A game that has to be loaded first.
@@ -102,9 +110,12 @@ pub(super) fn run(
     entries: &[Entry],
     inbox: mpsc::Receiver<Command>,
 ) -> impl Future<Output = ()> + Send + use<> {
-    let frames = entries.iter().map(frame).collect();
+    let last = entries.len().saturating_sub(RECENT);
+    let frames = entries[last..].iter().map(frame).collect();
+    let told = entries.len() as u64;
     let begun = table.v();
-    let live = Live { host, id, table, frames, watchers: Vec::new(), kept: 0, begun };
+    let live =
+        Live { host, id, table, frames, told, watchers: Vec::new(), kept: 0, begun, awake: true };
     live.serve(inbox)
 }
 
@@ -131,8 +142,12 @@ impl Live {
                 biased;
                 command = inbox.recv() => command,
                 () = tokio::time::sleep_until(wake) => {
-                    if self.fallen() && self.step(Input::Tick).await.is_err() {
+                    if self.fallen() && self.rouse().step(Input::Tick).await.is_err() {
                         return self.host.drop_game(&self.id, &mut inbox);
+                    }
+                    if self.awake && asked.elapsed() >= REST {
+                        self.table.rules_mut().game_mut().rest();
+                        self.awake = false;
                     }
                     self.watchers.retain(|it| !it.is_closed());
                     if self.is_idle(asked) && inbox.is_empty() {
@@ -155,14 +170,25 @@ impl Live {
 
     /// When to look after the clock or whether anybody is there.
     fn wake(&self, asked: Instant) -> Instant {
-        let idle = Instant::now().max(asked) + self.host.config.idle;
+        let now = Instant::now();
+        let idle = match self.awake {
+            true => now.max(asked + REST),
+            false => now.max(asked) + self.host.config.idle,
+        };
         match self.table.deadline() {
             None => idle,
             Some(at) => {
                 let left = at.saturating_sub(self.host.now());
-                idle.min(Instant::now() + Duration::from_millis(left.max(1)))
+                idle.min(now + Duration::from_millis(left.max(1)))
             }
         }
+    }
+
+    /// The game as one can ask it.
+    fn rouse(&mut self) -> &mut Self {
+        self.table.rules_mut().game_mut().wake();
+        self.awake = true;
+        self
     }
 
     fn fallen(&self) -> bool {
@@ -178,6 +204,7 @@ impl Live {
     /// # Errors
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {
+        self.rouse();
         match command {
             Command::Step { input, reply } => match self.step(input).await {
                 Ok(answer) => drop(reply.send(answer)),
@@ -209,7 +236,8 @@ impl Live {
     async fn reload(&mut self) -> Result<(), Problem> {
         let (table, entries) = self.host.load(&self.id).await?;
         self.table = table;
-        for entry in entries.iter().skip(self.frames.len()) {
+        let told = usize::try_from(self.told).unwrap_or(usize::MAX);
+        for entry in entries.iter().skip(told) {
             self.tell(frame(entry));
         }
         Ok(())
@@ -297,7 +325,11 @@ impl Live {
         let before = self.watchers.len();
         self.watchers.retain(|it| it.try_send(Arc::clone(&frame)).is_ok());
         self.host.metrics.dropped(before - self.watchers.len());
-        self.frames.push(frame);
+        if self.frames.len() == RECENT {
+            self.frames.pop_front();
+        }
+        self.frames.push_back(frame);
+        self.told += 1;
     }
 
     fn watch(&mut self, have: Option<u64>) -> Result<Feed, Problem> {
@@ -307,9 +339,13 @@ impl Live {
             return Err(Problem::new(status, "too_many_watchers", "too many watch this game"));
         }
         let (sender, coming) = mpsc::channel(BACKLOG);
-        let missed = match have.and_then(|it| usize::try_from(it).ok()) {
-            Some(have) if have <= self.frames.len() => self.frames[have..].to_vec(),
-            // Without a version, or with one that was never given out: all anew.
+        let first = self.told - self.frames.len() as u64;
+        let missed = match have {
+            Some(have) if (first..=self.told).contains(&have) => {
+                let known = usize::try_from(have - first).unwrap_or(usize::MAX);
+                self.frames.iter().skip(known).cloned().collect()
+            }
+            // Without a version, or with one that is too old or was never given out: all anew.
             _ => vec![self.resync()?],
         };
         self.watchers.push(sender);

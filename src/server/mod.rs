@@ -28,7 +28,7 @@ pub use board::Board;
 pub use host::{Clock, Config, Host, Wish};
 pub use library::{Library, Texts};
 pub use lichess::Hall;
-pub use limit::{Limits, Rate};
+pub use limit::{Cost, Limits, Rate};
 pub use live::Feed;
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemBody};

@@ -9,28 +9,34 @@ use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 pub(super) fn pgn(id: &str, log: &[Entry]) -> String {
     let Some(setup) = created(log) else { return String::new() };
     let mut game = PgnGame { tags: tags(id, log, setup), ..PgnGame::default() };
-    for turn in turns(log) {
-        game.moves.push(PgnMove { text: turn, ..PgnMove::default() });
+    for (text, comments) in turns(log) {
+        game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
     }
     game.result = Some(result(log));
     game.to_pgn()
 }
 
-fn turns(log: &[Entry]) -> Vec<String> {
-    let mut actions: Vec<(&str, bool)> = Vec::new();
+/// Each turn with what the rules said about it.
+fn turns(log: &[Entry]) -> Vec<(String, Vec<String>)> {
+    let mut actions: Vec<(&str, bool, &[String])> = Vec::new();
     for entry in log {
         match &entry.event {
-            Event::Played { san, turn_goes_on, .. } => actions.push((san, *turn_goes_on)),
+            Event::Played { san, turn_goes_on, notes, .. } => {
+                actions.push((san, *turn_goes_on, notes));
+            }
             Event::TakenBack { to, .. } => actions.truncate(*to),
             _ => {}
         }
     }
-    let mut turns: Vec<String> = Vec::new();
+    let mut turns: Vec<(String, Vec<String>)> = Vec::new();
     let mut goes_on = false;
-    for (san, more) in actions {
+    for (san, more, notes) in actions {
         match turns.last_mut().filter(|_| goes_on) {
-            Some(turn) => *turn = format!("{turn},{san}"),
-            None => turns.push(san.to_owned()),
+            Some((turn, told)) => {
+                *turn = format!("{turn},{san}");
+                told.extend_from_slice(notes);
+            }
+            None => turns.push((san.to_owned(), notes.to_vec())),
         }
         goes_on = more;
     }

@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::Web;
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 
 /// Scripts, styles and connections of this server alone; nothing inline.
@@ -56,8 +57,12 @@ fn refuse(web: &Web, request: &Request) -> Option<Problem> {
         return Some(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
     }
     let address = address(web, request)?;
-    let makes_games = *request.method() == Method::POST && request.uri().path() == "/api/v1/games";
-    if web.limits.admits(address, makes_games) {
+    let cost = match request.uri().path() {
+        "/api/v1/games" if !is_read => Cost::Game,
+        "/api/v1/rules" | "/api/v1/presets/check" if !is_read => Cost::Compiling,
+        _ => Cost::Little,
+    };
+    if web.limits.admits(address, cost) {
         return None;
     }
     web.host.metrics.limited();

@@ -129,6 +129,8 @@ pub(super) struct Combination {
     #[serde(default)]
     pub(super) presets: Vec<String>,
     pub(super) fen: Option<String>,
+    /// Facts to start from, as exported.
+    pub(super) facts: Option<serde_json::Value>,
     pub(super) rules: Option<String>,
 }
 

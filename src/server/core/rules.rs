@@ -56,6 +56,8 @@ pub struct Played {
     pub side: usize,
     /// The same side goes on with its turn.
     pub turn_goes_on: bool,
+    /// What the rules say about it.
+    pub notes: Vec<String>,
 }
 
 /// How a game ended.

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::clock::Clocks;
 use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 use super::refusal::Refusal;
-use super::rules::{Outcome, Refused, Rules};
+use super::rules::{Outcome, Played, Refused, Rules};
 
 /// As many events as one game may have.
 const EVENTS: u64 = 20_000;
@@ -102,6 +102,9 @@ pub struct Line {
     pub side: usize,
     /// The same side goes on with its turn.
     pub turn_goes_on: bool,
+    /// What the rules say about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// When it was played, in milliseconds since 1970.
     pub at: u64,
     /// What each side had left after it, in milliseconds.
@@ -526,8 +529,9 @@ impl<R: Rules> Table<R> {
             }
             it.at(self.now)
         });
-        let (uci, san, turn_goes_on) = (played.uci, played.san, played.turn_goes_on);
-        self.push(events, Event::Played { ply, uci, san, side: by, turn_goes_on, clocks, id });
+        let Played { uci, san, turn_goes_on, notes, .. } = played;
+        let side = by;
+        self.push(events, Event::Played { ply, uci, san, side, turn_goes_on, notes, clocks, id });
         if let Some(outcome) = self.rules.outcome() {
             self.end(events, outcome, None, None);
         }
@@ -667,12 +671,13 @@ impl<R: Rules> Table<R> {
                     *place = Some(seat.clone());
                 }
             }
-            Event::Played { uci, san, side, turn_goes_on, clocks, id, .. } => {
+            Event::Played { uci, san, side, turn_goes_on, notes, clocks, id, .. } => {
                 self.lines.push(Line {
                     uci: uci.clone(),
                     san: san.clone(),
                     side: *side,
                     turn_goes_on: *turn_goes_on,
+                    notes: notes.clone(),
                     at: entry.at,
                     clocks: clocks.clone(),
                 });

@@ -12,7 +12,7 @@ use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement, Transaction};
 use tokio::sync::mpsc;
 
-use super::{Append, Chain, chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
+use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, chain};
 
 /// What is announced under: the game and its last event follow, `ID SEQ`.
 const CHANNEL: &str = "rulemate_events";

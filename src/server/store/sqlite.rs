@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{Append, Chain, chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
+use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, chain};
 
 /// Raised when the tables change; a store of another format is refused.
 const FORMAT: i64 = 2;
@@ -195,7 +195,8 @@ fn append_one(
             text
         ])?;
     if let Some(text) = snapshot {
-        let sql = "INSERT OR REPLACE INTO snapshots (game, seq, snapshot, hash) VALUES (?1, ?2, ?3, ?4)";
+        let sql =
+            "INSERT OR REPLACE INTO snapshots (game, seq, snapshot, hash) VALUES (?1, ?2, ?3, ?4)";
         let hash = chain::hash_of_snapshot(game, chain.seq(), text);
         transaction.prepare_cached(sql)?.execute(params![game, int(chain.seq()), text, hash])?;
     }

@@ -68,11 +68,54 @@ impl Fuzz {
 
     fn damage(&mut self, bytes: &mut Vec<u8>) {
         const WORDS: &[&str] = &[
-            "0", "-1", "1", "64", "255", "32768", "65536", "2147483648", "9223372036854775807",
-            "-9223372036854775808", "18446744073709551616", "1e999", "\"\"", "null", "[]", "{}",
-            "not ", ":- ", "_", "e4", "a1", "z99", "'", "\"", "(", ")", "\u{0}", "\u{1F600}", "\n",
-            "{\"entity\":4294967295}", "true", ",", ".", "%", "\\u0000", "\\ud800", "q#+", "=", ";",
-            "count", "sum", "min", "spawn", "set", "rewind 99", "stop", "raise", "tries",
+            "0",
+            "-1",
+            "1",
+            "64",
+            "255",
+            "32768",
+            "65536",
+            "2147483648",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "18446744073709551616",
+            "1e999",
+            "\"\"",
+            "null",
+            "[]",
+            "{}",
+            "not ",
+            ":- ",
+            "_",
+            "e4",
+            "a1",
+            "z99",
+            "'",
+            "\"",
+            "(",
+            ")",
+            "\u{0}",
+            "\u{1F600}",
+            "\n",
+            "{\"entity\":4294967295}",
+            "true",
+            ",",
+            ".",
+            "%",
+            "\\u0000",
+            "\\ud800",
+            "q#+",
+            "=",
+            ";",
+            "count",
+            "sum",
+            "min",
+            "spawn",
+            "set",
+            "rewind 99",
+            "stop",
+            "raise",
+            "tries",
         ];
         let at = self.random.usize(..=bytes.len());
         match self.random.u32(..8) {
@@ -266,12 +309,34 @@ fn requests() {
         };
         let clock = "\"clock\":{\"initial\":60000,\"increment\":1000,\"delay\":0}";
         let corpus = vec![
-            line("POST", "/api/v1/games", &format!("{{\"game\":\"chess\",\"presets\":[\"piece-hp:white:hp=3\"],\"seat\":\"random\",{clock}}}")),
-            line("POST", "/api/v1/games", "{\"pgn\":\"[Variant \\\"Knightmate\\\"]\\n\\n1. e4 e5 2. Nc3 *\"}"),
-            line("POST", "/api/v1/games", "{\"game\":\"chess960:position=518\",\"fen\":\"8/8/8/8/8/8/8/KQ5k w - - 0 1\"}"),
-            line("POST", &format!("{game}/moves"), "{\"uci\":\"e2e4\",\"expected_ply\":0,\"client_move_id\":\"m\"}"),
+            line(
+                "POST",
+                "/api/v1/games",
+                &format!(
+                    "{{\"game\":\"chess\",\"presets\":[\"piece-hp:white:hp=3\"],\"seat\":\"random\",{clock}}}"
+                ),
+            ),
+            line(
+                "POST",
+                "/api/v1/games",
+                "{\"pgn\":\"[Variant \\\"Knightmate\\\"]\\n\\n1. e4 e5 2. Nc3 *\"}",
+            ),
+            line(
+                "POST",
+                "/api/v1/games",
+                "{\"game\":\"chess960:position=518\",\"fen\":\"8/8/8/8/8/8/8/KQ5k w - - 0 1\"}",
+            ),
+            line(
+                "POST",
+                &format!("{game}/moves"),
+                "{\"uci\":\"e2e4\",\"expected_ply\":0,\"client_move_id\":\"m\"}",
+            ),
             line("POST", &format!("{game}/takeback"), "{\"id\":\"t\"}"),
-            line("POST", &format!("{game}/presets"), "{\"presets\":[\"coregal:white\",\"stamina\"]}"),
+            line(
+                "POST",
+                &format!("{game}/presets"),
+                "{\"presets\":[\"coregal:white\",\"stamina\"]}",
+            ),
             line("POST", &format!("{game}/chat"), "{\"text\":\"hello\"}"),
             line("POST", &format!("{game}/decline"), "{\"offer\":\"takeback\"}"),
             line("POST", &format!("{game}/join"), "{\"seat\":\"white\",\"name\":\"x\"}"),
@@ -281,8 +346,16 @@ fn requests() {
             line("GET", &format!("{game}/explain?square=e4"), ""),
             line("GET", &format!("{game}/export?format=pgn"), ""),
             line("GET", "/api/v1/games?state=waiting&limit=3", ""),
-            line("POST", "/api/v1/presets/check", "{\"game\":\"chess\",\"presets\":[\"cannon\",\"piece-shield:both:shields=2\"]}"),
-            line("POST", "/api/challenge/ben", "variant=knightmate&clock.limit=300&clock.increment=2&color=white"),
+            line(
+                "POST",
+                "/api/v1/presets/check",
+                "{\"game\":\"chess\",\"presets\":[\"cannon\",\"piece-shield:both:shields=2\"]}",
+            ),
+            line(
+                "POST",
+                "/api/challenge/ben",
+                "variant=knightmate&clock.limit=300&clock.increment=2&color=white",
+            ),
             line("POST", &format!("/api/board/game/{id}/move/e2e4"), ""),
         ];
         let mut fuzz = Fuzz::new("requests", corpus);
@@ -374,7 +447,8 @@ fn uploaded_rules() {
         let mut compiled = 0;
         while let Some(input) = fuzz.next() {
             // Under names of their own, or they would only clash with what they were made from.
-            let text = String::from_utf8_lossy(&input).replace(".meta preset \"", ".meta preset \"x-");
+            let text =
+                String::from_utf8_lossy(&input).replace(".meta preset \"", ".meta preset \"x-");
             let started = Instant::now();
             let body = json!({ "text": text, "keep": true });
             let (status, answer) = server.post("/api/v1/rules", "", body).await;

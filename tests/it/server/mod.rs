@@ -6,6 +6,7 @@ mod fuzz;
 mod kill;
 mod network;
 mod nodes;
+mod rewind;
 mod snapshots;
 mod socket;
 mod store;
