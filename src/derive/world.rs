@@ -17,7 +17,7 @@ use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::facts::{AttrId, Change, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
 use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.

@@ -217,6 +217,7 @@ impl Host {
         let append = Append { game: id.clone(), expected: 0, payloads, summary, snapshot: None };
         self.writer.append(append).await??;
         self.metrics.created();
+        tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
         self.adopt(&id, table, &entries);
         Ok(id)
     }

@@ -62,7 +62,9 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
         if let Some(news) = news {
             tokio::spawn(Arc::clone(&host).follow(news));
         }
-        ready(listener.local_addr()?);
+        let address = listener.local_addr()?;
+        tracing::info!(%address, "serving");
+        ready(address);
         let web = Web {
             host: Arc::clone(&host),
             limits: Arc::new(settings.limits),

@@ -19,10 +19,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       frame-ancestors 'none'";
 
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+    // An address has no secrets in it; headers and bodies have, and are not told.
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let started = std::time::Instant::now();
     let mut response = match refuse(&web, &request) {
         Some(problem) => problem.into_response(),
         None => typed(next.run(request).await),
     };
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+    tracing::debug!(%method, path, status, micros, "request");
     let headers = response.headers_mut();
     let mut set = |name, value| headers.insert(name, HeaderValue::from_static(value));
     set("content-security-policy", POLICY);

@@ -105,7 +105,7 @@ impl Played for Sums {
 static GAMES: LazyLock<(Arc<Catalogue>, Vec<Ruleset>)> = LazyLock::new(|| {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let load = |name: &&str| catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
-    let games = ["knightmate", "double_move", "antichess", "coregal"].iter().map(load).collect();
+    let games = ["knightmate", "double-move", "antichess", "coregal"].iter().map(load).collect();
     (Arc::new(catalogue), games)
 });
 

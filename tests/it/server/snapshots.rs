@@ -98,7 +98,7 @@ fn what_cannot_be_kept_is_played_again() {
     let kept = game.keep().unwrap();
     assert!(other.bring_back(&kept).is_none());
     let text = serde_json::to_string(&kept).unwrap();
-    let wrong: Kept = serde_json::from_str(&text.replacen("\"e4\"", "\"e3\"", 1)).unwrap();
+    let wrong: Kept = serde_json::from_str(&text.replacen("\"e4\"]", "\"e3\"]", 1)).unwrap();
     assert!(rules.bring_back(&wrong).is_none());
     // Rules that were changed on the way.
     catalogue.set_active(&rules, &mut game, &["coregal:white"]).unwrap();
