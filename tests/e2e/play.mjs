@@ -49,6 +49,7 @@ async function person(name, size = { width: 1400, height: 900 }) {
     });
   }
   const page = await context.newPage();
+  page.setDefaultTimeout(20000);
   page.on("pageerror", (error) => faults.push(`${name}: ${error.message}`));
   page.on("console", (said) => { if (said.type() === "error" && !/4\d\d/.test(said.text())) faults.push(`${name}: ${said.text()}`); });
   return page;
@@ -234,7 +235,7 @@ async function main() {
 
   // The lobby: a preset on top of a game, and one that does not fit.
   await ann.goto(address);
-  await ann.locator("svg.board").waitFor();
+  await waitFor("the start position is drawn", async () => (await ann.locator(".piece").count()) === 32);
   await shot(ann, "lobby");
   check("the lobby lists games", (await ann.locator("#game option").count()) >= 6);
   await ann.locator("#fen").fill("nonsense");

@@ -12,6 +12,12 @@ export async function showGame(main, id) {
   view.connect();
 }
 
+/** An activation as people say it: its options are in the title. */
+function shortly(activation) {
+  const [name, scope] = activation.split(":");
+  return scope && scope !== "both" ? `${words(name)} for ${words(scope)}` : words(name);
+}
+
 class GameView {
   constructor(main, id) {
     this.main = main;
@@ -46,6 +52,9 @@ class GameView {
     if (this.ply === null) this.position = this.state.position;
     if (before && this.state.ply !== before.ply) {
       this.selected = null;
+      // What was told of the position before is not true any more.
+      this.lit = new Set();
+      clear(this.parts.why);
       const last = this.state.history.at(-1);
       if (last && this.state.ply > before.ply) announce(`${this.state.sides[last.side]} played ${last.san}`);
     }
@@ -187,7 +196,7 @@ class GameView {
         clear(verdict, h("p", { class: "yes" }, picker.chosen().length ? "They go together." : "No presets at all."), found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)));
         ask.disabled = false;
       } catch (error) {
-        clear(verdict, h("p", { class: "error" }, error.message));
+        clear(verdict, picker.clashes().map((it) => h("p", { class: "error" }, it)), h("p", { class: picker.clashes().length ? "hint" : "error" }, error.message));
         ask.disabled = true;
       }
     };
@@ -298,9 +307,9 @@ class GameView {
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? state.history[shown - 1].uci.match(/[a-p]\d{1,2}/g) || [] : [];
     this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
-    const presets = state.active.length ? ` with ${state.active.join(", ")}` : "";
+    const presets = state.active.length ? ` with ${state.active.map(shortly).join(", ")}` : "";
     document.title = `${words(state.game)} – Rulemate`;
-    clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", {}, presets)));
+    clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", { title: state.active.join("\n") }, presets)));
     const order = flipped ? [0, 1] : [1, 0];
     this.drawSeat(this.parts.top, order[0]);
     this.drawSeat(this.parts.bottom, order[1]);

@@ -42,7 +42,7 @@ class Lobby {
       h("fieldset", {}, h("legend", {}, "Presets on top"), this.presets.elements),
       label("Start from (FEN, facts, or a game as PGN)", this.fen),
       h("p", { class: "hint", id: "fen-help" }, "Put pieces on the board beside this, paste a text, or ",
-        h("button", { type: "button", class: "row link", onclick: () => this.editFacts() }, "edit the position's facts"), "."),
+        h("button", { type: "button", class: "row inline", onclick: () => this.editFacts() }, "edit the position's facts"), "."),
       h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment)),
       h("div", { class: "pair" }, label("I play", this.seat), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
@@ -155,7 +155,8 @@ class Lobby {
     } catch (error) {
       if (asked !== this.asked) return;
       const more = (error.body?.diagnostics || []).map((it) => h("li", {}, h("code", {}, `${it.file}:${it.line}`), ` ${it.message}`));
-      clear(this.verdict, h("p", { class: "error" }, error.message), more.length ? h("ul", {}, more) : null);
+      const clashes = this.presets.clashes();
+      clear(this.verdict, clashes.map((it) => h("p", { class: "error" }, it)), h("p", { class: clashes.length ? "hint" : "error" }, error.message), more.length ? h("ul", {}, more) : null);
       this.create.disabled = true;
     }
   }

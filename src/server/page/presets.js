@@ -62,6 +62,14 @@ export class Picker {
     }
   }
 
+  /** Why presets that are on do not go together, a sentence each. */
+  clashes() {
+    const on = this.rows.map((it) => (it.on.checked ? it.entry : null)).filter(Boolean);
+    return on.flatMap((one) => one.incompatible.map((it) => [one, on.find((other) => other.preset === it.preset), it.reason]))
+      .filter(([, other]) => other)
+      .map(([one, other, reason]) => `${one.name} and ${other.name} do not go together: ${reason}.`);
+  }
+
   clash(entry, on) {
     for (const other of this.rows.map((it) => it.entry)) {
       if (other === entry || !on.has(other.preset)) continue;

@@ -42,7 +42,14 @@ export async function showRules(main) {
       clear(found, h("p", { class: "error" }, error.message));
     }
   };
-  text.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(check, 350); });
+  text.addEventListener("input", () => {
+    // What is said below is of another text now.
+    asked += 1;
+    enable(false);
+    clear(found, h("p", { class: "hint" }, "Reading…"));
+    clearTimeout(timer);
+    timer = setTimeout(check, 350);
+  });
   play.addEventListener("click", async () => {
     try {
       const { rules } = await post("/rules", { text: text.value, keep: true });
