@@ -141,7 +141,7 @@ async function presetsInTheMiddle(ann, ben) {
   const dialog = ann.locator("dialog");
   await dialog.getByLabel(/Double move/).first().check();
   await dialog.getByLabel(/^Monster/).first().check();
-  await waitFor("a clash is explained", async () => /how many half-moves/.test(await dialog.locator(".error").innerText()));
+  await waitFor("a clash is explained", async () => /how many half-moves/.test(await dialog.locator(".error").first().innerText()));
   await shot(ann, "preset-clash");
   await dialog.getByLabel(/Double move/).first().uncheck();
   await dialog.getByLabel(/^Monster/).first().uncheck();

@@ -8,6 +8,12 @@ function option(text) {
   return at < 0 ? [text, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
+/** Why two presets do not go together; whichever file says it. */
+function reasonBetween(one, other) {
+  const said = one.incompatible.find((it) => it.preset === other.preset) || other.incompatible.find((it) => it.preset === one.preset);
+  return said?.reason;
+}
+
 export class Picker {
   /** @param {object[]} presets as the catalogue lists them @param {string[]} sides */
   constructor(presets, sides) {
@@ -65,16 +71,16 @@ export class Picker {
   /** Why presets that are on do not go together, a sentence each. */
   clashes() {
     const on = this.rows.map((it) => (it.on.checked ? it.entry : null)).filter(Boolean);
-    return on.flatMap((one) => one.incompatible.map((it) => [one, on.find((other) => other.preset === it.preset), it.reason]))
-      .filter(([, other]) => other)
+    return on.flatMap((one, at) => on.slice(at + 1).map((other) => [one, other, reasonBetween(one, other)]))
+      .filter(([, , reason]) => reason)
       .map(([one, other, reason]) => `${one.name} and ${other.name} do not go together: ${reason}.`);
   }
 
   clash(entry, on) {
     for (const other of this.rows.map((it) => it.entry)) {
       if (other === entry || !on.has(other.preset)) continue;
-      const said = entry.incompatible.find((it) => it.preset === other.preset) || other.incompatible.find((it) => it.preset === entry.preset);
-      if (said) return `Does not go with ${other.name}: ${said.reason}`;
+      const reason = reasonBetween(entry, other);
+      if (reason) return `Does not go with ${other.name}: ${reason}`;
     }
     return "";
   }
