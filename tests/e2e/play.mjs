@@ -121,6 +121,7 @@ async function wholeGames(ann, ben) {
   await pair(ann, ben, { game: "knightmate" });
   await playAll([ann, ben], "h2h3 e7e5 e1d3 c7c6 a2a4 e5e4 d3f4 d8g5");
   for (const it of [ann, ben]) await waitFor("knightmate ends by its rules", async () => /Black wins: checkmate/.test(await verdict(it)));
+  check("the royal knight is shown attacked", /attacked/.test(await square(ben, "f4").getAttribute("aria-label")));
   await shot(ben, "knightmate-over");
 
   await pair(ann, ben, { game: "coregal" });

@@ -139,6 +139,8 @@ pub struct Table<R> {
     rematch: Option<String>,
     /// The presets in force beyond the game's own.
     presets: Vec<String>,
+    /// What was in force before each change, and the number of actions played then.
+    changed: Vec<(usize, Vec<String>)>,
     answers: HashMap<(usize, String), Answer>,
     /// The last event, and the latest time that was seen.
     v: u64,
@@ -258,6 +260,7 @@ impl<R: Rules> Table<R> {
             clocks: setup.clock.map(|it| Clocks::new(it, sides)),
             seats: vec![None; sides],
             presets: setup.presets.clone(),
+            changed: Vec::new(),
             rules,
             setup,
             lines: Vec::new(),
@@ -712,6 +715,9 @@ impl<R: Rules> Table<R> {
             Event::TakenBack { by, to, clocks, id } => {
                 let mid_turn = self.lines.last().is_some_and(|it| it.turn_goes_on);
                 self.lines.truncate(*to);
+                while let Some((_, before)) = self.changed.pop_if(|it| it.0 > *to) {
+                    self.presets = before;
+                }
                 self.offers = Offers::default();
                 if !mid_turn {
                     self.set_clocks(clocks.as_deref(), entry.at);
@@ -719,7 +725,8 @@ impl<R: Rules> Table<R> {
                 self.done(*by, id.as_deref());
             }
             Event::PresetsChanged { by, presets, id } => {
-                self.presets = presets.clone();
+                let before = std::mem::replace(&mut self.presets, presets.clone());
+                self.changed.push((self.lines.len(), before));
                 self.offers.presets = None;
                 self.done(*by, id.as_deref());
             }

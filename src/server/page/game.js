@@ -307,7 +307,7 @@ class GameView {
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? state.history[shown - 1].uci.match(/[a-p]\d{1,2}/g) || [] : [];
     this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
-    const presets = state.active.length ? ` with ${state.active.map(shortly).join(", ")}` : "";
+    const presets = state.presets.length ? ` with ${state.presets.map(shortly).join(", ")}` : "";
     document.title = `${words(state.game)} – Rulemate`;
     clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", { title: state.active.join("\n") }, presets)));
     const order = flipped ? [0, 1] : [1, 0];

@@ -115,6 +115,7 @@ fn a_game_is_played_to_its_end() {
         assert!(pgn.contains("1. f3 e5 2. g4 Qh4# 0-1"), "{pgn}");
         assert!(pgn.contains("[White \"Ann\"]") && pgn.contains("[RulesHash \"blake3:"), "{pgn}");
         // A rematch has the seats turned, and both tokens still fit.
+        assert_eq!(state["position"]["checks"], json!(["e1"]), "the king that is mated");
         let rematch = format!("/api/v1/games/{id}/rematch");
         server.post(&rematch, &white, json!({})).await;
         let (_, accepted) = server.post(&rematch, &black, json!({})).await;
@@ -229,6 +230,19 @@ fn presets_change_in_the_middle_of_a_game() {
         assert_eq!(server.post(&presets, &token, wanted).await.0, StatusCode::OK);
         let (_, agreed) = server.get(&format!("/api/v1/games/{id}")).await;
         assert!(agreed["active"].to_string().contains("coregal:white"), "{agreed}");
+        // Taken back past the change, the game is what it was before.
+        let back = format!("/api/v1/games/{id}/takeback");
+        for _ in 0..2 {
+            server.post(&back, &token, json!({})).await;
+        }
+        let (_, undone) = server.get(&format!("/api/v1/games/{id}")).await;
+        let told = (&undone["ply"], &undone["presets"], &undone["active"]);
+        assert_eq!(told, (&json!(0), &json!([]), &json!([])), "{undone}");
+        server.play(&id, &token, "e2e4").await;
+        let wanted = json!({ "presets": ["coregal:white"] });
+        for _ in 0..2 {
+            server.post(&presets, &token, wanted.clone()).await;
+        }
         server.play(&id, &token, "e7e5").await;
         let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
         server.stop();
