@@ -55,6 +55,14 @@ fn a_game_kept_as_facts_is_the_game_that_was_played() {
         let mut back = again(&rules, &played).unwrap_or_else(|| panic!("{} is kept", entry.name));
         assert_eq!(told(&mut back), told(&mut played), "{}", entry.name);
         plies += played.history().len();
+        // A game at rest is still that game, and has less to hold.
+        let held = back.memory().derived;
+        back.rest();
+        assert!(back.memory().derived < held / 10, "{}", entry.name);
+        if plies.is_multiple_of(5) {
+            assert_eq!(told(&mut back), told(&mut played), "{}, at rest", entry.name);
+        }
+        back.wake();
         // Both go on alike, and back again.
         for _ in 0..3 {
             let legal = played.listing();

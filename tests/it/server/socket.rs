@@ -67,6 +67,27 @@ fn versions(events: &[Value]) -> Vec<u64> {
 }
 
 #[test]
+fn who_has_missed_too_much_gets_the_whole_state() {
+    let folder = Folder::new("missed");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let (id, token) =
+            server.make(json!({ "game": "chess", "seat": "both", "chat": true })).await;
+        for _ in 0..100 {
+            let said = json!({ "text": "hello" });
+            server.post(&format!("/api/v1/games/{id}/chat"), &token, said).await;
+        }
+        let mut recent = Client::to(address, &id, "?v=93").await;
+        assert_eq!(versions(&recent.hear_all(10).await), (94..=103).collect::<Vec<u64>>());
+        let mut late = Client::to(address, &id, "?v=5").await;
+        let state = late.hear().await.unwrap();
+        assert_eq!((&state["t"], &state["v"]), (&json!("resync"), &json!(103)));
+        server.stop();
+    });
+}
+
+#[test]
 fn events_come_without_gaps_and_moves_are_acknowledged() {
     let folder = Folder::new("socket");
     run(async {
