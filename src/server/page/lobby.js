@@ -10,6 +10,16 @@ export async function showLobby(main, rules = null, added = null) {
   const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get("/games?limit=30")]);
   const lobby = new Lobby(catalogue, rules, added);
   clear(main, h("h1", {}, "Play by your rules"), h("div", { class: "table" }, lobby.form, lobby.preview), list(games));
+  // Others make games meanwhile.
+  setInterval(async () => {
+    const old = main.querySelector(".games");
+    if (document.hidden || !old || old.contains(document.activeElement)) return;
+    try {
+      old.replaceWith(list(await get("/games?limit=30")));
+    } catch {
+      // The server is away for a moment: the list stays as it was.
+    }
+  }, 5000);
   await lobby.check();
 }
 
@@ -27,6 +37,7 @@ class Lobby {
     this.fen = h("textarea", { id: "fen", rows: "1", autocomplete: "off", spellcheck: "false", placeholder: "the game's own", "aria-describedby": "fen-help" });
     this.minutes = h("input", { id: "minutes", type: "number", min: "0", max: "600", value: "0" });
     this.increment = h("input", { id: "increment", type: "number", min: "0", max: "180", value: "0" });
+    this.delay = h("input", { id: "delay", type: "number", min: "0", max: "180", value: "0" });
     this.seat = h("select", { id: "seat" },
       [["random", "either side"], ["white", "the first side"], ["black", "the second side"], ["both", "both sides myself"], ["", "an open board"]]
         .map(([value, text]) => h("option", { value }, text)));
@@ -43,7 +54,7 @@ class Lobby {
       label("Start from (FEN, facts, or a game as PGN)", this.fen),
       h("p", { class: "hint", id: "fen-help" }, "Put pieces on the board beside this, paste a text, or ",
         h("button", { type: "button", class: "row inline", onclick: () => this.editFacts() }, "edit the position's facts"), "."),
-      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment)),
+      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment), label("Seconds free a turn", this.delay)),
       h("div", { class: "pair" }, label("I play", this.seat), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
       h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
@@ -172,7 +183,7 @@ class Lobby {
     // The tags of a PGN say what is played, unless presets are chosen on top.
     if (wish.pgn && /^\[Variant /m.test(wish.pgn)) delete wish.game;
     const minutes = Number(this.minutes.value);
-    if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000 };
+    if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000, delay: Number(this.delay.value) * 1000 };
     if (this.seat.value) wish.seat = this.seat.value;
     if (this.name.value.trim()) { wish.name = this.name.value.trim(); keepName(wish.name); }
     try {
