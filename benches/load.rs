@@ -200,6 +200,8 @@ async fn run(options: Options) -> Result<(), Failure> {
         }
     }
     let took = started.elapsed().as_secs_f64();
+    // Games that are not asked for let go of what they derive.
+    tokio::time::sleep(Duration::from_secs(2)).await;
     let played = server.memory().unwrap_or_default();
     let mut times = times.lock().map_err(|_| "a player has failed")?.clone();
     times.sort_unstable();

@@ -60,11 +60,31 @@ struct KeptMove {
 }
 
 impl Kept {
-    /// How many actions it has.
-    pub fn plies(&self) -> usize {
-        self.moves.len()
+    /// The first position and what was played, if the facts come to the hash they had.
+    fn history(&self, program: &Program) -> Option<(Snapshot, Vec<Record>)> {
+        let mut session = Session::new(Arc::clone(&program.schema));
+        for (entity, attribute, value) in &self.start {
+            write(&mut session, *entity, attribute, Some(value))?;
+        }
+        session.commit();
+        let start = Snapshot::new(&session);
+        let mut history: Vec<Record> = Vec::with_capacity(self.moves.len());
+        for it in &self.moves {
+            let since = session.mark();
+            for (entity, attribute, value) in &it.changes {
+                write(&mut session, *entity, attribute, value.as_ref())?;
+            }
+            let before = history.last().map_or(&start, |it| &it.snapshot);
+            let snapshot = before.next(&session, since);
+            session.commit();
+            history.push(it.record(snapshot, program)?);
+        }
+        (session.hash() == self.hash).then_some((start, history))
     }
 }
+
+/// A history as text, while nobody needs it.
+pub(super) type Packed = Option<Box<str>>;
 
 impl Game {
     /// The game as facts, if it can be kept so. A resignation or a claim on top of the position is
@@ -87,32 +107,45 @@ impl Game {
         Some(Kept { form: FORM, program, start, start_key, moves, hash })
     }
 
+    /// Lets go of what follows from the facts until [`Game::wake`]: see [`World::rest`].
+    pub fn rest(&mut self) {
+        self.world_mut().rest();
+    }
+
+    /// Rests deeper: what was played is put away, too. Nothing may be asked about it, and nothing
+    /// played, before [`Game::wake`]. Does nothing to a game that cannot be kept.
+    pub fn pack(&mut self) {
+        self.rest();
+        let Some(kept) = self.keep().filter(|it| !it.moves.is_empty()) else { return };
+        let Ok(text) = serde_json::to_string(&kept) else { return };
+        // Only what is sure to come back is let go.
+        let read = serde_json::from_str::<Kept>(&text).ok();
+        if read.is_some_and(|it| it.history(self.program()).is_some()) {
+            self.put_away(text.into());
+        }
+    }
+
+    /// Ends a rest. False if what was put away is lost: then the game is of no use any more.
+    #[must_use]
+    pub fn wake(&mut self) -> bool {
+        if let Some(text) = self.take_packed() {
+            let read = serde_json::from_str::<Kept>(&text).ok();
+            let Some((start, history)) = read.and_then(|it| it.history(self.program())) else {
+                return false;
+            };
+            self.take_out(start, history);
+        }
+        self.world_mut().wake();
+        true
+    }
+
     /// The game that was kept, in a world of its rules that has no facts yet. None if it was kept
     /// under another program, or is damaged.
     pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &Kept) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
             return None;
         }
-        let mut session = Session::new(Arc::clone(world.facts().schema()));
-        for (entity, attribute, value) in &kept.start {
-            write(&mut session, *entity, attribute, Some(value))?;
-        }
-        session.commit();
-        let start = Snapshot::new(&session);
-        let mut history: Vec<Record> = Vec::with_capacity(kept.moves.len());
-        for it in &kept.moves {
-            let since = session.mark();
-            for (entity, attribute, value) in &it.changes {
-                write(&mut session, *entity, attribute, value.as_ref())?;
-            }
-            let before = history.last().map_or(&start, |it| &it.snapshot);
-            let snapshot = before.next(&session, since);
-            session.commit();
-            history.push(it.record(snapshot, world.program())?);
-        }
-        if session.hash() != kept.hash {
-            return None;
-        }
+        let (start, history) = kept.history(world.program())?;
         let last = history.last().map_or(&start, |it| &it.snapshot);
         for Change { entity, attr, new, .. } in world.facts().changes_to(last) {
             world.set_raw(entity, attr, new);

@@ -14,6 +14,7 @@ use crate::moves::notation::{
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
+use super::kept::Packed;
 use super::key::key;
 use super::names::value_name;
 use super::record::{Extra, GameResult, Record};
@@ -35,6 +36,8 @@ pub struct Game {
     base: Option<Snapshot>,
     /// The result of the position on the board.
     result: Option<GameResult>,
+    /// The history, while it is put away.
+    packed: Packed,
 }
 
 /// Rules that a game is played by for a while.
@@ -66,8 +69,8 @@ impl Game {
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (history, base) = (Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result }
+        let (history, base, packed) = (Vec::new(), None, None);
+        Self { world, terms, warnings, start, start_key, history, eras, base, result, packed }
     }
 
     /// A game whose history is known already, in a world with the facts after it.
@@ -79,8 +82,8 @@ impl Game {
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (warnings, base) = (Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result }
+        let (warnings, base, packed) = (Vec::new(), None, None);
+        Self { world, terms, warnings, start, start_key, history, eras, base, result, packed }
     }
 
     /// The game was not played by the same rules all the time.
@@ -129,14 +132,21 @@ impl Game {
         &self.world
     }
 
-    /// Lets go of what follows from the facts until [`Game::wake`]: see [`World::rest`].
-    pub fn rest(&mut self) {
-        self.world.rest();
+    pub(super) fn put_away(&mut self, text: Box<str>) {
+        self.packed = Some(text);
+        self.history = Vec::new();
     }
 
-    /// Ends a rest.
-    pub fn wake(&mut self) {
-        self.world.wake();
+    pub(super) fn packed_bytes(&self) -> usize {
+        self.packed.as_ref().map_or(0, |it| it.len())
+    }
+
+    pub(super) fn take_packed(&mut self) -> Packed {
+        self.packed.take()
+    }
+
+    pub(super) fn take_out(&mut self, start: Snapshot, history: Vec<Record>) {
+        (self.start, self.history) = (start, history);
     }
 
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are

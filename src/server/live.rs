@@ -33,6 +33,8 @@ const TRIES: usize = 4;
 const KEEP: usize = 64;
 /// A game that was not asked for so long lets go of what follows from its facts.
 const REST: Duration = Duration::from_millis(250);
+/// After so long it puts away what was played, too.
+const PACK: Duration = Duration::from_secs(3);
 /// As many actions are played again rather than kept.
 const WORTH: usize = 4;
 
@@ -86,7 +88,17 @@ struct Live {
     kept: usize,
     /// The last event when it began.
     begun: u64,
-    awake: bool,
+    awake: Awake,
+}
+
+/// How much of a game is at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awake {
+    Whole,
+    /// Without what follows from its facts.
+    Resting,
+    /// Without what was played.
+    Packed,
 }
 
 /// A game that has to be loaded first.
@@ -114,8 +126,17 @@ pub(super) fn run(
     let frames = entries[last..].iter().map(frame).collect();
     let told = entries.len() as u64;
     let begun = table.v();
-    let live =
-        Live { host, id, table, frames, told, watchers: Vec::new(), kept: 0, begun, awake: true };
+    let live = Live {
+        host,
+        id,
+        table,
+        frames,
+        told,
+        watchers: Vec::new(),
+        kept: 0,
+        begun,
+        awake: Awake::Whole,
+    };
     live.serve(inbox)
 }
 
@@ -142,13 +163,10 @@ impl Live {
                 biased;
                 command = inbox.recv() => command,
                 () = tokio::time::sleep_until(wake) => {
-                    if self.fallen() && self.rouse().step(Input::Tick).await.is_err() {
+                    if self.fallen() && self.tick().await.is_err() {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
-                    if self.awake && asked.elapsed() >= REST {
-                        self.table.rules_mut().game_mut().rest();
-                        self.awake = false;
-                    }
+                    self.calm_down(asked.elapsed());
                     self.watchers.retain(|it| !it.is_closed());
                     if self.is_idle(asked) && inbox.is_empty() {
                         self.keep().await;
@@ -172,8 +190,9 @@ impl Live {
     fn wake(&self, asked: Instant) -> Instant {
         let now = Instant::now();
         let idle = match self.awake {
-            true => now.max(asked + REST),
-            false => now.max(asked) + self.host.config.idle,
+            Awake::Whole => now.max(asked + REST),
+            Awake::Resting => now.max(asked + PACK),
+            Awake::Packed => now.max(asked) + self.host.config.idle,
         };
         match self.table.deadline() {
             None => idle,
@@ -184,11 +203,39 @@ impl Live {
         }
     }
 
-    /// The game as one can ask it.
-    fn rouse(&mut self) -> &mut Self {
-        self.table.rules_mut().game_mut().wake();
-        self.awake = true;
-        self
+    /// Makes the game one that can be asked. False if it has to be loaded again.
+    fn rouse(&mut self) -> bool {
+        self.awake = Awake::Whole;
+        let woken = self.table.rules_mut().game_mut().wake();
+        if !woken {
+            tracing::error!(game = self.id, "a game that was put away is lost here");
+        }
+        woken
+    }
+
+    /// Lets go of what nobody has needed for a while.
+    fn calm_down(&mut self, quiet: Duration) {
+        let game = self.table.rules_mut().game_mut();
+        match self.awake {
+            Awake::Whole | Awake::Resting if quiet >= PACK => {
+                game.pack();
+                self.awake = Awake::Packed;
+            }
+            Awake::Whole if quiet >= REST => {
+                game.rest();
+                self.awake = Awake::Resting;
+            }
+            _ => {}
+        }
+    }
+
+    /// # Errors
+    /// The game cannot go on from here.
+    async fn tick(&mut self) -> Result<(), ()> {
+        match self.rouse() {
+            true => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
+            false => Err(()),
+        }
     }
 
     fn fallen(&self) -> bool {
@@ -204,7 +251,10 @@ impl Live {
     /// # Errors
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {
-        self.rouse();
+        if !self.rouse() {
+            command.refuse(&Problem::unavailable());
+            return Err(());
+        }
         match command {
             Command::Step { input, reply } => match self.step(input).await {
                 Ok(answer) => drop(reply.send(answer)),
@@ -273,6 +323,9 @@ impl Live {
     async fn keep(&mut self) {
         let plies = self.table.lines().len();
         if plies < self.kept + WORTH || self.table.v() == self.begun {
+            return;
+        }
+        if !self.rouse() {
             return;
         }
         self.kept = plies;

@@ -62,7 +62,11 @@ fn a_game_kept_as_facts_is_the_game_that_was_played() {
         if plies.is_multiple_of(5) {
             assert_eq!(told(&mut back), told(&mut played), "{}, at rest", entry.name);
         }
-        back.wake();
+        back.pack();
+        let (packed, whole) = (back.memory().history, played.memory().history);
+        assert!(packed <= whole, "{}: {packed} of {whole}", entry.name);
+        assert!(back.wake());
+        assert_eq!(told(&mut back), told(&mut played), "{}, after a rest", entry.name);
         // Both go on alike, and back again.
         for _ in 0..3 {
             let legal = played.listing();
