@@ -523,9 +523,9 @@ impl World {
         }
         let mut engine = Engine::new(&self.plan, Backend::Bits);
         if let Engine::Bits(bits) = &mut engine {
-            for (entity, attr, raw) in self.facts.iter_raw() {
-                bits.change(Change { entity, attr, old: None, new: Some(raw) });
-            }
+            let facts = self.facts.iter_raw();
+            let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
+            bits.follow(&facts.map(stated).collect::<Vec<Change>>());
             bits.commit();
         }
         self.engine = engine;
