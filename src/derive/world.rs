@@ -19,7 +19,7 @@ use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::facts::{AttrId, Change, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
 use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
@@ -112,6 +112,8 @@ pub struct World {
     /// What ran out in a state that was taken back since.
     limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
+    /// The rows were let go until [`World::wake`].
+    resting: bool,
 }
 
 impl World {
@@ -130,7 +132,15 @@ impl World {
             bits.follow(facts.changes_since(start));
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
+        Self {
+            plan,
+            facts,
+            engine,
+            outputs: Vec::new(),
+            limit: None,
+            watches: None,
+            resting: false,
+        }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -523,6 +533,30 @@ impl World {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,
         }
+    }
+
+    /// Lets the memory of the derived rows go until [`World::wake`], for a world that nobody looks at
+    /// for a while. Until then it is still true, only slow: the referee answers. No mark may be open.
+    pub fn rest(&mut self) {
+        if let Engine::Bits(_) = &self.engine {
+            self.engine = Engine::new(&self.plan, Backend::Frog);
+            self.resting = true;
+        }
+    }
+
+    /// Ends a rest: rows are derived from scratch as they are read. Costs nothing without a rest.
+    pub fn wake(&mut self) {
+        if !std::mem::take(&mut self.resting) {
+            return;
+        }
+        let mut engine = Engine::new(&self.plan, Backend::Bits);
+        if let Engine::Bits(bits) = &mut engine {
+            let facts = self.facts.iter_raw();
+            let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
+            bits.follow(&facts.map(stated).collect::<Vec<Change>>());
+            bits.commit();
+        }
+        self.engine = engine;
     }
 
     /// The plans of all rules in words. The referee has none.

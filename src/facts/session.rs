@@ -324,7 +324,7 @@ impl Session {
     }
 
     /// Every fact in raw values, attribute by attribute.
-    pub(super) fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
+    pub fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
         self.columns.iter().enumerate().flat_map(|(at, column)| {
             let fact = move |entity| Some((entity, AttrId(at as u16), column.get(entity)?));
             column.entities().filter_map(fact)

@@ -6,6 +6,7 @@
 mod ask;
 mod fact;
 mod finding;
+mod kept;
 mod key;
 mod memory;
 mod names;
@@ -21,6 +22,7 @@ pub use crate::derive::explain::Finding;
 pub use ask::{Answer, Because, Explanation, Row};
 pub use fact::QuestionError;
 pub use finding::decide;
+pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::Game;
