@@ -98,8 +98,12 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
         }
         reactions().for_each(|it| written.extend(&writes(program, it)));
         // What follows a raised event, or is cut off by `stop`, is another batch.
-        let ends =
-            |it: &Effect| matches!(it, Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. });
+        let ends = |it: &Effect| {
+            matches!(
+                it,
+                Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. } | Effect::Rewind { .. }
+            )
+        };
         open = !reactions().any(|it| it.effects.iter().any(ends));
         if let Some(last) = merged.last_mut() {
             last.extend(batch);
