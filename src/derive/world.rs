@@ -65,6 +65,13 @@ impl Plan {
         Ok(Self { program, bits, schedule, letter, frog })
     }
 
+    /// Makes machine code of the rules now, and not only when a session has been busy for long.
+    /// False where there is none: rows of more than 64 bits, a processor that is not known, or the
+    /// feature `native` is off.
+    pub fn make_native(&self) -> bool {
+        self.bits.make_native()
+    }
+
     /// How many batches of reactions each action takes.
     pub fn batches(&self) -> Vec<usize> {
         let actions = self.program.actions.iter();
@@ -108,9 +115,7 @@ impl World {
         }
         let mut engine = Engine::new(&plan, backend);
         if let Engine::Bits(bits) = &mut engine {
-            for change in facts.changes_since(start) {
-                bits.change(*change);
-            }
+            bits.follow(facts.changes_since(start));
         }
         facts.commit();
         Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
@@ -184,11 +189,11 @@ impl World {
     /// Tells the evaluator what was written since a mark.
     #[inline]
     fn follow(&mut self, mark: Mark) {
-        for &change in self.facts.changes_since(mark) {
-            match &mut self.engine {
-                Engine::Bits(it) => it.change(change),
-                Engine::Frog(it) => it.rows = None,
-            }
+        let changes = self.facts.changes_since(mark);
+        match &mut self.engine {
+            Engine::Bits(it) => it.follow(changes),
+            Engine::Frog(_) if changes.is_empty() => {}
+            Engine::Frog(it) => it.rows = None,
         }
     }
 
@@ -205,11 +210,13 @@ impl World {
         if let Err(limit) = self.check() {
             self.limit = Some(Box::new(limit));
         }
-        let engine = &mut self.engine;
-        self.facts.rollback_with(mark.facts, |change| match engine {
-            Engine::Bits(it) => it.undo(change),
+        let changes = self.facts.changes_since(mark.facts);
+        match &mut self.engine {
+            Engine::Bits(it) => it.undo(changes),
+            Engine::Frog(_) if changes.is_empty() => {}
             Engine::Frog(it) => it.rows = None,
-        });
+        }
+        self.facts.rollback(mark.facts);
         if let (Engine::Bits(it), Some(mark)) = (&mut self.engine, mark.engine) {
             it.rollback(mark);
         }
@@ -391,19 +398,21 @@ impl World {
     /// The short road: one batch that writes facts.
     fn fire_plain(&mut self, batch: usize, args: &[i64]) {
         let outputs = self.solve(batch, args, false);
+        let mark = self.facts.mark();
         for output in &outputs {
             match output {
                 Output::Set { attr, entity, value } => {
-                    self.set_raw(EntityId(*entity as u32), *attr, Some(*value));
+                    self.facts.set_raw(EntityId(*entity as u32), *attr, Some(*value));
                 }
                 Output::Retract { attr, entity } => {
-                    self.set_raw(EntityId(*entity as u32), *attr, None);
+                    self.facts.set_raw(EntityId(*entity as u32), *attr, None);
                 }
-                Output::Remove { entity } => self.remove(EntityId(*entity as u32)),
+                Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
                 // A plain batch has no others.
                 Output::Other(_) => {}
             }
         }
+        self.follow(mark);
         self.give_back(outputs);
     }
 

@@ -260,18 +260,11 @@ impl Session {
 
     /// Takes back every write after the mark.
     pub fn rollback(&mut self, mark: Mark) {
-        self.rollback_with(mark, |_| ());
-    }
-
-    /// Takes back every write after the mark and shows each, the newest first.
-    #[inline]
-    pub fn rollback_with(&mut self, mark: Mark, mut each: impl FnMut(Change)) {
         debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
         while self.journal.len() > mark.at as usize {
             let Some(change) = self.journal.pop() else { break };
             self.columns[usize::from(change.attr.0)].set(change.entity, change.old);
             self.hash = mark.hash;
-            each(change);
         }
     }
 
