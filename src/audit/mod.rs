@@ -174,8 +174,8 @@ fn tried(
     if !is_tried(game.world_mut(), &contract, mv) {
         return Ok(());
     }
-    let (legal, finding) = decide(game.world_mut(), &contract, mv, Limits::default())
-        .map_err(|it| it.to_string())?;
+    let (legal, finding) =
+        decide(game.world_mut(), &contract, mv, Limits::default()).map_err(|it| it.to_string())?;
     if !legal {
         return Err("it is legal and, played out, it is not".into());
     }

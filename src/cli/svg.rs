@@ -157,6 +157,7 @@ impl Reader<'_> {
             match &attempt.blocked {
                 Blocked::Missing(it) => self.refutation(it, depth + 1),
                 Blocked::Present(it) => self.proof(it, depth + 1),
+                Blocked::Apart(it) => self.goal(it, depth + 1),
                 Blocked::Head | Blocked::Compare(_) | Blocked::Aggregate(_) => {}
             }
         }

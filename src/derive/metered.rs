@@ -12,8 +12,8 @@ use crate::rules::{Program, RelId};
 pub(super) struct Metered<'r> {
     rows: &'r dyn Rows,
     left: Cell<u64>,
-    /// Who reads: the number of a rule, or of a reaction after them.
-    reader: Cell<usize>,
+    /// Who reads: the number of a rule, or of a reaction after them; and what was left as it began.
+    reader: Cell<(usize, u64)>,
     /// Rows read, by reader.
     spent: RefCell<Vec<u64>>,
 }
@@ -25,12 +25,15 @@ impl<'r> Metered<'r> {
         // What is read for nobody is in the last place.
         let readers = program.rules.len() + program.reactions.len() + 1;
         let spent = RefCell::new(vec![0; readers]);
-        Self { rows, left: Cell::new(steps), reader: Cell::new(readers - 1), spent }
+        Self { rows, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }
     }
 
     /// What is read from now on is read for that rule, or that reaction after the rules.
     pub(super) fn read_for(&self, reader: usize) {
-        self.reader.set(reader);
+        let (before, since) = self.reader.replace((reader, self.left.get()));
+        if let Some(spent) = self.spent.borrow_mut().get_mut(before) {
+            *spent += since - self.left.get();
+        }
     }
 
     /// What was read is all that there is.
@@ -41,6 +44,7 @@ impl<'r> Metered<'r> {
         if self.left.get() > 0 {
             return Ok(());
         }
+        self.read_for(self.reader.get().0);
         let spent = self.spent.borrow();
         let most = (0..spent.len()).max_by_key(|&it| spent[it]).unwrap_or_default();
         Err(Exhausted::new(self.program(), Resource::Steps, most))
@@ -50,9 +54,6 @@ impl<'r> Metered<'r> {
     fn step(&self) -> bool {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);
-        if let Some(spent) = self.spent.borrow_mut().get_mut(self.reader.get()) {
-            *spent += 1;
-        }
         left > 0
     }
 }

@@ -14,7 +14,7 @@ use crate::facts::{EntityId, GAME, NEXT_ENTITY, Session};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
-    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, Role, Term, VarId,
+    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, Term, VarId,
 };
 
 /// Why an action does not happen.
@@ -195,80 +195,28 @@ impl<'m> Transaction<'m> {
         bindings: &Bindings,
         flow: &mut Flow,
     ) -> Result<(), Stop> {
-        let program = Arc::clone(&self.program);
-        let values =
-            |all: &[Expr]| all.iter().map(|it| value(it, bindings)).collect::<Option<Row>>();
-        let declared = |event: EventId| &program.event(event).columns;
+        use rules::Effect as E;
         match effect {
-            rules::Effect::Set { rel, args } => {
-                if let (Some(args), Role::Input(input)) =
-                    (values(args), &program.relation(*rel).role)
-                {
-                    let raw = match input {
-                        Input::Key(_) | Input::Game(_) => args.last().copied(),
-                        Input::Flag(_) | Input::GameFlag(_) => Some(1),
-                    };
-                    self.write(*input, &args, raw);
-                }
+            E::Set { .. } | E::Retract { .. } | E::Remove { .. } => self.state(effect, bindings),
+            E::Spawn { .. } => self.spawn()?,
+            E::Raise { .. } | E::Pass { .. } | E::Emit { .. } => {
+                self.tell(event, effect, bindings, flow);
             }
-            rules::Effect::Retract { rel, key } => {
-                if let (Some(key), Role::Input(input)) = (values(key), &program.relation(*rel).role)
-                {
-                    self.write(*input, &key, None);
-                }
-            }
-            rules::Effect::Remove { entity } => {
-                if let Some(entity) = value(entity, bindings) {
-                    self.change(|facts| facts.remove(EntityId(entity as u32)));
-                }
-            }
-            rules::Effect::Spawn { .. } => {
-                if self.facts.room() == 0 {
-                    return Err(Stop::Endless);
-                }
-                let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
-                self.note(Effect::Spawned { entity: next as u32 });
-                self.change(|facts| {
-                    facts.create();
-                });
-            }
-            rules::Effect::Raise { event, args } => {
-                if let Some(args) = values(args) {
-                    let name = program.event(*event).name.clone();
-                    let shown = Datum::row(&program, declared(*event), &args);
-                    self.note(Effect::Raised { event: name, args: shown });
-                    flow.raised.push_back((*event, args));
-                }
-            }
-            rules::Effect::Stop => {
+            E::Stop => {
                 self.note(Effect::Stopped);
                 flow.stop = true;
             }
-            rules::Effect::Pass { args } => {
-                if let Some(args) = values(args) {
-                    let shown = Datum::row(&program, program.event_columns(event), &args);
-                    self.note(Effect::Passed { args: shown });
-                    flow.pass = Some(args);
-                }
-            }
-            rules::Effect::Veto { message } => {
-                let said = said(&program, reaction, &message.0, bindings);
+            E::Veto { message } => {
+                let said = said(&self.program, reaction, &message.0, bindings);
                 self.note(Effect::Vetoed { said });
                 return Err(Stop::Refused);
             }
-            rules::Effect::Emit { event, args } => {
-                if let Some(args) = values(args) {
-                    let name = program.event(*event).name.clone();
-                    let args = Datum::row(&program, declared(*event), &args);
-                    self.note(Effect::Emitted { event: name, args });
-                }
-            }
-            rules::Effect::Note { message } => {
-                let said = said(&program, reaction, &message.0, bindings);
+            E::Note { message } => {
+                let said = said(&self.program, reaction, &message.0, bindings);
                 self.note(Effect::Noted { said });
             }
-            rules::Effect::Call { .. } => return Err(Stop::Code),
-            rules::Effect::Rewind { turns } => {
+            E::Call { .. } => return Err(Stop::Code),
+            E::Rewind { turns } => {
                 if let Some(turns) = value(turns, bindings) {
                     self.note(Effect::Rewound { turns });
                     self.rewinds = true;
@@ -276,6 +224,83 @@ impl<'m> Transaction<'m> {
             }
         }
         Ok(())
+    }
+
+    /// Has an effect on facts.
+    fn state(&mut self, effect: &rules::Effect, bindings: &Bindings) {
+        match effect {
+            rules::Effect::Set { rel, args } => {
+                if let (Some(input), Some(args)) = (self.input(*rel), values(args, bindings)) {
+                    let raw = match input {
+                        Input::Key(_) | Input::Game(_) => args.last().copied(),
+                        Input::Flag(_) | Input::GameFlag(_) => Some(1),
+                    };
+                    self.write(input, &args, raw);
+                }
+            }
+            rules::Effect::Retract { rel, key } => {
+                if let (Some(input), Some(key)) = (self.input(*rel), values(key, bindings)) {
+                    self.write(input, &key, None);
+                }
+            }
+            rules::Effect::Remove { entity } => {
+                if let Some(entity) = value(entity, bindings) {
+                    self.change(|facts| facts.remove(EntityId(entity as u32)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&self, rel: RelId) -> Option<Input> {
+        match self.program.relation(rel).role {
+            Role::Input(input) => Some(input),
+            Role::Static | Role::Builtin(_) | Role::Derived => None,
+        }
+    }
+
+    fn spawn(&mut self) -> Result<(), Stop> {
+        if self.facts.room() == 0 {
+            return Err(Stop::Endless);
+        }
+        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        self.note(Effect::Spawned { entity: next as u32 });
+        self.change(|facts| {
+            facts.create();
+        });
+        Ok(())
+    }
+
+    /// Has an effect that tells of an event, or of this one with other arguments.
+    fn tell(&mut self, event: Event, effect: &rules::Effect, bindings: &Bindings, flow: &mut Flow) {
+        let program = Arc::clone(&self.program);
+        let declared = |event: EventId, args: &[i64]| {
+            let it = program.event(event);
+            (it.name.clone(), Datum::row(&program, &it.columns, args))
+        };
+        match effect {
+            rules::Effect::Raise { event: raised, args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let (event, args) = declared(*raised, &raw);
+                    self.note(Effect::Raised { event, args });
+                    flow.raised.push_back((*raised, raw));
+                }
+            }
+            rules::Effect::Pass { args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let args = Datum::row(&program, program.event_columns(event), &raw);
+                    self.note(Effect::Passed { args });
+                    flow.pass = Some(raw);
+                }
+            }
+            rules::Effect::Emit { event, args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let (event, args) = declared(*event, &raw);
+                    self.note(Effect::Emitted { event, args });
+                }
+            }
+            _ => {}
+        }
     }
 
     fn write(&mut self, input: Input, key: &[i64], raw: Option<i64>) {
@@ -332,6 +357,10 @@ fn bound(reaction: &Reaction, args: &[i64]) -> Option<Bindings> {
         }
     }
     Some(bindings)
+}
+
+fn values(exprs: &[Expr], bindings: &Bindings) -> Option<Row> {
+    exprs.iter().map(|it| value(it, bindings)).collect()
 }
 
 fn said(

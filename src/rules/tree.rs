@@ -149,6 +149,9 @@ pub enum Blocked {
     Head,
     /// A positive literal has no row.
     Missing(Refutation),
+    /// A variable stands in a positive literal twice: there are rows of this goal, and none with one
+    /// value in these places.
+    Apart(Goal),
     /// A negated literal has a row.
     Present(Proof),
     Compare(Comparison),
@@ -255,6 +258,37 @@ pub enum Effect {
     Called {
         name: String,
     },
+}
+
+impl Proof {
+    /// Nothing is left open for its depth. (What is denied is shown to one level, whatever the depth.)
+    pub fn is_complete(&self) -> bool {
+        match &self.ground {
+            Ground::Fact { .. } | Ground::Static => true,
+            Ground::Deeper => false,
+            Ground::Rule { premises, .. } => premises.iter().all(|it| match it {
+                Premise::Holds(it) => it.is_complete(),
+                Premise::Absent { .. } | Premise::Compare(_) | Premise::Aggregate(_) => true,
+            }),
+        }
+    }
+}
+
+impl Refutation {
+    /// Nothing is left open for its depth.
+    pub fn is_complete(&self) -> bool {
+        match &self.lack {
+            Lack::Fact { .. } | Lack::Static { .. } | Lack::Circular => true,
+            Lack::Deeper => false,
+            Lack::Rules(attempts) => attempts.iter().all(|it| match &it.blocked {
+                Blocked::Head | Blocked::Apart(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => {
+                    true
+                }
+                Blocked::Missing(it) => it.is_complete(),
+                Blocked::Present(it) => it.is_complete(),
+            }),
+        }
+    }
 }
 
 impl Datum {

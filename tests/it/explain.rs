@@ -227,6 +227,37 @@ fn explanations_survive_json() {
     }
 }
 
+/// The trees that `bench` times leave nothing open.
+#[test]
+fn refutations_of_moves_are_complete() {
+    let program = chess();
+    let tries = rel(&program, "try_move");
+    let legal = rel(&program, "move");
+    let mut refuted = 0;
+    for fen in [
+        KIWIPETE,
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "4r2k/8/8/8/1b6/8/3PB3/4K2R w K - 0 1",
+    ] {
+        let mut board = world(&program, Backend::Bits);
+        position(&mut board, fen);
+        let rows = board.tuples(tries);
+        let all = board.materialised();
+        for row in rows {
+            let goal: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
+            match why(&all, legal, &row) {
+                Some(proof) => assert!(proof.is_complete(), "{fen} {row:?}"),
+                None => {
+                    let refutation = why_not(&all, legal, &goal).expect("it does not hold");
+                    assert!(refutation.is_complete(), "{fen} {row:?} {refutation:?}");
+                    refuted += 1;
+                }
+            }
+        }
+    }
+    assert!(refuted > 4, "{refuted}");
+}
+
 /// Whoever looks at too much is told which rule it was.
 #[test]
 fn explanations_have_a_budget() {

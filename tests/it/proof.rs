@@ -184,8 +184,10 @@ fn alter(value: &mut Value, choices: &mut Choices) {
 
 #[test]
 fn what_explain_finds_passes_and_nothing_else() {
+    let (mut seen, mut explained) = (0, 0);
     positions(|name, game, choices| {
         let said = explanations(name, game, choices);
+        (seen, explained) = (seen + 1, explained + said.len());
         let mut checker = Checker::new(game.program(), game.facts());
         for (at, it) in said.iter().enumerate() {
             let report = it.check(&mut checker);
@@ -205,6 +207,8 @@ fn what_explain_finds_passes_and_nothing_else() {
             assert!(wrong == *it || refused(&wrong, &mut checker), "{name}: {place} of {wrong:?}");
         }
     });
+    let enough = if full() { 1000 } else { 20 };
+    assert!(seen >= enough && explained > 10 * seen, "{seen} positions, {explained} explanations");
 }
 
 /// A chess game, the checker of its position, and a proof in it with denials and facts.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::meter::Meter;
 use crate::cli::setup::{self, Library};
 use crate::derive::World;
-use crate::derive::explain::{Blocked, Ground, Lack, Premise, Proof, Refutation, why, why_not};
+use crate::derive::explain::{why, why_not};
 use crate::moves::{Contract, Move, is_legal, legal_moves, pseudo_moves};
 
 const POSITIONS: &[&str] = &[
@@ -47,12 +47,12 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
         let illegal = illegal_moves(world, &contract);
         proofs.add(rounds, &legal, |mv| {
             let rel = world.program().action(mv.action).rel;
-            why(&world.materialised(), rel, &mv.args).is_some_and(|it| is_complete(&it))
+            why(&world.materialised(), rel, &mv.args).is_some_and(|it| it.is_complete())
         })?;
         refutations.add(rounds, &illegal, |mv| {
             let rel = world.program().action(mv.action).rel;
             let row: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-            why_not(&world.materialised(), rel, &row).is_some_and(|it| is_thorough(&it))
+            why_not(&world.materialised(), rel, &row).is_some_and(|it| it.is_complete())
         })?;
     }
     let rows = vec![proofs.row("why a move is legal"), refutations.row("why a move is not")];
@@ -61,32 +61,6 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
         ensure!(!slow, "{question}: {time:.1} microseconds, and {REACH} are allowed");
     }
     Ok(rows)
-}
-
-/// Nothing in the proof is left open.
-fn is_complete(proof: &Proof) -> bool {
-    match &proof.ground {
-        Ground::Fact { .. } | Ground::Static => true,
-        Ground::Deeper => false,
-        Ground::Rule { premises, .. } => premises.iter().all(|it| match it {
-            Premise::Holds(it) => is_complete(it),
-            // What is denied is refuted to one level, as it is shown.
-            Premise::Absent { .. } | Premise::Compare(_) | Premise::Aggregate(_) => true,
-        }),
-    }
-}
-
-/// Nothing in the refutation is left open.
-fn is_thorough(refutation: &Refutation) -> bool {
-    match &refutation.lack {
-        Lack::Fact { .. } | Lack::Static { .. } | Lack::Circular => true,
-        Lack::Deeper => false,
-        Lack::Rules(attempts) => attempts.iter().all(|it| match &it.blocked {
-            Blocked::Head | Blocked::Compare(_) | Blocked::Aggregate(_) => true,
-            Blocked::Missing(it) => is_thorough(it),
-            Blocked::Present(it) => is_complete(it),
-        }),
-    }
 }
 
 /// The moves that leave a king attacked.

@@ -51,8 +51,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             proof: 256,
-            refutation: 6,
-            goals: 64,
+            refutation: 12,
+            goals: 128,
             rows: 4096,
             alternatives: 64,
             tries: 1024,

@@ -71,6 +71,7 @@ impl Refutation {
                 it.reason(view)?
             }
             Blocked::Missing(it) => format!("not: {} [{place}]", view.goal(&it.goal)),
+            Blocked::Apart(it) => format!("{} [{place}]", view.apart(it)),
         })
     }
 
@@ -114,14 +115,14 @@ impl Attempt {
         match &self.blocked {
             Blocked::Missing(it) if it.stands_against() => 0,
             Blocked::Missing(it) if it.is_timeless() => 3,
-            Blocked::Missing(_) => 1,
+            Blocked::Missing(_) | Blocked::Apart(_) => 1,
             _ => 2,
         }
     }
 
     fn stands_against(&self) -> bool {
         match &self.blocked {
-            Blocked::Head => false,
+            Blocked::Head | Blocked::Apart(_) => false,
             Blocked::Present(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => true,
             Blocked::Missing(it) => it.stands_against(),
         }
@@ -137,6 +138,10 @@ impl View<'_> {
     pub(super) fn goal(self, goal: &Goal) -> String {
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
         self.sentence(&goal.relation, &args)
+    }
+
+    fn apart(self, goal: &Goal) -> String {
+        format!("never the same twice in: {}", self.goal(goal))
     }
 
     /// What a value is called whose type is not at hand: entities go by the caller's names.
@@ -307,6 +312,7 @@ impl<'v> Page<'v> {
         };
         match &attempt.blocked {
             Blocked::Head => {}
+            Blocked::Apart(it) => line(&view.apart(it)),
             Blocked::Compare(it) => line(&format!("not {}", view.comparison(it))),
             Blocked::Aggregate(it) => line(&format!("not {}", view.tally(it))),
             Blocked::Missing(it) => {

@@ -118,7 +118,8 @@ impl Context<'_> {
                     Some(row) if atom.negated => {
                         Blocked::Present(self.prove(atom.rel, &row, self.proof_depth(depth)))
                     }
-                    _ => Blocked::Missing(self.refute(atom.rel, &pattern, depth)),
+                    Some(_) => Blocked::Apart(self.goal(atom.rel, &pattern)),
+                    None => Blocked::Missing(self.refute(atom.rel, &pattern, depth)),
                 }
             }
         }
