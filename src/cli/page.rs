@@ -8,10 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use super::args::{DEFAULT_GAME, RulesArgs};
-use super::explain::Finding;
 use super::output::{OrFix, Out, progress};
 use super::{Verdict, setup, svg};
-use crate::game::Game;
+use crate::game::{Finding, Game};
 use crate::moves::perft;
 use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
 

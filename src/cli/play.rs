@@ -8,10 +8,11 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use super::Verdict;
 use super::args::{PlayArgs, PositionArgs, RandomSide};
 use super::board::{self, Symbols};
-use super::explain::{explain_move, play_text, tree};
+use super::explain::{play_text, unasked};
 use super::names;
 use super::output::{Ink, Out};
 use super::setup;
+use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, Record};
 use crate::moves::notation::san_listing;
 
@@ -182,12 +183,12 @@ impl Session<'_> {
         if text.is_empty() {
             return Ok(self.out.line("why what? Give a move: why Nf3")?);
         }
-        match explain_move(&mut self.game, text) {
-            Ok(answer) => {
-                self.out.line(&answer.summary)?;
-                Ok(write!(self.out, "{}", tree(&mut self.game, &answer.finding))?)
+        match self.game.explain_move(text, Limits::default()) {
+            Ok(explained) => {
+                self.out.line(&explained.summary)?;
+                Ok(write!(self.out, "{}", self.game.tree(&explained.finding))?)
             }
-            Err(why) => Ok(self.out.line(why)?),
+            Err(why) => Ok(self.out.line(unasked(&why))?),
         }
     }
 

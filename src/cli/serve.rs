@@ -205,6 +205,7 @@ fn durable_appends() -> Result<f64, store::StoreError> {
                 updated: 0,
                 listed: false,
             },
+            snapshot: None,
         }])?;
     }
     let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();

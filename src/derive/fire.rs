@@ -1,11 +1,13 @@
 //! What the reactions of a batch do, found the slow way: their bodies solved tuple by tuple on
 //! materialised rows.
 //!
-//! Nothing is written here; `transaction` applies the outputs.
+//! Nothing is written here; `transaction` applies the outputs. Who has read too much finds nothing more;
+//! the caller asks the meter.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use super::metered::Metered;
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, solve, value};
 use super::trace::Said;
@@ -16,7 +18,7 @@ use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, T
 /// The outputs of a batch, in text order of the reactions; within one reaction by the ascending
 /// values of its named variables, then in text order of the effects.
 pub(super) fn outputs(
-    rows: &dyn Rows,
+    rows: &Metered<'_>,
     batch: &[usize],
     args: &[i64],
     next_entity: i64,
@@ -27,6 +29,7 @@ pub(super) fn outputs(
     let mut next_entity = next_entity;
     for &at in batch {
         let reaction = &program.reactions[at];
+        rows.read_for(program.rules.len() + at);
         let params = if reaction.event == Event::Any { &[] } else { args };
         let named = reaction.named();
         for values in solutions(rows, reaction, &named, params) {

@@ -105,7 +105,10 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
         reactions().for_each(|it| written.extend(&writes(program, it)));
         // What follows a raised event, or is cut off by `stop`, is another batch.
         let ends = |it: &Effect| {
-            matches!(it, Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. }) || is_call(it)
+            matches!(
+                it,
+                Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. } | Effect::Rewind { .. }
+            ) || is_call(it)
         };
         open = !reactions().any(|it| it.effects.iter().any(ends));
         if let Some(last) = merged.last_mut() {

@@ -52,6 +52,10 @@ pub enum Done {
     Noted {
         said: Said,
     },
+    /// The last of a trace: the action does not happen.
+    Vetoed {
+        said: Said,
+    },
     /// The game is to go back so many whole turns.
     Rewound {
         turns: i64,

@@ -13,10 +13,7 @@ use super::world::World;
 use crate::facts::{AttrId, EntityId};
 use crate::rules::{Event, EventId};
 
-/// How deep events may raise events.
-pub const DEPTH: usize = 32;
-/// How many events one action may raise.
-pub const EVENTS: usize = 1024;
+pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
 /// One effect of a batch, with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -233,7 +230,10 @@ impl<'w, 't> Transaction<'w, 't> {
                 flow.pass = Some(args.clone());
                 Done::Passed { args: args.clone() }
             }
-            Other::Veto { said } => return Err(Refusal::Veto { said: said.clone() }),
+            Other::Veto { said } => {
+                self.done(Done::Vetoed { said: said.clone() });
+                return Err(Refusal::Veto { said: said.clone() });
+            }
             Other::Emit { event, args } => Done::Emitted { event: *event, args: args.clone() },
             Other::Note { said } => Done::Noted { said: said.clone() },
             Other::Rewind { turns } => {
@@ -249,10 +249,15 @@ impl<'w, 't> Transaction<'w, 't> {
                 return Ok(());
             }
         };
+        self.done(done);
+        Ok(())
+    }
+
+    /// Adds to the last step of the trace.
+    fn done(&mut self, done: Done) {
         if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
             step.done.push(done);
         }
-        Ok(())
     }
 }
 

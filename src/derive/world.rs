@@ -9,16 +9,17 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
-use super::budget::Exhausted;
+use super::budget::{Exhausted, REFEREE_STEPS};
 use super::call::Calls;
 use super::fire;
 use super::frog::{Frog, Statics};
+use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::facts::{AttrId, Change, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
 use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
@@ -76,6 +77,13 @@ impl Plan {
         self.calls.as_ref()
     }
 
+    /// Makes machine code of the rules now, and not only when a session has been busy for long.
+    /// False where there is none: rows of more than 64 bits, a processor that is not known, or the
+    /// feature `native` is off.
+    pub fn make_native(&self) -> bool {
+        self.bits.make_native()
+    }
+
     /// How many batches of reactions each action takes.
     pub fn batches(&self) -> Vec<usize> {
         let actions = self.program.actions.iter();
@@ -104,6 +112,8 @@ pub struct World {
     /// What ran out in a state that was taken back since.
     limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
+    /// The rows were let go until [`World::wake`].
+    resting: bool,
 }
 
 impl World {
@@ -119,12 +129,18 @@ impl World {
         }
         let mut engine = Engine::new(&plan, backend);
         if let Engine::Bits(bits) = &mut engine {
-            for change in facts.changes_since(start) {
-                bits.change(*change);
-            }
+            bits.follow(facts.changes_since(start));
         }
         facts.commit();
-        Self { plan, facts, engine, outputs: Vec::new(), limit: None, watches: None }
+        Self {
+            plan,
+            facts,
+            engine,
+            outputs: Vec::new(),
+            limit: None,
+            watches: None,
+            resting: false,
+        }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -195,11 +211,11 @@ impl World {
     /// Tells the evaluator what was written since a mark.
     #[inline]
     fn follow(&mut self, mark: Mark) {
-        for &change in self.facts.changes_since(mark) {
-            match &mut self.engine {
-                Engine::Bits(it) => it.change(change),
-                Engine::Frog(it) => it.rows = None,
-            }
+        let changes = self.facts.changes_since(mark);
+        match &mut self.engine {
+            Engine::Bits(it) => it.follow(changes),
+            Engine::Frog(_) if changes.is_empty() => {}
+            Engine::Frog(it) => it.rows = None,
         }
     }
 
@@ -216,11 +232,13 @@ impl World {
         if let Err(limit) = self.check() {
             self.limit = Some(Box::new(limit));
         }
-        let engine = &mut self.engine;
-        self.facts.rollback_with(mark.facts, |change| match engine {
-            Engine::Bits(it) => it.undo(change),
+        let changes = self.facts.changes_since(mark.facts);
+        match &mut self.engine {
+            Engine::Bits(it) => it.undo(changes),
+            Engine::Frog(_) if changes.is_empty() => {}
             Engine::Frog(it) => it.rows = None,
-        });
+        }
+        self.facts.rollback(mark.facts);
         if let (Engine::Bits(it), Some(mark)) = (&mut self.engine, mark.engine) {
             it.rollback(mark);
         }
@@ -360,9 +378,16 @@ impl World {
     /// # Errors
     /// As [`World::fire`].
     pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let (trace, done) = self.try_traced(action, args);
+        done.map(|()| trace)
+    }
+
+    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
+    /// changed.
+    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
-        self.transact(Event::Action(action), args, Some(&mut trace))?;
-        Ok(trace)
+        let done = self.transact(Event::Action(action), args, Some(&mut trace));
+        (trace, done)
     }
 
     /// Lets an event happen that no reaction raised, and says what happened.
@@ -395,19 +420,21 @@ impl World {
     /// The short road: one batch that writes facts.
     fn fire_plain(&mut self, batch: usize, args: &[i64]) {
         let outputs = self.solve(batch, args, false);
+        let mark = self.facts.mark();
         for output in &outputs {
             match output {
                 Output::Set { attr, entity, value } => {
-                    self.set_raw(EntityId(*entity as u32), *attr, Some(*value));
+                    self.facts.set_raw(EntityId(*entity as u32), *attr, Some(*value));
                 }
                 Output::Retract { attr, entity } => {
-                    self.set_raw(EntityId(*entity as u32), *attr, None);
+                    self.facts.set_raw(EntityId(*entity as u32), *attr, None);
                 }
-                Output::Remove { entity } => self.remove(EntityId(*entity as u32)),
+                Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
                 // A plain batch has no others.
                 Output::Other(_) => {}
             }
         }
+        self.follow(mark);
         self.give_back(outputs);
     }
 
@@ -433,7 +460,15 @@ impl World {
         }
         let plan = Arc::clone(&self.plan);
         let reactions = &plan.letter.batches[batch].reactions;
-        fire::outputs(&self.materialised(), reactions, args, next, traced)
+        let (outputs, spent) = {
+            let rows = self.materialised();
+            let meter = Metered::new(&rows, REFEREE_STEPS);
+            (fire::outputs(&meter, reactions, args, next, traced), meter.check())
+        };
+        if let Err(limit) = spent {
+            self.limit.get_or_insert_with(|| Box::new(limit));
+        }
+        outputs
     }
 
     /// Outputs that are used up: their memory is.
@@ -498,6 +533,30 @@ impl World {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,
         }
+    }
+
+    /// Lets the memory of the derived rows go until [`World::wake`], for a world that nobody looks at
+    /// for a while. Until then it is still true, only slow: the referee answers. No mark may be open.
+    pub fn rest(&mut self) {
+        if let Engine::Bits(_) = &self.engine {
+            self.engine = Engine::new(&self.plan, Backend::Frog);
+            self.resting = true;
+        }
+    }
+
+    /// Ends a rest: rows are derived from scratch as they are read. Costs nothing without a rest.
+    pub fn wake(&mut self) {
+        if !std::mem::take(&mut self.resting) {
+            return;
+        }
+        let mut engine = Engine::new(&self.plan, Backend::Bits);
+        if let Engine::Bits(bits) = &mut engine {
+            let facts = self.facts.iter_raw();
+            let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
+            bits.follow(&facts.map(stated).collect::<Vec<Change>>());
+            bits.commit();
+        }
+        self.engine = engine;
     }
 
     /// The plans of all rules in words. The referee has none.

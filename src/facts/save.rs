@@ -109,6 +109,16 @@ pub fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
     SavedFact { entity: fact.entity.0, attribute: attribute.name.clone(), value }
 }
 
+impl SavedFact {
+    /// The fact under a schema.
+    ///
+    /// # Errors
+    /// The schema does not know what it names.
+    pub fn fact(&self, schema: &Schema) -> Result<Fact, SaveError> {
+        read_fact(schema, 1, self)
+    }
+}
+
 impl Document {
     /// Reads the structure of a save.
     ///

@@ -260,18 +260,11 @@ impl Session {
 
     /// Takes back every write after the mark.
     pub fn rollback(&mut self, mark: Mark) {
-        self.rollback_with(mark, |_| ());
-    }
-
-    /// Takes back every write after the mark and shows each, the newest first.
-    #[inline]
-    pub fn rollback_with(&mut self, mark: Mark, mut each: impl FnMut(Change)) {
         debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
         while self.journal.len() > mark.at as usize {
             let Some(change) = self.journal.pop() else { break };
             self.columns[usize::from(change.attr.0)].set(change.entity, change.old);
             self.hash = mark.hash;
-            each(change);
         }
     }
 
@@ -331,7 +324,7 @@ impl Session {
     }
 
     /// Every fact in raw values, attribute by attribute.
-    pub(super) fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
+    pub fn iter_raw(&self) -> impl Iterator<Item = (EntityId, AttrId, i64)> + '_ {
         self.columns.iter().enumerate().flat_map(|(at, column)| {
             let fact = move |entity| Some((entity, AttrId(at as u16), column.get(entity)?));
             column.entities().filter_map(fact)

@@ -4,6 +4,9 @@
 //! (a terminal, a server) sees it through [`Game`].
 
 mod ask;
+mod fact;
+mod finding;
+mod kept;
 mod key;
 mod memory;
 mod names;
@@ -15,7 +18,11 @@ mod terms;
 mod view;
 
 pub use crate::derive::Exhausted;
-pub use ask::{Answer, Because, QuestionError, Row};
+pub use crate::derive::explain::Finding;
+pub use ask::{Answer, Because, Explanation, Row};
+pub use fact::QuestionError;
+pub use finding::decide;
+pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::Game;

@@ -14,6 +14,7 @@ use crate::moves::notation::{
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
+use super::kept::Packed;
 use super::key::key;
 use super::names::value_name;
 use super::record::{Extra, GameResult, Record};
@@ -35,6 +36,8 @@ pub struct Game {
     base: Option<Snapshot>,
     /// The result of the position on the board.
     result: Option<GameResult>,
+    /// The history, while it is put away.
+    packed: Packed,
 }
 
 /// Rules that a game is played by for a while.
@@ -66,8 +69,31 @@ impl Game {
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (history, base) = (Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result }
+        let (history, base, packed) = (Vec::new(), None, None);
+        Self { world, terms, warnings, start, start_key, history, eras, base, result, packed }
+    }
+
+    /// A game whose history is known already, in a world with the facts after it.
+    pub(super) fn from_parts(
+        mut world: World,
+        terms: Arc<Terms>,
+        (start, start_key): (Snapshot, u64),
+        history: Vec<Record>,
+    ) -> Self {
+        let result = GameResult::read(&mut world, &terms);
+        let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
+        let (warnings, base, packed) = (Vec::new(), None, None);
+        Self { world, terms, warnings, start, start_key, history, eras, base, result, packed }
+    }
+
+    /// The game was not played by the same rules all the time.
+    pub(super) fn has_changed_rules(&self) -> bool {
+        let by_others = |it: &Record| it.base().is_some();
+        self.eras.len() > 1 || self.base.is_some() || self.history.iter().any(by_others)
+    }
+
+    pub(super) fn start_key(&self) -> u64 {
+        self.start_key
     }
 
     /// What the set-up had to leave out.
@@ -104,6 +130,23 @@ impl Game {
     /// The facts with what follows from them.
     pub fn world(&self) -> &World {
         &self.world
+    }
+
+    pub(super) fn put_away(&mut self, text: Box<str>) {
+        self.packed = Some(text);
+        self.history = Vec::new();
+    }
+
+    pub(super) fn packed_bytes(&self) -> usize {
+        self.packed.as_ref().map_or(0, |it| it.len())
+    }
+
+    pub(super) fn take_packed(&mut self) -> Packed {
+        self.packed.take()
+    }
+
+    pub(super) fn take_out(&mut self, start: Snapshot, history: Vec<Record>) {
+        (self.start, self.history) = (start, history);
     }
 
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
@@ -160,6 +203,13 @@ impl Game {
     /// The first position.
     pub fn start(&self) -> &Snapshot {
         &self.start
+    }
+
+    /// After how many actions something was changed from outside (other presets) for the first time,
+    /// so that playing the same actions again does not lead here.
+    pub fn switched_at(&self) -> Option<usize> {
+        let before = self.history.iter().position(|it| it.base().is_some());
+        before.or_else(|| self.base.is_some().then_some(self.history.len()))
     }
 
     /// What was played, oldest first.
@@ -242,7 +292,7 @@ impl Game {
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
         if !is_legal(&mut self.world, &self.terms.moves, mv) {
-            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci);
+            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci)?;
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }

@@ -65,6 +65,7 @@ pub enum ToldEffect {
     Noted(String),
     Rewound(i64),
     Called(String),
+    Vetoed(String),
 }
 
 /// A fact that is other than before.
@@ -143,6 +144,7 @@ impl Teller<'_> {
             Done::Noted { said } => ToldEffect::Noted(said.render(&|ty, raw| self.name(ty, raw))),
             Done::Rewound { turns } => ToldEffect::Rewound(*turns),
             Done::Called { name, .. } => ToldEffect::Called(name.clone()),
+            Done::Vetoed { said } => ToldEffect::Vetoed(said.render(&|ty, raw| self.name(ty, raw))),
         }
     }
 

@@ -212,11 +212,12 @@ impl Game {
     }
 
     fn checks(&mut self) -> Vec<String> {
-        let rel = self.contract().in_check;
         let program = self.program().clone();
-        let entities = program.relation(self.contract().at.rel).columns.first().map(|it| it.ty);
+        // Which piece attacks which: the one that is attacked is the last column.
+        let Some(rel) = program.relation_named("check") else { return Vec::new() };
+        let entities = self.contract().entity_type(&program);
         let columns = program.relation(rel).columns.clone();
-        let at = columns.iter().position(|it| Some(it.ty) == entities);
+        let at = columns.iter().rposition(|it| Some(it.ty) == entities);
         let Some(at) = at else { return Vec::new() };
         let rows = self.world_mut().tuples(rel);
         let entities = rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok());

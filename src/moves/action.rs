@@ -166,14 +166,18 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
         return false;
     }
     let rel = world.program().action(mv.action).rel;
-    let tried = match contract.decisions[usize::from(mv.action.0)] {
+    match is_tried(world, contract, mv) {
+        true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
+        false => world.contains(rel, &mv.args),
+    }
+}
+
+/// Whether a move is decided by playing it out.
+pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    match contract.decisions[usize::from(mv.action.0)] {
         Decision::Rules => false,
         Decision::Except(odd) => world.contains(odd, &mv.args),
         Decision::Simulation => true,
-    };
-    match tried {
-        true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
-        false => world.contains(rel, &mv.args),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::derive::{Backend, Exhausted, Plan, Refusal, World};
 use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
-use crate::game::{Game, Terms};
+use crate::game::{Game, Kept, Terms};
 use crate::moves::Contract;
 use crate::moves::notation::{FenError, Setup, read_fen};
 use crate::rules::Program;
@@ -166,6 +166,13 @@ impl Ruleset {
             state_new_options(&mut world, &is_known)?;
         }
         checked(Game::from_facts(world, Arc::clone(&self.terms)))
+    }
+
+    /// A game that was kept as facts under these rules. None if it cannot be had back so.
+    pub fn bring_back(&self, kept: &Kept) -> Option<Game> {
+        let world = World::new(Arc::clone(&self.plan), Backend::Bits);
+        let mut game = Game::bring_back(world, Arc::clone(&self.terms), kept)?;
+        game.check().is_ok().then_some(game)
     }
 
     /// [`Ruleset::resume`] from the text of a save.

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::facts::{AttrId, DomainId, Schema};
+use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u16);
@@ -210,6 +210,18 @@ pub enum Op {
 }
 
 impl Op {
+    /// How it is written in rules.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Eq => "=",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+
     pub fn holds(self, lhs: i64, rhs: i64) -> bool {
         match self {
             Self::Eq => lhs == rhs,
@@ -469,6 +481,17 @@ impl Expr {
     }
 }
 
+impl Rule {
+    /// The type of what a comparison of the rule compares.
+    pub fn compared(&self, compare: &Compare) -> Type {
+        let lone = |expr: &Expr| match expr {
+            Expr::Var(var) => self.vars.get(usize::from(var.0)).map(|it| it.ty),
+            Expr::Const(_) | Expr::Binary(..) => None,
+        };
+        lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int)
+    }
+}
+
 impl Reaction {
     /// The variables that tell the solutions of the body apart, ascending: those of parameters and
     /// those that effects need, without the ones that effects make.
@@ -550,6 +573,14 @@ impl Program {
             Type::Domain(id) => self.schema.domain(id).member_name(raw),
             Type::Int => raw.to_string(),
             Type::Text => self.texts.get(raw as usize).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The value of a fact in words.
+    pub fn fact_value_name(&self, attr: AttrId, raw: i64) -> String {
+        match self.schema.attribute(attr).ty {
+            AttrType::Member(id) => self.schema.domain(id).member_name(raw),
+            AttrType::Int | AttrType::Text | AttrType::Entity => raw.to_string(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::core::{Outcome, Played, Refused, Rules};
-use crate::game::{EndError, Game, GameResult};
+use crate::game::{EndError, Game, GameResult, Kept};
 use crate::presets::{Catalogue, Ruleset};
 
 /// A position with its rules, and where other presets for it come from.
@@ -21,6 +21,13 @@ impl Board {
 
     pub fn game(&self) -> &Game {
         &self.game
+    }
+
+    /// A board as it was kept. None if it cannot be had back so.
+    pub fn bring_back(text: &str, catalogue: Arc<Catalogue>, rules: &Ruleset) -> Option<Self> {
+        let kept: Kept = serde_json::from_str(text).ok()?;
+        let game = rules.bring_back(&kept)?;
+        Some(Self::new(game, catalogue, rules.clone()))
     }
 
     /// For questions and views. Whoever changes something takes it back.
@@ -46,6 +53,7 @@ impl Rules for Board {
                     san: record.san.to_string(),
                     side: number(Some(record.side)).unwrap_or_default(),
                     turn_goes_on: record.turn_goes_on,
+                    notes: record.notes().iter().map(ToString::to_string).collect(),
                 });
             }
             Err(error) => error.to_string(),
@@ -64,6 +72,10 @@ impl Rules for Board {
         for _ in 0..actions {
             self.game.takeback();
         }
+    }
+
+    fn keep(&self) -> Option<String> {
+        serde_json::to_string(&self.game.keep()?).ok()
     }
 
     fn outcome(&self) -> Option<Outcome> {

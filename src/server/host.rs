@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::board::Board;
-use super::core::{Answer, Control, Entry, Input, Seat, Setup, Table, TokenHash};
+use super::core::{Answer, Control, Entry, Input, Recorded, Seat, Setup, Table, TokenHash};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Command, Feed};
 use super::metrics::Metrics;
@@ -88,6 +88,17 @@ pub struct Wish {
     pub listed: bool,
     /// Who sits where from the start.
     pub seats: Vec<(usize, Seat)>,
+    /// What was played elsewhere already.
+    pub import: Import,
+}
+
+/// A game that was played elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Import {
+    /// Each action, in UCI or SAN.
+    pub moves: Vec<String>,
+    /// How it ended, if it has.
+    pub ended: Option<Recorded>,
 }
 
 /// All that a server has.
@@ -200,11 +211,13 @@ impl Host {
             listed: wish.listed,
         };
         let (table, entries) = Table::create(self.now(), board, setup, &wish.seats)?;
-        let summary = live::summary(&id, &table, self.now());
+        let (table, entries) = lead_in(table, entries, wish.import).await?;
+        let summary = live::summary(&id, &table);
         let payloads = entries.iter().map(payload).collect();
-        let append = Append { game: id.clone(), expected: 0, payloads, summary };
+        let append = Append { game: id.clone(), expected: 0, payloads, summary, snapshot: None };
         self.writer.append(append).await??;
         self.metrics.created();
+        tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
         self.adopt(&id, table, &entries);
         Ok(id)
     }
@@ -380,6 +393,7 @@ impl Host {
             chat: setup.chat,
             listed: setup.listed,
             seats: seats.collect(),
+            import: Import::default(),
         };
         match self.create_as(game.to_owned(), wish).await {
             // Somebody was faster, or the answer was lost: the game is there.
@@ -525,7 +539,10 @@ impl Host {
         self: &Arc<Self>,
         id: &str,
     ) -> Result<(Table<Board>, Vec<Entry>), Problem> {
-        let log = self.log(id).await?;
+        let game = id.to_owned();
+        let read = move |store: &mut dyn Store| Ok((store.snapshot(&game)?, store.read(&game, 0)?));
+        let (snapshot, rows) = self.reads.ask(read).await?;
+        let log = entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)?;
         let damaged = |what: String| {
             tracing::error!(game = id, what, "a log that cannot be replayed");
             let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
@@ -539,6 +556,9 @@ impl Host {
         let catalogue = self.catalogue_of(&setup.rules)?;
         let (setup, now) = (setup.clone(), self.now());
         let replay = move || -> Result<_, Problem> {
+            if let Some(table) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
+                return Ok((Ok(table), log));
+            }
             let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref())?;
             let table = Table::replay(board, setup, &log);
             Ok((table, log))
@@ -550,6 +570,50 @@ impl Host {
         table.resume(now);
         Ok((table, log))
     }
+}
+
+/// A game with what was played of it elsewhere. That may be much: it is done beside the games.
+async fn lead_in(
+    mut table: Table<Board>,
+    mut entries: Vec<Entry>,
+    import: Import,
+) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+    if import.moves.is_empty() && import.ended.is_none() {
+        return Ok((table, entries));
+    }
+    let play = move || {
+        let Import { moves, ended } = import;
+        let played = table.lead_in(&moves, ended);
+        let refused = |(at, why): (usize, super::core::Refusal)| {
+            let text = moves.get(at).map(String::as_str).unwrap_or_default();
+            let message = format!("move {} of the text, {text}: {why}", at + 1);
+            Problem::unprocessable("bad_import", message)
+        };
+        entries.extend(played.map_err(refused)?);
+        Ok((table, entries))
+    };
+    tokio::task::spawn_blocking(play).await.map_err(|_| failed())?
+}
+
+/// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not
+/// of this log or not of these rules.
+fn bring_back(
+    snapshot: Option<(u64, String)>,
+    ruleset: &Ruleset,
+    catalogue: &Arc<Catalogue>,
+    setup: &Setup,
+    log: &[Entry],
+) -> Option<Table<Board>> {
+    let (seen, text) = snapshot?;
+    let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
+    let plies = board.game().history().len();
+    let at = log.iter().position(|it| it.v == seen)?;
+    let told = log[..=at].iter().fold(0, |plies, it| match &it.event {
+        super::core::Event::Played { .. } => plies + 1,
+        super::core::Event::TakenBack { to, .. } => *to,
+        _ => plies,
+    });
+    (told == plies).then(|| Table::replay_after(seen, board, setup.clone(), log).ok()).flatten()
 }
 
 fn start(

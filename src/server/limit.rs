@@ -17,14 +17,25 @@ pub struct Rate {
     pub burst: f64,
 }
 
+/// What a request costs the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cost {
+    Little,
+    /// It makes a game.
+    Game,
+    /// It compiles rules.
+    Compiling,
+}
+
 /// The rates of a server. Requests from this machine itself are not counted, unless they come
 /// through a proxy.
 #[derive(Debug)]
 pub struct Limits {
     requests: Rate,
     games: Rate,
+    compiling: Rate,
     pub(super) behind_proxy: bool,
-    buckets: Mutex<HashMap<(IpAddr, bool), Bucket>>,
+    buckets: Mutex<HashMap<(IpAddr, Cost), Bucket>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -35,12 +46,18 @@ struct Bucket {
 
 impl Limits {
     pub fn new(requests: Rate, games: Rate, behind_proxy: bool) -> Self {
-        Self { requests, games, behind_proxy, buckets: Mutex::default() }
+        // One who types in the rule editor compiles twice a second for a while.
+        let compiling = Rate { per_second: 1.0, burst: 60.0 };
+        Self { requests, games, compiling, behind_proxy, buckets: Mutex::default() }
     }
 
     /// Whether one more request of an address is let in.
-    pub fn admits(&self, address: IpAddr, makes_games: bool) -> bool {
-        let rate = if makes_games { self.games } else { self.requests };
+    pub fn admits(&self, address: IpAddr, cost: Cost) -> bool {
+        let rate = match cost {
+            Cost::Little => self.requests,
+            Cost::Game => self.games,
+            Cost::Compiling => self.compiling,
+        };
         let now = Instant::now();
         let mut buckets = lock(&self.buckets);
         if buckets.len() >= ADDRESSES {
@@ -48,7 +65,7 @@ impl Limits {
             buckets.retain(|_, it| now.duration_since(it.at).as_secs() < 60);
         }
         let full = Bucket { tokens: rate.burst, at: now };
-        let bucket = buckets.entry((address, makes_games)).or_insert(full);
+        let bucket = buckets.entry((address, cost)).or_insert(full);
         let filled = now.duration_since(bucket.at).as_secs_f64() * rate.per_second;
         bucket.tokens = (bucket.tokens + filled).min(rate.burst);
         bucket.at = now;

@@ -3,6 +3,7 @@
 //! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
 //! table knows more than the log, so it is thrown away and loaded again when somebody asks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ use super::state;
 use super::store::{Append, GameState, Summary};
 use crate::game::Game;
 
+/// As many events as are at hand for those who come back; who missed more gets the whole state.
+const RECENT: usize = 64;
 /// As many messages as wait for one who watches; who is slower is dropped.
 const BACKLOG: usize = 64;
 /// As many as may watch one game.
@@ -25,6 +28,15 @@ const WATCHERS: usize = 2_000;
 
 /// How often a step is tried while other nodes are faster.
 const TRIES: usize = 4;
+
+/// A snapshot is taken every so many actions, and at the end.
+const KEEP: usize = 64;
+/// A game that was not asked for so long lets go of what follows from its facts.
+const REST: Duration = Duration::from_millis(250);
+/// After so long it puts away what was played, too.
+const PACK: Duration = Duration::from_secs(3);
+/// As many actions are played again rather than kept.
+const WORTH: usize = 4;
 
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
@@ -67,9 +79,26 @@ struct Live {
     host: Arc<Host>,
     id: String,
     table: Table<Board>,
-    /// Every event as it is sent.
-    frames: Vec<Arc<str>>,
+    /// The last events as they are sent.
+    frames: VecDeque<Arc<str>>,
+    /// The number of all events.
+    told: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
+    /// The number of actions in the last snapshot that this task has taken.
+    kept: usize,
+    /// The last event when it began.
+    begun: u64,
+    awake: Awake,
+}
+
+/// How much of a game is at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awake {
+    Whole,
+    /// Without what follows from its facts.
+    Resting,
+    /// Without what was played.
+    Packed,
 }
 
 /// A game that has to be loaded first.
@@ -93,8 +122,21 @@ pub(super) fn run(
     entries: &[Entry],
     inbox: mpsc::Receiver<Command>,
 ) -> impl Future<Output = ()> + Send + use<> {
-    let frames = entries.iter().map(frame).collect();
-    let live = Live { host, id, table, frames, watchers: Vec::new() };
+    let last = entries.len().saturating_sub(RECENT);
+    let frames = entries[last..].iter().map(frame).collect();
+    let told = entries.len() as u64;
+    let begun = table.v();
+    let live = Live {
+        host,
+        id,
+        table,
+        frames,
+        told,
+        watchers: Vec::new(),
+        kept: 0,
+        begun,
+        awake: Awake::Whole,
+    };
     live.serve(inbox)
 }
 
@@ -121,10 +163,14 @@ impl Live {
                 biased;
                 command = inbox.recv() => command,
                 () = tokio::time::sleep_until(wake) => {
-                    if self.fallen() && self.step(Input::Tick).await.is_err() {
+                    if self.fallen() && self.tick().await.is_err() {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
+                    self.calm_down(asked.elapsed());
                     self.watchers.retain(|it| !it.is_closed());
+                    if self.is_idle(asked) && inbox.is_empty() {
+                        self.keep().await;
+                    }
                     if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox) {
                         return;
                     }
@@ -142,13 +188,53 @@ impl Live {
 
     /// When to look after the clock or whether anybody is there.
     fn wake(&self, asked: Instant) -> Instant {
-        let idle = Instant::now().max(asked) + self.host.config.idle;
+        let now = Instant::now();
+        let idle = match self.awake {
+            Awake::Whole => now.max(asked + REST),
+            Awake::Resting => now.max(asked + PACK),
+            Awake::Packed => now.max(asked) + self.host.config.idle,
+        };
         match self.table.deadline() {
             None => idle,
             Some(at) => {
                 let left = at.saturating_sub(self.host.now());
-                idle.min(Instant::now() + Duration::from_millis(left.max(1)))
+                idle.min(now + Duration::from_millis(left.max(1)))
             }
+        }
+    }
+
+    /// Makes the game one that can be asked. False if it has to be loaded again.
+    fn rouse(&mut self) -> bool {
+        self.awake = Awake::Whole;
+        let woken = self.table.rules_mut().game_mut().wake();
+        if !woken {
+            tracing::error!(game = self.id, "a game that was put away is lost here");
+        }
+        woken
+    }
+
+    /// Lets go of what nobody has needed for a while.
+    fn calm_down(&mut self, quiet: Duration) {
+        let game = self.table.rules_mut().game_mut();
+        match self.awake {
+            Awake::Whole | Awake::Resting if quiet >= PACK => {
+                game.pack();
+                self.awake = Awake::Packed;
+            }
+            Awake::Whole if quiet >= REST => {
+                game.rest();
+                self.awake = Awake::Resting;
+            }
+            _ => {}
+        }
+    }
+
+    /// # Errors
+    /// The game cannot go on from here.
+    async fn tick(&mut self) -> Result<(), ()> {
+        match self.rouse() {
+            true => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
+            false => Err(()),
         }
     }
 
@@ -165,6 +251,10 @@ impl Live {
     /// # Errors
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {
+        if !self.rouse() {
+            command.refuse(&Problem::unavailable());
+            return Err(());
+        }
         match command {
             Command::Step { input, reply } => match self.step(input).await {
                 Ok(answer) => drop(reply.send(answer)),
@@ -196,7 +286,8 @@ impl Live {
     async fn reload(&mut self) -> Result<(), Problem> {
         let (table, entries) = self.host.load(&self.id).await?;
         self.table = table;
-        for entry in entries.iter().skip(self.frames.len()) {
+        let told = usize::try_from(self.told).unwrap_or(usize::MAX);
+        for entry in entries.iter().skip(told) {
             self.tell(frame(entry));
         }
         Ok(())
@@ -217,6 +308,42 @@ impl Live {
         Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
     }
 
+    /// The game as facts, now and then, so that it is loaded from there.
+    fn snapshot(&mut self) -> Option<String> {
+        let plies = self.table.lines().len();
+        let is_over = self.table.outcome().is_some() && plies > 0;
+        if plies < self.kept + KEEP && !(is_over && plies != self.kept) {
+            return None;
+        }
+        self.kept = plies;
+        self.table.rules().keep()
+    }
+
+    /// Keeps the game as facts before it is let go, if it has gone on since.
+    async fn keep(&mut self) {
+        let plies = self.table.lines().len();
+        if plies < self.kept + WORTH || self.table.v() == self.begun {
+            return;
+        }
+        if !self.rouse() {
+            return;
+        }
+        self.kept = plies;
+        let Some(snapshot) = self.table.rules().keep() else { return };
+        let append = Append {
+            game: self.id.clone(),
+            expected: self.table.v(),
+            payloads: Vec::new(),
+            summary: summary(&self.id, &self.table),
+            snapshot: Some(snapshot),
+        };
+        // Without it the game is loaded from its log, which may have gone on elsewhere.
+        match self.host.writer.append(append).await {
+            Ok(Ok(()) | Err(_)) => {}
+            Err(error) => tracing::warn!(game = self.id, %error, "no snapshot"),
+        }
+    }
+
     async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: super::core::Act::Move { .. }, .. });
@@ -227,7 +354,8 @@ impl Live {
                 game: self.id.clone(),
                 expected,
                 payloads: output.events.iter().map(payload).collect(),
-                summary: summary(&self.id, &self.table, self.host.now()),
+                summary: summary(&self.id, &self.table),
+                snapshot: self.snapshot(),
             };
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
@@ -250,7 +378,11 @@ impl Live {
         let before = self.watchers.len();
         self.watchers.retain(|it| it.try_send(Arc::clone(&frame)).is_ok());
         self.host.metrics.dropped(before - self.watchers.len());
-        self.frames.push(frame);
+        if self.frames.len() == RECENT {
+            self.frames.pop_front();
+        }
+        self.frames.push_back(frame);
+        self.told += 1;
     }
 
     fn watch(&mut self, have: Option<u64>) -> Result<Feed, Problem> {
@@ -260,9 +392,13 @@ impl Live {
             return Err(Problem::new(status, "too_many_watchers", "too many watch this game"));
         }
         let (sender, coming) = mpsc::channel(BACKLOG);
-        let missed = match have.and_then(|it| usize::try_from(it).ok()) {
-            Some(have) if have <= self.frames.len() => self.frames[have..].to_vec(),
-            // Without a version, or with one that was never given out: all anew.
+        let first = self.told - self.frames.len() as u64;
+        let missed = match have {
+            Some(have) if (first..=self.told).contains(&have) => {
+                let known = usize::try_from(have - first).unwrap_or(usize::MAX);
+                self.frames.iter().skip(known).cloned().collect()
+            }
+            // Without a version, or with one that is too old or was never given out: all anew.
             _ => vec![self.resync()?],
         };
         self.watchers.push(sender);
@@ -297,7 +433,7 @@ fn frame(entry: &Entry) -> Arc<str> {
 }
 
 /// A game in a line of a list.
-pub(super) fn summary(id: &str, table: &Table<Board>, now: u64) -> Summary {
+pub(super) fn summary(id: &str, table: &Table<Board>) -> Summary {
     let setup = table.setup();
     let free = !setup.open && table.seats().iter().any(Option::is_none);
     let state = match table.outcome() {
@@ -315,7 +451,7 @@ pub(super) fn summary(id: &str, table: &Table<Board>, now: u64) -> Summary {
         players: table.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
         ply: table.lines().len(),
         result: ended,
-        updated: now,
+        updated: table.touched(),
         listed: setup.listed,
     }
 }

@@ -5,6 +5,7 @@
 //! programs see. This layer knows games through `game` and `presets` alone and must not know facts
 //! or rules.
 
+mod accept;
 mod api;
 mod board;
 pub mod core;
@@ -27,7 +28,7 @@ pub use board::Board;
 pub use host::{Clock, Config, Host, Wish};
 pub use library::{Library, Texts};
 pub use lichess::Hall;
-pub use limit::{Limits, Rate};
+pub use limit::{Cost, Limits, Rate};
 pub use live::Feed;
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemBody};

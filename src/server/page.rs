@@ -16,6 +16,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/dom.js", SCRIPT, include_str!("page/dom.js")),
     ("/page/game.js", SCRIPT, include_str!("page/game.js")),
     ("/page/lobby.js", SCRIPT, include_str!("page/lobby.js")),
+    ("/page/presets.js", SCRIPT, include_str!("page/presets.js")),
     ("/page/rules.js", SCRIPT, include_str!("page/rules.js")),
     ("/page/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
+use super::accept::accept;
 use super::api::{Web, router};
 use super::host::{Config, Host};
 use super::library::Library;
@@ -61,23 +62,24 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
         if let Some(news) = news {
             tokio::spawn(Arc::clone(&host).follow(news));
         }
-        ready(listener.local_addr()?);
+        let address = listener.local_addr()?;
+        tracing::info!(%address, "serving");
+        ready(address);
         let web = Web {
             host: Arc::clone(&host),
             limits: Arc::new(settings.limits),
             hall: Arc::default(),
             origins: settings.origins.into(),
         };
-        let service = router(web).into_make_service_with_connect_info::<SocketAddr>();
         let stopped = Arc::new(tokio::sync::Notify::new());
         let draining = drain(Arc::clone(&host), Arc::clone(&stopped));
-        let serving = axum::serve(listener, service).with_graceful_shutdown(draining);
+        let serving = accept(listener, router(web), draining);
         let late = async {
             stopped.notified().await;
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            ended = async { serving.await } => ended.map_err(ServeError::from),
+            () = serving => Ok(()),
             () = late => Ok(()),
         }
     });

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
+use super::accept::Place;
 use super::api::Web;
 use super::core::{Act, Input, TokenHash};
 use super::live::Feed;
@@ -58,6 +60,7 @@ pub(super) async fn open(
     State(web): State<Web>,
     Path(id): Path<String>,
     Query(have): Query<Have>,
+    place: Option<Extension<Arc<Place>>>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, Problem> {
     let feed = web.host.watch(&id, have.v).await?;
@@ -73,6 +76,8 @@ pub(super) async fn open(
         let mut client = Client { web, id, socket, token: None, window: Instant::now(), said: 0 };
         client.run(feed).await;
         client.web.host.metrics.socket_closed();
+        // Until here this connection was one of those that there may be.
+        drop(place);
     }))
 }
 

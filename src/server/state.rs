@@ -29,7 +29,7 @@ pub(super) fn of(
         position.legal.clear();
         position.claims.clear();
     }
-    let summary = summary(id, table, now);
+    let summary = summary(id, table);
     let setup = table.setup();
     let legal: Vec<&str> = position.legal.iter().map(|it| it.uci.as_str()).collect();
     let moves: Vec<&str> = table.lines().iter().map(|it| it.uci.as_str()).collect();

@@ -1,36 +1,42 @@
-//! A game's log as PGN.
+//! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Entry, Event, Outcome, Setup};
+use super::core::{Entry, Event, Outcome, Recorded, Setup};
 use super::live::created;
-use crate::moves::notation::{PgnGame, PgnMove, PgnResult};
+use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// The game that a log tells, in export format. A turn of several actions is one move, its parts
 /// joined by commas.
 pub(super) fn pgn(id: &str, log: &[Entry]) -> String {
     let Some(setup) = created(log) else { return String::new() };
     let mut game = PgnGame { tags: tags(id, log, setup), ..PgnGame::default() };
-    for turn in turns(log) {
-        game.moves.push(PgnMove { text: turn, ..PgnMove::default() });
+    for (text, comments) in turns(log) {
+        game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
     }
     game.result = Some(result(log));
     game.to_pgn()
 }
 
-fn turns(log: &[Entry]) -> Vec<String> {
-    let mut actions: Vec<(&str, bool)> = Vec::new();
+/// Each turn with what the rules said about it.
+fn turns(log: &[Entry]) -> Vec<(String, Vec<String>)> {
+    let mut actions: Vec<(&str, bool, &[String])> = Vec::new();
     for entry in log {
         match &entry.event {
-            Event::Played { san, turn_goes_on, .. } => actions.push((san, *turn_goes_on)),
+            Event::Played { san, turn_goes_on, notes, .. } => {
+                actions.push((san, *turn_goes_on, notes));
+            }
             Event::TakenBack { to, .. } => actions.truncate(*to),
             _ => {}
         }
     }
-    let mut turns: Vec<String> = Vec::new();
+    let mut turns: Vec<(String, Vec<String>)> = Vec::new();
     let mut goes_on = false;
-    for (san, more) in actions {
+    for (san, more, notes) in actions {
         match turns.last_mut().filter(|_| goes_on) {
-            Some(turn) => *turn = format!("{turn},{san}"),
-            None => turns.push(san.to_owned()),
+            Some((turn, told)) => {
+                *turn = format!("{turn},{san}");
+                told.extend_from_slice(notes);
+            }
+            None => turns.push((san.to_owned(), notes.to_vec())),
         }
         goes_on = more;
     }
@@ -101,6 +107,60 @@ fn date(at: u64) -> String {
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     format!("{year:04}.{month:02}.{day:02}")
+}
+
+/// What a PGN says of a game.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) game: Option<String>,
+    pub(super) presets: Vec<String>,
+    pub(super) fen: Option<String>,
+    /// The hash of the rules that it was played by.
+    pub(super) rules: Option<String>,
+    /// Each action as text.
+    pub(super) moves: Vec<String>,
+    pub(super) ended: Option<Recorded>,
+}
+
+/// Reads the first game of a PGN.
+///
+/// # Errors
+/// There is none, or it is malformed; the text says where.
+pub(super) fn read(text: &str) -> Result<Read, String> {
+    let game = PgnReader::new(text.as_bytes()).next();
+    let game = game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())?;
+    let tag = |name: &str| game.tag(name).map(str::to_owned);
+    let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
+    let actions = game.moves.iter().flat_map(|it| it.text.split(','));
+    Ok(Read {
+        game: tag("Variant").map(|it| name_of(&it)),
+        presets: tag("Presets").map(words).unwrap_or_default(),
+        fen: tag("FEN"),
+        rules: tag("RulesHash").and_then(|it| it.strip_prefix("blake3:").map(str::to_owned)),
+        moves: actions.map(str::to_owned).collect(),
+        ended: game.result.and_then(|it| recorded(it, tag("Termination"))),
+    })
+}
+
+/// A variant's name as the catalogue writes names; `Standard` is what others call chess.
+fn name_of(variant: &str) -> String {
+    let name = variant.trim().to_lowercase().replace([' ', '_'], "-");
+    match name.as_str() {
+        "standard" | "normal" | "from-position" => "chess".to_owned(),
+        _ => name,
+    }
+}
+
+/// An end that a PGN tells of.
+fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> {
+    let winner = match result {
+        PgnResult::Unknown => return None,
+        PgnResult::Draw => None,
+        PgnResult::FirstWins => Some(0),
+        PgnResult::SecondWins => Some(1),
+    };
+    let reason = termination.map_or_else(|| "as_recorded".to_owned(), |it| it.replace(' ', "_"));
+    Some(Recorded { winner, reason })
 }
 
 #[cfg(test)]

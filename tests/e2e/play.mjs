@@ -1,7 +1,8 @@
-// Two people play in two browsers, end to end: the real server, headless Chromium, clicks.
+// Two people play in two browsers, end to end: the real server, headless Chromium, clicks. Every game
+// is played to the end that its rules give; pictures are left where the second argument says.
 //
 //   npm install --prefix /tmp/e2e playwright-core     (once; Chromium comes from Debian)
-//   NODE_PATH=/tmp/e2e/node_modules node tests/e2e/play.mjs target/debug/rulemate docs/images
+//   NODE_PATH=/tmp/e2e/node_modules node tests/e2e/play.mjs target/debug/rulemate target/e2e
 //
 // With PAGE=src/server/page the page's files come from there instead of from the binary.
 // Ends with `e2e: N checks passed`, or with the first that did not.
@@ -48,6 +49,7 @@ async function person(name, size = { width: 1400, height: 900 }) {
     });
   }
   const page = await context.newPage();
+  page.setDefaultTimeout(20000);
   page.on("pageerror", (error) => faults.push(`${name}: ${error.message}`));
   page.on("console", (said) => { if (said.type() === "error" && !/4\d\d/.test(said.text())) faults.push(`${name}: ${said.text()}`); });
   return page;
@@ -91,13 +93,150 @@ async function sit(page, made) {
   await page.locator("svg.board").waitFor();
 }
 
+/** Two people at one game, made by the API: each has a seat. */
+async function pair(first, second, body) {
+  const post = async (path, what) => (await fetch(`${address}/api/v1${path}`, { method: "POST", body: JSON.stringify(what) })).json();
+  const made = await post("/games", { ...body, seat: "white", name: "Ann" });
+  if (!made.id) throw new Error(JSON.stringify(made));
+  const joined = await post(`/games/${made.id}/join`, { name: "Ben" });
+  for (const [page, token] of [[first, made.token], [second, joined.token]]) await sit(page, { id: made.id, token });
+  return made.id;
+}
+
+/** Plays moves by clicks, each on the page of whose turn it is, seen on both. */
+async function playAll(pages, moves) {
+  for (const uci of moves.split(" ")) {
+    const count = await pages[0].locator(".list .move").count();
+    const white = (await verdict(pages[0])).startsWith("White");
+    const page = pages[white ? 0 : 1];
+    const [, from, to] = uci.match(/^([a-z]\d+)([a-z]\d+)/);
+    await square(page, from).click();
+    await square(page, to).click();
+    for (const it of pages) await it.waitForFunction((want) => document.querySelectorAll(".list .move").length === want, count + 1, { timeout: 20000 });
+  }
+}
+
+/** Games of two people in two browsers, to the end that their rules give. */
+async function wholeGames(ann, ben) {
+  await pair(ann, ben, { game: "knightmate" });
+  await playAll([ann, ben], "h2h3 e7e5 e1d3 c7c6 a2a4 e5e4 d3f4 d8g5");
+  for (const it of [ann, ben]) await waitFor("knightmate ends by its rules", async () => /Black wins: checkmate/.test(await verdict(it)));
+  check("the royal knight is shown attacked", /attacked/.test(await square(ben, "f4").getAttribute("aria-label")));
+  await shot(ben, "knightmate-over");
+
+  await pair(ann, ben, { game: "coregal" });
+  await playAll([ann, ben], "f2f3 e7e5 g2g4 d8h4");
+  for (const it of [ann, ben]) await waitFor("coregal ends by its rules", async () => /Black wins: checkmate/.test(await verdict(it)));
+
+  await pair(ann, ben, { game: "suicide" });
+  await playAll([ann, ben], "c2c3 d7d5 d1c2 c8g4 c2h7 g4e2 h7g8 e2f1 g8f8 f1g2 f8g7 g2h1 g7f7 e8f7 a2a3 h8h2 g1e2 h2f2 e1f2 d8h8 e2d4 h8d4 c3d4 f7g6 f2g2 h1g2 a3a4 b8a6 b1c3 g6h5 c3d5 g2d5 a1a3 d5g2 a3h3 g2h3 a4a5 h3g2 d2d3 a8b8 b2b4 a6b4 c1e3 b4d3 e3d2 c7c5 d4c5 d3c5 d2h6 h5h6 a5a6 c5a6");
+  for (const it of [ann, ben]) await waitFor("suicide ends by its rules", async () => /White wins/.test(await verdict(it)));
+  await shot(ann, "suicide-over");
+}
+
+/** Hit points are switched on in the middle, by both. */
+async function presetsInTheMiddle(ann, ben) {
+  await pair(ann, ben, { game: "chess" });
+  await playAll([ann, ben], "e2e4 d7d5");
+  await ann.getByRole("button", { name: "Presets" }).click();
+  const dialog = ann.locator("dialog");
+  await dialog.getByLabel(/Double move/).first().check();
+  await dialog.getByLabel(/^Monster/).first().check();
+  await waitFor("a clash is explained", async () => /how many half-moves/.test(await dialog.locator(".error").first().innerText()));
+  await shot(ann, "preset-clash");
+  await dialog.getByLabel(/Double move/).first().uncheck();
+  await dialog.getByLabel(/^Monster/).first().uncheck();
+  await dialog.getByLabel(/^Hit points/).first().check();
+  await waitFor("hit points alone go", async () => (await dialog.locator(".verdict .yes").count()) === 1);
+  await shot(ann, "preset-picker");
+  await dialog.getByRole("button", { name: "Ask for it" }).click();
+  await waitFor("the opponent is asked", async () => /piece-hp/.test(await ben.locator(".offer").innerText()));
+  check("nothing has changed before", (await ben.locator(".badge").count()) === 0);
+  await ben.getByRole("button", { name: "Accept" }).click();
+  for (const it of [ann, ben]) await waitFor("hit points are on the board", async () => (await it.locator(".badge").count()) === 32);
+  await playAll([ann, ben], "e4d5");
+  await waitFor("the blow took one point", async () => (await square(ben, "d5").getAttribute("aria-label")) === "d5, black pawn, hp 1");
+  check("the attacker stayed", (await square(ben, "e4").getAttribute("aria-label")).startsWith("e4, white pawn, hp 2"));
+  await shot(ben, "hit-points");
+}
+
+/** A turn of two half-moves, whose first is undone. */
+async function turnOfTwo(ann, ben) {
+  await pair(ann, ben, { game: "double-move" });
+  await playAll([ann, ben], "e2e4");
+  await waitFor("the turn goes on", async () => /White goes on with the turn/.test(await verdict(ann)));
+  check("the opponent cannot undo it", (await ben.getByRole("button", { name: "Undo" }).count()) === 0);
+  await shot(ann, "double-move-undo");
+  await ann.getByRole("button", { name: "Undo" }).click();
+  for (const it of [ann, ben]) await waitFor("the first half is undone", async () => (await it.locator(".list .move").count()) === 0);
+  await playAll([ann, ben], "d2d4 g1f3 d7d5 g8f6");
+  for (const it of [ann, ben]) await waitFor("two turns of two are played", async () => /White to move/.test(await verdict(it)));
+}
+
+const GRIFFONS = `% griffons
+.meta preset "griffons"
+.meta name "Griffons"
+.meta description "A piece that steps diagonally and goes on as a rook"
+.domain Preset += { griffons }
+`;
+
+/** A preset from outside, with a piece of its own, set up and played. */
+async function customPiece(page) {
+  const griffon = readFileSync(new URL("../data/griffon/griffon.dl", import.meta.url), "utf8");
+  await page.goto(`${address}/rules`);
+  await page.locator("#rules").fill(GRIFFONS + griffon);
+  await waitFor("the griffon compiles", async () => (await page.locator("#found .yes").count()) === 1);
+  await page.getByRole("button", { name: "Set up a game with it" }).click();
+  await page.waitForURL(/rules=/);
+  await page.locator("svg.board").waitFor();
+  await waitFor("the preset is chosen", async () => /griffons/.test(await page.locator(".verdict .yes").innerText()));
+  await page.locator("#fen").fill("4k3/8/8/8/3G4/8/8/4K3 w - - 0 1");
+  await page.locator("#name").click();
+  await waitFor("the griffon is drawn", async () => (await square(page, "d4").getAttribute("aria-label")) === "d4, white griffon");
+  await page.locator("#seat").selectOption("both");
+  await page.getByRole("button", { name: "Make the game" }).click();
+  await page.waitForURL(/\/game\//);
+  await square(page, "d4").click();
+  await waitFor("its targets are shown", async () => (await page.locator(".dot").count()) > 8);
+  await shot(page, "griffon");
+  await square(page, "g5").click();
+  await waitFor("the griffon has moved", async () => (await square(page, "g5").getAttribute("aria-label")) === "g5, white griffon");
+}
+
+/** A game that starts from facts, and one that is read from PGN. */
+async function fromFactsAndPgn(page) {
+  await page.goto(address);
+  await page.locator("svg.board").waitFor();
+  await page.locator("#game").selectOption("piece-hp");
+  await waitFor("the facts are there", async () => (await page.locator(".badge").count()) === 32);
+  await page.getByRole("button", { name: "edit the position's facts" }).click();
+  const facts = await page.locator("#fen").inputValue();
+  check("facts are shown", facts.startsWith("{") && facts.includes('"hp"'));
+  await page.locator("#fen").fill(facts.replace('"attribute":"hp","value":2', '"attribute":"hp","value":7'));
+  await page.locator("#name").click();
+  await waitFor("the changed fact is on the board", async () => (await page.locator(".badge", { hasText: "hp7" }).count()) === 1);
+  await shot(page, "facts-editor");
+  await page.locator("#seat").selectOption("both");
+  await page.getByRole("button", { name: "Make the game" }).click();
+  await page.waitForURL(/\/game\//);
+  await waitFor("the game starts from it", async () => (await page.locator(".badge", { hasText: "hp7" }).count()) === 1);
+  await page.goto(address);
+  await page.locator("#fen").fill('[Variant "Knightmate"]\n\n1. e4 e5 2. d4 exd4 *');
+  await page.locator("#name").click();
+  await waitFor("a PGN is read", async () => /tags say/.test(await page.locator(".verdict").innerText()));
+  await page.locator("#seat").selectOption("both");
+  await page.getByRole("button", { name: "Make the game" }).click();
+  await page.waitForURL(/\/game\//);
+  await waitFor("the game goes on from the PGN", async () => (await page.locator(".list .move").count()) === 4);
+}
+
 async function main() {
   const ann = await person("ann");
   const ben = await person("ben");
 
   // The lobby: a preset on top of a game, and one that does not fit.
   await ann.goto(address);
-  await ann.locator("svg.board").waitFor();
+  await waitFor("the start position is drawn", async () => (await ann.locator(".piece").count()) === 32);
   await shot(ann, "lobby");
   check("the lobby lists games", (await ann.locator("#game option").count()) >= 6);
   await ann.locator("#fen").fill("nonsense");
@@ -154,13 +293,13 @@ async function main() {
   await ann.getByRole("button", { name: "Offer draw" }).click();
   await ben.getByRole("button", { name: "Decline" }).click();
   await waitFor("the draw is declined", async () => (await ann.locator(".offer").count()) === 0);
-  for (let step = 0; step < 60 && !(await finished(ann)); step += 1) await anyMove(step % 2 === 0 ? ann : ben);
-  if (!(await finished(ann))) {
-    ben.on("dialog", (dialog) => dialog.accept());
-    await ben.getByRole("button", { name: "Resign" }).click();
-  }
-  await waitFor("knightmate ends", async () => /wins|draw/i.test(await verdict(ben)));
-  await shot(ben, "knightmate-over");
+  ben.once("dialog", (dialog) => dialog.accept());
+  await ben.getByRole("button", { name: "Resign" }).click();
+  await waitFor("who gives up has lost", async () => /White wins: resignation/.test(await verdict(ann)));
+
+  await wholeGames(ann, ben);
+  await presetsInTheMiddle(ann, ben);
+  await turnOfTwo(ann, ben);
 
   // Other games to their end, by their own rules.
   const over = await person("dan");
@@ -241,29 +380,9 @@ async function main() {
   await square(over, "g3").click();
   await waitFor("a bishop leaps like a knight", async () => (await over.locator(".list .move").count()) === 1);
   await shot(over, "archbishops");
+  await customPiece(over);
+  await fromFactsAndPgn(over);
   check(`no script has failed${faults.length ? `: ${faults.join("; ")}` : ""}`, faults.length === 0);
-}
-
-const finished = async (page) => (await page.getByRole("button", { name: "Rematch" }).count()) > 0;
-
-/** Plays something, captures first, so that the game comes to an end. */
-async function anyMove(page) {
-  const before = await page.locator(".list .move").count();
-  const id = page.url().split("/").pop();
-  const played = await page.evaluate(async (game) => {
-    const token = localStorage.getItem(`seat:${game}`);
-    const headers = { authorization: `Bearer ${token}` };
-    const state = await (await fetch(`/api/v1/games/${game}`, { headers })).json();
-    const taken = new Set(state.position.pieces.map((it) => it.square));
-    const legal = state.position.legal;
-    const captures = legal.filter((it) => taken.has(it.to));
-    const from = captures.length ? captures : legal;
-    const one = from[(state.ply * 7) % from.length];
-    if (!one) return false;
-    const answer = await fetch(`/api/v1/games/${game}/moves`, { method: "POST", headers, body: JSON.stringify({ uci: one.uci, expected_ply: state.ply }) });
-    return answer.ok;
-  }, id);
-  if (played) await page.waitForFunction((count) => document.querySelectorAll(".list .move").length > count, before, { timeout: 15000 });
 }
 
 try {

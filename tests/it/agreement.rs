@@ -164,8 +164,12 @@ impl Walk {
         walk
     }
 
+    /// The first half interpreted, the second as machine code.
     fn run(&mut self, plies: u32) {
         while self.ply < plies {
+            if self.ply == plies / 2 {
+                self.world.plan().make_native();
+            }
             self.step();
             self.ply += 1;
         }
@@ -486,6 +490,9 @@ fn write(choices: &mut Choices, world: &mut World, inputs: &[(RelId, Input)]) {
 fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
     let program = Arc::new(compile(sources).unwrap_or_else(|it| panic!("{it}")));
     let plan = Plan::compile(Arc::clone(&program)).unwrap_or_else(|it| panic!("{name}: {it}"));
+    if seed % 2 == 1 {
+        plan.make_native();
+    }
     let mut world = World::new(Arc::new(plan), Backend::Bits);
     let referee = Referee::of(&program);
     statics_agree(&mut world, &referee);
@@ -529,6 +536,16 @@ fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
             panic!("{name}, seed {seed}, step {step}\n{difference}");
         }
     }
+}
+
+#[test]
+fn machine_code_is_made_where_it_is_known() {
+    let rules = load("chess");
+    let known = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    let plan =
+        Plan::compile(Arc::clone(start(&rules).program())).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(plan.make_native(), known && cfg!(feature = "native"));
+    assert!(!widened(&rules, 128).plan().make_native(), "rows of 128 bits are interpreted");
 }
 
 #[test]

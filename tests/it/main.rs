@@ -3,6 +3,7 @@
 mod agreement;
 mod budgets;
 mod cli;
+mod cli_explain;
 mod damage;
 mod cli_saves;
 mod explain;
@@ -38,5 +39,6 @@ mod switch;
 mod tidy;
 mod turns;
 mod traces;
+mod trials;
 mod verify;
 mod watch;

@@ -27,7 +27,7 @@ pub(crate) struct Row {
 
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
     let rules = library.load("chess", &[])?;
-    let rounds = if quick { 20 } else { 500 };
+    let rounds = if quick { 200 } else { 500 };
     let mut rows = Vec::new();
     for (position, fen) in POSITIONS {
         let mut game = setup::start(&rules, Some(fen))?;

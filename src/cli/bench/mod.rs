@@ -70,16 +70,19 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
 
     head(out, "Counting trees, million nodes a second")?;
     out.line(format_args!(
-        "{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}",
-        "game, position", "depth", "nodes", "rulemate", "peer", "ratio"
+        "{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}  {:>16}",
+        "game, position", "depth", "nodes", "rulemate", "peer", "ratio", "code made in, ms"
     ))?;
     for row in &answer.perft {
         let optional = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{it:.2}"));
         let name = format!("{}, {}", row.game, row.position);
         let (theirs, ratio) = (optional(row.peer_speed), optional(row.ratio()));
         out.line(format_args!(
-            "{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}",
-            row.depth, row.nodes, row.speed
+            "{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}  {:>16}",
+            row.depth,
+            row.nodes,
+            row.speed,
+            row.native.map_or("interpreted".into(), |it| format!("{it:.0}"))
         ))?;
     }
     out.line(format_args!("peer: {peer}"))?;

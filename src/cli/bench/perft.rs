@@ -32,7 +32,7 @@ const TREES: &[Tree] = &[
         game: "chess",
         position: "start",
         fen: START,
-        quick: (4, 197_281),
+        quick: (5, 4_865_609),
         full: (6, 119_060_324),
         peer: Some(("chess", START)),
     },
@@ -40,7 +40,7 @@ const TREES: &[Tree] = &[
         game: "chess",
         position: "kiwipete",
         fen: KIWIPETE,
-        quick: (3, 97_862),
+        quick: (4, 4_085_603),
         full: (5, 193_690_690),
         peer: Some(("chess", KIWIPETE)),
     },
@@ -48,8 +48,8 @@ const TREES: &[Tree] = &[
         game: "knightmate",
         position: "start",
         fen: "rkbqnbkr/pppppppp/8/8/8/8/PPPPPPPP/RKBQNBKR w KQkq - 0 1",
-        quick: (4, 139_774),
-        full: (5, 3_249_033),
+        quick: (5, 3_249_033),
+        full: (6, 74_568_983),
         // There the royal knight has the letter k and the king that is not royal the letter m.
         peer: Some(("knightmate", "rmbqkbmr/pppppppp/8/8/8/8/PPPPPPPP/RMBQKBMR w KQkq - 0 1")),
     },
@@ -57,7 +57,7 @@ const TREES: &[Tree] = &[
         game: "antichess",
         position: "start",
         fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1",
-        quick: (4, 153_299),
+        quick: (5, 2_732_672),
         full: (5, 2_732_672),
         peer: Some(("antichess", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1")),
     },
@@ -78,6 +78,9 @@ pub(crate) struct Row {
     pub(crate) position: &'static str,
     pub(crate) depth: u32,
     pub(crate) nodes: u64,
+    /// Milliseconds that making machine code took, once and not part of the speed. None where the
+    /// rules are interpreted.
+    pub(crate) native: Option<f64>,
     /// Million nodes a second.
     pub(crate) speed: f64,
     pub(crate) peer_speed: Option<f64>,
@@ -120,6 +123,8 @@ fn measure(
     let rounds = if quick { 3 } else { 2 };
     let rules = library.load(tree.game, &[])?;
     let mut game = setup::start(&rules, Some(tree.fen))?;
+    let meter = Meter::own();
+    let native = game.world_mut().plan().make_native().then(|| meter.elapsed().as_secs_f64() * 1e3);
     let (mut own, mut theirs) = (Duration::MAX, Duration::MAX);
     for _ in 0..rounds {
         own = own.min(timed(&mut game, depth, nodes)?);
@@ -135,6 +140,7 @@ fn measure(
         position: tree.position,
         depth,
         nodes,
+        native,
         speed: speed(nodes, own),
         peer_speed: (theirs < Duration::MAX).then(|| speed(nodes, theirs)),
     })

@@ -10,7 +10,7 @@ use super::code::{EffectCode, ExprId, ExprNode, ReactionCode};
 use super::compile::{Compiled, ReactionPlan};
 use super::run::State;
 use super::word::Word;
-use crate::rules::{Effect, VarId};
+use crate::rules::{Arith, Effect, VarId};
 
 impl<W: Word> State<W> {
     /// What the effects of a reaction come to, for each of its solutions.
@@ -117,11 +117,17 @@ impl<W: Word> State<W> {
 
     /// The value of an effect's expression. Effects are not lowered: they read the variables that
     /// the solution put in their registers.
+    #[inline]
     fn worth(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
         match c.code.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => Some(self.reg(reg)),
-            ExprNode::Binary(op, lhs, rhs) => op.apply(self.worth(c, lhs)?, self.worth(c, rhs)?),
+            ExprNode::Binary(op, lhs, rhs) => self.worth_of(c, op, [lhs, rhs]),
         }
+    }
+
+    #[inline(never)]
+    fn worth_of(&self, c: &Compiled<W>, op: Arith, sides: [ExprId; 2]) -> Option<i64> {
+        op.apply(self.worth(c, sides[0])?, self.worth(c, sides[1])?)
     }
 
     fn exprs(&self, c: &Compiled<W>, args: &[ExprId]) -> Option<Tuple> {

@@ -18,10 +18,10 @@ use super::word::Word;
 
 /// The bit evaluator behind one width of rows.
 pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
-    /// An input's fact has changed.
-    fn change(&mut self, change: Change);
-    /// A change is taken back, after [`Evaluator::rollback`].
-    fn undo(&mut self, change: Change);
+    /// Facts have changed, in this order.
+    fn follow(&mut self, changes: &[Change]);
+    /// Changes are taken back, the last first, before [`Evaluator::rollback`].
+    fn undo(&mut self, changes: &[Change]);
     fn mark(&mut self) -> EngineMark;
     fn rollback(&mut self, mark: EngineMark);
     fn commit(&mut self);
@@ -75,14 +75,18 @@ impl<W: Word> Engine<W> {
 }
 
 impl<W: Word> Evaluator for Engine<W> {
-    fn change(&mut self, change: Change) {
-        self.live.change(&self.c, change);
+    fn follow(&mut self, changes: &[Change]) {
+        for &change in changes {
+            self.live.change(&self.c, change);
+        }
     }
 
-    fn undo(&mut self, change: Change) {
-        for &rel in &self.c.inputs[usize::from(change.attr.0)] {
-            let entity = i64::from(change.entity.0);
-            self.live.write_input(&self.c, rel, entity, change.new, change.old);
+    fn undo(&mut self, changes: &[Change]) {
+        for change in changes.iter().rev() {
+            for &rel in &self.c.inputs[usize::from(change.attr.0)] {
+                let entity = i64::from(change.entity.0);
+                self.live.write_input(&self.c, rel, entity, change.new, change.old);
+            }
         }
     }
 

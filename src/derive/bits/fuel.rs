@@ -11,7 +11,7 @@ const SLICES: u32 = (STEPS / SLICE as u64) as u32;
 /// What is left of the budget.
 #[derive(Debug, Clone)]
 pub(super) struct Fuel {
-    left: i64,
+    pub(super) left: i64,
     slices: u32,
     /// Slices used up, by owner (rules, then reactions).
     spent: Vec<u32>,

@@ -14,12 +14,16 @@ use super::super::transaction::Output;
 use super::compile::{Compiled, Kept, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
+use super::machine::Turn;
 use super::planner::GIVEN;
 use super::run::State;
 use super::word::Word;
 
 /// How much room for tuples to be checked a session keeps for the next change.
 const MAX_IDLE_SUSPECTS: usize = 16;
+
+/// A session that sets so many marks is busy: its program is worth the time to make machine code.
+const BUSY: u32 = 1 << 14;
 
 /// What it costs to check a tuple, loops in the rules aside.
 const CHECK_STEPS: i64 = 8;
@@ -37,12 +41,14 @@ pub(super) struct Live<W> {
     pub(super) s: State<W>,
     journal: Vec<(u32, W)>,
     depth: usize,
+    /// How many marks were set.
+    marks: u32,
     /// Words of bits in `State::ready` for each frame.
     flags: usize,
     /// No bit of the current frame is set.
     clean: bool,
     pending: bool,
-    /// Relations all of whose tuples are to be checked: a bit each.
+    /// Kept relations all of whose tuples are to be checked, by turn.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
@@ -52,15 +58,16 @@ pub(super) struct Live<W> {
 impl<W: Word> Live<W> {
     pub(super) fn new(c: &Compiled<W>) -> Self {
         let s = State::new(c);
-        let flags = c.program.relations.len().div_ceil(64);
+        let flags = c.flags();
         let mut engine = Self {
             s,
             journal: Vec::new(),
             depth: 0,
+            marks: 0,
             flags,
             clean: true,
             pending: false,
-            unchecked: vec![false; c.program.relations.len()],
+            unchecked: vec![false; c.maintained.len()],
             scratch: Vec::new(),
             log: None,
         };
@@ -70,14 +77,14 @@ impl<W: Word> Live<W> {
 
     /// What may hold without any fact: no change of a fact would have it looked at.
     fn suspect_unprompted(&mut self, c: &Compiled<W>) {
-        for &rel in &c.unprompted {
-            let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
-            match &c.modes[usize::from(rel.0)] {
-                Mode::Block { .. } => {
-                    self.s.dirty[usize::from(rel.0)] = W::first(dense.sizes[0] as usize);
-                }
-                Mode::Tuple { .. } => self.unchecked[usize::from(rel.0)] = true,
-                _ => {}
+        for &turn in &c.unprompted {
+            let kept = &c.maintained[usize::from(turn)];
+            let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { continue };
+            if kept.by_block {
+                self.s.mark_dirty(turn, W::first(dense.sizes[0] as usize));
+            } else {
+                self.unchecked[usize::from(turn)] = true;
+                self.s.mark_due(turn);
             }
         }
         self.pending = true;
@@ -164,41 +171,53 @@ impl<W: Word> Live<W> {
 
     fn catch_up_all(&mut self, c: &Compiled<W>) {
         self.s.fuel.refill();
-        for kept in &c.maintained {
-            let at = usize::from(kept.rel.0);
-            if self.s.fuel.is_out() {
-                return;
-            }
-            if kept.by_block {
-                let mut blocks = std::mem::take(&mut self.s.dirty[at]);
-                while let Some(block) = blocks.pop() {
-                    if let Some(log) = &mut self.log {
-                        log.push((kept.rel, [block as i64].into_iter().collect()));
-                    }
-                    if kept.stride == 1 {
-                        self.derive_row(c, kept, block);
-                    } else {
-                        self.derive_block(c, kept, block);
-                    }
+        // Whoever catches up makes only later ones due.
+        for word in 0..self.s.due.len() {
+            while let Some(bit) = self.s.due[word].pop() {
+                let turn = word * 64 + bit;
+                let kept = &c.maintained[turn];
+                if self.s.fuel.is_out() {
+                    return;
                 }
-            } else if self.unchecked[at] || !self.s.suspects[at].is_empty() {
-                let Store::Dense(dense) = &c.stores[at] else { continue };
-                if std::mem::take(&mut self.unchecked[at]) {
-                    self.check_all(c, kept.rel, dense);
+                if kept.by_block {
+                    self.catch_up_blocks(c, kept, turn);
+                } else {
+                    self.catch_up_tuples(c, kept, turn);
                 }
-                let mut suspects = std::mem::take(&mut self.s.suspects[at]);
-                for tuple in &suspects {
-                    let tuple = &tuple[..dense.sizes.len()];
-                    if let Some(log) = &mut self.log {
-                        log.push((kept.rel, Tuple::from_slice(tuple)));
-                    }
-                    self.check_tuple(c, kept.rel, dense, tuple);
-                }
-                suspects.clear();
-                suspects.shrink_to(MAX_IDLE_SUSPECTS);
-                self.s.suspects[at] = suspects;
             }
         }
+    }
+
+    fn catch_up_blocks(&mut self, c: &Compiled<W>, kept: &Kept, turn: usize) {
+        let mut blocks = std::mem::take(&mut self.s.dirty[turn]);
+        while let Some(block) = blocks.pop() {
+            if let Some(log) = &mut self.log {
+                log.push((kept.rel, [block as i64].into_iter().collect()));
+            }
+            if kept.stride == 1 {
+                self.derive_row(c, kept, block);
+            } else {
+                self.derive_block(c, kept, block);
+            }
+        }
+    }
+
+    fn catch_up_tuples(&mut self, c: &Compiled<W>, kept: &Kept, turn: usize) {
+        let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
+        if std::mem::take(&mut self.unchecked[turn]) {
+            self.check_all(c, kept.rel, dense);
+        }
+        let mut suspects = std::mem::take(&mut self.s.suspects[turn]);
+        for tuple in &suspects {
+            let tuple = &tuple[..dense.sizes.len()];
+            if let Some(log) = &mut self.log {
+                log.push((kept.rel, Tuple::from_slice(tuple)));
+            }
+            self.check_tuple(c, kept.rel, dense, tuple);
+        }
+        suspects.clear();
+        suspects.shrink_to(MAX_IDLE_SUSPECTS);
+        self.s.suspects[turn] = suspects;
     }
 
     /// Checks every tuple that the relation could have.
@@ -502,6 +521,10 @@ impl<W: Word> Live<W> {
 
     pub(super) fn mark(&mut self, c: &Compiled<W>) -> EngineMark {
         self.catch_up(c);
+        self.marks = self.marks.saturating_add(1);
+        if self.marks == BUSY {
+            c.make_native();
+        }
         let mark = EngineMark { journal: self.journal.len(), depth: self.depth };
         self.depth += 1;
         self.s.frame = self.depth * c.frame_rows;
@@ -524,13 +547,7 @@ impl<W: Word> Live<W> {
             self.s.rows[at as usize] = old;
         }
         if self.pending {
-            for kept in &c.maintained {
-                let at = usize::from(kept.rel.0);
-                self.s.dirty[at] = W::default();
-                self.s.suspects[at].clear();
-                self.unchecked[at] = false;
-            }
-            self.pending = false;
+            self.forget_what_is_due();
         }
         self.depth = mark.depth;
         self.s.frame = self.depth * c.frame_rows;
@@ -544,6 +561,18 @@ impl<W: Word> Live<W> {
         if self.s.fuel.is_out() {
             self.forget(c);
         }
+    }
+
+    fn forget_what_is_due(&mut self) {
+        for word in 0..self.s.due.len() {
+            while let Some(bit) = self.s.due[word].pop() {
+                let turn = word * 64 + bit;
+                self.s.dirty[turn] = W::default();
+                self.s.suspects[turn].clear();
+                self.unchecked[turn] = false;
+            }
+        }
+        self.pending = false;
     }
 
     pub(super) fn commit(&mut self, c: &Compiled<W>) {
@@ -677,10 +706,11 @@ fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
 }
 
 #[inline]
-fn mark_dirty<W: Word>(s: &mut State<W>, consumer: RelId, block: W, guards: &[u32]) {
+fn mark_dirty<W: Word>(s: &mut State<W>, consumer: Turn, block: W, guards: &[u32]) {
     let block = guards.iter().fold(block, |block, it| block.and(s.rows[*it as usize]));
-    let slot = &mut s.dirty[usize::from(consumer.0)];
-    *slot = slot.or(block);
+    if !block.is_empty() {
+        s.mark_dirty(consumer, block);
+    }
 }
 
 /// Puts a tuple where plans look for it.

@@ -15,6 +15,9 @@ pub(super) const SLOTS: usize = 64;
 /// How far ahead to go on; filled in when the target is known.
 pub(super) type Skip = u16;
 
+/// Which of the kept relations: their number in the order in which they catch up.
+pub(super) type Turn = u16;
+
 /// The place of a row or a value: base plus two registers times strides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -391,12 +394,14 @@ pub(super) enum Inst {
         store: StoreId,
         values: u32,
     },
+    /// Tuples and blocks of kept relations that may have changed; a relation is given by its turn
+    /// to catch up.
     Suspect {
-        relation: u16,
+        turn: Turn,
         values: u32,
     },
     Dirty {
-        relation: u16,
+        turn: Turn,
         block: Reg,
     },
     /// A solution of a reaction's body, in these registers.

@@ -20,6 +20,11 @@ mod general;
 mod live;
 mod engine;
 mod dump;
+#[cfg(feature = "native")]
+mod native;
+#[cfg(not(feature = "native"))]
+#[path = "native/absent.rs"]
+mod native;
 
 use std::sync::Arc;
 
@@ -64,6 +69,15 @@ impl BitPlan {
             }
         };
         Ok(Self(widths))
+    }
+
+    /// Makes machine code where that can be. Whether there is some.
+    pub(super) fn make_native(&self) -> bool {
+        match &self.0 {
+            Widths::W64(it) => it.make_native(),
+            Widths::W128(it) => it.make_native(),
+            Widths::W256(it) => it.make_native(),
+        }
     }
 
     /// The rows of a new, empty session.

@@ -6,7 +6,7 @@ use super::code::{ExprId, ExprNode, REGS, Reg, RegList, Space};
 use super::compile::Compiled;
 use super::fuel::Fuel;
 use super::layout::{NONE, Sparse};
-use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm};
+use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::Fold;
@@ -35,8 +35,11 @@ pub(super) struct State<W> {
     slots: [W; SLOTS],
     /// The arguments of the action whose reactions run.
     pub(super) args: Tuple,
+    /// What may have changed of each kept relation, by turn: tuples or blocks. Relations with any
+    /// have a bit in `due`.
     pub(super) suspects: Vec<Vec<[i64; GIVEN.len()]>>,
     pub(super) dirty: Vec<W>,
+    pub(super) due: Vec<u64>,
     /// Values of the named variables of a reaction's solutions, one solution after the other.
     pub(super) solutions: Vec<i64>,
     pub(super) solved: usize,
@@ -55,6 +58,7 @@ pub(super) struct State<W> {
 impl<W: Word> State<W> {
     pub(super) fn new(compiled: &Compiled<W>) -> Self {
         let relations = compiled.program.relations.len();
+        let kept = compiled.maintained.len();
         let mut regs = [0; REGS];
         for &(value, reg) in &compiled.code.constants {
             regs[usize::from(reg)] = value;
@@ -70,8 +74,9 @@ impl<W: Word> State<W> {
             regs,
             slots: [W::default(); SLOTS],
             args: Tuple::new(),
-            suspects: vec![Vec::new(); relations],
-            dirty: vec![W::default(); relations],
+            suspects: vec![Vec::new(); kept],
+            dirty: vec![W::default(); kept],
+            due: vec![0; kept.div_ceil(64)],
             solutions: Vec::new(),
             solved: 0,
             next_entity: 0,
@@ -126,6 +131,17 @@ impl<W: Word> State<W> {
     /// Runs a stretch. True when a `Found` stopped it.
     #[inline]
     pub(super) fn exec(&mut self, c: &Compiled<W>, pc: u32) -> bool {
+        match c.native.get() {
+            Some(Some(native)) if self.counts.is_none() => match native.entry(pc) {
+                Some(code) => code.run(self, c),
+                None => self.interpret(c, pc),
+            },
+            _ => self.interpret(c, pc),
+        }
+    }
+
+    #[inline(never)]
+    fn interpret(&mut self, c: &Compiled<W>, pc: u32) -> bool {
         let pc = pc as usize;
         if self.counts.is_some() { self.run::<true>(c, pc) } else { self.run::<false>(c, pc) }
     }
@@ -349,25 +365,6 @@ impl<W: Word> State<W> {
                 Inst::Compare { op, lhs, rhs, skip } => {
                     check!(op.holds(self.reg(*lhs), self.reg(*rhs)), skip);
                 }
-                Inst::CompareExpr { op, lhs, rhs, skip } => {
-                    let holds = match (self.expr(c, *lhs), self.expr(c, *rhs)) {
-                        (Some(lhs), Some(rhs)) => op.holds(lhs, rhs),
-                        _ => false,
-                    };
-                    check!(holds, skip);
-                }
-                Inst::Let { reg, expr, skip } => match self.expr(c, *expr) {
-                    Some(value) => self.regs[usize::from(*reg)] = value,
-                    None => {
-                        pc += usize::from(*skip);
-                        continue;
-                    }
-                },
-                Inst::Value { reg, expr } => {
-                    let value = self.expr(c, *expr);
-                    self.lacks_value |= value.is_none();
-                    self.regs[usize::from(*reg)] = value.unwrap_or(0);
-                }
                 Inst::Spend { steps } => {
                     if COUNT && let Some(counts) = &mut self.counts {
                         counts[c.machine.owner[pc] as usize] -= 1; // no work of the rule's
@@ -387,40 +384,38 @@ impl<W: Word> State<W> {
                     check!(self.exec(c, pc as u32 + 1) != *negated, skip);
                     pc += usize::from(*body);
                 }
-                Inst::Fold { fold, results, body, skip } => {
-                    let results = c.machine.lists[*results as usize];
-                    check!(self.fold(c, *fold, pc as u32 + 1, results), skip);
+                Inst::Fold { body, skip, .. } => {
+                    check!(self.step(c, pc), skip);
                     pc += usize::from(*body);
                 }
-                Inst::Fix { at, reg, body } => {
-                    self.fix(c, self.at(at), *reg, pc as u32 + 1);
+                Inst::Fix { body, .. } | Inst::FixFrame { body, .. } => {
+                    self.step(c, pc);
                     pc += usize::from(*body);
                 }
-                Inst::FixFrame { at, reg, body } => {
-                    self.fix(c, self.at(at) + frame, *reg, pc as u32 + 1);
-                    pc += usize::from(*body);
-                }
-                Inst::Scan { scan, body } => {
-                    if self.scan(c, *scan, pc as u32 + 1) {
+                Inst::Scan { body, .. } => {
+                    if self.step(c, pc) {
                         return true;
                     }
                     pc += usize::from(*body);
                 }
-                Inst::TestScan { scan, negated, skip } => {
-                    check!(self.scan_hits(c, *scan) != *negated, skip);
-                }
+                Inst::CompareExpr { skip, .. }
+                | Inst::Let { skip, .. }
+                | Inst::TestScan { skip, .. } => check!(self.step(c, pc), skip),
                 Inst::Chase { chase } => {
                     self.chase(c, &c.machine.chases[*chase as usize], acc);
                 }
-                Inst::EmitTuple { store, values } => self.emit_tuple(c, pc, *store, *values),
-                Inst::Collect { key, values } => self.collect(c, pc, *key, *values),
-                Inst::Suspect { relation, values } => self.suspect(c, pc, *relation, *values),
-                Inst::Dirty { relation, block } => {
-                    let block = W::one(self.reg(*block) as usize);
-                    let slot = &mut self.dirty[usize::from(*relation)];
-                    *slot = slot.or(block);
+                Inst::Value { .. }
+                | Inst::EmitTuple { .. }
+                | Inst::Collect { .. }
+                | Inst::Suspect { .. }
+                | Inst::React { .. }
+                | Inst::Args { .. } => {
+                    self.step(c, pc);
                 }
-                Inst::React { named } => self.react(c, pc, *named),
+                Inst::Dirty { turn, block } => {
+                    let block = W::one(self.reg(*block) as usize);
+                    self.mark_dirty(*turn, block);
+                }
                 Inst::Enter { entry } => {
                     let entry = &c.machine.entries[*entry as usize];
                     if !self.enter(entry) {
@@ -428,12 +423,61 @@ impl<W: Word> State<W> {
                         continue;
                     }
                 }
-                Inst::Args { regs } => self.load_args(c, *regs),
                 Inst::Found => return true,
                 Inst::Halt => return false,
             }
             pc += 1;
         }
+    }
+
+    /// Does one of the instructions that are more than a few steps: those that machine code leaves to
+    /// the interpreter. Whether it holds, or found something.
+    pub(super) fn step(&mut self, c: &Compiled<W>, pc: usize) -> bool {
+        let body = pc as u32 + 1;
+        match c.machine.insts[pc] {
+            Inst::CompareExpr { op, lhs, rhs, .. } => {
+                return match (self.expr(c, lhs), self.expr(c, rhs)) {
+                    (Some(lhs), Some(rhs)) => op.holds(lhs, rhs),
+                    _ => false,
+                };
+            }
+            Inst::Let { reg, expr, .. } => match self.expr(c, expr) {
+                Some(value) => self.regs[usize::from(reg)] = value,
+                None => return false,
+            },
+            Inst::Value { reg, expr } => {
+                let value = self.expr(c, expr);
+                self.lacks_value |= value.is_none();
+                self.regs[usize::from(reg)] = value.unwrap_or(0);
+            }
+            Inst::Fold { fold, results, .. } => {
+                return self.fold(c, fold, body, c.machine.lists[results as usize]);
+            }
+            Inst::Fix { at, reg, .. } => self.fix(c, self.at(&at), reg, body),
+            Inst::FixFrame { at, reg, .. } => self.fix(c, self.at(&at) + self.frame, reg, body),
+            Inst::Scan { scan, .. } => return self.scan(c, scan, body),
+            Inst::TestScan { scan, negated, .. } => return self.scan_hits(c, scan) != negated,
+            Inst::EmitTuple { store, values } => self.emit_tuple(c, pc, store, values),
+            Inst::Collect { key, values } => self.collect(c, pc, key, values),
+            Inst::Suspect { turn, values } => self.suspect(c, pc, turn, values),
+            Inst::React { named } => self.react(c, pc, named),
+            Inst::Args { regs } => self.load_args(c, regs),
+            other => debug_assert!(false, "{other:?} is done elsewhere"),
+        }
+        true
+    }
+
+    /// Blocks of a kept relation may have changed.
+    #[inline(always)]
+    pub(super) fn mark_dirty(&mut self, turn: Turn, blocks: W) {
+        let slot = &mut self.dirty[usize::from(turn)];
+        *slot = slot.or(blocks);
+        self.mark_due(turn);
+    }
+
+    #[inline(always)]
+    pub(super) fn mark_due(&mut self, turn: Turn) {
+        self.due[usize::from(turn / 64)] |= 1 << (turn % 64);
     }
 
     #[inline(always)]
@@ -615,8 +659,8 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn suspect(&mut self, c: &Compiled<W>, pc: usize, relation: u16, values: u32) {
-        if !self.has_room(c, pc, self.suspects[usize::from(relation)].len()) {
+    pub(super) fn suspect(&mut self, c: &Compiled<W>, pc: usize, turn: Turn, values: u32) {
+        if !self.has_room(c, pc, self.suspects[usize::from(turn)].len()) {
             return;
         }
         let list = c.machine.lists[values as usize];
@@ -625,7 +669,8 @@ impl<W: Word> State<W> {
         for (value, &reg) in tuple.iter_mut().zip(regs) {
             *value = self.reg(reg);
         }
-        self.suspects[usize::from(relation)].push(tuple);
+        self.suspects[usize::from(turn)].push(tuple);
+        self.mark_due(turn);
     }
 
     /// Pays for one more row of a list that has so many.
@@ -640,7 +685,7 @@ impl<W: Word> State<W> {
 
     /// Follows a function from each member of the rows while it is on a passable one.
     #[inline(never)]
-    fn chase(&mut self, c: &Compiled<W>, chase: &Chase, passable: W) {
+    pub(super) fn chase(&mut self, c: &Compiled<W>, chase: &Chase, passable: W) {
         let mut at = self.at(&chase.row) + if chase.frame { self.frame } else { 0 };
         for value in 0..i64::from(chase.size) {
             let mut rest = self.rows[at];
@@ -735,7 +780,7 @@ impl<W: Word> State<W> {
 
     /// One more solution of a reaction's body.
     #[inline]
-    fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
+    pub(super) fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
         if !self.has_room(c, pc, self.solutions.len()) {
             return;
         }

@@ -20,6 +20,9 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     fn pop(&mut self) -> Option<usize>;
     /// The first `n` members.
     fn first(n: usize) -> Self;
+    /// These of the first 64 members.
+    #[cfg(feature = "native")]
+    fn from_low(row: u64) -> Self;
 }
 
 impl Word for u64 {
@@ -72,6 +75,11 @@ impl Word for u64 {
     #[inline(always)]
     fn first(n: usize) -> Self {
         if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+    }
+    #[cfg(feature = "native")]
+    #[inline(always)]
+    fn from_low(row: u64) -> Self {
+        row
     }
 }
 
@@ -144,5 +152,10 @@ impl<const N: usize> Word for Wide<N> {
     #[inline(always)]
     fn first(n: usize) -> Self {
         Self(std::array::from_fn(|at| u64::first(n.saturating_sub(64 * at))))
+    }
+    #[cfg(feature = "native")]
+    #[inline(always)]
+    fn from_low(row: u64) -> Self {
+        Self(std::array::from_fn(|at| if at == 0 { row } else { 0 }))
     }
 }

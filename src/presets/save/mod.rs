@@ -22,7 +22,7 @@ use crate::facts::json::JsonError;
 use crate::facts::{Document, SaveError, SavedFact};
 use crate::rules::Source;
 
-pub use make::Content;
+pub use make::{Content, MakeError};
 pub use restore::{Difference, Restored, RulesFrom, Step};
 
 /// The version of the format that is written. Version 1 was a list of facts and no more.
@@ -63,7 +63,8 @@ pub struct SavedMove {
     pub facts: String,
     /// The key of the position after it, for repetitions.
     pub position: String,
-    /// Why it was legal, as the checker of proofs reads it.
+    /// Why it was legal, as the checker of proofs reads it: a proof, or `{"tried": ...}` for what was
+    /// decided by playing it out.
     pub proof: Value,
 }
 

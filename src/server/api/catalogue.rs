@@ -52,13 +52,24 @@ fn games(catalogue: &Catalogue) -> Vec<Value> {
 }
 
 fn presets(catalogue: &Catalogue) -> Vec<Value> {
-    let entry = |it: &crate::presets::PresetEntry| json!({ "preset": it.preset, "name": it.name, "description": it.description });
+    let entry = |it: &crate::presets::PresetEntry| {
+        let options: Vec<String> = catalogue.notes_of(&it.preset, "option");
+        let not_with = it.incompatible.iter().map(|it| json!({ "preset": it.0, "reason": it.1 }));
+        json!({
+            "preset": it.preset,
+            "name": it.name,
+            "description": it.description,
+            "options": options,
+            "requires": it.requires,
+            "incompatible": not_with.collect::<Vec<Value>>(),
+        })
+    };
     catalogue.presets().iter().map(entry).collect()
 }
 
 /// Whether a game and presets work together, before a game is made of them.
 #[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
-    (status = 200, description = "They do: what is active, in full, and the position that it starts from", body = Value),
+    (status = 200, description = "They do: what is `active`, in full, the `position` that it starts from and its `facts` as text; `conflicts` are what two presets both say, and which one holds", body = Value),
     (status = 422, description = "They do not, and why", body = ProblemBody),
 ))]
 pub(super) async fn check_presets(
@@ -71,14 +82,20 @@ pub(super) async fn check_presets(
     let active: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
     let sides = ruleset.sides();
     let look = move || {
-        let game = ruleset.start(wanted.fen.as_deref());
-        game.map(|mut game| game.view())
+        let game = match &wanted.facts {
+            Some(facts) => ruleset.resume_text(&facts.to_string()),
+            None => ruleset.start(wanted.fen.as_deref()),
+        };
+        game.map(|mut game| (Catalogue::conflicts(&mut game), game.to_json(), game.view()))
     };
     let looked = tokio::task::spawn_blocking(look).await;
     let failed = |_| Problem::unprocessable("bad_rules", "the rules cannot be run");
     let view = looked.map_err(failed)?;
     let view = view.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
-    Ok(Json(json!({ "active": active, "sides": sides, "position": view })))
+    let (conflicts, facts, view) = view;
+    Ok(Json(json!({
+        "active": active, "sides": sides, "conflicts": conflicts, "position": view, "facts": facts,
+    })))
 }
 
 /// What came of an upload.

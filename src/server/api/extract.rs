@@ -13,7 +13,7 @@ use crate::server::problem::Problem;
 
 /// A body as JSON. An empty one is an empty object.
 #[derive(Debug)]
-pub(super) struct Body<T>(pub(super) T);
+pub(in crate::server) struct Body<T>(pub(in crate::server) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;

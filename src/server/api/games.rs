@@ -11,7 +11,7 @@ use super::extract::{Body, Query, Token};
 use super::requests::{Acting, After, Asking, At, Exporting, Joining, Listing, Moving, NewGame};
 use crate::server::ProblemBody;
 use crate::server::core::{Act, Answer, Input, Seat, TokenHash};
-use crate::server::host::{Wish, new_token};
+use crate::server::host::{Import, Wish, new_token};
 use crate::server::problem::Problem;
 use crate::server::store::Summary;
 use crate::server::transcript;
@@ -28,14 +28,18 @@ const LISTED: usize = 200;
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
-    Body(new): Body<NewGame>,
+    Body(mut new): Body<NewGame>,
 ) -> Result<Response, Problem> {
+    let import = match new.pgn.take() {
+        None => Import::default(),
+        Some(text) => from_pgn(&web, &text, &mut new).await?,
+    };
     let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash().to_owned());
     let token = new.seat.as_ref().map(|_| new_token()).transpose()?;
     let mut wish = Wish {
         open: new.seat.is_none(),
         facts: new.facts.map(|it| it.to_string()),
-        game: new.game,
+        game: new.game.unwrap_or_else(|| "chess".to_owned()),
         presets: new.presets,
         fen: new.fen,
         rules: new.rules,
@@ -43,6 +47,7 @@ pub(super) async fn create(
         chat: new.chat,
         listed: new.listed && new.seat.is_some(),
         seats: Vec::new(),
+        import,
     };
     if let (Some(seat), Some(token)) = (&new.seat, &token) {
         let names = sides(&web, &rules, &wish).await?;
@@ -60,6 +65,23 @@ pub(super) async fn create(
     }
     let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
     Ok((StatusCode::CREATED, location, Json(state)).into_response())
+}
+
+/// What a PGN says of the game that is wanted, where the request itself says nothing.
+async fn from_pgn(web: &Web, text: &str, new: &mut NewGame) -> Result<Import, Problem> {
+    let bad = |it: String| Problem::unprocessable("bad_import", it);
+    let read = transcript::read(text).map_err(bad)?;
+    new.game = new.game.take().or(read.game);
+    new.fen = new.fen.take().or(read.fen);
+    if new.presets.is_empty() {
+        new.presets = read.presets;
+    }
+    if let Some(hash) = read.rules.filter(|_| new.rules.is_none())
+        && web.host.know_rules(&hash).await.is_ok()
+    {
+        new.rules = Some(hash);
+    }
+    Ok(Import { moves: read.moves, ended: read.ended })
 }
 
 /// The names of the sides of a game that is not there yet.

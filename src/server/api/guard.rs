@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::Web;
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 
 /// Scripts, styles and connections of this server alone; nothing inline.
@@ -18,10 +19,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       frame-ancestors 'none'";
 
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+    // An address has no secrets in it; headers and bodies have, and are not told.
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let started = std::time::Instant::now();
     let mut response = match refuse(&web, &request) {
         Some(problem) => problem.into_response(),
         None => typed(next.run(request).await),
     };
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+    tracing::debug!(%method, path, status, micros, "request");
     let headers = response.headers_mut();
     let mut set = |name, value| headers.insert(name, HeaderValue::from_static(value));
     set("content-security-policy", POLICY);
@@ -56,8 +62,12 @@ fn refuse(web: &Web, request: &Request) -> Option<Problem> {
         return Some(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
     }
     let address = address(web, request)?;
-    let makes_games = *request.method() == Method::POST && request.uri().path() == "/api/v1/games";
-    if web.limits.admits(address, makes_games) {
+    let cost = match request.uri().path() {
+        "/api/v1/games" if !is_read => Cost::Game,
+        "/api/v1/rules" | "/api/v1/presets/check" if !is_read => Cost::Compiling,
+        _ => Cost::Little,
+    };
+    if web.limits.admits(address, cost) {
         return None;
     }
     web.host.metrics.limited();

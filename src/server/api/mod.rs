@@ -1,7 +1,7 @@
 //! The HTTP API under `/api/v1`, described at `/openapi.json` by the handlers themselves.
 
 mod catalogue;
-mod extract;
+pub(super) mod extract;
 mod games;
 mod guard;
 mod operations;
@@ -69,10 +69,12 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(catalogue::catalogue))
         .routes(routes!(catalogue::check_presets))
         .routes(routes!(catalogue::upload))
+        .routes(routes!(lichess::account::create))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
         .routes(routes!(operations::metrics))
         .split_for_parts();
+    let (lichess, streams) = lichess::routes();
     let description = serde_json::to_string(&description).unwrap_or_default();
     let timeout = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, TIMEOUT);
     let json = [("content-type", "application/json")];
@@ -80,9 +82,10 @@ pub fn router(web: Web) -> Router {
         .merge(api)
         .route("/openapi.json", get(move || std::future::ready((json, description.clone()))))
         .merge(page::routes())
+        .merge(lichess)
         .layer(timeout)
         // Streams and sockets live as long as they like: no time-out.
-        .merge(lichess::routes())
+        .merge(streams)
         .route("/ws/v1/games/{id}", get(socket::open))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)

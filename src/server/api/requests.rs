@@ -10,9 +10,8 @@ use crate::server::store::GameState;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewGame {
-    /// The name of a game in the catalogue; of numbered ones `chess960:position=518`.
-    #[serde(default = "default_game")]
-    pub(super) game: String,
+    /// The name of a game in the catalogue (chess if absent); of numbered ones `chess960:position=518`.
+    pub(super) game: Option<String>,
     /// Presets on top of the game's own, as `NAME[:SCOPE][:OPTION=VALUE,...]`.
     #[serde(default)]
     pub(super) presets: Vec<String>,
@@ -20,6 +19,8 @@ pub(super) struct NewGame {
     pub(super) fen: Option<String>,
     /// Facts to start from, as exported.
     pub(super) facts: Option<serde_json::Value>,
+    /// A game in PGN to go on with: its game, presets and position hold unless others are given here.
+    pub(super) pgn: Option<String>,
     /// The id of uploaded rules.
     pub(super) rules: Option<String>,
     pub(super) clock: Option<Control>,
@@ -34,10 +35,6 @@ pub(super) struct NewGame {
     /// Whether the list of games shows it.
     #[serde(default)]
     pub(super) listed: bool,
-}
-
-fn default_game() -> String {
-    "chess".to_owned()
 }
 
 /// Somebody sits down.
@@ -132,6 +129,8 @@ pub(super) struct Combination {
     #[serde(default)]
     pub(super) presets: Vec<String>,
     pub(super) fen: Option<String>,
+    /// Facts to start from, as exported.
+    pub(super) facts: Option<serde_json::Value>,
     pub(super) rules: Option<String>,
 }
 

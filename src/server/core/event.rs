@@ -87,6 +87,9 @@ pub enum Event {
         san: String,
         side: usize,
         turn_goes_on: bool,
+        /// What the rules say about it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
         /// What each side has left after it, in milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         clocks: Option<Vec<u64>>,

@@ -20,6 +20,12 @@ pub trait Rules {
     /// Takes the last actions back.
     fn take_back(&mut self, actions: usize);
 
+    /// The position as text, with what led to it, if it can be had back from there without the
+    /// moves being played.
+    fn keep(&self) -> Option<String> {
+        None
+    }
+
     /// How the game ended, if it has.
     fn outcome(&self) -> Option<Outcome>;
 
@@ -50,6 +56,8 @@ pub struct Played {
     pub side: usize,
     /// The same side goes on with its turn.
     pub turn_goes_on: bool,
+    /// What the rules say about it.
+    pub notes: Vec<String>,
 }
 
 /// How a game ended.

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::clock::Clocks;
 use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 use super::refusal::Refusal;
-use super::rules::{Outcome, Refused, Rules};
+use super::rules::{Outcome, Played, Refused, Rules};
 
 /// As many events as one game may have.
 const EVENTS: u64 = 20_000;
@@ -63,6 +63,14 @@ pub enum Input {
     Tick,
 }
 
+/// How a game ended that was played elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The side that won, the first or the second; none for a draw.
+    pub winner: Option<usize>,
+    pub reason: String,
+}
+
 /// What was made of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Answer {
@@ -94,6 +102,9 @@ pub struct Line {
     pub side: usize,
     /// The same side goes on with its turn.
     pub turn_goes_on: bool,
+    /// What the rules say about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// When it was played, in milliseconds since 1970.
     pub at: u64,
     /// What each side had left after it, in milliseconds.
@@ -128,10 +139,14 @@ pub struct Table<R> {
     rematch: Option<String>,
     /// The presets in force beyond the game's own.
     presets: Vec<String>,
+    /// What was in force before each change, and the number of actions played then.
+    changed: Vec<(usize, Vec<String>)>,
     answers: HashMap<(usize, String), Answer>,
     /// The last event, and the latest time that was seen.
     v: u64,
     now: u64,
+    /// When the last event was.
+    touched: u64,
 }
 
 impl<R: Rules> Table<R> {
@@ -160,6 +175,36 @@ impl<R: Rules> Table<R> {
         Ok((table, events))
     }
 
+    /// Plays moves that were made elsewhere before, each for the side whose turn it is, and ends the
+    /// game as it ended there, if the rules have not ended it.
+    ///
+    /// # Errors
+    /// A move that is refused, by its number from 0; the table is then of no use any more.
+    pub fn lead_in(
+        &mut self,
+        moves: &[String],
+        ended: Option<Recorded>,
+    ) -> Result<Vec<Entry>, (usize, Refusal)> {
+        let mut events = Vec::new();
+        for (at, text) in moves.iter().enumerate() {
+            if self.v >= EVENTS / 2 {
+                return Err((at, Refusal::Full(EVENTS / 2)));
+            }
+            let by = self.rules.side();
+            self.play(&mut events, by, text, None, None).map_err(|it| (at, it))?;
+        }
+        if let Some(Recorded { winner, reason }) = ended.filter(|_| self.outcome.is_none()) {
+            // How the rules call it if this side wins: as if the other had given up.
+            let won = winner.map(|it| self.rules.resign(usize::from(it == 0)));
+            let outcome = match won {
+                Some(Ok(outcome)) => Outcome { reason, ..outcome },
+                _ => Outcome { outcome: "draw".into(), reason, winner: None },
+            };
+            self.end(&mut events, outcome, None, None);
+        }
+        Ok(events)
+    }
+
     /// The game that a log tells. The first entry is its creation, which `rules` were made from.
     ///
     /// # Errors
@@ -167,6 +212,24 @@ impl<R: Rules> Table<R> {
     pub fn replay(rules: R, setup: Setup, log: &[Entry]) -> Result<Self, (u64, Refused)> {
         let mut table = Self::empty(rules, setup);
         table.follow(log)?;
+        Ok(table)
+    }
+
+    /// The game that a log tells, of which the rules have seen the events up to `seen` already.
+    ///
+    /// # Errors
+    /// As [`Table::replay`].
+    pub fn replay_after(
+        seen: u64,
+        rules: R,
+        setup: Setup,
+        log: &[Entry],
+    ) -> Result<Self, (u64, Refused)> {
+        let mut table = Self::empty(rules, setup);
+        let known = log.iter().take_while(|it| it.v <= seen).count();
+        let (before, after) = log.split_at(known);
+        before.iter().for_each(|it| table.record(it));
+        table.follow(after)?;
         Ok(table)
     }
 
@@ -197,6 +260,7 @@ impl<R: Rules> Table<R> {
             clocks: setup.clock.map(|it| Clocks::new(it, sides)),
             seats: vec![None; sides],
             presets: setup.presets.clone(),
+            changed: Vec::new(),
             rules,
             setup,
             lines: Vec::new(),
@@ -206,6 +270,7 @@ impl<R: Rules> Table<R> {
             answers: HashMap::new(),
             v: 0,
             now: 0,
+            touched: 0,
         }
     }
 
@@ -257,6 +322,11 @@ impl<R: Rules> Table<R> {
     /// The number of the last event.
     pub fn v(&self) -> u64 {
         self.v
+    }
+
+    /// When the last event was.
+    pub fn touched(&self) -> u64 {
+        self.touched
     }
 
     /// What each side has left.
@@ -462,8 +532,9 @@ impl<R: Rules> Table<R> {
             }
             it.at(self.now)
         });
-        let (uci, san, turn_goes_on) = (played.uci, played.san, played.turn_goes_on);
-        self.push(events, Event::Played { ply, uci, san, side: by, turn_goes_on, clocks, id });
+        let Played { uci, san, turn_goes_on, notes, .. } = played;
+        let side = by;
+        self.push(events, Event::Played { ply, uci, san, side, turn_goes_on, notes, clocks, id });
         if let Some(outcome) = self.rules.outcome() {
             self.end(events, outcome, None, None);
         }
@@ -595,6 +666,7 @@ impl<R: Rules> Table<R> {
     fn record(&mut self, entry: &Entry) {
         self.v = entry.v;
         self.now = self.now.max(entry.at);
+        self.touched = entry.at;
         match &entry.event {
             Event::Created(_) => {}
             Event::Seated { side, seat } => {
@@ -602,12 +674,13 @@ impl<R: Rules> Table<R> {
                     *place = Some(seat.clone());
                 }
             }
-            Event::Played { uci, san, side, turn_goes_on, clocks, id, .. } => {
+            Event::Played { uci, san, side, turn_goes_on, notes, clocks, id, .. } => {
                 self.lines.push(Line {
                     uci: uci.clone(),
                     san: san.clone(),
                     side: *side,
                     turn_goes_on: *turn_goes_on,
+                    notes: notes.clone(),
                     at: entry.at,
                     clocks: clocks.clone(),
                 });
@@ -642,6 +715,9 @@ impl<R: Rules> Table<R> {
             Event::TakenBack { by, to, clocks, id } => {
                 let mid_turn = self.lines.last().is_some_and(|it| it.turn_goes_on);
                 self.lines.truncate(*to);
+                while let Some((_, before)) = self.changed.pop_if(|it| it.0 > *to) {
+                    self.presets = before;
+                }
                 self.offers = Offers::default();
                 if !mid_turn {
                     self.set_clocks(clocks.as_deref(), entry.at);
@@ -649,7 +725,8 @@ impl<R: Rules> Table<R> {
                 self.done(*by, id.as_deref());
             }
             Event::PresetsChanged { by, presets, id } => {
-                self.presets = presets.clone();
+                let before = std::mem::replace(&mut self.presets, presets.clone());
+                self.changed.push((self.lines.len(), before));
                 self.offers.presets = None;
                 self.done(*by, id.as_deref());
             }

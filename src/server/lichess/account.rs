@@ -7,9 +7,12 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use super::Plain;
+use crate::server::ProblemBody;
 use crate::server::api::Web;
+use crate::server::api::extract::Body;
 use crate::server::core::TokenHash;
 use crate::server::host::new_token;
 use crate::server::problem::Problem;
@@ -58,18 +61,22 @@ pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
     Ok(Account { name, token: TokenHash::from_text(hash) })
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct NewAccount {
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::server) struct NewAccount {
+    /// 2 to 20 letters, digits, `-` or `_`.
     name: String,
 }
 
-/// Makes an account: its token is shown this once.
-pub(super) async fn create(
+/// Makes an account for clients of lichess' API: its token is shown this once.
+#[utoipa::path(post, path = "/api/v1/accounts", request_body = NewAccount, responses(
+    (status = 201, description = "`name` and `token`", body = Value),
+    (status = 409, description = "The name is taken", body = ProblemBody),
+))]
+pub(in crate::server) async fn create(
     State(web): State<Web>,
-    body: axum::body::Bytes,
+    Body(NewAccount { name }): Body<NewAccount>,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
-    let read = serde_json::from_slice(&body);
-    let NewAccount { name } = read.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
     let plain = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
     if !plain || !(2..=20).contains(&name.len()) {
         let message = "a name has 2 to 20 letters, digits, - or _";

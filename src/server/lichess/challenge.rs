@@ -119,8 +119,8 @@ pub(super) async fn create(
     web.host.ruleset(web.host.library.own_hash(), &variant, &[]).await?;
     let id = new_token()?[..12].to_owned();
     let clock = number(&fields, "clock.limit").map(|limit| Control {
-        initial: limit * 1000,
-        increment: number(&fields, "clock.increment").unwrap_or(0) * 1000,
+        initial: limit.saturating_mul(1000),
+        increment: number(&fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
         delay: 0,
     });
     let color = match text("color") {

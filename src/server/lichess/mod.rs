@@ -4,7 +4,7 @@
 //! Challenges and who listens are kept in memory alone: after a restart one challenges again.
 //! Deliberately absent: ratings, tournaments, anything that is not playing a game.
 
-mod account;
+pub(super) mod account;
 mod challenge;
 mod game;
 mod stream;
@@ -33,11 +33,11 @@ pub struct Hall {
     games: Mutex<HashMap<String, Vec<(String, &'static str)>>>,
 }
 
-pub(super) fn routes() -> Router<Web> {
+/// What is answered at once, and the streams, which live as long as they like.
+pub(super) fn routes() -> (Router<Web>, Router<Web>) {
+    let mut streams = Router::new().route("/api/stream/event", get(stream::events));
     let mut router = Router::new()
-        .route("/api/v1/accounts", post(account::create))
         .route("/api/account", get(account::show))
-        .route("/api/stream/event", get(stream::events))
         .route("/api/challenge/{id}", post(challenge::create))
         .route("/api/challenge/{id}/accept", post(challenge::accept))
         .route("/api/challenge/{id}/decline", post(challenge::decline))
@@ -45,13 +45,13 @@ pub(super) fn routes() -> Router<Web> {
         .route("/game/export/{id}", get(game::export));
     for role in ["board", "bot"] {
         let path = |rest: &str| format!("/api/{role}/game/{rest}");
+        streams = streams.route(&path("stream/{id}"), get(game::stream));
         router = router
-            .route(&path("stream/{id}"), get(game::stream))
             .route(&path("{id}/move/{uci}"), post(game::play))
             .route(&path("{id}/{act}"), post(game::act))
             .route(&path("{id}/{act}/{answer}"), post(game::answer));
     }
-    router
+    (router, streams)
 }
 
 /// A problem in the form that lichess' clients read.
@@ -72,7 +72,7 @@ impl IntoResponse for Plain {
             }
             other => other,
         };
-        (status, Json(json!({ "error": self.0.message }))).into_response()
+        (status, Json(json!({ "error": self.0.message, "code": self.0.code }))).into_response()
     }
 }
 

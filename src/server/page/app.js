@@ -10,7 +10,7 @@ const main = document.getElementById("main");
 function show() {
   const path = location.pathname;
   const game = path.match(/^\/game\/([a-z0-9]+)$/);
-  const view = game ? () => showGame(main, game[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main);
+  const view = game ? () => showGame(main, game[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, new URLSearchParams(location.search).get("rules"), new URLSearchParams(location.search).get("with"));
   Promise.resolve()
     .then(view)
     .catch((error) => {

@@ -3,12 +3,19 @@
 import { get, keepName, keepToken, myName, newId, post, postSurely, tokenOf } from "./api.js";
 import { Board } from "./board.js";
 import { announce, begin, clear, h, words } from "./dom.js";
+import { Picker } from "./presets.js";
 
 export async function showGame(main, id) {
   const view = new GameView(main, id);
   await view.load();
   await view.listen();
   view.connect();
+}
+
+/** An activation as people say it: its options are in the title. */
+function shortly(activation) {
+  const [name, scope] = activation.split(":");
+  return scope && scope !== "both" ? `${words(name)} for ${words(scope)}` : words(name);
 }
 
 class GameView {
@@ -45,6 +52,9 @@ class GameView {
     if (this.ply === null) this.position = this.state.position;
     if (before && this.state.ply !== before.ply) {
       this.selected = null;
+      // What was told of the position before is not true any more.
+      this.lit = new Set();
+      clear(this.parts.why);
       const last = this.state.history.at(-1);
       if (last && this.state.ply > before.ply) announce(`${this.state.sides[last.side]} played ${last.san}`);
     }
@@ -171,26 +181,51 @@ class GameView {
   }
 
   /** Other presets from here on: the opponent has to agree. */
-  propose() {
-    const field = h("textarea", { rows: "5", "aria-label": "Presets, one a line" });
-    field.value = this.state.active.join("\n");
-    const dialog = h("dialog", { class: "pick", "aria-label": "Presets" },
-      h("p", {}, "What is active from here on, one preset a line, as NAME:SCOPE:OPTION=VALUE. The opponent has to agree."), field,
-      h("button", { onclick: () => { dialog.close(); this.act("presets", { presets: field.value.split("\n").map((it) => it.trim()).filter(Boolean) }); } }, "Ask for it"),
+  async propose() {
+    const { state } = this;
+    const query = `?rules=${state.rules}`;
+    const catalogue = await get(`/catalogue${query}`);
+    const picker = new Picker(catalogue.presets, state.sides.slice(0, 2));
+    picker.set(state.active);
+    const verdict = h("div", { class: "verdict", "aria-live": "polite" });
+    const ask = h("button", { onclick: () => { dialog.close(); this.act("presets", { presets: picker.chosen() }); } }, "Ask for it");
+    const check = async () => {
+      picker.refresh();
+      try {
+        const found = await post("/presets/check", { game: state.game, presets: picker.chosen(), rules: state.rules });
+        clear(verdict, h("p", { class: "yes" }, picker.chosen().length ? "They go together." : "No presets at all."), found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)));
+        ask.disabled = false;
+      } catch (error) {
+        clear(verdict, picker.clashes().map((it) => h("p", { class: "error" }, it)), h("p", { class: picker.clashes().length ? "hint" : "error" }, error.message));
+        ask.disabled = true;
+      }
+    };
+    const dialog = h("dialog", { class: "pick wide", "aria-label": "Presets" },
+      h("h2", {}, "What is active from here on"),
+      h("p", { class: "hint" }, state.open || this.mine().length > 1 ? "It takes effect when both sides have agreed." : "Your opponent has to agree."),
+      h("div", { class: "make presets", onchange: check }, picker.elements), verdict, ask,
       h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
+    check();
   }
 
   pick(options) {
     const dialog = h("dialog", { class: "pick", "aria-label": "Which move" },
       h("p", {}, "Which move?"),
-      options.map((it) => h("button", { onclick: () => { dialog.close(); this.play(it.uci); } }, it.uci)),
+      options.map((it) => h("button", { title: it.uci, onclick: () => { dialog.close(); this.play(it.uci); } }, this.called(it))),
       h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
+  }
+
+  /** What tells one of several moves between the same squares from the others. */
+  called(option) {
+    const rest = option.uci.replace(`${option.from ?? ""}${option.to ?? ""}`, "");
+    const kind = this.position.pieces.find((it) => it.letter === rest)?.kind;
+    return kind ? words(kind) : option.uci;
   }
 
   // --- why -------------------------------------------------------------------------------------
@@ -272,9 +307,9 @@ class GameView {
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? state.history[shown - 1].uci.match(/[a-p]\d{1,2}/g) || [] : [];
     this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
-    const presets = state.active.length ? ` with ${state.active.join(", ")}` : "";
+    const presets = state.presets.length ? ` with ${state.presets.map(shortly).join(", ")}` : "";
     document.title = `${words(state.game)} – Rulemate`;
-    clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", {}, presets)));
+    clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", { title: state.active.join("\n") }, presets)));
     const order = flipped ? [0, 1] : [1, 0];
     this.drawSeat(this.parts.top, order[0]);
     this.drawSeat(this.parts.bottom, order[1]);
@@ -395,7 +430,8 @@ class GameView {
         "aria-current": at + 1 === shown ? "step" : null,
         title: it.uci,
         onclick: () => this.show(at + 1),
-      }, it.san));
+      }, it.san),
+      (it.notes || []).map((note) => h("span", { class: "note" }, words(note))));
     });
     const go = (text, label, ply) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.show(ply) }, text);
     const list = h("ol", { class: "list", "aria-label": "Moves" }, items);

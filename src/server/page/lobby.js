@@ -3,26 +3,41 @@
 import { get, keepName, keepToken, myName, post } from "./api.js";
 import { Board } from "./board.js";
 import { announce, clear, h, words } from "./dom.js";
+import { Picker } from "./presets.js";
 
-export async function showLobby(main, rules = null) {
+/** The lobby; with the id of uploaded rules, and the name of what they add. */
+export async function showLobby(main, rules = null, added = null) {
   const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get("/games?limit=30")]);
-  const lobby = new Lobby(catalogue, rules);
+  const lobby = new Lobby(catalogue, rules, added);
   clear(main, h("h1", {}, "Play by your rules"), h("div", { class: "table" }, lobby.form, lobby.preview), list(games));
+  // Others make games meanwhile.
+  setInterval(async () => {
+    const old = main.querySelector(".games");
+    if (document.hidden || !old || old.contains(document.activeElement)) return;
+    try {
+      old.replaceWith(list(await get("/games?limit=30")));
+    } catch {
+      // The server is away for a moment: the list stays as it was.
+    }
+  }, 5000);
   await lobby.check();
 }
 
 class Lobby {
-  constructor(catalogue, rules) {
+  constructor(catalogue, rules, added) {
     this.catalogue = catalogue;
     this.rules = rules;
-    const first = rules ? catalogue.games.at(-1).game : "knightmate";
+    const isGame = catalogue.games.some((it) => it.game === added);
+    const first = isGame ? added : added ? "chess" : "knightmate";
     const option = (it) => h("option", { value: it.game, selected: it.game === first }, it.title);
     this.game = h("select", { id: "game" }, catalogue.games.map(option));
     this.about = h("p", { class: "about" });
-    this.presets = catalogue.presets.map((it) => this.preset(it));
-    this.fen = h("input", { id: "fen", autocomplete: "off", placeholder: "the game's own" });
+    this.presets = new Picker(catalogue.presets, ["white", "black"]);
+    if (added && !isGame) this.presets.set([added]);
+    this.fen = h("textarea", { id: "fen", rows: "1", autocomplete: "off", spellcheck: "false", placeholder: "the game's own", "aria-describedby": "fen-help" });
     this.minutes = h("input", { id: "minutes", type: "number", min: "0", max: "600", value: "0" });
     this.increment = h("input", { id: "increment", type: "number", min: "0", max: "180", value: "0" });
+    this.delay = h("input", { id: "delay", type: "number", min: "0", max: "180", value: "0" });
     this.seat = h("select", { id: "seat" },
       [["random", "either side"], ["white", "the first side"], ["black", "the second side"], ["both", "both sides myself"], ["", "an open board"]]
         .map(([value, text]) => h("option", { value }, text)));
@@ -35,9 +50,11 @@ class Lobby {
     this.form = h("form", { class: "panel make", onsubmit: (event) => { event.preventDefault(); this.make(); }, onchange: () => this.check() },
       h("h2", {}, "New game"),
       label("Game", this.game), this.about,
-      h("fieldset", {}, h("legend", {}, "Presets on top"), this.presets.map((it) => it.element)),
-      label("Position (FEN)", this.fen),
-      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment)),
+      h("fieldset", {}, h("legend", {}, "Presets on top"), this.presets.elements),
+      label("Start from (FEN, facts, or a game as PGN)", this.fen),
+      h("p", { class: "hint", id: "fen-help" }, "Put pieces on the board beside this, paste a text, or ",
+        h("button", { type: "button", class: "row inline", onclick: () => this.editFacts() }, "edit the position's facts"), "."),
+      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment), label("Seconds free a turn", this.delay)),
       h("div", { class: "pair" }, label("I play", this.seat), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
       h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
@@ -94,20 +111,31 @@ class Lobby {
     this.check();
   }
 
-  preset(entry) {
-    const on = h("input", { type: "checkbox", value: entry.preset });
-    const scope = h("select", { "aria-label": `${entry.name}: for whom` }, ["both", "white", "black"].map((it) => h("option", { value: it }, it)));
-    const options = h("input", { "aria-label": `${entry.name}: options`, placeholder: "option=value,…", class: "options" });
-    const element = h("div", { class: "preset" },
-      h("label", { class: "tick" }, on, h("span", {}, h("b", {}, entry.name), " ", entry.description)),
-      h("div", { class: "how" }, scope, options));
-    const text = () => [entry.preset, scope.value, options.value.trim()].filter(Boolean).join(":");
-    return { element, on, text };
+  /** Every fact of the position shown, to be changed: the game starts from what is left there. */
+  editFacts() {
+    if (!this.facts) return;
+    this.fen.value = this.facts;
+    this.fen.rows = 14;
+    this.fen.focus();
+    this.check();
+  }
+
+  /** What the text is: a save of facts, a game, or a position. */
+  start() {
+    const text = this.fen.value.trim();
+    if (!text) return {};
+    if (text.startsWith("{")) {
+      try {
+        return { facts: JSON.parse(text) };
+      } catch (error) {
+        throw new Error(`These facts are not JSON: ${error.message}`);
+      }
+    }
+    return text.startsWith("[") || /^1\s*\./.test(text) ? { pgn: this.fen.value } : { fen: text };
   }
 
   wish() {
-    const wish = { game: this.game.value, presets: this.presets.filter((it) => it.on.checked).map((it) => it.text()) };
-    if (this.fen.value.trim()) wish.fen = this.fen.value.trim();
+    const wish = { game: this.game.value, presets: this.presets.chosen(), ...this.start() };
     if (this.rules) wish.rules = this.rules;
     return wish;
   }
@@ -116,15 +144,21 @@ class Lobby {
     const entry = this.catalogue.games.find((it) => it.game === this.game.value);
     const uses = entry.uses.length ? `Built from ${entry.uses.join(", ")}. ` : "";
     this.about.textContent = entry.description || `${uses}${entry.about.join(". ")}`;
-    for (const it of this.presets) it.element.classList.toggle("on", it.on.checked);
+    this.presets.refresh();
+    this.fen.rows = Math.min(14, Math.max(1, this.fen.value.split("\n").length));
     const asked = (this.asked = (this.asked || 0) + 1);
     try {
-      const found = await post("/presets/check", this.wish());
+      const { pgn, ...wish } = this.wish();
+      // A game as PGN says itself what it is played by; it is read when it is made.
+      const found = await post("/presets/check", wish);
       if (asked !== this.asked) return;
       const names = found.sides.map(words);
       const options = this.seat.options;
       if (names.length >= 2) { options[1].textContent = names[0]; options[2].textContent = names[1]; options[1].value = found.sides[0]; options[2].value = found.sides[1]; }
-      clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.join(", ")}` : "No presets."));
+      clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.join(", ")}` : "No presets."),
+        found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)),
+        pgn ? h("p", { class: "hint" }, "The game is read from the PGN: its tags say which game, presets and position.") : null);
+      this.facts = found.facts;
       this.position = found.position;
       this.brushes(found.position, found.sides);
       this.board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), sides: found.sides });
@@ -132,15 +166,24 @@ class Lobby {
     } catch (error) {
       if (asked !== this.asked) return;
       const more = (error.body?.diagnostics || []).map((it) => h("li", {}, h("code", {}, `${it.file}:${it.line}`), ` ${it.message}`));
-      clear(this.verdict, h("p", { class: "error" }, error.message), more.length ? h("ul", {}, more) : null);
+      const clashes = this.presets.clashes();
+      clear(this.verdict, clashes.map((it) => h("p", { class: "error" }, it)), h("p", { class: clashes.length ? "hint" : "error" }, error.message), more.length ? h("ul", {}, more) : null);
       this.create.disabled = true;
     }
   }
 
   async make() {
-    const wish = { ...this.wish(), listed: this.listed.checked, chat: this.chat.checked };
+    let wish;
+    try {
+      wish = { ...this.wish(), listed: this.listed.checked, chat: this.chat.checked };
+    } catch (error) {
+      clear(this.verdict, h("p", { class: "error" }, error.message));
+      return;
+    }
+    // The tags of a PGN say what is played, unless presets are chosen on top.
+    if (wish.pgn && /^\[Variant /m.test(wish.pgn)) delete wish.game;
     const minutes = Number(this.minutes.value);
-    if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000 };
+    if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000, delay: Number(this.delay.value) * 1000 };
     if (this.seat.value) wish.seat = this.seat.value;
     if (this.name.value.trim()) { wish.name = this.name.value.trim(); keepName(wish.name); }
     try {

@@ -19,6 +19,8 @@ export async function showRules(main) {
   text.value = localStorage.getItem("rules") || EXAMPLE;
   const found = h("div", { id: "found", "aria-live": "polite" });
   const play = h("button", { disabled: true }, "Play it");
+  const setUp = h("button", { disabled: true, class: "quiet" }, "Set up a game with it");
+  const enable = (is) => { play.disabled = !is; setUp.disabled = !is; };
   let timer = null;
   let asked = 0;
   let name = null;
@@ -30,17 +32,24 @@ export async function showRules(main) {
       const answer = await post("/rules", { text: text.value });
       if (mine !== asked) return;
       name = answer.name;
-      play.disabled = !answer.ok;
+      enable(answer.ok);
       clear(found, answer.ok
         ? h("p", { class: "yes" }, `It compiles${name ? `: ${name}` : ""}.`)
         : h("ol", { class: "diagnostics" }, answer.diagnostics.map((it) => diagnostic(it, text))));
     } catch (error) {
       if (mine !== asked) return;
-      play.disabled = true;
+      enable(false);
       clear(found, h("p", { class: "error" }, error.message));
     }
   };
-  text.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(check, 350); });
+  text.addEventListener("input", () => {
+    // What is said below is of another text now.
+    asked += 1;
+    enable(false);
+    clear(found, h("p", { class: "hint" }, "Reading…"));
+    clearTimeout(timer);
+    timer = setTimeout(check, 350);
+  });
   play.addEventListener("click", async () => {
     try {
       const { rules } = await post("/rules", { text: text.value, keep: true });
@@ -54,9 +63,18 @@ export async function showRules(main) {
       announce(error.message);
     }
   });
+  setUp.addEventListener("click", async () => {
+    try {
+      const { rules } = await post("/rules", { text: text.value, keep: true });
+      location.href = `/?${new URLSearchParams({ rules, ...(name ? { with: name } : {}) })}`;
+    } catch (error) {
+      clear(found, h("p", { class: "error" }, error.message));
+      announce(error.message);
+    }
+  });
   clear(main, h("h1", {}, "Write rules"),
     h("p", {}, "A preset changes any game; a game has a layout of its own. The language is described in ", h("code", {}, "docs/rules.md"), "."),
-    h("div", { class: "table editor" }, h("section", { class: "panel" }, text, play), h("section", { class: "panel" }, h("h2", {}, "Findings"), found)));
+    h("div", { class: "table editor" }, h("section", { class: "panel" }, text, play, setUp), h("section", { class: "panel" }, h("h2", {}, "Findings"), found)));
   await check();
 }
 

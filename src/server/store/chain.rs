@@ -10,6 +10,15 @@ pub struct Chain {
     hash: String,
 }
 
+/// What a snapshot is held against when it is read.
+pub(super) fn hash_of_snapshot(game: &str, seq: u64, text: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(game.as_bytes());
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(text.as_bytes());
+    hasher.finalize().to_hex().to_string()
+}
+
 impl Chain {
     /// The chain of a game without events.
     pub fn new(game: &str) -> Self {

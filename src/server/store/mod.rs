@@ -38,6 +38,9 @@ pub struct Append {
     pub payloads: Vec<String>,
     /// What the game comes to now.
     pub summary: Summary,
+    /// The game after these events as facts, to be loaded faster than from its events alone. The
+    /// last one is kept.
+    pub snapshot: Option<String>,
 }
 
 /// A game in a list.
@@ -124,6 +127,13 @@ pub trait Store: Send {
     /// # Errors
     /// The store is away, or the log is not what was written.
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError>;
+
+    /// The last snapshot of a game, and the event after which it was taken. None if there is none,
+    /// or if it is not what was written: a log tells the same, only slower.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError>;
 
     /// Listed games, the last changed first.
     ///

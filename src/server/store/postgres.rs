@@ -8,10 +8,11 @@ use std::fmt;
 use std::path::Path;
 
 use postgres::fallible_iterator::FallibleIterator;
-use postgres::{Client, NoTls, Transaction};
+use postgres::types::ToSql;
+use postgres::{Client, NoTls, Statement, Transaction};
 use tokio::sync::mpsc;
 
-use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
+use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, chain};
 
 /// What is announced under: the game and its last event follow, `ID SEQ`.
 const CHANNEL: &str = "rulemate_events";
@@ -34,6 +35,12 @@ CREATE TABLE IF NOT EXISTS events (
     hash TEXT NOT NULL,
     PRIMARY KEY (game, seq)
 );
+CREATE TABLE IF NOT EXISTS snapshots (
+    game TEXT PRIMARY KEY,
+    seq BIGINT NOT NULL,
+    snapshot TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS texts (hash TEXT PRIMARY KEY, text TEXT NOT NULL);
 ";
 
@@ -44,7 +51,24 @@ const TABLES_LOCK: i64 = 0x7275_6c65_6d61_7465;
 pub struct Postgres {
     url: String,
     /// None after it broke: the next question connects anew.
-    client: Option<Client>,
+    client: Option<Connected>,
+}
+
+/// A connection with what is said on it again and again.
+struct Connected {
+    client: Client,
+    /// None until the tables are there.
+    appending: Option<Appending>,
+}
+
+/// The statements of an append.
+struct Appending {
+    make: Statement,
+    head: Statement,
+    event: Statement,
+    game: Statement,
+    snapshot: Statement,
+    tell: Statement,
 }
 
 /// The address may hold a password: it is not shown.
@@ -67,8 +91,8 @@ impl Postgres {
     /// The database cannot be reached.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let mut store = Self { url: url.to_owned(), client: None };
-        store.with(|client| {
-            let mut transaction = client.transaction()?;
+        store.with(|it| {
+            let mut transaction = it.client.transaction()?;
             transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TABLES_LOCK])?;
             transaction.batch_execute(TABLES)?;
             Ok(transaction.commit()?)
@@ -79,15 +103,15 @@ impl Postgres {
     /// Asks something; a connection that broke is not used again.
     fn with<T>(
         &mut self,
-        question: impl FnOnce(&mut Client) -> Result<T, StoreError>,
+        question: impl FnOnce(&mut Connected) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut client = match self.client.take() {
-            Some(client) if !client.is_closed() => client,
-            _ => Client::connect(&self.url, NoTls)?,
+        let mut connected = match self.client.take() {
+            Some(it) if !it.client.is_closed() => it,
+            _ => Connected { client: Client::connect(&self.url, NoTls)?, appending: None },
         };
-        let answer = question(&mut client);
-        if !client.is_closed() {
-            self.client = Some(client);
+        let answer = question(&mut connected);
+        if !connected.client.is_closed() {
+            self.client = Some(connected);
         }
         answer
     }
@@ -98,11 +122,15 @@ impl Store for Postgres {
         // All nodes lock games in one order, or they would wait for each other.
         let mut order: Vec<usize> = (0..batch.len()).collect();
         order.sort_by(|&a, &b| batch[a].game.cmp(&batch[b].game));
-        self.with(|client| {
+        self.with(|Connected { client, appending }| {
+            let appending = match appending {
+                Some(it) => it,
+                None => appending.insert(Appending::prepare(client)?),
+            };
             let mut transaction = client.transaction()?;
             let mut done: Vec<Option<Result<(), Conflict>>> = vec![None; batch.len()];
             for &at in &order {
-                done[at] = Some(append_one(&mut transaction, &batch[at])?);
+                done[at] = Some(appending.append(&mut transaction, &batch[at])?);
             }
             transaction.commit()?;
             Ok(done.into_iter().flatten().collect())
@@ -110,9 +138,10 @@ impl Store for Postgres {
     }
 
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
-        self.with(|client| {
+        self.with(|it| {
             // One snapshot for the head and the events, so that they belong together.
-            let mut transaction = client
+            let mut transaction = it
+                .client
                 .build_transaction()
                 .isolation_level(postgres::IsolationLevel::RepeatableRead)
                 .read_only(true)
@@ -133,12 +162,22 @@ impl Store for Postgres {
         })
     }
 
+    fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError> {
+        let sql = "SELECT seq, snapshot, hash FROM snapshots WHERE game = $1";
+        let Some(row) = self.with(|it| Ok(it.client.query_opt(sql, &[&game])?))? else {
+            return Ok(None);
+        };
+        let (seq, text, hash): (u64, String, String) = (number(row.get(0)), row.get(1), row.get(2));
+        let is_whole = hash == chain::hash_of_snapshot(game, seq, &text);
+        Ok(is_whole.then_some((seq, text)))
+    }
+
     fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError> {
         let (state, limit) = (state.map(GameState::word), int(limit as u64));
         let sql = "SELECT summary FROM games
                    WHERE listed AND seq > 0 AND ($1::TEXT IS NULL OR state = $1)
                    ORDER BY updated DESC LIMIT $2";
-        let rows = self.with(|client| Ok(client.query(sql, &[&state, &limit])?))?;
+        let rows = self.with(|it| Ok(it.client.query(sql, &[&state, &limit])?))?;
         let read = |it: &postgres::Row| serde_json::from_str(it.get(0));
         let read: Result<_, serde_json::Error> = rows.iter().map(read).collect();
         read.map_err(|it| StoreError::Unavailable(it.to_string()))
@@ -146,12 +185,12 @@ impl Store for Postgres {
 
     fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO texts (hash, text) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        self.with(|client| Ok(client.execute(sql, &[&hash, &text]).map(|_| ())?))
+        self.with(|it| Ok(it.client.execute(sql, &[&hash, &text]).map(|_| ())?))
     }
 
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT text FROM texts WHERE hash = $1";
-        self.with(|client| Ok(client.query_opt(sql, &[&hash])?.map(|it| it.get(0))))
+        self.with(|it| Ok(it.client.query_opt(sql, &[&hash])?.map(|it| it.get(0))))
     }
 
     fn backup(&mut self, _: &Path) -> Result<(), StoreError> {
@@ -160,7 +199,7 @@ impl Store for Postgres {
 
     fn check(&mut self) -> Result<Health, StoreError> {
         let sql = "SELECT id FROM games WHERE seq > 0 ORDER BY id";
-        let games = self.with(|client| Ok(client.query(sql, &[])?))?;
+        let games = self.with(|it| Ok(it.client.query(sql, &[])?))?;
         let mut health = Health::default();
         for game in games {
             health.games += 1;
@@ -173,49 +212,77 @@ impl Store for Postgres {
     }
 }
 
-fn append_one(
-    transaction: &mut Transaction<'_>,
-    append: &Append,
-) -> Result<Result<(), Conflict>, StoreError> {
-    let Append { game, expected, payloads, summary } = append;
-    // The row is there to be locked, also for a game that two nodes make at once.
-    let empty = Chain::new(game);
-    transaction.execute(
-        "INSERT INTO games (id, seq, hash, state, listed, updated, summary)
-         VALUES ($1, 0, $2, 'waiting', FALSE, 0, '{}') ON CONFLICT DO NOTHING",
-        &[game, &empty.hash()],
-    )?;
-    let head =
-        transaction.query_one("SELECT seq, hash FROM games WHERE id = $1 FOR UPDATE", &[game])?;
-    let mut chain = Chain::at(number(head.get(0)), head.get(1));
-    if chain.seq() != *expected {
-        let (game, expected, found) = (game.clone(), *expected, chain.seq());
-        return Ok(Err(Conflict { game, expected, found }));
+impl Appending {
+    fn prepare(client: &mut Client) -> Result<Self, StoreError> {
+        let mut prepare = |sql: &str| client.prepare(sql);
+        Ok(Self {
+            // The row is there to be locked, also for a game that two nodes make at once.
+            make: prepare(
+                "INSERT INTO games (id, seq, hash, state, listed, updated, summary)
+                 VALUES ($1, 0, $2, 'waiting', FALSE, 0, '{}') ON CONFLICT DO NOTHING",
+            )?,
+            head: prepare("SELECT seq, hash FROM games WHERE id = $1 FOR UPDATE")?,
+            event: prepare(
+                "INSERT INTO events (game, seq, payload, hash) VALUES ($1, $2, $3, $4)",
+            )?,
+            game: prepare(
+                "UPDATE games SET seq = $2, hash = $3, state = $4, listed = $5, updated = $6,
+                 summary = $7 WHERE id = $1",
+            )?,
+            snapshot: prepare(
+                "INSERT INTO snapshots (game, seq, snapshot, hash) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (game) DO UPDATE SET seq = $2, snapshot = $3, hash = $4",
+            )?,
+            tell: prepare("SELECT pg_notify($1, $2)")?,
+        })
     }
-    for payload in payloads {
-        let row = chain.next(payload);
+
+    fn append(
+        &self,
+        transaction: &mut Transaction<'_>,
+        append: &Append,
+    ) -> Result<Result<(), Conflict>, StoreError> {
+        let Append { game, expected, payloads, summary, snapshot } = append;
+        if *expected == 0 {
+            transaction.execute(&self.make, &[game, &Chain::new(game).hash()])?;
+        }
+        let head = transaction.query_opt(&self.head, &[game])?;
+        let mut chain = match head {
+            Some(row) => Chain::at(number(row.get(0)), row.get(1)),
+            None => Chain::new(game),
+        };
+        if chain.seq() != *expected {
+            let (game, expected, found) = (game.clone(), *expected, chain.seq());
+            return Ok(Err(Conflict { game, expected, found }));
+        }
+        for payload in payloads {
+            let row = chain.next(payload);
+            let values: [&(dyn ToSql + Sync); 4] = [game, &int(row.seq), &row.payload, &row.hash];
+            transaction.execute(&self.event, &values)?;
+        }
+        let text = serde_json::to_string(summary).unwrap_or_default();
         transaction.execute(
-            "INSERT INTO events (game, seq, payload, hash) VALUES ($1, $2, $3, $4)",
-            &[game, &int(row.seq), &row.payload, &row.hash],
+            &self.game,
+            &[
+                game,
+                &int(chain.seq()),
+                &chain.hash(),
+                &summary.state.word(),
+                &summary.listed,
+                &int(summary.updated),
+                &text,
+            ],
         )?;
+        if let Some(text) = snapshot {
+            let hash = chain::hash_of_snapshot(game, chain.seq(), text);
+            transaction.execute(&self.snapshot, &[game, &int(chain.seq()), text, &hash])?;
+        }
+        if !payloads.is_empty() {
+            let news = format!("{game} {}", chain.seq());
+            transaction.execute(&self.tell, &[&CHANNEL, &news])?;
+        }
+        Ok(Ok(()))
     }
-    let text = serde_json::to_string(summary).unwrap_or_default();
-    transaction.execute(
-        "UPDATE games SET seq = $2, hash = $3, state = $4, listed = $5, updated = $6, summary = $7
-         WHERE id = $1",
-        &[
-            game,
-            &int(chain.seq()),
-            &chain.hash(),
-            &summary.state.word(),
-            &summary.listed,
-            &int(summary.updated),
-            &text,
-        ],
-    )?;
-    let news = format!("{game} {}", chain.seq());
-    transaction.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, &news])?;
-    Ok(Ok(()))
 }
 
 /// Tells which games have events that some node has appended, on a thread of its own. It connects

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary};
+use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, chain};
 
 /// Raised when the tables change; a store of another format is refused.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
@@ -27,6 +27,12 @@ CREATE TABLE IF NOT EXISTS events (
     payload TEXT NOT NULL,
     hash TEXT NOT NULL,
     PRIMARY KEY (game, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS snapshots (
+    game TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    snapshot TEXT NOT NULL,
+    hash TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS texts (
     hash TEXT PRIMARY KEY,
@@ -89,6 +95,16 @@ impl Store for Sqlite {
         Ok(Some(rows))
     }
 
+    fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError> {
+        let sql = "SELECT seq, snapshot, hash FROM snapshots WHERE game = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((number(row.get(0)?), row.get(1)?, row.get(2)?));
+        let found: Option<(u64, String, String)> = statement.query_row([game], read).optional()?;
+        Ok(found.and_then(|(seq, text, hash)| {
+            (hash == chain::hash_of_snapshot(game, seq, &text)).then_some((seq, text))
+        }))
+    }
+
     fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT summary FROM games WHERE listed = 1 AND (?1 IS NULL OR state = ?1)
@@ -149,7 +165,7 @@ fn append_one(
     transaction: &Transaction<'_>,
     append: &Append,
 ) -> Result<Result<(), Conflict>, StoreError> {
-    let Append { game, expected, payloads, summary } = append;
+    let Append { game, expected, payloads, summary, snapshot } = append;
     let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
     if chain.seq() != *expected {
         let (game, expected, found) = (game.clone(), *expected, chain.seq());
@@ -178,6 +194,12 @@ fn append_one(
             int(summary.updated),
             text
         ])?;
+    if let Some(text) = snapshot {
+        let sql =
+            "INSERT OR REPLACE INTO snapshots (game, seq, snapshot, hash) VALUES (?1, ?2, ?3, ?4)";
+        let hash = chain::hash_of_snapshot(game, chain.seq(), text);
+        transaction.prepare_cached(sql)?.execute(params![game, int(chain.seq()), text, hash])?;
+    }
     Ok(Ok(()))
 }
 

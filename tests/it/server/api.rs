@@ -1,10 +1,12 @@
 //! The HTTP API as clients see it: a whole game, every kind of wrong request, what leaves the
 //! server, what is left when it starts again.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
 use rulemate::server::store::{Journal, open};
 use rulemate::server::{Config, Host, Library, Limits, Web, router};
@@ -113,6 +115,7 @@ fn a_game_is_played_to_its_end() {
         assert!(pgn.contains("1. f3 e5 2. g4 Qh4# 0-1"), "{pgn}");
         assert!(pgn.contains("[White \"Ann\"]") && pgn.contains("[RulesHash \"blake3:"), "{pgn}");
         // A rematch has the seats turned, and both tokens still fit.
+        assert_eq!(state["position"]["checks"], json!(["e1"]), "the king that is mated");
         let rematch = format!("/api/v1/games/{id}/rematch");
         server.post(&rematch, &white, json!({})).await;
         let (_, accepted) = server.post(&rematch, &black, json!({})).await;
@@ -227,6 +230,19 @@ fn presets_change_in_the_middle_of_a_game() {
         assert_eq!(server.post(&presets, &token, wanted).await.0, StatusCode::OK);
         let (_, agreed) = server.get(&format!("/api/v1/games/{id}")).await;
         assert!(agreed["active"].to_string().contains("coregal:white"), "{agreed}");
+        // Taken back past the change, the game is what it was before.
+        let back = format!("/api/v1/games/{id}/takeback");
+        for _ in 0..2 {
+            server.post(&back, &token, json!({})).await;
+        }
+        let (_, undone) = server.get(&format!("/api/v1/games/{id}")).await;
+        let told = (&undone["ply"], &undone["presets"], &undone["active"]);
+        assert_eq!(told, (&json!(0), &json!([]), &json!([])), "{undone}");
+        server.play(&id, &token, "e2e4").await;
+        let wanted = json!({ "presets": ["coregal:white"] });
+        for _ in 0..2 {
+            server.post(&presets, &token, wanted.clone()).await;
+        }
         server.play(&id, &token, "e7e5").await;
         let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
         server.stop();
@@ -370,6 +386,84 @@ fn uploaded_rules_are_checked_kept_and_played() {
         // The rules are in the store: a server that never saw the upload plays on.
         let server = Server::start(&folder, Config::default());
         assert_eq!(server.play(&id, &token, "e7e5").await.0, StatusCode::OK);
+        server.stop();
+    });
+}
+
+#[test]
+fn a_game_is_imported_from_pgn_and_goes_on() {
+    let folder = Folder::new("import");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let made = json!({ "game": "double-move", "seat": "both" });
+        let (id, token) = server.make(made).await;
+        for uci in ["e2e4", "d2d4", "e7e5", "d7d5", "g1f3"] {
+            assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
+        }
+        let export = |id: &str| format!("/api/v1/games/{id}/export");
+        let (_, pgn) = server.get(&export(&id)).await;
+        let (copy, token) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let (_, one) = server.get(&format!("/api/v1/games/{id}")).await;
+        let (_, two) = server.get(&format!("/api/v1/games/{copy}")).await;
+        for key in ["game", "moves", "fen", "legal", "active", "turn", "rules"] {
+            assert_eq!(one[key], two[key], "{key}");
+        }
+        assert_eq!(server.play(&copy, &token, "f3e5").await.0, StatusCode::OK);
+
+        // An end that the rules do not know is as it is recorded.
+        let resigned = "[Variant \"Knightmate\"]\n[Termination \"resignation\"]\n\n1. e4 e5 0-1\n";
+        let (over, _) = server.make(json!({ "pgn": resigned })).await;
+        let (_, state) = server.get(&format!("/api/v1/games/{over}")).await;
+        let result = json!({ "outcome": "black_wins", "reason": "resignation", "winner": 1 });
+        assert_eq!(state["result"], result, "{state}");
+        let import = |pgn: &str| json!({ "pgn": pgn });
+        for (pgn, said) in [
+            ("1. e4 Qh4", "move 2 of the text, Qh4"),
+            ("[Variant \"Nonsense\"]\n\n1. e4 *", "there is no game nonsense"),
+            ("", "no game in the PGN"),
+            ("1. e4 {open", "line 1, column 7"),
+        ] {
+            let (status, answer) = server.post("/api/v1/games", "", import(pgn)).await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+            assert!(answer["message"].as_str().unwrap().contains(said), "{pgn}: {answer}");
+        }
+        server.stop();
+    });
+}
+
+#[test]
+fn one_address_that_asks_too_much_waits_and_others_do_not() {
+    let folder = Folder::new("rates");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let from = |address: [u8; 4], path: &str, body: &str| {
+            let mut request = match body {
+                "" => Request::get(path).body(Body::empty()).unwrap(),
+                body => Request::post(path).body(Body::from(body.to_owned())).unwrap(),
+            };
+            request.extensions_mut().insert(ConnectInfo(SocketAddr::from((address, 1))));
+            server.send(request)
+        };
+        let mut admitted = 0;
+        let refused = loop {
+            let answer = from([192, 0, 2, 1], "/healthz", "").await;
+            if answer.0 != StatusCode::OK {
+                break answer;
+            }
+            admitted += 1;
+        };
+        expect(&refused, 429, "too_many_requests");
+        assert!((200..400).contains(&admitted), "{admitted} requests");
+        assert_eq!(from([192, 0, 2, 2], "/healthz", "").await.0, StatusCode::OK);
+        let mut made = 0;
+        while from([192, 0, 2, 3], "/api/v1/games", "{\"game\":\"chess\"}").await.0
+            == StatusCode::CREATED
+        {
+            made += 1;
+        }
+        assert!((20..60).contains(&made), "{made} games");
+        let (_, metrics) = server.get("/metrics").await;
+        assert!(metrics.as_str().unwrap().contains("rulemate_rate_limited_total 2\n"), "{metrics}");
         server.stop();
     });
 }

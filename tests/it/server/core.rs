@@ -61,7 +61,13 @@ impl Rules for Sums {
         };
         let side = self.side();
         self.played.push((amount, side, turn_goes_on));
-        Ok(Played { uci: text.into(), san: format!("{text}!"), side, turn_goes_on })
+        Ok(Played {
+            uci: text.into(),
+            san: format!("{text}!"),
+            side,
+            turn_goes_on,
+            notes: Vec::new(),
+        })
     }
 
     fn take_back(&mut self, actions: usize) {

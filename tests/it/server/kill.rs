@@ -74,10 +74,20 @@ impl Wire {
 
     /// Status and body; none if the connection broke.
     pub(super) fn ask(&mut self, method: &str, path: &str, body: &str) -> Option<(u16, Value)> {
+        self.ask_with(method, path, "", body)
+    }
+
+    /// The same with more headers, a line each. A body that is no JSON is a text.
+    pub(super) fn ask_with(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: &str,
+    ) -> Option<(u16, Value)> {
         let length = body.len();
-        let text = format!(
-            "{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n{headers}");
+        let text = format!("{head}content-length: {length}\r\n\r\n{body}");
         self.0.get_mut().write_all(text.as_bytes()).ok()?;
         let mut line = String::new();
         self.0.read_line(&mut line).ok()?;
@@ -95,12 +105,13 @@ impl Wire {
         }
         let mut bytes = vec![0; length];
         self.0.read_exact(&mut bytes).ok()?;
-        Some((status, serde_json::from_slice(&bytes).ok()?))
+        let text = String::from_utf8(bytes).ok()?;
+        Some((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 }
 
 /// Games and how many of their moves were acknowledged.
-type Acknowledged = Arc<Mutex<Vec<(String, usize)>>>;
+pub(super) type Acknowledged = Arc<Mutex<Vec<(String, usize)>>>;
 
 #[test]
 fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
@@ -139,7 +150,7 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
 }
 
 /// Plays until the connection breaks.
-fn load(address: &str, acknowledged: &Acknowledged) -> Option<()> {
+pub(super) fn load(address: &str, acknowledged: &Acknowledged) -> Option<()> {
     let mut wire = Wire::to(address)?;
     loop {
         let (status, made) = wire.ask("POST", "/api/v1/games", "{\"game\":\"chess\"}")?;
@@ -159,7 +170,7 @@ fn load(address: &str, acknowledged: &Acknowledged) -> Option<()> {
     }
 }
 
-fn check(address: &str, acknowledged: &[(String, usize)], cycle: usize) {
+pub(super) fn check(address: &str, acknowledged: &[(String, usize)], cycle: usize) {
     let mut wire = Wire::to(address).unwrap();
     for (id, plies) in acknowledged {
         let (status, state) = wire.ask("GET", &format!("/api/v1/games/{id}"), "").unwrap();

@@ -2,8 +2,12 @@
 
 mod api;
 mod core;
+mod fuzz;
 mod kill;
 mod network;
 mod nodes;
+mod rewind;
+mod snapshots;
 mod socket;
 mod store;
+mod wrong;

@@ -1,6 +1,7 @@
 //! A game between two players and a spectator over a network that loses, doubles, delays and
 //! reorders messages, with a server that crashes and clocks that jump. Seeded: a failure names its
-//! seed. The rules are a cheap game of sums, so that what is tested is the core and not the rules.
+//! seed. Once by a cheap game of sums, so that much happens to the core; once by games of chess
+//! whose turns have one action or two, whose presets change, and which crash back to snapshots.
 //!
 //! After every message: what a client has seen is a prefix of the log; every request is in the log
 //! at most once; what was acknowledged is there.
@@ -8,7 +9,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use rulemate::server::core::{Act, Answer, Control, Entry, Input, OfferKind, Table, TokenHash};
+use std::sync::{Arc, LazyLock};
+
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::server::Board;
+use rulemate::server::core::{
+    Act, Answer, Control, Entry, Input, OfferKind, Rules, Table, TokenHash,
+};
 
 use super::core::{Sums, seats, setup};
 
@@ -56,12 +63,93 @@ struct Client {
     asked: u64,
 }
 
-struct Simulation {
+/// What a simulated game is played by.
+trait Played: Rules + Sized {
+    /// The rules at the start of the game of a seed.
+    fn start(seed: u64) -> Self;
+
+    /// Something to play, mostly legal.
+    fn guess(&mut self, random: &mut fastrand::Rng) -> String;
+
+    /// All that must be the same in a game that was replayed.
+    fn told(&mut self) -> String;
+
+    /// Presets to ask for.
+    fn presets() -> &'static [&'static str];
+
+    /// The rules as they were kept after an earlier event.
+    fn bring_back(_seed: u64, _text: &str) -> Option<Self> {
+        None
+    }
+}
+
+impl Played for Sums {
+    fn start(_: u64) -> Self {
+        Self::to(900)
+    }
+
+    fn guess(&mut self, random: &mut fastrand::Rng) -> String {
+        ["1", "2", "+", "9"][random.usize(..4)].into()
+    }
+
+    fn told(&mut self) -> String {
+        self.sum().to_string()
+    }
+
+    fn presets() -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// The games of chess, one a seed.
+static GAMES: LazyLock<(Arc<Catalogue>, Vec<Ruleset>)> = LazyLock::new(|| {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let load = |name: &&str| catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
+    let games = ["knightmate", "double-move", "antichess", "coregal"].iter().map(load).collect();
+    (Arc::new(catalogue), games)
+});
+
+fn rules_of(seed: u64) -> (Arc<Catalogue>, &'static Ruleset) {
+    let (catalogue, games) = &*GAMES;
+    (Arc::clone(catalogue), &games[seed as usize % games.len()])
+}
+
+impl Played for Board {
+    fn start(seed: u64) -> Self {
+        let (catalogue, rules) = rules_of(seed);
+        Self::new(rules.start(None).unwrap(), catalogue, rules.clone())
+    }
+
+    fn guess(&mut self, random: &mut fastrand::Rng) -> String {
+        let legal = self.game_mut().listing();
+        random.choice(&legal).map_or_else(|| "a1a1".into(), |it| it.0.clone())
+    }
+
+    fn told(&mut self) -> String {
+        serde_json::to_string(&self.game_mut().view()).unwrap()
+    }
+
+    fn presets() -> &'static [&'static str] {
+        &["piece-hp"]
+    }
+
+    fn bring_back(seed: u64, text: &str) -> Option<Self> {
+        let (catalogue, rules) = rules_of(seed);
+        Self::bring_back(text, catalogue, rules)
+    }
+}
+
+struct Simulation<R> {
+    seed: u64,
     random: fastrand::Rng,
     now: u64,
     /// What the server's clock is wrong by.
     skew: i64,
-    table: Table<Sums>,
+    table: Table<R>,
+    /// The last snapshot, and the event after which it was taken.
+    kept: Option<(u64, String)>,
+    /// Times that a crash led back to a snapshot.
+    brought_back: u32,
     log: Vec<Entry>,
     clients: Vec<Client>,
     queue: BinaryHeap<Reverse<(u64, u64)>>,
@@ -79,7 +167,7 @@ fn clients_see_a_prefix_of_the_log_and_nothing_is_done_twice() {
     let mut events = 0;
     let mut games = 0;
     for seed in 0..SEEDS {
-        let mut simulation = Simulation::new(seed);
+        let mut simulation = Simulation::<Sums>::new(seed);
         simulation.run(seed);
         events += simulation.events;
         games += simulation.games;
@@ -89,11 +177,37 @@ fn clients_see_a_prefix_of_the_log_and_nothing_is_done_twice() {
     assert!(games > 20, "{games} games to their end");
 }
 
-impl Simulation {
+/// Some of the seeds, so that the processors share them.
+fn games_of_chess(seeds: impl Iterator<Item = u64>) {
+    let (mut events, mut brought_back) = (0, 0);
+    for seed in seeds {
+        let mut simulation = Simulation::<Board>::new(seed);
+        simulation.run(seed);
+        events += simulation.events;
+        brought_back += simulation.brought_back;
+    }
+    assert!(events > 3_000, "{events} events");
+    assert!(brought_back > 20, "{brought_back} crashes led back to a snapshot");
+}
+
+#[test]
+fn games_of_chess_are_the_same_for_all_over_a_bad_network() {
+    games_of_chess((0..SEEDS).step_by(2));
+}
+
+#[test]
+fn games_of_chess_are_the_same_for_all_over_a_bad_network_too() {
+    games_of_chess((1..SEEDS).step_by(2));
+}
+
+impl<R: Played> Simulation<R> {
     fn new(seed: u64) -> Self {
         let (table, log) =
-            Table::create(1_000_000, Sums::to(900), setup(Some(CLOCK)), &seats()).unwrap();
+            Table::create(1_000_000, R::start(seed), setup(Some(CLOCK)), &seats()).unwrap();
         let mut new = Self {
+            seed,
+            kept: None,
+            brought_back: 0,
             random: fastrand::Rng::with_seed(seed),
             now: 1_000_000,
             skew: 0,
@@ -130,11 +244,13 @@ impl Simulation {
             let missing = self.log.len() - client.seen.len();
             assert!(missing < 12, "seed {seed}: client {at} has not seen {missing} events");
         }
-        let again = Table::replay(Sums::to(900), setup(Some(CLOCK)), &self.log).unwrap();
+        let start = R::start(seed);
+        let mut again = Table::replay(start, setup(Some(CLOCK)), &self.log).unwrap();
         assert_eq!(again.lines(), self.table.lines(), "seed {seed}");
         assert_eq!(again.offers(), self.table.offers(), "seed {seed}");
         assert_eq!(again.outcome(), self.table.outcome(), "seed {seed}");
-        assert_eq!(again.rules().sum(), self.table.rules().sum(), "seed {seed}");
+        let told = (again.rules_mut().told(), self.table.rules_mut().told());
+        assert_eq!(told.0, told.1, "seed {seed}");
     }
 
     fn deliver(&mut self) {
@@ -210,6 +326,13 @@ impl Simulation {
     }
 
     fn keep(&mut self, events: Vec<Entry>) {
+        let changes_rules =
+            |it: &Entry| matches!(it.event, rulemate::server::core::Event::PresetsChanged { .. });
+        if events.iter().any(changes_rules) {
+            self.kept = None;
+        } else if !events.is_empty() && self.random.u32(..20) == 0 {
+            self.kept = self.table.rules().keep().map(|it| (self.table.v(), it));
+        }
         for entry in events {
             self.log.push(entry.clone());
             self.events += 1;
@@ -224,7 +347,13 @@ impl Simulation {
         let text = serde_json::to_string(&self.log).unwrap();
         let log: Vec<Entry> = serde_json::from_str(&text).unwrap();
         assert_eq!(log, self.log);
-        self.table = Table::replay(Sums::to(900), setup(Some(CLOCK)), &log).unwrap();
+        let setup = setup(Some(CLOCK));
+        let from_snapshot = self.kept.clone().and_then(|(seen, text)| {
+            Table::replay_after(seen, R::bring_back(self.seed, &text)?, setup.clone(), &log).ok()
+        });
+        self.brought_back += u32::from(from_snapshot.is_some());
+        let whole = || Table::replay(R::start(self.seed), setup, &log).unwrap();
+        self.table = from_snapshot.unwrap_or_else(whole);
         self.table.resume(self.server_time());
     }
 
@@ -286,7 +415,7 @@ impl Simulation {
         }
         match self.random.u32(..100) {
             0..80 => {
-                let uci = ["1", "2", "+", "9"][self.random.usize(..4)].into();
+                let uci = self.table.rules_mut().guess(&mut self.random);
                 Act::Move { uci, expected_ply: Some(ply) }
             }
             80..84 => Act::Draw,
@@ -294,6 +423,9 @@ impl Simulation {
             92..95 => Act::Decline(OfferKind::Draw),
             95..98 => Act::Decline(OfferKind::Takeback),
             98 if self.random.u32(..60) == 0 => Act::Resign,
+            99 if !R::presets().is_empty() && self.random.u32(..8) == 0 => {
+                Act::Presets(R::presets().iter().map(ToString::to_string).collect())
+            }
             _ => Act::Say("hello".into()),
         }
     }
@@ -333,7 +465,9 @@ impl Simulation {
     /// Another game, since nothing happens any more in this one.
     fn start_again(&mut self) {
         let now = self.server_time();
-        let (table, log) = Table::create(now, Sums::to(900), setup(Some(CLOCK)), &seats()).unwrap();
+        let rules = R::start(self.seed);
+        let (table, log) = Table::create(now, rules, setup(Some(CLOCK)), &seats()).unwrap();
+        self.kept = None;
         self.table = table;
         self.log = log;
         self.acknowledged.clear();

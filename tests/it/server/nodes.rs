@@ -2,6 +2,7 @@
 //! missed when it dies. On one SQLite file always; on PostgreSQL, with news between the nodes and
 //! real processes that are killed, where `RULEMATE_TEST_POSTGRES` names a database.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -9,7 +10,7 @@ use rulemate::server::Config;
 use serde_json::json;
 
 use super::api::{Server, run};
-use super::kill::{Process, Wire};
+use super::kill::{Acknowledged, Process, Wire, check, load};
 use super::store::{Folder, test_database};
 
 #[test]
@@ -36,6 +37,47 @@ fn two_servers_on_one_file_do_not_overwrite_each_other() {
         one.stop();
         two.stop();
     });
+}
+
+/// Games under way on a node that is killed: every acknowledged move is there, and every game goes
+/// on at the other node.
+#[test]
+fn games_go_on_at_another_node_and_nothing_is_lost() {
+    let Some(url) = test_database("takeover") else { return };
+    let (mut one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
+    let acknowledged = Acknowledged::default();
+    let players: Vec<_> = (0..6)
+        .map(|_| {
+            let (address, acknowledged) = (one.address.clone(), Arc::clone(&acknowledged));
+            std::thread::spawn(move || load(&address, &acknowledged))
+        })
+        .collect();
+    let started = Instant::now();
+    while acknowledged.lock().unwrap().len() < 20 && started.elapsed().as_secs() < 60 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    one.kill();
+    let killed = Instant::now();
+    for player in players {
+        player.join().unwrap();
+    }
+    let before = acknowledged.lock().unwrap().clone();
+    assert!(before.len() >= 20, "{} games", before.len());
+    check(&two.address, &before, 0);
+    let mut wire = Wire::to(&two.address).unwrap();
+    let mut went_on = 0;
+    for (id, _) in &before {
+        let path = format!("/api/v1/games/{id}");
+        let (_, state) = wire.ask("GET", &path, "").unwrap();
+        let Some(uci) = state["legal"][0].as_str() else { continue };
+        let body = json!({ "uci": uci, "expected_ply": state["ply"] }).to_string();
+        let (status, answer) = wire.ask("POST", &format!("{path}/moves"), &body).unwrap();
+        assert_eq!(status, 200, "{answer}");
+        went_on += 1;
+    }
+    let took = killed.elapsed();
+    println!("{went_on} games went on {took:?} after the kill");
+    assert!(went_on >= 20 && took < Duration::from_secs(10), "{went_on} games in {took:?}");
 }
 
 #[test]

@@ -17,20 +17,24 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use super::api::{Server, run};
 use super::store::Folder;
 
-struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub(super) struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Client {
-    async fn to(address: SocketAddr, id: &str, query: &str) -> Self {
+    pub(super) async fn to(address: SocketAddr, id: &str, query: &str) -> Self {
         let url = format!("ws://{address}/ws/v1/games/{id}{query}");
         Self(connect_async(url).await.unwrap().0)
     }
 
     async fn say(&mut self, message: Value) {
-        self.0.send(Message::text(message.to_string())).await.unwrap();
+        self.say_text(&message.to_string()).await;
+    }
+
+    pub(super) async fn say_text(&mut self, text: &str) {
+        self.0.send(Message::text(text.to_owned())).await.unwrap();
     }
 
     /// The next message that is text; none if the server has closed.
-    async fn hear(&mut self) -> Option<Value> {
+    pub(super) async fn hear(&mut self) -> Option<Value> {
         loop {
             let next = timeout(Duration::from_secs(20), self.0.next()).await.expect("an answer");
             match next?.ok()? {
@@ -50,7 +54,7 @@ impl Client {
     }
 }
 
-async fn listen(server: &Server) -> SocketAddr {
+pub(super) async fn listen(server: &Server) -> SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let service = router(server.web.clone()).into_make_service_with_connect_info::<SocketAddr>();
@@ -60,6 +64,27 @@ async fn listen(server: &Server) -> SocketAddr {
 
 fn versions(events: &[Value]) -> Vec<u64> {
     events.iter().filter_map(|it| it["v"].as_u64()).collect()
+}
+
+#[test]
+fn who_has_missed_too_much_gets_the_whole_state() {
+    let folder = Folder::new("missed");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let (id, token) =
+            server.make(json!({ "game": "chess", "seat": "both", "chat": true })).await;
+        for _ in 0..100 {
+            let said = json!({ "text": "hello" });
+            server.post(&format!("/api/v1/games/{id}/chat"), &token, said).await;
+        }
+        let mut recent = Client::to(address, &id, "?v=93").await;
+        assert_eq!(versions(&recent.hear_all(10).await), (94..=103).collect::<Vec<u64>>());
+        let mut late = Client::to(address, &id, "?v=5").await;
+        let state = late.hear().await.unwrap();
+        assert_eq!((&state["t"], &state["v"]), (&json!("resync"), &json!(103)));
+        server.stop();
+    });
 }
 
 #[test]

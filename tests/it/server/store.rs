@@ -1,7 +1,12 @@
 //! Stores: one suite of what every store must do, and what is left when a file is cut short.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use rulemate::server::store::{
     Append, Chain, Conflict, GameState, Journal, Sqlite, Store, StoreError, Summary, open,
@@ -46,7 +51,7 @@ fn summary(game: &str, state: GameState, updated: u64) -> Summary {
 fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
     let payloads = payloads.iter().map(|it| (*it).to_owned()).collect();
     let summary = summary(game, GameState::Playing, expected);
-    Append { game: game.into(), expected, payloads, summary }
+    Append { game: game.into(), expected, payloads, summary, snapshot: None }
 }
 
 fn payloads(store: &mut dyn Store, game: &str, after: u64) -> Vec<String> {
@@ -99,12 +104,25 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(ids(store.list(None, 2).unwrap()), ["w", "o"]);
     assert_eq!(ids(store.list(Some(GameState::Over), 9).unwrap()), ["o"]);
 
+    // A snapshot comes with events or alone; the last one counts, and it is of its event.
+    assert_eq!(store.snapshot("a").unwrap(), None);
+    let kept = |expected, payloads: &[&str], text: &str| Append {
+        snapshot: Some(text.into()),
+        ..append("b", expected, payloads)
+    };
+    assert_eq!(store.append(&[kept(2, &["third"], "three")]).unwrap(), [Ok(())]);
+    assert_eq!(store.snapshot("b").unwrap(), Some((3, "three".into())));
+    assert_eq!(store.append(&[kept(3, &[], "three again")]).unwrap(), [Ok(())]);
+    assert!(store.append(&[kept(2, &[], "stale")]).unwrap()[0].is_err());
+    assert_eq!(again().snapshot("b").unwrap(), Some((3, "three again".into())));
+    assert_eq!(payloads(store, "b", 0), ["first", "won", "third"]);
+
     store.put_text("h", "rules").unwrap();
     store.put_text("h", "rules").unwrap();
     assert_eq!(store.text("h").unwrap().as_deref(), Some("rules"));
     assert_eq!(store.text("none").unwrap(), None);
     let health = store.check().unwrap();
-    assert_eq!((health.games, health.events, health.faults.len()), (6, 11, 0));
+    assert_eq!((health.games, health.events, health.faults.len()), (6, 12, 0));
 }
 
 #[test]
@@ -131,6 +149,85 @@ fn postgres_conforms() {
     let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
     client.execute("UPDATE events SET payload = 'TWO' WHERE game = 'a' AND seq = 2", &[]).unwrap();
     assert!(matches!(store.read("a", 0), Err(StoreError::Damaged { seq: 2, .. })));
+}
+
+/// Passes on what a client and a database say to each other, but no more than so many bytes of the
+/// client's: then both are cut off.
+struct Cutter {
+    port: u16,
+    left: Arc<AtomicUsize>,
+}
+
+impl Cutter {
+    fn before(database: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (port, database) = (listener.local_addr().unwrap().port(), database.to_owned());
+        let left = Arc::new(AtomicUsize::new(usize::MAX));
+        let shared = Arc::clone(&left);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let server = TcpStream::connect(&database).unwrap();
+                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let left = Arc::clone(&shared);
+                thread::spawn(move || cut_after(from, to, &left));
+                thread::spawn(move || cut_after(server, client, &AtomicUsize::new(usize::MAX)));
+            }
+        });
+        Self { port, left }
+    }
+}
+
+fn cut_after(mut from: TcpStream, mut to: TcpStream, left: &AtomicUsize) {
+    let mut bytes = [0; 4096];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        let may = left.load(Ordering::SeqCst);
+        if to.write_all(&bytes[..count.min(may)]).is_err() || count >= may {
+            break;
+        }
+        if may != usize::MAX {
+            left.fetch_sub(count, Ordering::SeqCst);
+        }
+    }
+    // Whichever is gone already need not be told.
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+/// What a node says to the database as it appends, cut at every byte: the database has all of the
+/// append or nothing, and everything before it.
+#[test]
+fn an_append_to_postgres_cut_at_every_byte_is_there_whole_or_not_at_all() {
+    let Some(url) = test_database("cut") else { return };
+    let (before, after) = url.split_once('@').unwrap();
+    let (database, rest) = after.split_once('/').unwrap();
+    let cutter = Cutter::before(database);
+    let mut cut = open(&format!("{before}@127.0.0.1:{}/{rest}", cutter.port)).unwrap();
+    let mut whole = open(&url).unwrap();
+    let (mut lost, mut done) = (0, 0);
+    for bytes in 1.. {
+        let game = format!("g{bytes}");
+        cutter.left.store(usize::MAX, Ordering::SeqCst);
+        let first = append(&game, 0, &["an acknowledged move"]);
+        assert_eq!(cut.append(&[first]).unwrap(), [Ok(())]);
+        cutter.left.store(bytes, Ordering::SeqCst);
+        let last = append(&game, 1, &["the last move", "and the end"]);
+        let answer = cut.append(&[last]);
+        // A statement under way ends before the connection is given up by the database.
+        let found = payloads(whole.as_mut(), &game, 0);
+        assert_eq!(found[0], "an acknowledged move", "cut at byte {bytes}");
+        assert!(matches!(found.len(), 1 | 3), "a torn append after a cut at byte {bytes}");
+        match answer {
+            Ok(done) => {
+                assert_eq!((done.len(), found.len()), (1, 3), "acknowledged is there");
+                break;
+            }
+            Err(_) => lost += 1,
+        }
+        done += usize::from(found.len() == 3);
+    }
+    assert!(lost > 500, "the append was cut at {lost} places");
+    // Cut after its last byte the commit happens, unheard; one who asks again is told.
+    println!("cut at {lost} places, stored {done} times nevertheless");
+    assert_eq!(whole.check().unwrap().faults, Vec::<String>::new());
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod rows;
 mod sweeps;
 
 use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
-use super::machine::{Chase, Entry, Inst, Machine, SLOTS, Scan, Skip};
+use super::machine::{Chase, Entry, Inst, Machine, SLOTS, Scan, Skip, Turn};
 use super::planner::{Code, GIVEN, PlanError};
 use sweeps::{apart, compressed, with_stride};
 
@@ -14,6 +14,8 @@ use sweeps::{apart, compressed, with_stride};
 #[derive(Debug)]
 pub(super) struct Assembler<'c> {
     code: &'c Code,
+    /// The turns of kept relations, by relation.
+    turns: &'c [Turn],
     pub(super) machine: Machine,
     owner: u32,
     /// Loops that are open, plans around this one included.
@@ -33,10 +35,10 @@ struct Open {
 }
 
 impl<'c> Assembler<'c> {
-    pub(super) fn new(code: &'c Code) -> Self {
+    pub(super) fn new(code: &'c Code, turns: &'c [Turn]) -> Self {
         let zero = code.constants.iter().find(|it| it.0 == 0).map_or(0, |it| it.1);
         let alias = std::array::from_fn(|it| it as Reg);
-        Self { code, machine: Machine::default(), owner: 0, depth: 0, zero, alias }
+        Self { code, turns, machine: Machine::default(), owner: 0, depth: 0, zero, alias }
     }
 
     /// Lowers the plans that begin at these instructions, one after the other, and ends them.
@@ -406,11 +408,12 @@ impl<'c> Assembler<'c> {
             }
             Op::Suspect { relation, values } => {
                 let values = self.list(values);
-                self.push(Inst::Suspect { relation, values });
+                let turn = self.turns[usize::from(relation)];
+                self.push(Inst::Suspect { turn, values });
             }
             Op::Dirty { relation, block } => {
-                let block = self.alias(block);
-                self.push(Inst::Dirty { relation, block });
+                let (turn, block) = (self.turns[usize::from(relation)], self.alias(block));
+                self.push(Inst::Dirty { turn, block });
             }
             Op::React { reaction } => {
                 let code = self.code;

@@ -14,7 +14,9 @@ mod reactions;
 mod settle;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use smallvec::SmallVec;
 
 use super::super::schedule::Schedule;
 use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type};
@@ -26,7 +28,8 @@ use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
 use super::layout::{Layout, Sparse, Statics, Store, size};
-use super::machine::{Entry, Machine};
+use super::machine::{Entry, Machine, Turn};
+use super::native::Native;
 use super::planner::{Code, PlanError, Planner};
 use super::word::Word;
 
@@ -83,13 +86,16 @@ pub(super) struct Kept {
     pub(super) derive: u32,
 }
 
+/// Kept rows that a block must be in to be of concern.
+pub(super) type Guards = SmallVec<[u32; 2]>;
+
 /// Whom a relation tells of a tuple that comes or goes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Readers {
     /// Consumers whose block is the first column, with guards.
-    pub(super) blocks: Vec<(RelId, Vec<u32>)>,
+    pub(super) blocks: Vec<(Turn, Guards)>,
     /// The same for another column.
-    pub(super) others: Vec<(RelId, usize, Vec<u32>)>,
+    pub(super) others: Vec<(Turn, usize, Guards)>,
     /// Plans that need not know the last column, and those that do.
     pub(super) once: Option<u32>,
     pub(super) each: Option<u32>,
@@ -131,10 +137,10 @@ pub(super) struct Compiled<W> {
     pub(super) derive: Vec<u32>,
     /// Where the stretch begins that derives all that a relation needs, itself included.
     pub(super) schedules: Vec<Option<OnDemand>>,
-    /// Maintained relations, each after those that it reads.
+    /// Maintained relations by their turn, each after those that it reads.
     pub(super) maintained: Vec<Kept>,
     /// Those of them that may hold without any fact.
-    pub(super) unprompted: Vec<RelId>,
+    pub(super) unprompted: Vec<Turn>,
     /// For each relation, what must be derived on demand before it is read, itself included.
     pub(super) needs: Vec<Vec<RelId>>,
     pub(super) inputs: Vec<Vec<RelId>>,
@@ -151,6 +157,8 @@ pub(super) struct Compiled<W> {
     pub(super) kept_rows: usize,
     pub(super) kept_funs: usize,
     pub(super) frame_rows: usize,
+    /// The instructions as machine code, once a session was busy enough to ask for it.
+    pub(super) native: OnceLock<Option<Native>>,
 }
 
 /// Operation counts of reactions follow those of rules.
@@ -193,10 +201,15 @@ pub(super) fn compile<W: Word>(
     }
     let mut code = planner.code;
     shift_frames(&mut code, &mut layout);
-    let mut assembler = Assembler::new(&code);
+    let mut turns = vec![Turn::MAX; program.relations.len()];
+    for (turn, rel) in (0..).zip(&maintained) {
+        turns[usize::from(rel.0)] = turn;
+    }
+    let mut assembler = Assembler::new(&code, &turns);
     let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
     let schedules = schedules(&mut assembler, &modes, &layout.stores, &needs)?;
-    let readers = deltas.iter().map(|it| readers(&mut assembler, it)).collect::<Result<_, _>>()?;
+    let readers =
+        deltas.iter().map(|it| readers(&mut assembler, it, &turns)).collect::<Result<_, _>>()?;
     for fixpoint in &mut general {
         fixpoint.assemble(&mut assembler)?;
     }
@@ -259,6 +272,7 @@ pub(super) fn compile<W: Word>(
         kept_rows: layout.kept_rows as usize,
         kept_funs: layout.kept_funs as usize,
         frame_rows: layout.frame_rows as usize,
+        native: OnceLock::new(),
         program,
     })
 }
@@ -322,14 +336,14 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// Maintained relations with a rule that asks for no fact.
-    fn unprompted(&self) -> Vec<RelId> {
+    fn unprompted(&self) -> Vec<Turn> {
         let asks = |literal: &&Literal| match literal {
             Literal::Atom(atom) => !atom.negated && !self.known(atom.rel),
             _ => false,
         };
         let rules = |rel: &RelId| &self.live[usize::from(rel.0)];
         let free = |rel: &RelId| rules(rel).iter().any(|it| !it.body.iter().any(asks));
-        self.maintained.iter().copied().filter(free).collect()
+        (0..).zip(&self.maintained).filter(|(_, rel)| free(rel)).map(|(turn, _)| turn).collect()
     }
 
     /// For each relation, what must be derived on demand before it is read, in order.
@@ -482,7 +496,11 @@ fn schedules(
     Ok(schedules)
 }
 
-fn readers(assembler: &mut Assembler<'_>, deltas: &[Delta]) -> Result<Readers, PlanError> {
+fn readers(
+    assembler: &mut Assembler<'_>,
+    deltas: &[Delta],
+    turns: &[Turn],
+) -> Result<Readers, PlanError> {
     let mut readers = Readers::default();
     let mut once: Vec<(&[Reg], u32)> = Vec::new();
     let mut each: Vec<(&[Reg], u32)> = Vec::new();
@@ -490,12 +508,13 @@ fn readers(assembler: &mut Assembler<'_>, deltas: &[Delta]) -> Result<Readers, P
         if deltas[..at].contains(delta) {
             continue;
         }
+        let turn = turns[usize::from(delta.consumer.0)];
         match &delta.what {
             DeltaKind::Block { col: 0, guards } => {
-                readers.blocks.push((delta.consumer, guards.clone()));
+                readers.blocks.push((turn, guards.iter().copied().collect()));
             }
             DeltaKind::Block { col, guards } => {
-                readers.others.push((delta.consumer, *col, guards.clone()));
+                readers.others.push((turn, *col, guards.iter().copied().collect()));
             }
             DeltaKind::Run { regs, pc, last: false } => once.push((regs, *pc)),
             DeltaKind::Run { regs, pc, last: true } => each.push((regs, *pc)),
@@ -575,7 +594,19 @@ impl<W: Word> Compiled<W> {
             kept_rows: 0,
             kept_funs: 0,
             frame_rows: 0,
+            native: OnceLock::new(),
         }
+    }
+
+    /// Words of bits that say which relations of a frame are derived.
+    #[inline]
+    pub(super) fn flags(&self) -> usize {
+        self.stores.len().div_ceil(64)
+    }
+
+    /// Makes machine code, where that can be, if there is none yet. Whether there is some.
+    pub(super) fn make_native(&self) -> bool {
+        self.native.get_or_init(|| Native::compile(self)).is_some()
     }
 
     /// Whether some plan reads the list.

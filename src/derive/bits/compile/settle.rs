@@ -114,7 +114,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             return Ok(facts);
         }
         let mut fixpoint = self.plan_fixpoint(relations)?;
-        let mut assembler = Assembler::new(&self.planner.code);
+        let mut assembler = Assembler::new(&self.planner.code, &[]);
         fixpoint.assemble(&mut assembler)?;
         let machine = assembler.machine;
         let layout = &mut self.planner.layout;

@@ -198,7 +198,7 @@ fn row_of(
         if digits > 0 {
             let run = &rest[..digits];
             let empty = run.parse().ok().filter(|it| *it > 0 && !run.starts_with('0'));
-            let fits = empty.filter(|it: &i64| file + it <= files);
+            let fits = empty.filter(|it: &i64| *it <= files - file);
             file += fits.ok_or_else(|| {
                 let room = format!("a run of at most {} empty squares", files - file);
                 part.error(at, run, room)

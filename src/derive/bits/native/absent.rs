@@ -1,0 +1,29 @@
+//! In the place of `native` where the feature is off: there is no machine code, all is interpreted.
+
+use super::compile::Compiled;
+use super::run::State;
+use super::word::Word;
+
+/// There is none.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Native {}
+
+/// Nor has any stretch code.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Entry {}
+
+impl Native {
+    pub(super) fn compile<W: Word>(_: &Compiled<W>) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn entry(&self, _: u32) -> Option<Entry> {
+        match *self {}
+    }
+}
+
+impl Entry {
+    pub(super) fn run<W: Word>(self, _: &mut State<W>, _: &Compiled<W>) -> bool {
+        match self {}
+    }
+}

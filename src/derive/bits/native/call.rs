@@ -1,0 +1,177 @@
+//! The border between Rust and the machine code that `lower` makes.
+//!
+//! The one place of the evaluator with `unsafe`. What makes it sound:
+//! - code is run on the state and the program that it was made for ([`Entry::run`] takes both by
+//!   reference, and code exists for programs with rows of 64 bits only, so `W` is `u64`);
+//! - it reads and writes memory in four places: registers and two numbers of [`State`], whose
+//!   offsets the compiler tells; flags, whose number is asserted before; rows and values of
+//!   functions, each index compared with their number, none of which grows or moves while code runs
+//!   (there are as many values as the program says from a session's beginning to its end); statics,
+//!   which are never written and live as long as the program, which owns the code;
+//! - helpers get back the two references that the caller lent, one at a time;
+//! - a panic in a helper ends the process: it never unwinds through code that knows no unwinding.
+
+#![allow(unsafe_code, reason = "machine code is called, and calls back; argued above")]
+
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::sync::Mutex;
+
+use cranelift_jit::JITModule;
+
+use super::super::compile::Compiled;
+use super::super::fuel::Fuel;
+use super::super::machine::Turn;
+use super::super::run::State;
+use super::super::word::Word;
+use super::lower::{FAULT, FOUND};
+
+/// State, program, rows and how many, values of functions, flags of the frame.
+pub(super) type Code =
+    unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, u64, *mut i64, *mut u64) -> i32;
+
+/// What code calls: state, program, two numbers.
+pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i64) -> i64;
+
+/// The code of a stretch.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Entry(Code);
+
+impl Entry {
+    /// The finished function of [`super::lower::signature`] at this address.
+    pub(super) fn new(code: *const u8) -> Self {
+        // SAFETY: the signature that the function was made with is that of `Code`.
+        Self(unsafe { std::mem::transmute::<*const u8, Code>(code) })
+    }
+
+    /// Runs the stretch. True when it found a solution.
+    ///
+    /// # Panics
+    /// It came to an index that is out of range.
+    #[inline]
+    pub(in super::super) fn run<W: Word>(self, state: &mut State<W>, c: &Compiled<W>) -> bool {
+        let (rows, n_rows) = (state.rows.as_mut_ptr().cast(), state.rows.len() as u64);
+        debug_assert_eq!(state.funs.len(), c.kept_funs);
+        let funs = state.funs.as_mut_ptr();
+        let flags = &mut state.ready[state.ready_at..];
+        assert!(flags.len() >= c.flags(), "flags are missing");
+        let flags = flags.as_mut_ptr();
+        let (state, c) = (std::ptr::from_mut(state).cast(), std::ptr::from_ref(c).cast());
+        // SAFETY: see the top of this file.
+        let result = unsafe { self.0(state, c, rows, n_rows, funs, flags) };
+        if i64::from(result) == FAULT {
+            out_of_range();
+        }
+        i64::from(result) == FOUND
+    }
+}
+
+#[cold]
+fn out_of_range() -> ! {
+    panic!("the index of a row is out of range")
+}
+
+/// The memory that code lies in. It is given back when the program goes, and with it all that could
+/// run the code.
+pub(super) struct Memory(Mutex<Option<JITModule>>);
+
+impl Memory {
+    pub(super) fn new(module: JITModule) -> Self {
+        Self(Mutex::new(Some(module)))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Ok(module) = self.0.get_mut()
+            && let Some(module) = module.take()
+        {
+            // SAFETY: entries are run while their program is borrowed, and it is being dropped.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// Where the fields of a state are that code reads and writes itself.
+pub(super) struct Fields {
+    pub(super) regs: i32,
+    pub(super) frame: i32,
+    pub(super) fuel_left: i32,
+}
+
+impl Fields {
+    pub(super) fn of<W: Word>() -> Self {
+        Self {
+            regs: offset_of!(State<W>, regs) as i32,
+            frame: offset_of!(State<W>, frame) as i32,
+            fuel_left: (offset_of!(State<W>, fuel) + offset_of!(Fuel, left)) as i32,
+        }
+    }
+}
+
+/// The state and the program that code was lent.
+///
+/// # Safety
+/// The pointers are those that [`Entry::run`] passed, and nobody else uses the state meanwhile.
+unsafe fn lent<'a, W: Word>(
+    state: *mut c_void,
+    program: *const c_void,
+) -> (&'a mut State<W>, &'a Compiled<W>) {
+    // SAFETY: as the caller promises.
+    unsafe { (&mut *state.cast::<State<W>>(), &*program.cast::<Compiled<W>>()) }
+}
+
+macro_rules! helpers {
+    ($($(#[$doc:meta])* fn $name:ident($state:ident, $c:ident, $a:ident, $b:ident) $body:block)*) => {
+        $($(#[$doc])*
+        pub(super) unsafe extern "C" fn $name<W: Word>(
+            state: *mut c_void,
+            program: *const c_void,
+            $a: i64,
+            $b: i64,
+        ) -> i64 {
+            // SAFETY: code passes on what it was lent.
+            let ($state, $c) = unsafe { lent::<W>(state, program) };
+            $body
+        })*
+    };
+}
+
+helpers! {
+    /// Has the interpreter do one instruction.
+    fn step(state, c, pc, _unused) {
+        i64::from(state.step(c, pc as usize))
+    }
+
+    /// Turn and registers in one number.
+    fn suspect(state, c, pc, what) {
+        state.suspect(c, pc as usize, (what >> 32) as Turn, what as u32);
+        0
+    }
+
+    fn react(state, c, pc, named) {
+        state.react(c, pc as usize, named as u32);
+        0
+    }
+
+    fn chase(state, c, chase, passable) {
+        state.chase(c, &c.machine.chases[chase as usize], W::from_low(passable as u64));
+        0
+    }
+
+    fn mark_dirty(state, _c, turn, blocks) {
+        state.mark_dirty(turn as Turn, W::from_low(blocks as u64));
+        0
+    }
+
+    /// Whether the budget goes on.
+    fn next_slice(state, _c, owner, _unused) {
+        i64::from(state.fuel.spend(0, owner as u32))
+    }
+
+    /// Empties rows of the frame: base and stride in one number, and which.
+    fn empty(state, _c, place, used) {
+        state.empty((place >> 32) as u32, W::from_low(used as u64), place as u32);
+        0
+    }
+}

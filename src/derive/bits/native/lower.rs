@@ -1,0 +1,768 @@
+//! From instructions to Cranelift's.
+//!
+//! A stretch becomes one function. The accumulator and the open loops are values of it, registers
+//! stay in memory, where calls find them. Rows and values are reached only after their index was
+//! compared with what there is: an index beyond that ends the stretch with a fault.
+
+use std::collections::{BTreeSet, HashMap};
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{
+    AbiParam, AliasRegion, AliasRegionData, Block, Function, InstBuilder, MemFlagsData, SigRef,
+    Signature, Value,
+    types::{I32, I64},
+};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::Module;
+
+use super::super::code::{Reg, Space};
+use super::super::compile::Compiled;
+use super::super::layout::NONE;
+use super::super::machine::{Entry, Inst, Place};
+use super::super::word::Word;
+use super::call::{self, Fields, Helper};
+use super::flow;
+use crate::rules::Op as Comparison;
+
+/// What a stretch returns: it came to its end, to a solution, or to an index out of range.
+pub(super) const HALTED: i64 = 0;
+pub(super) const FOUND: i64 = 1;
+pub(super) const FAULT: i64 = 2;
+
+/// State, program, rows and how many, values of functions, flags: see [`call::Code`].
+pub(super) fn signature(module: &JITModule) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params.extend([AbiParam::new(I64); 6]);
+    signature.returns.push(AbiParam::new(I32));
+    signature
+}
+
+/// Fills a function with the stretch that begins at `start`.
+pub(super) fn function<W: Word>(
+    function: &mut Function,
+    context: &mut FunctionBuilderContext,
+    module: &JITModule,
+    c: &Compiled<W>,
+    start: u32,
+) {
+    let [registers, rows] = [(0, "registers"), (1, "rows")].map(|(user_id, name)| {
+        let data = AliasRegionData { user_id, description: name.into() };
+        function.dfg.alias_regions.insert(data)
+    });
+    let builder = FunctionBuilder::new(function, context);
+    let mut lower = Lower::new(builder, module, c, [registers, rows]);
+    lower.begin(start);
+    lower.b.seal_all_blocks();
+    lower.b.finalize(module.target_config());
+}
+
+pub(super) struct Lower<'f, 'c, W> {
+    pub(super) b: FunctionBuilder<'f>,
+    pub(super) c: &'c Compiled<W>,
+    fields: Fields,
+    registers: AliasRegion,
+    rows_region: AliasRegion,
+    state: Value,
+    program: Value,
+    rows: Value,
+    funs: Value,
+    ready: Value,
+    /// Where the rows of the frame are, in such a way that their numbers count from here.
+    rows_of_frame: Value,
+    pub(super) acc: Variable,
+    slots: HashMap<u8, Variable>,
+    constants: HashMap<Reg, i64>,
+    /// Blocks that jumps end at.
+    blocks: HashMap<usize, Block>,
+    fault: Block,
+    halted: Block,
+    found: Block,
+    /// No instruction leads on: the last one jumped.
+    left: bool,
+    /// The signature of helpers, once it is in use, and what it is made from.
+    signature: Option<SigRef>,
+    plain: Signature,
+}
+
+impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
+    fn new(
+        mut b: FunctionBuilder<'f>,
+        module: &JITModule,
+        c: &'c Compiled<W>,
+        [registers, rows_region]: [AliasRegion; 2],
+    ) -> Self {
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let [state, program, rows, n_rows, funs, ready] =
+            std::array::from_fn(|it| b.block_params(entry)[it]);
+        let acc = b.declare_var(I64);
+        let [fault, halted, found] = std::array::from_fn(|_| b.create_block());
+        b.set_cold_block(fault);
+        let zero = b.ins().iconst(I64, 0);
+        b.def_var(acc, zero);
+        let constants = c.code.constants.iter().map(|&(value, reg)| (reg, value)).collect();
+        let mut lower = Self {
+            b,
+            c,
+            fields: Fields::of::<W>(),
+            registers,
+            rows_region,
+            state,
+            program,
+            rows,
+            funs,
+            ready,
+            rows_of_frame: zero,
+            acc,
+            slots: HashMap::new(),
+            constants,
+            blocks: HashMap::new(),
+            fault,
+            halted,
+            found,
+            left: false,
+            signature: None,
+            plain: module.make_signature(),
+        };
+        let frame = lower.field(lower.fields.frame);
+        // One frame and the kept rows are there: single rows are compared with their number only.
+        let in_frame = lower.in_frame() as i64;
+        let end = lower.b.ins().iadd_imm_s(frame, in_frame);
+        let enough = lower.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);
+        lower.or_fault(enough);
+        let offset = lower.b.ins().ishl_imm_u(frame, 3);
+        lower.rows_of_frame = lower.b.ins().iadd(rows, offset);
+        lower
+    }
+
+    /// Kept rows and the rows of one frame.
+    fn in_frame(&self) -> u64 {
+        (self.c.kept_rows + self.c.frame_rows) as u64
+    }
+
+    fn begin(&mut self, start: u32) {
+        let (targets, _) = flow::targets(&self.c.machine, start);
+        self.create_blocks(&targets);
+        self.stretch(start as usize, [self.halted, self.found]);
+        for (block, result) in [(self.halted, HALTED), (self.found, FOUND), (self.fault, FAULT)] {
+            self.b.switch_to_block(block);
+            let result = self.b.ins().iconst(I32, result);
+            self.b.ins().return_(&[result]);
+        }
+    }
+
+    fn create_blocks(&mut self, targets: &BTreeSet<usize>) {
+        for &target in targets {
+            let block = self.b.create_block();
+            self.blocks.insert(target, block);
+        }
+    }
+
+    /// Lowers instructions up to the end of their stretch, which goes on at `halted`; a solution
+    /// goes on at `found`.
+    fn stretch(&mut self, mut pc: usize, [halted, found]: [Block; 2]) {
+        loop {
+            self.arrive(pc);
+            match self.c.machine.insts[pc] {
+                Inst::Halt => {
+                    self.leave(halted);
+                    return;
+                }
+                Inst::Found => self.leave(found),
+                Inst::Sub { negated, body, skip } => {
+                    let holds = self.target(pc + 1 + usize::from(body));
+                    let fails = self.target(pc + usize::from(skip));
+                    self.stretch(pc + 1, if negated { [holds, fails] } else { [fails, holds] });
+                    pc += usize::from(body);
+                }
+                Inst::Scan { body, .. } => {
+                    let hit = self.step(pc);
+                    self.leave_if(hit, found);
+                    pc += usize::from(body);
+                }
+                Inst::Fold { body, skip, .. } => {
+                    let done = self.step(pc);
+                    self.check(done, pc, skip);
+                    pc += usize::from(body);
+                }
+                Inst::Fix { body, .. } | Inst::FixFrame { body, .. } => {
+                    self.step(pc);
+                    pc += usize::from(body);
+                }
+                inst => self.instruction(inst, pc),
+            }
+            pc += 1;
+        }
+    }
+
+    /// Begins the block of an instruction that jumps end at, or that nothing leads to.
+    fn arrive(&mut self, pc: usize) {
+        let block = self.blocks.get(&pc).copied();
+        if let (Some(block), false) = (block, self.left) {
+            self.b.ins().jump(block, &[]);
+        }
+        if block.is_some() || self.left {
+            let block = block.unwrap_or_else(|| self.b.create_block());
+            self.b.switch_to_block(block);
+            self.left = false;
+        }
+    }
+
+    fn leave(&mut self, to: Block) {
+        self.b.ins().jump(to, &[]);
+        self.left = true;
+    }
+
+    fn target(&self, pc: usize) -> Block {
+        self.blocks[&pc]
+    }
+
+    /// Goes on in a new block if the condition holds, else at the other.
+    fn unless(&mut self, condition: Value, other: Block) {
+        let next = self.b.create_block();
+        self.b.ins().brif(condition, next, &[], other, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    fn leave_if(&mut self, condition: Value, to: Block) {
+        let next = self.b.create_block();
+        self.b.ins().brif(condition, to, &[], next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    fn or_fault(&mut self, condition: Value) {
+        self.unless(condition, self.fault);
+    }
+
+    /// Goes on if the condition holds, else where the instruction says.
+    fn check(&mut self, condition: Value, pc: usize, skip: u16) {
+        let other = self.target(pc + usize::from(skip));
+        self.unless(condition, other);
+    }
+
+    fn instruction(&mut self, inst: Inst, pc: usize) {
+        use Space::{Frame, Kept, Static};
+        match inst {
+            Inst::LoadS1 { base, key, skip } => self.load_some(Static, near(base, key), pc, skip),
+            Inst::LoadK1 { base, key, skip } => self.load_some(Kept, near(base, key), pc, skip),
+            Inst::LoadF1 { base, key, skip } => self.load_some(Frame, near(base, key), pc, skip),
+            Inst::AndS1 { base, key, skip } => self.and_some(Static, near(base, key), pc, skip),
+            Inst::AndK1 { base, key, skip } => self.and_some(Kept, near(base, key), pc, skip),
+            Inst::AndF1 { base, key, skip } => self.and_some(Frame, near(base, key), pc, skip),
+            Inst::DropS1 { base, key, skip } => self.drop_some(Static, near(base, key), pc, skip),
+            Inst::DropK1 { base, key, skip } => self.drop_some(Kept, near(base, key), pc, skip),
+            Inst::DropF1 { base, key, skip } => self.drop_some(Frame, near(base, key), pc, skip),
+            Inst::LoadS { at } => self.load(Static, at),
+            Inst::LoadK { at } => self.load(Kept, at),
+            Inst::LoadF { at } => self.load(Frame, at),
+            Inst::AndS { at } => self.and(Static, at),
+            Inst::AndK { at } => self.and(Kept, at),
+            Inst::AndF { at } => self.and(Frame, at),
+            Inst::DropS { at } => self.drop(Static, at),
+            Inst::DropK { at } => self.drop(Kept, at),
+            Inst::DropF { at } => self.drop(Frame, at),
+            Inst::LoadOne { key } => {
+                let one = self.one(key);
+                self.b.def_var(self.acc, one);
+            }
+            Inst::AndOne { key } => {
+                let one = self.one(key);
+                self.narrow(one);
+            }
+            Inst::DropOne { key } => {
+                let one = self.one(key);
+                self.narrow_to_others(one);
+            }
+            Inst::LoadFirst { n } => {
+                let all = self.b.ins().iconst(I64, first(n));
+                self.b.def_var(self.acc, all);
+            }
+            Inst::AndFirst { n } => {
+                let all = self.b.ins().iconst(I64, first(n));
+                self.narrow(all);
+            }
+            Inst::Loop { reg, slot, skip } => {
+                let acc = self.b.use_var(self.acc);
+                self.check(acc, pc, skip);
+                self.take(acc, reg, slot);
+            }
+            Inst::Next { reg, slot, back } => {
+                let slot_var = self.slot(slot);
+                let rest = self.b.use_var(slot_var);
+                let (turn, next) = (self.b.create_block(), self.b.create_block());
+                self.b.ins().brif(rest, turn, &[], next, &[]);
+                self.b.switch_to_block(turn);
+                self.take(rest, reg, slot);
+                let body = self.target(pc - usize::from(back));
+                self.b.ins().jump(body, &[]);
+                self.b.switch_to_block(next);
+            }
+            Inst::Keep { slot, skip } => {
+                let acc = self.b.use_var(self.acc);
+                self.check(acc, pc, skip);
+                let slot = self.slot(slot);
+                self.b.def_var(slot, acc);
+            }
+            Inst::TestSome { skip } => {
+                let acc = self.b.use_var(self.acc);
+                self.check(acc, pc, skip);
+            }
+            Inst::TestNone { skip } => {
+                let acc = self.b.use_var(self.acc);
+                let none = self.b.ins().icmp_imm_s(IntCC::Equal, acc, 0);
+                self.check(none, pc, skip);
+            }
+            Inst::Count { reg } => {
+                let acc = self.b.use_var(self.acc);
+                let count = self.b.ins().popcnt(acc);
+                self.set_reg(reg, count);
+            }
+            Inst::GrowK { at, skip } => self.grow(Kept, at, pc, skip),
+            Inst::GrowF { at, skip } => self.grow(Frame, at, pc, skip),
+            Inst::GrowK1 { base, key, support, bit, skip } => {
+                self.grow(Kept, near(base, key), pc, skip);
+                self.note(Kept, alone(support), bit);
+            }
+            Inst::GrowF1 { base, key, support, bit, skip } => {
+                self.grow(Frame, near(base, key), pc, skip);
+                self.note(Frame, alone(support), bit);
+            }
+            Inst::BitK { at, bit } => self.note(Kept, at, bit),
+            Inst::BitF { at, bit } => self.note(Frame, at, bit),
+            Inst::NoteK { base, bit } => self.note(Kept, alone(base), bit),
+            Inst::NoteF { base, bit } => self.note(Frame, alone(base), bit),
+            Inst::Sweep { sweep, slot } => {
+                let slot = self.slot(slot);
+                let members = self.b.use_var(slot);
+                self.sweep(&self.c.machine.sweeps[sweep as usize], members);
+            }
+            Inst::Gather { sweep, slot } => {
+                let slot = self.slot(slot);
+                let members = self.b.use_var(slot);
+                self.gather(&self.c.machine.sweeps[sweep as usize], members);
+            }
+            Inst::Filter { term, bit, skip } => {
+                self.filter(&self.c.machine.terms[term as usize], bit);
+                let acc = self.b.use_var(self.acc);
+                self.check(acc, pc, skip);
+            }
+            Inst::FetchK1 { base, key, reg, skip } => {
+                let value = self.fun(false, near(base, key));
+                self.fetched(value, reg, pc, skip);
+            }
+            Inst::FetchK { at, reg, skip } => {
+                let value = self.fun(false, at);
+                self.fetched(value, reg, pc, skip);
+            }
+            Inst::FetchS { at, reg, skip } => {
+                let value = self.fun(true, at);
+                self.fetched(value, reg, pc, skip);
+            }
+            Inst::IsK { at, value, skip } => self.is(IntCC::Equal, false, at, value, pc, skip),
+            Inst::IsS { at, value, skip } => self.is(IntCC::Equal, true, at, value, pc, skip),
+            Inst::IsNotK { at, value, skip } => {
+                self.is(IntCC::NotEqual, false, at, value, pc, skip);
+            }
+            Inst::IsNotS { at, value, skip } => {
+                self.is(IntCC::NotEqual, true, at, value, pc, skip);
+            }
+            Inst::HasK { at, skip } => self.has_value(IntCC::NotEqual, false, at, pc, skip),
+            Inst::HasS { at, skip } => self.has_value(IntCC::NotEqual, true, at, pc, skip),
+            Inst::LacksK { at, skip } => self.has_value(IntCC::Equal, false, at, pc, skip),
+            Inst::LacksS { at, skip } => self.has_value(IntCC::Equal, true, at, pc, skip),
+            Inst::InS { at, bit, skip } => self.test_bit(true, Static, at, bit, pc, skip),
+            Inst::InK { at, bit, skip } => self.test_bit(true, Kept, at, bit, pc, skip),
+            Inst::InF { at, bit, skip } => self.test_bit(true, Frame, at, bit, pc, skip),
+            Inst::OutS { at, bit, skip } => self.test_bit(false, Static, at, bit, pc, skip),
+            Inst::OutK { at, bit, skip } => self.test_bit(false, Kept, at, bit, pc, skip),
+            Inst::OutF { at, bit, skip } => self.test_bit(false, Frame, at, bit, pc, skip),
+            Inst::InK1 { base, key, bit, skip } => {
+                self.test_bit(true, Kept, near(base, key), bit, pc, skip);
+            }
+            Inst::InF1 { base, key, bit, skip } => {
+                self.test_bit(true, Frame, near(base, key), bit, pc, skip);
+            }
+            Inst::OutK1 { base, key, bit, skip } => {
+                self.test_bit(false, Kept, near(base, key), bit, pc, skip);
+            }
+            Inst::OutF1 { base, key, bit, skip } => {
+                self.test_bit(false, Frame, near(base, key), bit, pc, skip);
+            }
+            Inst::Compare { op, lhs, rhs, skip } => {
+                let (lhs, rhs) = (self.reg(lhs), self.reg(rhs));
+                let holds = self.b.ins().icmp(condition(op), lhs, rhs);
+                self.check(holds, pc, skip);
+            }
+            Inst::CompareExpr { skip, .. }
+            | Inst::Let { skip, .. }
+            | Inst::TestScan { skip, .. } => {
+                let holds = self.step(pc);
+                self.check(holds, pc, skip);
+            }
+            Inst::Spend { steps } => self.spend(steps, pc),
+            Inst::Reach { reg, address } => {
+                let address = self.c.machine.addresses[address as usize];
+                let mut sum = self.b.ins().iconst(I64, 0);
+                for it in 1..usize::from(address.n) {
+                    let key = self.reg(address.regs[it]);
+                    let part = self.b.ins().imul_imm_s(key, i64::from(address.strides[it]));
+                    sum = self.b.ins().iadd(sum, part);
+                }
+                self.set_reg(reg, sum);
+            }
+            Inst::Chase { chase } => {
+                let chase = self.b.ins().iconst(I64, i64::from(chase));
+                let acc = self.b.use_var(self.acc);
+                self.call(call::chase::<W> as Helper, &[chase, acc]);
+            }
+            Inst::Enter { entry } => {
+                let entry = self.c.machine.entries[entry as usize];
+                let past = self.target(pc + entry.len as usize);
+                self.enter(&entry, past);
+            }
+            Inst::Dirty { turn, block } => {
+                let turn = self.b.ins().iconst(I64, i64::from(turn));
+                let block = self.one(block);
+                self.call(call::mark_dirty::<W> as Helper, &[turn, block]);
+            }
+            Inst::Value { .. }
+            | Inst::Collect { .. }
+            | Inst::EmitTuple { .. }
+            | Inst::Args { .. } => {
+                self.step(pc);
+            }
+            Inst::Suspect { turn, values } => {
+                let what = i64::from(turn) << 32 | i64::from(values);
+                let args = [pc as i64, what].map(|it| self.b.ins().iconst(I64, it));
+                self.call(call::suspect::<W> as Helper, &args);
+            }
+            Inst::React { named } => {
+                let args = [pc as i64, i64::from(named)].map(|it| self.b.ins().iconst(I64, it));
+                self.call(call::react::<W> as Helper, &args);
+            }
+            // Part of `stretch`.
+            Inst::Halt
+            | Inst::Found
+            | Inst::Sub { .. }
+            | Inst::Fold { .. }
+            | Inst::Fix { .. }
+            | Inst::FixFrame { .. }
+            | Inst::Scan { .. } => {}
+        }
+    }
+
+    // --- registers, fields, calls ---------------------------------------------------------------
+
+    fn memory(region: AliasRegion) -> MemFlagsData {
+        MemFlagsData::trusted().with_alias_region(Some(region))
+    }
+
+    pub(super) fn reg(&mut self, reg: Reg) -> Value {
+        if let Some(&value) = self.constants.get(&reg) {
+            return self.b.ins().iconst(I64, value);
+        }
+        let at = self.fields.regs + i32::from(reg) * 8;
+        let flags = Self::memory(self.registers);
+        self.b.ins().load(I64, flags, self.state, Offset32::new(at))
+    }
+
+    fn set_reg(&mut self, reg: Reg, value: Value) {
+        let at = self.fields.regs + i32::from(reg) * 8;
+        let flags = Self::memory(self.registers);
+        self.b.ins().store(flags, value, self.state, Offset32::new(at));
+    }
+
+    fn field(&mut self, at: i32) -> Value {
+        self.b.ins().load(I64, MemFlagsData::trusted(), self.state, Offset32::new(at))
+    }
+
+    fn slot(&mut self, slot: u8) -> Variable {
+        let b = &mut self.b;
+        *self.slots.entry(slot).or_insert_with(|| b.declare_var(I64))
+    }
+
+    /// Takes the lowest member out of a row that has some: it goes to the register, the rest to the
+    /// slot.
+    fn take(&mut self, row: Value, reg: Reg, slot: u8) {
+        let (member, rest) = self.pop(row);
+        self.set_reg(reg, member);
+        let slot = self.slot(slot);
+        self.b.def_var(slot, rest);
+    }
+
+    pub(super) fn pop(&mut self, row: Value) -> (Value, Value) {
+        let member = self.b.ins().ctz(row);
+        let less = self.b.ins().iadd_imm_s(row, -1);
+        (member, self.b.ins().band(row, less))
+    }
+
+    /// Has the interpreter do an instruction; its answer.
+    fn step(&mut self, pc: usize) -> Value {
+        let pc = self.b.ins().iconst(I64, pc as i64);
+        let none = self.b.ins().iconst(I64, 0);
+        self.call(call::step::<W> as Helper, &[pc, none])
+    }
+
+    pub(super) fn call(&mut self, helper: Helper, args: &[Value; 2]) -> Value {
+        let b = &mut self.b;
+        let signature = match self.signature {
+            Some(it) => it,
+            None => {
+                let mut signature = self.plain.clone();
+                signature.params.extend([AbiParam::new(I64); 4]);
+                signature.returns.push(AbiParam::new(I64));
+                *self.signature.insert(b.import_signature(signature))
+            }
+        };
+        let helper = b.ins().iconst(I64, helper as usize as i64);
+        let args = [self.state, self.program, args[0], args[1]];
+        let call = b.ins().call_indirect(signature, helper, &args);
+        b.inst_results(call)[0]
+    }
+
+    fn spend(&mut self, steps: u16, pc: usize) {
+        let left = self.field(self.fields.fuel_left);
+        let left = self.b.ins().iadd_imm_s(left, -i64::from(steps));
+        let at = Offset32::new(self.fields.fuel_left);
+        self.b.ins().store(MemFlagsData::trusted(), left, self.state, at);
+        let (empty, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(empty);
+        let out = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        self.b.ins().brif(out, empty, &[], next, &[]);
+        self.b.switch_to_block(empty);
+        let owner = self.b.ins().iconst(I64, i64::from(self.c.machine.owner[pc]));
+        let goes_on = self.call(call::next_slice::<W> as Helper, &[owner, owner]);
+        self.b.ins().brif(goes_on, next, &[], self.halted, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Goes on if a relation has yet to be derived: it is empty then, and taken for derived.
+    fn enter(&mut self, entry: &Entry, past: Block) {
+        let at = Offset32::new(i32::from(entry.rel) / 64 * 8);
+        let flags = MemFlagsData::trusted();
+        let word = self.b.ins().load(I64, flags, self.ready, at);
+        let bit = self.b.ins().iconst(I64, 1i64 << (entry.rel % 64));
+        let done = self.b.ins().band(word, bit);
+        self.leave_if(done, past);
+        let word = self.b.ins().bor(word, bit);
+        self.b.ins().store(flags, word, self.ready, at);
+        let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
+        let flags = Self::memory(self.rows_region);
+        let used = self.b.ins().load(I64, flags, row, 0);
+        self.empty_row(row);
+        if entry.support.is_some() {
+            let (some, next) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(used, some, &[], next, &[]);
+            self.b.switch_to_block(some);
+            self.empty(entry, used);
+            self.b.ins().jump(next, &[]);
+            self.b.switch_to_block(next);
+        }
+    }
+
+    // --- rows and values ------------------------------------------------------------------------
+
+    /// The number of a row or value: base plus keys times strides.
+    pub(super) fn index(&mut self, at: Place) -> Value {
+        let mut index = None;
+        for (key, stride) in at.keys.into_iter().zip(at.strides) {
+            if stride == 0 {
+                continue;
+            }
+            let key = self.reg(key);
+            let part = match stride {
+                1 => key,
+                _ => self.b.ins().imul_imm_s(key, i64::from(stride)),
+            };
+            index = Some(match index {
+                None => part,
+                Some(sum) => self.b.ins().iadd(sum, part),
+            });
+        }
+        match index {
+            None => self.b.ins().iconst(I64, i64::from(at.base)),
+            Some(index) => self.b.ins().iadd_imm_s(index, i64::from(at.base)),
+        }
+    }
+
+    /// The address of a row of the space, if it is one.
+    pub(super) fn row_of(&mut self, space: Space, index: Value) -> Value {
+        let statics = &self.c.statics.rows;
+        let (start, n) = match space {
+            Space::Static => {
+                (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len() as u64)
+            }
+            Space::Kept => (self.rows, self.in_frame()),
+            Space::Frame => (self.rows_of_frame, self.in_frame()),
+        };
+        self.address(start, index, n)
+    }
+
+    fn address(&mut self, start: Value, index: Value, n: u64) -> Value {
+        let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, index, n as i64);
+        self.or_fault(inside);
+        let offset = self.b.ins().ishl_imm_u(index, 3);
+        self.b.ins().iadd(start, offset)
+    }
+
+    fn row_at(&mut self, space: Space, at: Place) -> Value {
+        let index = self.index(at);
+        self.row_of(space, index)
+    }
+
+    pub(super) fn load_row(&mut self, address: Value) -> Value {
+        self.b.ins().load(I64, Self::memory(self.rows_region), address, 0)
+    }
+
+    pub(super) fn grow_row(&mut self, address: Value, by: Value) {
+        let row = self.load_row(address);
+        let row = self.b.ins().bor(row, by);
+        self.b.ins().store(Self::memory(self.rows_region), row, address, 0);
+    }
+
+    pub(super) fn empty_row(&mut self, address: Value) {
+        let zero = self.b.ins().iconst(I64, 0);
+        self.b.ins().store(Self::memory(self.rows_region), zero, address, 0);
+    }
+
+    fn row(&mut self, space: Space, at: Place) -> Value {
+        let address = self.row_at(space, at);
+        self.load_row(address)
+    }
+
+    pub(super) fn one(&mut self, bit: Reg) -> Value {
+        let bit = self.reg(bit);
+        let one = self.b.ins().iconst(I64, 1);
+        self.b.ins().ishl(one, bit)
+    }
+
+    fn narrow(&mut self, row: Value) {
+        let acc = self.b.use_var(self.acc);
+        let acc = self.b.ins().band(acc, row);
+        self.b.def_var(self.acc, acc);
+    }
+
+    fn narrow_to_others(&mut self, row: Value) {
+        let acc = self.b.use_var(self.acc);
+        let acc = self.b.ins().band_not(acc, row);
+        self.b.def_var(self.acc, acc);
+    }
+
+    fn load(&mut self, space: Space, at: Place) {
+        let row = self.row(space, at);
+        self.b.def_var(self.acc, row);
+    }
+
+    fn and(&mut self, space: Space, at: Place) {
+        let row = self.row(space, at);
+        self.narrow(row);
+    }
+
+    fn drop(&mut self, space: Space, at: Place) {
+        let row = self.row(space, at);
+        self.narrow_to_others(row);
+    }
+
+    fn some(&mut self, pc: usize, skip: u16) {
+        let acc = self.b.use_var(self.acc);
+        self.check(acc, pc, skip);
+    }
+
+    fn load_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
+        self.load(space, at);
+        self.some(pc, skip);
+    }
+
+    fn and_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
+        self.and(space, at);
+        self.some(pc, skip);
+    }
+
+    fn drop_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
+        self.drop(space, at);
+        self.some(pc, skip);
+    }
+
+    fn grow(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
+        self.some(pc, skip);
+        let address = self.row_at(space, at);
+        let acc = self.b.use_var(self.acc);
+        self.grow_row(address, acc);
+    }
+
+    fn note(&mut self, space: Space, at: Place, bit: Reg) {
+        let address = self.row_at(space, at);
+        let one = self.one(bit);
+        self.grow_row(address, one);
+    }
+
+    fn test_bit(&mut self, is: bool, space: Space, at: Place, bit: Reg, pc: usize, skip: u16) {
+        let row = self.row(space, at);
+        let one = self.one(bit);
+        let has = self.b.ins().band(row, one);
+        let other = self.target(pc + usize::from(skip));
+        if is { self.unless(has, other) } else { self.leave_if(has, other) }
+    }
+
+    fn fun(&mut self, is_static: bool, at: Place) -> Value {
+        let index = self.index(at);
+        let statics = &self.c.statics.funs;
+        let (start, n) = if is_static {
+            (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len())
+        } else {
+            (self.funs, self.c.kept_funs)
+        };
+        let address = self.address(start, index, n as u64);
+        self.b.ins().load(I64, MemFlagsData::trusted(), address, 0)
+    }
+
+    fn fetched(&mut self, value: Value, reg: Reg, pc: usize, skip: u16) {
+        let none = self.b.ins().iconst(I64, NONE);
+        let some = self.b.ins().icmp(IntCC::NotEqual, value, none);
+        self.check(some, pc, skip);
+        self.set_reg(reg, value);
+    }
+
+    fn is(&mut self, how: IntCC, is_static: bool, at: Place, value: Reg, pc: usize, skip: u16) {
+        let found = self.fun(is_static, at);
+        let value = self.reg(value);
+        let holds = self.b.ins().icmp(how, found, value);
+        self.check(holds, pc, skip);
+    }
+
+    fn has_value(&mut self, how: IntCC, is_static: bool, at: Place, pc: usize, skip: u16) {
+        let found = self.fun(is_static, at);
+        let none = self.b.ins().iconst(I64, NONE);
+        let holds = self.b.ins().icmp(how, found, none);
+        self.check(holds, pc, skip);
+    }
+}
+
+/// A place with one key and stride 1.
+fn near(base: u32, key: Reg) -> Place {
+    Place { base, strides: [1, 0], keys: [key, 0] }
+}
+
+/// A place without keys.
+fn alone(base: u32) -> Place {
+    Place { base, strides: [0, 0], keys: [0, 0] }
+}
+
+/// The first members of a row, as [`Word::first`] has them.
+fn first(n: u16) -> i64 {
+    <u64 as Word>::first(usize::from(n)) as i64
+}
+
+fn condition(op: Comparison) -> IntCC {
+    match op {
+        Comparison::Eq => IntCC::Equal,
+        Comparison::Ne => IntCC::NotEqual,
+        Comparison::Lt => IntCC::SignedLessThan,
+        Comparison::Le => IntCC::SignedLessThanOrEqual,
+        Comparison::Gt => IntCC::SignedGreaterThan,
+        Comparison::Ge => IntCC::SignedGreaterThanOrEqual,
+    }
+}

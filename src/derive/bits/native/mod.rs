@@ -1,0 +1,110 @@
+//! Stretches of instructions compiled to machine code, for sessions that run them often.
+//!
+//! The interpreter (`run.rs`) stays what every session begins with; code is made once for a program,
+//! when one of its sessions has been busy for long enough, and all its sessions then run it. It does
+//! what the interpreter does, instruction by instruction. Deliberately absent: rows of more than 64
+//! bits and machines that Cranelift does not know, which the interpreter serves; counting, as the
+//! interpreter counts.
+
+mod call;
+mod flow;
+mod lower;
+mod sweeps;
+
+use std::any::TypeId;
+use std::fmt;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable, Flags};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+
+use super::compile::Compiled;
+use super::word::Word;
+pub(super) use call::Entry;
+
+/// A program's instructions as machine code.
+pub(super) struct Native {
+    /// The code of the stretch that begins at each instruction, if one does.
+    entries: Vec<Option<Entry>>,
+    _memory: call::Memory,
+}
+
+impl fmt::Debug for Native {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stretches = self.entries.iter().flatten().count();
+        f.debug_struct("Native").field("stretches", &stretches).finish_non_exhaustive()
+    }
+}
+
+impl Native {
+    /// The code of a program whose rows have 64 bits. `None` where there can be none: other rows, or
+    /// a machine that is not known or lets no program make code.
+    pub(super) fn compile<W: Word>(c: &Compiled<W>) -> Option<Self> {
+        if TypeId::of::<W>() != TypeId::of::<u64>() {
+            return None;
+        }
+        let span = tracing::debug_span!("native", instructions = c.machine.insts.len());
+        let _entered = span.enter();
+        match Self::translate(c) {
+            Ok(native) => Some(native),
+            Err(error) => {
+                tracing::warn!(%error, "no machine code: rules are interpreted");
+                None
+            }
+        }
+    }
+
+    /// The code that begins at an instruction.
+    #[inline]
+    pub(super) fn entry(&self, pc: u32) -> Option<Entry> {
+        self.entries.get(pc as usize).copied().flatten()
+    }
+
+    fn translate<W: Word>(c: &Compiled<W>) -> Result<Self, String> {
+        let builder = JITBuilder::with_isa(target()?, default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let mut context = module.make_context();
+        let mut functions = FunctionBuilderContext::new();
+        let mut made: Vec<(u32, FuncId)> = Vec::new();
+        for start in flow::starts(c) {
+            let signature = lower::signature(&module);
+            let id = module
+                .declare_function(&format!("at{start}"), Linkage::Local, &signature)
+                .map_err(|it| it.to_string())?;
+            context.func.signature = signature;
+            lower::function(&mut context.func, &mut functions, &module, c, start);
+            define(&mut module, id, &mut context)?;
+            made.push((start, id));
+        }
+        module.finalize_definitions().map_err(|it| it.to_string())?;
+        let mut entries = vec![None; c.machine.insts.len()];
+        for (start, id) in made {
+            entries[start as usize] = Some(Entry::new(module.get_finalized_function(id)));
+        }
+        Ok(Self { entries, _memory: call::Memory::new(module) })
+    }
+}
+
+fn define(module: &mut JITModule, id: FuncId, context: &mut Context) -> Result<(), String> {
+    let done = module.define_function(id, context).map_err(|it| format!("{it:?}"));
+    module.clear_context(context);
+    done
+}
+
+/// The processor that this runs on, with all that it can do.
+fn target() -> Result<OwnedTargetIsa, String> {
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("use_colocated_libcalls", "false"),
+        ("is_pic", "false"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+    ] {
+        flags.set(name, value).map_err(|it| it.to_string())?;
+    }
+    let isa = cranelift_native::builder()?;
+    isa.finish(Flags::new(flags)).map_err(|it| it.to_string())
+}

@@ -1,0 +1,239 @@
+//! A game as facts: the first position, and what each action changed since. It comes back from
+//! them without playing a move, so that a host can let games go and have them again cheaply.
+//!
+//! Base facts only: what follows from them is derived anew when somebody asks. What was kept is
+//! believed if the program is the same and the facts come to the hash they had; whoever gets
+//! nothing back plays the moves again.
+//! Deliberately absent: games whose rules were changed on the way, or whose facts are texts: they
+//! are not kept, and are played again.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::derive::World;
+use crate::facts::{
+    AttrType, Change, EntityId, Fact, SavedFact, SavedValue, Schema, Session, Snapshot, saved,
+};
+use crate::moves::Move;
+use crate::rules::{ActionId, Program};
+
+use super::play::Game;
+use super::record::{Extra, Record};
+use super::terms::Terms;
+
+/// The form of what is kept; another one is not read.
+const FORM: u32 = 1;
+
+/// A fact: entity, attribute, value.
+type Row = (u32, String, SavedValue);
+/// A change: entity, attribute, the new value if there is one.
+type Changed = (u32, String, Option<SavedValue>);
+
+/// A game as facts. See the module's head.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    form: u32,
+    /// What tells the program from others: the names of its attributes, members and actions.
+    program: String,
+    start: Vec<Row>,
+    start_key: u64,
+    moves: Vec<KeptMove>,
+    /// The hash of the facts at the end.
+    hash: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct KeptMove {
+    action: u16,
+    args: Vec<i64>,
+    uci: String,
+    san: String,
+    side: i64,
+    turn_goes_on: bool,
+    key: u64,
+    changes: Vec<Changed>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    rewound_to: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    notes: Vec<String>,
+}
+
+impl Kept {
+    /// The first position and what was played, if the facts come to the hash they had.
+    fn history(&self, program: &Program) -> Option<(Snapshot, Vec<Record>)> {
+        let mut session = Session::new(Arc::clone(&program.schema));
+        for (entity, attribute, value) in &self.start {
+            write(&mut session, *entity, attribute, Some(value))?;
+        }
+        session.commit();
+        let start = Snapshot::new(&session);
+        let mut history: Vec<Record> = Vec::with_capacity(self.moves.len());
+        for it in &self.moves {
+            let since = session.mark();
+            for (entity, attribute, value) in &it.changes {
+                write(&mut session, *entity, attribute, value.as_ref())?;
+            }
+            let before = history.last().map_or(&start, |it| &it.snapshot);
+            let snapshot = before.next(&session, since);
+            session.commit();
+            history.push(it.record(snapshot, program)?);
+        }
+        (session.hash() == self.hash).then_some((start, history))
+    }
+}
+
+/// A history as text, while nobody needs it.
+pub(super) type Packed = Option<Box<str>>;
+
+impl Game {
+    /// The game as facts, if it can be kept so. A resignation or a claim on top of the position is
+    /// not among them.
+    pub fn keep(&self) -> Option<Kept> {
+        let schema = self.facts().schema();
+        let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
+        if has_texts || self.has_changed_rules() {
+            return None;
+        }
+        let start = self.start().all_facts().iter().map(|it| row(saved(schema, it))).collect();
+        let mut before = self.start();
+        let mut moves = Vec::with_capacity(self.history().len());
+        for record in self.history() {
+            moves.push(kept_move(schema, before, record));
+            before = &record.snapshot;
+        }
+        let program = fingerprint(self.program());
+        let (start_key, hash) = (self.start_key(), before.hash());
+        Some(Kept { form: FORM, program, start, start_key, moves, hash })
+    }
+
+    /// Lets go of what follows from the facts until [`Game::wake`]: see [`World::rest`].
+    pub fn rest(&mut self) {
+        self.world_mut().rest();
+    }
+
+    /// Rests deeper: what was played is put away, too. Nothing may be asked about it, and nothing
+    /// played, before [`Game::wake`]. Does nothing to a game that cannot be kept.
+    pub fn pack(&mut self) {
+        self.rest();
+        let Some(kept) = self.keep().filter(|it| !it.moves.is_empty()) else { return };
+        let Ok(text) = serde_json::to_string(&kept) else { return };
+        // Only what is sure to come back is let go.
+        let read = serde_json::from_str::<Kept>(&text).ok();
+        if read.is_some_and(|it| it.history(self.program()).is_some()) {
+            self.put_away(text.into());
+        }
+    }
+
+    /// Ends a rest. False if what was put away is lost: then the game is of no use any more.
+    #[must_use]
+    pub fn wake(&mut self) -> bool {
+        if let Some(text) = self.take_packed() {
+            let read = serde_json::from_str::<Kept>(&text).ok();
+            let Some((start, history)) = read.and_then(|it| it.history(self.program())) else {
+                return false;
+            };
+            self.take_out(start, history);
+        }
+        self.world_mut().wake();
+        true
+    }
+
+    /// The game that was kept, in a world of its rules that has no facts yet. None if it was kept
+    /// under another program, or is damaged.
+    pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &Kept) -> Option<Self> {
+        if kept.form != FORM || kept.program != fingerprint(world.program()) {
+            return None;
+        }
+        let (start, history) = kept.history(world.program())?;
+        let last = history.last().map_or(&start, |it| &it.snapshot);
+        for Change { entity, attr, new, .. } in world.facts().changes_to(last) {
+            world.set_raw(entity, attr, new);
+        }
+        world.commit();
+        Some(Self::from_parts(world, terms, (start, kept.start_key), history))
+    }
+}
+
+impl KeptMove {
+    fn record(&self, snapshot: Snapshot, program: &Program) -> Option<Record> {
+        let action = ActionId(self.action);
+        program.actions.get(usize::from(self.action))?;
+        let notes = self.notes.iter().map(|it| it.as_str().into()).collect();
+        let extra = Extra { rewound_to: self.rewound_to, notes, ..Extra::default() };
+        Some(Record {
+            mv: Move { action, args: self.args.iter().copied().collect() },
+            uci: self.uci.as_str().into(),
+            san: self.san.as_str().into(),
+            side: self.side,
+            turn_goes_on: self.turn_goes_on,
+            key: self.key,
+            snapshot,
+            era: 0,
+            extra: extra.boxed(),
+        })
+    }
+}
+
+fn kept_move(schema: &Schema, before: &Snapshot, record: &Record) -> KeptMove {
+    let change = |it: Change| {
+        let value = it.new.map(|raw| {
+            let value = record.snapshot.to_value(it.attr, raw);
+            saved(schema, &Fact { entity: it.entity, attr: it.attr, value }).value
+        });
+        (it.entity.0, schema.attribute(it.attr).name.clone(), value)
+    };
+    KeptMove {
+        action: record.mv.action.0,
+        args: record.mv.args.to_vec(),
+        uci: record.uci.to_string(),
+        san: record.san.to_string(),
+        side: record.side,
+        turn_goes_on: record.turn_goes_on,
+        key: record.key,
+        changes: before.diff(&record.snapshot).into_iter().map(change).collect(),
+        rewound_to: record.rewound_to(),
+        notes: record.notes().iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn row(fact: SavedFact) -> Row {
+    (fact.entity, fact.attribute, fact.value)
+}
+
+/// Writes a value by names. None if the schema does not know them.
+fn write(session: &mut Session, entity: u32, name: &str, value: Option<&SavedValue>) -> Option<()> {
+    let schema = Arc::clone(session.schema());
+    let entity_id = EntityId(entity);
+    match value {
+        None => {
+            session.retract(entity_id, schema.attribute_named(name)?);
+        }
+        Some(value) => {
+            let (attribute, value) = (name.to_owned(), value.clone());
+            let fact = SavedFact { entity, attribute, value }.fact(&schema).ok()?;
+            session.insert(entity_id, fact.attr, fact.value).ok()?;
+        }
+    }
+    Some(())
+}
+
+/// A hash over all names that kept games mean something by.
+fn fingerprint(program: &Program) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |text: &str| {
+        hasher.update(text.as_bytes());
+        hasher.update(b"\n");
+    };
+    for attribute in program.schema.attributes() {
+        add(&attribute.name);
+    }
+    for domain in program.schema.domains() {
+        add(&domain.name);
+        (0..domain.size() as i64).for_each(|it| add(&domain.member_name(it)));
+    }
+    for action in &program.actions {
+        add(&program.relation(action.rel).name);
+    }
+    hasher.finalize().to_hex().to_string()
+}

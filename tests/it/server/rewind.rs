@@ -1,0 +1,128 @@
+//! A hosted game whose rules rewind turns: what was played stays in the log and in the move list,
+//! the board and the clocks go back, and a takeback takes the rewind back.
+
+use std::sync::Arc;
+
+use rulemate::game::Kept;
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::rules::Source;
+use rulemate::server::Board;
+use rulemate::server::core::{Act, Control, Entry, Event, Input, Rules, Setup, Table, TokenHash};
+
+use super::core::{seats, setup};
+
+const DO_OVER: &str = r#"% do-over
+.meta preset "do-over"
+.meta name "Do over"
+.meta description "A pawn that dies for the first time undoes the last two turns"
+.domain Preset += { do-over }
+.input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
+odd_target(q) :- charges(q, n), n > 0.
+on activated(e) when preset(e, 'do-over), kind(p, 'pawn) do set charges(p, 1).
+on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
+"#;
+
+fn rules() -> (Arc<Catalogue>, Ruleset) {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let source = Source { path: "upload/do-over.dl".into(), text: DO_OVER.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["do-over"]).unwrap_or_else(|it| panic!("{it}"));
+    (Arc::new(catalogue), rules)
+}
+
+fn board() -> Board {
+    let (catalogue, rules) = rules();
+    Board::new(rules.start(None).unwrap(), catalogue, rules)
+}
+
+fn timed() -> Setup {
+    setup(Some(Control { initial: 60_000, increment: 0, delay: 0 }))
+}
+
+struct Game {
+    table: Table<Board>,
+    log: Vec<Entry>,
+    now: u64,
+}
+
+impl Game {
+    fn new() -> Self {
+        let (table, log) = Table::create(0, board(), timed(), &seats()).unwrap();
+        Self { table, log, now: 0 }
+    }
+
+    /// Whoever is to move does something, a second later.
+    fn step(&mut self, who: usize, act: Act) {
+        self.now += 1_000;
+        let token = Some(TokenHash::of(["ann", "ben"][who]));
+        let output = self.table.step(self.now, Input::Act { token, id: None, act });
+        output.answer.unwrap().unwrap_or_else(|it| panic!("{it}"));
+        self.log.extend(output.events);
+    }
+
+    fn play(&mut self, uci: &str) {
+        let act = Act::Move { uci: uci.into(), expected_ply: Some(self.table.lines().len()) };
+        self.step(self.table.rules().side(), act);
+    }
+
+    fn fen(&mut self) -> String {
+        let fen = self.table.rules_mut().game_mut().fen();
+        fen.split(' ').take(2).collect::<Vec<_>>().join(" ")
+    }
+
+    fn told(&mut self) -> String {
+        let (lines, offers) = (self.table.lines().to_vec(), self.table.offers().clone());
+        let view = self.table.rules_mut().game_mut().view();
+        format!("{lines:?} {offers:?} {:?} {view:?}", self.table.clocks(self.now))
+    }
+}
+
+#[test]
+fn a_rewind_is_part_of_the_game() {
+    let mut game = Game::new();
+    game.play("e2e4");
+    let after_one = game.fen();
+    game.play("d7d5");
+    let after_two = game.fen();
+    game.play("e4d5");
+    assert_eq!(game.fen(), after_one, "the capture and the move before it are undone");
+    assert_eq!((game.table.lines().len(), game.table.rules().side()), (3, 1));
+    let last = game.table.lines().last().unwrap();
+    assert!(!last.turn_goes_on && last.notes.len() == 1, "{last:?}");
+    assert!(last.notes[0].ends_with("does over"), "{last:?}");
+
+    // The clock of whoever is to move now runs, and nobody gets time back.
+    assert_eq!(game.table.clocks(game.now + 5_000), Some(vec![59_000, 54_000]));
+
+    // A takeback takes the rewind back; then the game goes the same way once more.
+    game.step(0, Act::Takeback);
+    game.step(1, Act::Takeback);
+    assert_eq!((game.fen(), game.table.lines().len()), (after_two, 2));
+    game.play("e4d5");
+    assert_eq!(game.fen(), after_one);
+    // What was spent lasts: the second capture is one.
+    game.play("d7d5");
+    game.play("e4d5");
+    assert!(game.fen().starts_with("rnbqkbnr/ppp1pppp/8/3P4/8/"), "{}", game.fen());
+    assert_eq!(game.table.lines().len(), 5);
+
+    // The log tells the same, whole and from a snapshot anywhere in it.
+    let whole = Table::replay(board(), timed(), &game.log).unwrap();
+    let mut again = Game { table: whole, log: game.log.clone(), now: game.now };
+    assert_eq!(again.told(), game.told());
+    for seen in 3..=game.log.len() {
+        let part = Table::replay(board(), timed(), &game.log[..seen]).unwrap();
+        let kept: Kept = serde_json::from_str(&part.rules().keep().unwrap()).unwrap();
+        let (catalogue, rules) = rules();
+        let back = Board::new(rules.bring_back(&kept).unwrap(), catalogue, rules);
+        let table = Table::replay_after(seen as u64, back, timed(), &game.log).unwrap();
+        let mut again = Game { table, log: game.log.clone(), now: game.now };
+        assert_eq!(again.told(), game.told(), "from the snapshot after event {seen}");
+    }
+    // And so do its moves alone, as another server would import them.
+    let mut imported = Game::new();
+    let moves: Vec<String> = game.table.lines().iter().map(|it| it.san.clone()).collect();
+    let events = imported.table.lead_in(&moves, None).unwrap();
+    assert!(events.iter().all(|it| matches!(it.event, Event::Played { .. })));
+    assert_eq!(imported.fen(), game.fen());
+}

@@ -1,0 +1,174 @@
+//! Games that come back from base facts are the games that came from playing every move: the
+//! position, what may be done, repetitions, what a takeback leads to.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use rulemate::game::{Game, Kept};
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::server::Config;
+use rulemate::server::store::open;
+use serde_json::json;
+
+use super::api::{Server, run};
+use super::store::Folder;
+
+const PLIES: usize = 40;
+
+/// All that can be seen of a game without going back in it.
+fn told(game: &mut Game) -> (String, String, Vec<String>, u64) {
+    let history = game.history().iter();
+    let one = |it: &rulemate::game::Record| {
+        let (notes, snapshot) = (it.notes().to_vec(), it.hash());
+        let way = (it.side, it.turn_goes_on, it.key, it.rewound_to());
+        format!("{} {} {:?} {way:?} {notes:?} {snapshot:x}", it.uci, it.san, it.mv)
+    };
+    let history = history.map(one).collect();
+    let view = serde_json::to_string(&game.view()).unwrap();
+    (format!("{:?}", game.result()), view, history, game.hash())
+}
+
+fn again(rules: &Ruleset, game: &Game) -> Option<Game> {
+    let text = serde_json::to_string(&game.keep()?).unwrap();
+    let kept: Kept = serde_json::from_str(&text).unwrap();
+    rules.bring_back(&kept)
+}
+
+/// Plays at random, some moves to and fro so that positions repeat.
+fn play(game: &mut Game, random: &mut fastrand::Rng, plies: usize) {
+    for _ in 0..plies {
+        let legal = game.listing();
+        let Some((_, mv)) = random.choice(&legal) else { return };
+        game.play(mv).unwrap();
+    }
+}
+
+#[test]
+fn a_game_kept_as_facts_is_the_game_that_was_played() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut plies = 0;
+    for entry in catalogue.games() {
+        let rules = catalogue.load::<&str>(&entry.name, &[]).unwrap_or_else(|it| panic!("{it}"));
+        let mut played = rules.start(None).unwrap();
+        play(&mut played, &mut random, PLIES);
+        let mut back = again(&rules, &played).unwrap_or_else(|| panic!("{} is kept", entry.name));
+        assert_eq!(told(&mut back), told(&mut played), "{}", entry.name);
+        plies += played.history().len();
+        // A game at rest is still that game, and has less to hold.
+        let held = back.memory().derived;
+        back.rest();
+        assert!(back.memory().derived < held / 10, "{}", entry.name);
+        if plies.is_multiple_of(5) {
+            assert_eq!(told(&mut back), told(&mut played), "{}, at rest", entry.name);
+        }
+        back.pack();
+        let (packed, whole) = (back.memory().history, played.memory().history);
+        assert!(packed <= whole, "{}: {packed} of {whole}", entry.name);
+        assert!(back.wake());
+        assert_eq!(told(&mut back), told(&mut played), "{}, after a rest", entry.name);
+        // Both go on alike, and back again.
+        for _ in 0..3 {
+            let legal = played.listing();
+            let Some((uci, mv)) = random.choice(&legal) else { break };
+            played.play(mv).unwrap();
+            back.play_text(uci).unwrap_or_else(|it| panic!("{}: {uci}: {it}", entry.name));
+        }
+        assert_eq!(told(&mut back), told(&mut played), "{}, going on", entry.name);
+        while played.takeback().is_some() {
+            assert!(back.takeback().is_some());
+            if played.history().len().is_multiple_of(9) {
+                assert_eq!(told(&mut back), told(&mut played), "{}, taken back", entry.name);
+            }
+        }
+    }
+    assert!(plies > 1_000, "{plies} moves in all");
+}
+
+#[test]
+fn repetitions_before_a_snapshot_count() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("chess", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap();
+    for uci in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"] {
+        game.play_text(uci).unwrap();
+    }
+    let mut back = again(&rules, &game).unwrap();
+    assert!(back.claims().is_empty());
+    back.play_text("f6g8").unwrap();
+    assert_eq!(back.claims().len(), 1, "the position stands for the third time");
+}
+
+#[test]
+fn what_cannot_be_kept_is_played_again() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("chess", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap();
+    game.play_text("e2e4").unwrap();
+    // Another program, or facts that do not come to their hash.
+    let other = catalogue.load::<&str>("knightmate", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let kept = game.keep().unwrap();
+    assert!(other.bring_back(&kept).is_none());
+    let text = serde_json::to_string(&kept).unwrap();
+    let wrong: Kept = serde_json::from_str(&text.replacen("\"e4\"]", "\"e3\"]", 1)).unwrap();
+    assert!(rules.bring_back(&wrong).is_none());
+    // Rules that were changed on the way.
+    catalogue.set_active(&rules, &mut game, &["coregal:white"]).unwrap();
+    assert!(game.keep().is_none());
+}
+
+#[test]
+fn a_game_is_loaded_from_its_snapshot_and_the_events_after_it() {
+    let folder = Folder::new("snapshots");
+    run(async {
+        let idle = Duration::from_millis(20);
+        let server = Server::start(&folder, Config { idle, ..Config::default() });
+        let made = json!({ "game": "knightmate", "seat": "both", "chat": true });
+        let (id, token) = server.make(made).await;
+        let path = format!("/api/v1/games/{id}");
+        for ply in 0..70 {
+            let (_, state) = server.get(&path).await;
+            let legal = state["legal"].as_array().unwrap();
+            let uci = legal[ply * 7 % legal.len()].as_str().unwrap().to_owned();
+            assert_eq!(server.play(&id, &token, &uci).await.0, StatusCode::OK);
+        }
+        server.post(&format!("{path}/chat"), &token, json!({ "text": "well" })).await;
+        let (_, before) = server.get(&path).await;
+        wait_until_let_go(&server).await;
+        let mut store = open(&folder.url()).unwrap();
+        let (seq, text) = store.snapshot(&id).unwrap().expect("there is a snapshot");
+        assert_eq!(seq, before["v"].as_u64().unwrap(), "taken as the game was let go");
+        let (_, after) = server.get(&path).await;
+        assert_eq!(without_time(after), without_time(before.clone()));
+
+        // A snapshot of another game is not believed, nor a damaged one: the log tells all.
+        server.post(&format!("{path}/takeback"), &token, json!({})).await;
+        server.post(&format!("{path}/takeback"), &token, json!({})).await;
+        let (_, taken_back) = server.get(&path).await;
+        assert_eq!(taken_back["ply"], 69);
+        wait_until_let_go(&server).await;
+        let file = rusqlite::Connection::open(folder.0.join("games.db")).unwrap();
+        file.execute("UPDATE snapshots SET snapshot = ?1", [&text[..text.len() / 2]]).unwrap();
+        assert_eq!(store.snapshot(&id).unwrap(), None);
+        let (_, from_log) = server.get(&path).await;
+        assert_eq!(without_time(from_log), without_time(taken_back));
+        server.stop();
+    });
+}
+
+async fn wait_until_let_go(server: &Server) {
+    for _ in 0..500 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        if server.web.host.live_games() == 0 {
+            return;
+        }
+    }
+    panic!("the game was not let go");
+}
+
+fn without_time(mut state: serde_json::Value) -> serde_json::Value {
+    if let Some(state) = state.as_object_mut() {
+        state.remove("now");
+    }
+    state
+}

@@ -1,0 +1,364 @@
+//! Every address, with everything that can be wrong with a request: a status, a stable code, a
+//! sentence, and nothing has changed. Against the real server at its most talkative, whose log is
+//! then searched for secrets. The table has every address of `/openapi.json`.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::kill::Wire;
+use super::store::Folder;
+
+/// What a request needs to be taken.
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Nothing,
+    Seat,
+    Account,
+}
+
+/// A request that is right but for the game, which is over.
+struct Row {
+    method: &'static str,
+    /// As `/openapi.json` has it.
+    path: &'static str,
+    /// With `GAME` for the game's id.
+    address: &'static str,
+    /// Something that could be sent; nothing if the body is not read.
+    body: &'static str,
+    needs: Needs,
+}
+
+const fn row(
+    method: &'static str,
+    path: &'static str,
+    address: &'static str,
+    body: &'static str,
+    needs: Needs,
+) -> Row {
+    Row { method, path, address, body, needs }
+}
+
+const GAME: &str = "/api/v1/games/{id}";
+const ACT: &str = "/api/v1/games/{id}/{act}";
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    row("POST", "/api/v1/games", "/api/v1/games", "{\"game\":\"chess\"}", Needs::Nothing),
+    row("GET", "/api/v1/games", "/api/v1/games", "", Needs::Nothing),
+    row("GET", GAME, "/api/v1/games/GAME", "", Needs::Nothing),
+    row("POST", "/api/v1/games/{id}/join", "/api/v1/games/GAME/join", "{}", Needs::Nothing),
+    row("POST", "/api/v1/games/{id}/moves", "/api/v1/games/GAME/moves", "{\"uci\":\"e2e4\"}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/resign", "{}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/abort", "{}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/claim", "{}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/draw", "{}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/takeback", "{}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/decline", "{\"offer\":\"draw\"}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/presets", "{\"presets\":[]}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/chat", "{\"text\":\"x\"}", Needs::Seat),
+    row("POST", ACT, "/api/v1/games/GAME/rematch", "{}", Needs::Seat),
+    row("GET", "/api/v1/games/{id}/events", "/api/v1/games/GAME/events", "", Needs::Nothing),
+    row("GET", "/api/v1/games/{id}/explain", "/api/v1/games/GAME/explain?move=e2e4", "", Needs::Nothing),
+    row("GET", "/api/v1/games/{id}/export", "/api/v1/games/GAME/export", "", Needs::Nothing),
+    row("GET", "/api/v1/catalogue", "/api/v1/catalogue", "", Needs::Nothing),
+    row("POST", "/api/v1/presets/check", "/api/v1/presets/check", "{\"game\":\"chess\"}", Needs::Nothing),
+    row("POST", "/api/v1/rules", "/api/v1/rules", "{\"text\":\"\"}", Needs::Nothing),
+    row("POST", "/api/v1/accounts", "/api/v1/accounts", "{\"name\":\"ann\"}", Needs::Nothing),
+    row("GET", "/healthz", "/healthz", "", Needs::Nothing),
+    row("GET", "/readyz", "/readyz", "", Needs::Nothing),
+    row("GET", "/metrics", "/metrics", "", Needs::Nothing),
+    // What lichess' clients use is described by lichess.
+    row("GET", "", "/api/account", "", Needs::Account),
+    row("POST", "", "/api/challenge/ben", "{}", Needs::Account),
+    row("POST", "", "/api/challenge/GAME/accept", "", Needs::Account),
+    row("POST", "", "/api/challenge/GAME/decline", "", Needs::Account),
+    row("POST", "", "/api/challenge/GAME/cancel", "", Needs::Account),
+    row("GET", "", "/api/stream/event", "", Needs::Account),
+    row("GET", "", "/api/board/game/stream/GAME", "", Needs::Account),
+    row("POST", "", "/api/board/game/GAME/move/e2e4", "", Needs::Account),
+    row("POST", "", "/api/board/game/GAME/resign", "", Needs::Account),
+    row("POST", "", "/api/board/game/GAME/draw/yes", "", Needs::Account),
+    row("GET", "", "/api/bot/game/stream/GAME", "", Needs::Account),
+    row("POST", "", "/api/bot/game/GAME/move/e2e4", "", Needs::Account),
+    row("GET", "", "/game/export/GAME", "", Needs::Nothing),
+];
+
+/// A server whose log is read along.
+struct Talkative {
+    child: Child,
+    address: String,
+    log: Option<thread::JoinHandle<String>>,
+}
+
+impl Talkative {
+    fn start(folder: &Folder) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--store", &folder.url()])
+            .args(["--uploads", "--log", "trace"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut errors = child.stderr.take().unwrap();
+        let log = thread::spawn(move || {
+            let mut bytes = Vec::new();
+            errors.read_to_end(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        Self { child, address, log: Some(log) }
+    }
+
+    /// One request on a connection of its own.
+    fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
+        let mut wire = Wire::to(&self.address).unwrap();
+        let headers = match token {
+            "" => String::new(),
+            it => format!("authorization: Bearer {it}\r\n"),
+        };
+        let headers = match body.starts_with('{') {
+            true => format!("{headers}content-type: application/json\r\n"),
+            false => headers,
+        };
+        let answer = wire.ask_with(method, path, &headers, body);
+        answer.unwrap_or_else(|| panic!("{method} {path}: no answer"))
+    }
+
+    /// Its log, when it has stopped.
+    fn stop(mut self) -> String {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.log.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Talkative {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A game under way, and who knows what of it.
+struct Scene {
+    server: Talkative,
+    id: String,
+    white: String,
+    black: String,
+    /// Of somebody who plays somewhere else.
+    stranger: String,
+    account: String,
+}
+
+impl Scene {
+    fn new(folder: &Folder) -> Self {
+        let server = Talkative::start(folder);
+        let token = |answer: &Value| answer["token"].as_str().unwrap_or_default().to_owned();
+        let game = "{\"game\":\"chess\",\"seat\":\"white\",\"listed\":true}";
+        let (_, made) = server.ask("POST", "/api/v1/games", "", game);
+        let id = made["id"].as_str().unwrap().to_owned();
+        let (_, joined) = server.ask("POST", &format!("/api/v1/games/{id}/join"), "", "{}");
+        let (_, other) = server.ask("POST", "/api/v1/games", "", game);
+        let account = |name: &str| {
+            let body = json!({ "name": name }).to_string();
+            token(&server.ask("POST", "/api/v1/accounts", "", &body).1)
+        };
+        let (ann, ben) = (account("ann"), account("ben"));
+        assert!(ann.len() == 64 && ben.len() == 64);
+        let (white, black, stranger) = (token(&made), token(&joined), token(&other));
+        Self { server, id, white, black, stranger, account: ann }
+    }
+
+    /// Everything that could have changed.
+    fn state(&self) -> String {
+        let (_, mut state) = self.server.ask("GET", &format!("/api/v1/games/{}", self.id), "", "");
+        state.as_object_mut().unwrap().remove("now");
+        let events = self.server.ask("GET", &format!("/api/v1/games/{}/events", self.id), "", "");
+        let (_, list) = self.server.ask("GET", "/api/v1/games", "", "");
+        format!("{state} {} {list}", events.1)
+    }
+
+    fn token(&self, needs: Needs) -> &str {
+        match needs {
+            Needs::Nothing => "",
+            Needs::Seat => &self.white,
+            Needs::Account => &self.account,
+        }
+    }
+
+    fn refused(&self, fault: &str, row: &Row, answer: &(u16, Value), expected: &[(u16, &str)]) {
+        let (status, body) = answer;
+        let what = format!("{fault}: {} {}: {status} {body}", row.method, row.address);
+        // Lichess' clients read the sentence where ours read the code.
+        let (code, sentence) = match body["code"].as_str() {
+            Some(code) => (code, &body["error"]),
+            None => (body["error"].as_str().unwrap_or_default(), &body["message"]),
+        };
+        assert!(expected.contains(&(*status, code)), "{what}");
+        assert!(sentence.as_str().is_some_and(|it| it.len() > 5), "{what}");
+    }
+}
+
+fn has_body(row: &Row) -> bool {
+    row.method == "POST" && !row.body.is_empty()
+}
+
+#[test]
+fn every_address_refuses_what_is_wrong_and_nothing_changes() {
+    let folder = Folder::new("table");
+    let scene = Scene::new(&folder);
+    let (_, openapi) = scene.server.ask("GET", "/openapi.json", "", "");
+    let described: BTreeSet<&str> =
+        openapi["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let tabled: BTreeSet<&str> =
+        ROWS.iter().map(|it| it.path).filter(|it| !it.is_empty()).collect();
+    assert_eq!(tabled, described, "the table has every address of /openapi.json");
+
+    let before = scene.state();
+    for row in ROWS {
+        let address = row.address.replace("GAME", &scene.id);
+        let token = scene.token(row.needs);
+        let ask = |address: &str, token: &str, body: &str| {
+            scene.server.ask(row.method, address, token, body)
+        };
+        if row.address.contains("GAME") {
+            let nowhere = row.address.replace("GAME", "nosuchgame");
+            let answer = ask(&nowhere, token, row.body);
+            let codes = [(404, "no_such_game"), (404, "no_such_challenge")];
+            scene.refused("unknown game", row, &answer, &codes);
+        }
+        if row.needs != Needs::Nothing {
+            let wrong = [(401, "token_wrong"), (403, "token_wrong"), (400, "token_wrong")];
+            let answer = ask(&address, &"0".repeat(64), row.body);
+            scene.refused("wrong token", row, &answer, &wrong);
+            scene.refused("no token", row, &ask(&address, "", row.body), &[(401, "token_missing")]);
+        }
+        if row.needs == Needs::Seat {
+            let answer = ask(&address, &scene.stranger, row.body);
+            scene.refused("another game's seat", row, &answer, &[(403, "token_wrong")]);
+        }
+        if has_body(row) {
+            let malformed = [(400, "malformed_json")];
+            for body in ["{\"uci\":", "{]", "{\"\\ud800\":1}", "{\"a\":1}{", "{\"game\":7,\"a\":"] {
+                scene.refused("malformed", row, &ask(&address, token, body), &malformed);
+            }
+            let large = format!("{{\"text\":\"{}\"}}", "x".repeat(70_000));
+            let answer = ask(&address, token, &large);
+            scene.refused("oversized", row, &answer, &[(413, "body_too_large")]);
+        }
+        if has_body(row) && !row.path.is_empty() && row.path != "/api/v1/accounts" {
+            let unknown = "{\"nonsense\":1}";
+            let answer = ask(&address, token, unknown);
+            scene.refused("unknown field", row, &answer, &[(400, "malformed_json")]);
+        }
+        let method = if row.method == "GET" { "DELETE" } else { "PUT" };
+        let answer = scene.server.ask(method, &address, token, "");
+        scene.refused("wrong method", row, &answer, &[(405, "method_not_allowed")]);
+    }
+    let moves = format!("/api/v1/games/{}/moves", scene.id);
+    let play = &ROWS[4];
+    let answer = scene.server.ask("POST", &moves, &scene.black, play.body);
+    scene.refused("wrong seat", play, &answer, &[(403, "not_your_turn")]);
+    for ply in ["1", "7", "4294967296"] {
+        let body = format!("{{\"uci\":\"e2e4\",\"expected_ply\":{ply}}}");
+        let answer = scene.server.ask("POST", &moves, &scene.white, &body);
+        scene.refused("stale ply", play, &answer, &[(409, "stale_ply")]);
+        assert_eq!(answer.1["ply"], 0);
+    }
+    let join = format!("/api/v1/games/{}/join", scene.id);
+    let answer = scene.server.ask("POST", &join, "", "{}");
+    scene.refused("no free seat", &ROWS[3], &answer, &[(409, "seat_taken")]);
+    assert_eq!(scene.state(), before, "nothing has changed");
+
+    let (status, _) = scene.server.ask("POST", &moves, &scene.white, play.body);
+    assert_eq!(status, 200, "and the game goes on");
+    let secrets = [&scene.white, &scene.black, &scene.stranger, &scene.account].map(Clone::clone);
+    let log = scene.server.stop();
+    assert!(log.len() > 1_000, "the log has something in it");
+    for secret in secrets {
+        assert_eq!(secret.len(), 64);
+        assert!(!log.contains(&secret), "a token is in the log");
+    }
+}
+
+/// Sends the head of a request, then a body that does not end, slowly or fast; what comes back.
+fn endless(address: &str, row: &Row, token: &str, pace: Option<Duration>) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    let (method, path) = (row.method, row.address.replace("GAME", "nosuchgame"));
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut reader = stream.try_clone().unwrap();
+    let answer = thread::spawn(move || {
+        let mut bytes = [0; 2048];
+        let mut text = String::new();
+        while let Ok(count @ 1..) = reader.read(&mut bytes) {
+            text += &String::from_utf8_lossy(&bytes[..count]);
+            if text.contains("\r\n\r\n{") {
+                break;
+            }
+        }
+        text
+    });
+    let chunk = match pace {
+        None => format!("1000\r\n{}\r\n", " ".repeat(4096)),
+        Some(_) => "1\r\n \r\n".to_owned(),
+    };
+    let started = Instant::now();
+    while !answer.is_finished() && started.elapsed() < Duration::from_secs(40) {
+        if stream.write_all(chunk.as_bytes()).is_err() {
+            break;
+        }
+        thread::sleep(pace.unwrap_or_default());
+    }
+    answer.join().unwrap()
+}
+
+#[test]
+fn uploads_that_never_end_are_ended() {
+    let folder = Folder::new("endless");
+    let scene = Scene::new(&folder);
+    let before = scene.state();
+    thread::scope(|scope| {
+        for row in ROWS.iter().filter(|it| has_body(it)) {
+            let (address, token) = (&scene.server.address, scene.token(row.needs));
+            scope.spawn(move || {
+                let answer = endless(address, row, token, None);
+                assert!(answer.starts_with("HTTP/1.1 413"), "fast: {}: {answer}", row.address);
+                assert!(answer.contains("body_too_large"), "{}: {answer}", row.address);
+            });
+            scope.spawn(move || {
+                let answer = endless(address, row, token, Some(Duration::from_millis(200)));
+                assert!(answer.starts_with("HTTP/1.1 408"), "slow: {}: {answer}", row.address);
+                assert!(answer.contains("request_timeout"), "{}: {answer}", row.address);
+            });
+        }
+        // Heads that never end, and connections without one.
+        for text in ["", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nx: "] {
+            let address = &scene.server.address;
+            scope.spawn(move || {
+                let mut stream = TcpStream::connect(address).unwrap();
+                stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+                stream.write_all(text.as_bytes()).unwrap();
+                let started = Instant::now();
+                let mut rest = Vec::new();
+                // Closed is closed, politely or not.
+                let _ = stream.read_to_end(&mut rest);
+                assert!(started.elapsed() < Duration::from_secs(25), "{text:?} is kept waiting");
+            });
+        }
+    });
+    assert_eq!(scene.state(), before, "nothing has changed");
+    scene.server.stop();
+}
