@@ -83,7 +83,6 @@ fn who_has_missed_too_much_gets_the_whole_state() {
         let mut late = Client::to(address, &id, "?v=5").await;
         let state = late.hear().await.unwrap();
         assert_eq!((&state["t"], &state["v"]), (&json!("resync"), &json!(103)));
-        server.stop();
     });
 }
 
