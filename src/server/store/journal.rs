@@ -16,10 +16,13 @@ const QUEUE: usize = 4096;
 
 type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
 
+/// What the writing thread is sent. Nothing after `None` is written.
+type Letter = Option<(Append, Done)>;
+
 /// The writing thread.
 #[derive(Debug)]
 pub struct Journal {
-    queue: mpsc::Sender<(Append, Done)>,
+    queue: mpsc::Sender<Letter>,
     thread: JoinHandle<()>,
 }
 
@@ -40,10 +43,14 @@ impl Journal {
         Writer { queue: self.queue.clone() }
     }
 
-    /// Waits until all is written. Every other handle must be gone, or this waits for them.
+    /// Waits until all that was sent is written. Whoever still has a handle is told that the journal
+    /// has stopped.
     pub fn finish(self) {
-        drop(self.queue);
-        if self.thread.join().is_err() {
+        let queue = self.queue;
+        // Waiting for room in the queue is not allowed on a thread of the runtime. That nobody is
+        // there to read the letter says the same as the letter.
+        let told = thread::spawn(move || drop(queue.blocking_send(None))).join();
+        if told.is_err() || self.thread.join().is_err() {
             tracing::error!("the journal's thread has failed");
         }
     }
@@ -52,7 +59,7 @@ impl Journal {
 /// What games write through.
 #[derive(Debug, Clone)]
 pub struct Writer {
-    queue: mpsc::Sender<(Append, Done)>,
+    queue: mpsc::Sender<Letter>,
 }
 
 impl Writer {
@@ -63,33 +70,43 @@ impl Writer {
     pub async fn append(&self, append: Append) -> Result<Result<(), Conflict>, StoreError> {
         let gone = || StoreError::Unavailable("the journal has stopped".into());
         let (done, answer) = oneshot::channel();
-        self.queue.send((append, done)).await.map_err(|_| gone())?;
+        self.queue.send(Some((append, done))).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
 
-fn write(mut store: Box<dyn Store>, mut inbox: mpsc::Receiver<(Append, Done)>) {
+fn write(mut store: Box<dyn Store>, mut inbox: mpsc::Receiver<Letter>) {
     let mut group = Vec::with_capacity(GROUP);
-    while let Some(first) = inbox.blocking_recv() {
-        group.push(first);
-        while group.len() < GROUP
-            && let Ok(next) = inbox.try_recv()
-        {
-            group.push(next);
-        }
-        let (appends, waiting): (Vec<Append>, Vec<Done>) = group.drain(..).unzip();
-        match store.append(&appends) {
-            // Whoever has stopped waiting does not need the answer.
-            Ok(results) => {
-                for (done, result) in waiting.into_iter().zip(results) {
-                    let _ = done.send(Ok(result));
-                }
+    let mut ends = false;
+    while !ends && let Some(first) = inbox.blocking_recv() {
+        let mut letter = Some(first);
+        while let Some(it) = letter.take() {
+            ends = it.is_none();
+            group.extend(it);
+            if !ends && group.len() < GROUP {
+                letter = inbox.try_recv().ok();
             }
-            Err(error) => {
-                tracing::error!(%error, events = appends.len(), "not stored");
-                for done in waiting {
-                    let _ = done.send(Err(error.clone()));
-                }
+        }
+        write_group(store.as_mut(), &mut group);
+    }
+}
+
+fn write_group(store: &mut dyn Store, group: &mut Vec<(Append, Done)>) {
+    let (appends, waiting): (Vec<Append>, Vec<Done>) = group.drain(..).unzip();
+    if appends.is_empty() {
+        return;
+    }
+    match store.append(&appends) {
+        // Whoever has stopped waiting does not need the answer.
+        Ok(results) => {
+            for (done, result) in waiting.into_iter().zip(results) {
+                let _ = done.send(Ok(result));
+            }
+        }
+        Err(error) => {
+            tracing::error!(%error, events = appends.len(), "not stored");
+            for done in waiting {
+                let _ = done.send(Err(error.clone()));
             }
         }
     }
