@@ -6,12 +6,16 @@
 //! must come out; the first thing that does not is named, with a proof where there is one.
 //! Deliberately absent: reading files, and what an audit looks like on a terminal.
 
+pub mod combine;
 mod referee;
 
-use crate::game::{Game, PlayError};
+use crate::derive::explain::Limits;
+use crate::game::{Game, PlayError, decide};
+use crate::moves::{Move, is_tried};
 use crate::presets::Catalogue;
 use crate::presets::save::{Difference, Doubt, RestoreError, RulesFrom, Save, SavedMove, Step};
-use crate::proof::{Checker, Proof, Report};
+use crate::proof::{Checker, Report};
+use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
 pub use referee::Referee;
 
@@ -80,7 +84,9 @@ fn visit(
     position(step.game, referee, tally).map_err(|it| Difference { at: at.clone(), ..it })?;
     tally.plies = step.ply;
     let Some((saved, mv)) = &step.next else { return Ok(()) };
-    let report = proof(referee.checker(step.game.facts()), saved);
+    let contract = step.game.contract().clone();
+    let tried = is_tried(step.game.world_mut(), &contract, mv);
+    let report = proof(referee.checker(step.game.facts()), saved, tried);
     tally.report +=
         report.map_err(|it| Difference::new(at, format!("its proof is wrong: {it}")))?;
     tally.proofs += 1;
@@ -103,15 +109,28 @@ fn position(game: &mut Game, referee: &mut Referee, tally: &mut Tally) -> Result
     Ok(())
 }
 
-/// Checks the proof of a move about to be played.
-fn proof(checker: &mut Checker, saved: &SavedMove) -> Result<Report, String> {
-    let proof: Proof = serde_json::from_value(saved.proof.clone()).map_err(|it| it.to_string())?;
-    let names: Vec<&str> = proof.tuple.iter().map(|it| it.name.as_str()).collect();
-    let row = format!("{}({})", proof.relation, names.join(", "));
-    if row != saved.action {
-        return Err(format!("it is of {row}, not {}", saved.action));
+/// Checks why a move about to be played is legal: what is decided by playing it out has a trial, all
+/// else a proof.
+fn proof(checker: &mut Checker, saved: &SavedMove, tried: bool) -> Result<Report, String> {
+    let read = |it: serde_json::Error| it.to_string();
+    let (goal, report) = if tried {
+        let finding: Finding = serde_json::from_value(saved.proof.clone()).map_err(read)?;
+        let Finding::Tried(trial) = finding else {
+            return Err("the move is played out, and that is not told".into());
+        };
+        if !matches!(trial.outcome, Outcome::Tenable { .. }) {
+            return Err("it does not say that the move is legal".into());
+        }
+        let report = checker.trial(&trial);
+        (trial.action, report)
+    } else {
+        let proof: Proof = serde_json::from_value(saved.proof.clone()).map_err(read)?;
+        (Goal::of(&proof.relation, &proof.tuple), checker.proof(&proof))
+    };
+    if goal.to_string() != saved.action {
+        return Err(format!("it is of {goal}, not {}", saved.action));
     }
-    checker.proof(&proof).map_err(|it| it.to_string())
+    report.map_err(|it| it.to_string())
 }
 
 /// Audits moves that are played from a game's position, given as texts.
@@ -132,6 +151,8 @@ pub fn moves(
         tally.plies += 1;
         let at = format!("move {} ({text})", tally.plies);
         let mv = game.find_move(text).map_err(|it| refused(&at, it, game))?;
+        tried(game, &mut referee, &mv, &mut tally)
+            .map_err(|it| Difference::new(&at, format!("what decides it is wrong: {it}")))?;
         referee.take(&mv);
         let played = game.play(&mv).map(|_| ());
         played.map_err(|it| refused(&at, it, game))?;
@@ -142,11 +163,32 @@ pub fn moves(
     Ok(tally)
 }
 
+/// Checks what decides a move that is played out: no row of the evaluators says that it is legal.
+fn tried(
+    game: &mut Game,
+    referee: &mut Referee,
+    mv: &Move,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let contract = game.contract().clone();
+    if !is_tried(game.world_mut(), &contract, mv) {
+        return Ok(());
+    }
+    let (legal, finding) =
+        decide(game.world_mut(), &contract, mv, Limits::default()).map_err(|it| it.to_string())?;
+    if !legal {
+        return Err("it is legal and, played out, it is not".into());
+    }
+    let report = referee.checker(game.facts()).finding(&finding).map_err(|it| it.to_string())?;
+    tally.report += report;
+    tally.proofs += 1;
+    Ok(())
+}
+
 fn refused(at: &str, why: PlayError, game: &mut Game) -> Difference {
     let proof = match &why {
-        PlayError::Illegal(it) => it.refutation.as_ref(),
+        PlayError::Illegal(it) => Some(game.tree(&it.finding)),
         _ => None,
     };
-    let proof = proof.map(|it| referee::shown(game, |view| it.render(view)));
     Difference { at: at.to_string(), what: why.to_string(), proof }
 }

@@ -1,13 +1,13 @@
 //! The second opinion: a world of its own under the slow evaluator, one action behind the game.
 
-use crate::derive::explain::{View, why, why_not};
+use crate::derive::explain::{Finding, why, why_not};
 use crate::derive::{Backend, Rows, Tuple, World, collect};
 use crate::facts::{AttrId, GAME, NEXT_ENTITY, Session, saved};
-use crate::game::{Game, value_name};
+use crate::game::Game;
 use crate::moves::Move;
 use crate::presets::save::Difference;
 use crate::proof::Checker;
-use crate::rules::{RelId, Role, Type};
+use crate::rules::{RelId, Role};
 
 /// See the module's head.
 #[derive(Debug)]
@@ -17,7 +17,14 @@ pub struct Referee {
     /// Relations that depend on the facts.
     live: Vec<RelId>,
     /// An action has been taken that the game has not been compared with yet.
-    ahead: bool,
+    ahead: Option<Ahead>,
+}
+
+/// What an action came to that has been taken here.
+#[derive(Debug)]
+struct Ahead {
+    /// It takes the game back.
+    rewinds: bool,
 }
 
 impl Referee {
@@ -29,7 +36,7 @@ impl Referee {
         let live = (0..program.relations.len() as u16).map(RelId);
         let live =
             live.filter(|it| matches!(program.relation(*it).role, Role::Input(_) | Role::Derived));
-        Self { live: live.collect(), world, checker: None, ahead: false }
+        Self { live: live.collect(), world, checker: None, ahead: None }
     }
 
     /// The checker of proofs, about these facts.
@@ -42,11 +49,16 @@ impl Referee {
 
     /// Takes an action that the game is about to take.
     pub fn take(&mut self, mv: &Move) {
-        // A referee that refuses what the game took has changed nothing, which the comparison finds.
-        if let Err(refusal) = self.world.fire(mv.action, &mv.args) {
-            tracing::debug!(%refusal, "the referee refused");
-        }
-        self.ahead = true;
+        let rewinds = match self.world.fire_traced(mv.action, &mv.args) {
+            Ok(trace) => trace.rewind().is_some(),
+            // A referee that refuses what the game took has changed nothing, which the comparison
+            // finds.
+            Err(refusal) => {
+                tracing::debug!(%refusal, "the referee refused");
+                false
+            }
+        };
+        self.ahead = Some(Ahead { rewinds });
     }
 
     /// Compares the facts that the last action left with those of the game, and goes on from the
@@ -55,13 +67,36 @@ impl Referee {
     /// # Errors
     /// The first fact that differs.
     pub fn follow(&mut self, game: &Game) -> Result<(), Difference> {
-        if std::mem::take(&mut self.ahead) {
+        if let Some(ahead) = self.ahead.take() {
+            let last = game.history().last();
+            let rewound_to = last.and_then(|it| it.rewound_to());
+            if ahead.rewinds != rewound_to.is_some() {
+                let what = "the evaluators do not agree whether the game goes back";
+                return Err(Difference::new("", what.to_string()));
+            }
+            if let Some(plies) = rewound_to {
+                self.go_back(game, plies);
+            }
             let history = game.contract().occurrences.map(|it| it.attr);
             compare_facts(game.facts(), self.world.facts(), history)?;
         }
         copy(game.facts(), &mut self.world);
         self.world.commit();
         Ok(())
+    }
+
+    /// Takes the facts of an earlier position, but for those that last.
+    fn go_back(&mut self, game: &Game, plies: usize) {
+        let earlier = match plies.checked_sub(1).and_then(|it| game.history().get(it)) {
+            Some(record) => &record.snapshot,
+            None => game.start(),
+        };
+        let lasting = self.world.program().lasting.clone();
+        for change in self.world.facts().changes_to(earlier) {
+            if !lasting.contains(&change.attr) {
+                self.world.set_raw(change.entity, change.attr, change.new);
+            }
+        }
     }
 
     /// Compares all rows and returns how many there are.
@@ -103,8 +138,8 @@ impl Referee {
                 false => (why(&theirs, rel, row), why_not(&mine_rows, rel, &goal)),
             }
         };
-        let proof = proof.map(|it| shown(game, |view| it.render(view)));
-        let refutation = refutation.map(|it| shown(game, |view| it.render(view)));
+        let proof = proof.map(|it| game.tree(&Finding::Proved(vec![it])));
+        let refutation = refutation.map(|it| game.tree(&Finding::Refuted(vec![it])));
         let name = self.world.program().tuple_name(rel, row);
         let what = format!("{has} derives {name}, and {lacks} does not");
         let both = [proof, refutation].into_iter().flatten().collect::<String>();
@@ -153,14 +188,4 @@ fn compare_facts(game: &Session, mine: &Session, aside: Option<AttrId>) -> Resul
         return Err(Difference::new("", what));
     }
     Ok(())
-}
-
-/// An explanation as text, with the names of the game.
-pub(super) fn shown(game: &mut Game, render: impl Fn(View<'_>) -> String) -> String {
-    let contract = game.contract().clone();
-    let world = game.world_mut();
-    let program = world.program().clone();
-    let facts = |entity, attr| world.facts().get_raw(entity, attr);
-    let names = |ty: Type, raw: i64| value_name(&program, &facts, &contract, ty, raw);
-    render(View { program: &program, names: &names, negations: false })
 }

@@ -243,13 +243,17 @@ Examples:
   rulemate explain e2e4
   rulemate explain --why-not e1e2
   rulemate explain --fact 'attacks(b1, c3)'
+  rulemate explain --preset piece-shield --fen '4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1' --effects e4d5
+  rulemate explain --fen '7k/5KQ1/8/8/8/8/8/8 b - - 0 1' --result
+  rulemate explain --game double-move --turn
+  rulemate explain --preset double-move --activate monster-rules
   rulemate explain --game coregal --fen 'k2r4/8/8/8/8/3Q4/8/3K4 w - - 0 1' --why-not d3e4"
 )]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
     /// Prove that this move is legal
-    #[arg(value_name = "MOVE", required_unless_present_any = ["why_not", "fact"])]
+    #[arg(value_name = "MOVE", required_unless_present_any = ["why_not", "fact", "effects", "result", "turn", "activate"])]
     pub(crate) legal: Option<String>,
     /// Refute this move: which rules would have to hold and what stops them
     #[arg(long, value_name = "MOVE", conflicts_with_all = ["legal", "fact"])]
@@ -257,6 +261,19 @@ pub(crate) struct ExplainArgs {
     /// Prove or refute one row of a relation
     #[arg(long, value_name = "FACT", conflicts_with = "legal")]
     pub(crate) fact: Option<String>,
+    /// Tell what this move would do, step by step, and why: what is captured, what absorbs damage
+    #[arg(long, value_name = "MOVE", conflicts_with_all = ["legal", "why_not", "fact"])]
+    pub(crate) effects: Option<String>,
+    /// Prove that the game is over, or refute it
+    #[arg(long, conflicts_with_all = ["legal", "why_not", "fact", "effects"])]
+    pub(crate) result: bool,
+    /// Prove that the side to move keeps the turn after its next action, or refute it
+    #[arg(long, conflicts_with_all = ["legal", "why_not", "fact", "effects", "result"])]
+    pub(crate) turn: bool,
+    /// Say whether a preset can be activated here, and what stands against it
+    #[arg(long, value_name = "PRESET[:SCOPE][:OPT=VAL,...]",
+          conflicts_with_all = ["legal", "why_not", "fact", "effects", "result", "turn", "svg"])]
+    pub(crate) activate: Option<String>,
     /// Levels of the tree that are worked out (all of a proof, and enough of a refutation)
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
@@ -436,7 +453,7 @@ Examples:
   rulemate check my-preset.dl"
 )]
 pub(crate) struct CheckArgs {
-    /// Rule files
+    /// Rule files, or folders of them
     #[arg(value_name = "FILE.dl", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON
@@ -452,12 +469,22 @@ and material are ignored, as in the vectors.
 Examples:
   rulemate verify tests/data/vectors/presets/*.json
   rulemate verify --max-nodes 1000000 chess.public.json
-  rulemate verify --game antichess tests/data/perft/giveaway.perft"
+  rulemate verify --game antichess tests/data/perft/giveaway.perft
+  rulemate verify --pairs --full --triples 200"
 )]
 pub(crate) struct VerifyArgs {
     /// Vector files: .json (by their `kind`) or .perft
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "pairs")]
     pub(crate) files: Vec<PathBuf>,
+    /// Play all pairs of presets at random, and compare both evaluators
+    #[arg(long)]
+    pub(crate) pairs: bool,
+    /// Play each pair for all nine pairs of scopes, 40 half-moves each (else one, and 10)
+    #[arg(long, requires = "pairs")]
+    pub(crate) full: bool,
+    /// Play so many sets of three presets, too
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
+    pub(crate) triples: usize,
     /// The game of .perft files, which do not name one
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,

@@ -18,7 +18,8 @@ use crate::facts::json::parse;
 use crate::moves::notation::{PgnGame, PgnReader};
 use crate::presets::Catalogue;
 use crate::presets::save::{Difference, RestoreError};
-use crate::proof::{Checker, Proof, Refutation, Report};
+use crate::proof::{Checker, Report};
+use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
 /// What became of one game, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -233,14 +234,6 @@ struct Answer {
     position: Option<Evidence>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Finding {
-    Proved(Vec<Proof>),
-    Refuted(Vec<Refutation>),
-    Unfounded,
-}
-
 fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let text = read_text(path)?;
     let answer: Answer = parse(&text).map_err(|why| {
@@ -254,24 +247,13 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     })?;
     let (program, facts) = position.restore(&mut Library::new(rules)?)?;
     let mut checker = Checker::new(&program, &facts);
-    let mut sum = Report::default();
-    let checked = match &answer.finding {
-        Finding::Proved(proofs) => proofs.iter().try_for_each(|it| {
-            sum += checker.proof(it)?;
-            Ok::<(), crate::proof::Fault>(())
-        }),
-        Finding::Refuted(all) => all.iter().try_for_each(|it| {
-            sum += checker.refutation(it)?;
-            Ok(())
-        }),
-        Finding::Unfounded => Ok(()),
-    };
-    // A game that is over is proved to be so where a move is asked for that is not legal.
-    let torn = answer.holds && !matches!(answer.finding, Finding::Proved(_));
-    let wrong = match checked {
-        Err(why) => Some(why.to_string()),
-        Ok(()) if torn => Some("the answer is not what is proved".to_string()),
-        Ok(()) => None,
+    let checked = checker.finding(&answer.finding);
+    let (sum, wrong) = match checked {
+        Err(why) => (Report::default(), Some(why.to_string())),
+        Ok(_) if !supports(&answer) => {
+            (Report::default(), Some("the answer is not what is proved".to_string()))
+        }
+        Ok(sum) => (sum, None),
     };
     let question = &answer.question;
     match wrong {
@@ -282,10 +264,11 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
         }
         None => {
             let ok = out.ink(Ink::Good, "ok");
-            let Report { steps, absent, comparisons, aggregates, open } = sum;
-            out.line(format_args!("{question}: {ok}"))?;
+            let Report { steps, absent, comparisons, aggregates, effects, open } = sum;
+            out.line(format_args!("{question}: {ok}, {}", told(&answer.finding)))?;
             out.line(format_args!(
-                "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates"
+                "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates, \
+                 {effects} effects"
             ))?;
             if open > 0 {
                 out.line(format_args!(
@@ -295,4 +278,29 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
             Ok(Verdict::Fine)
         }
     }
+}
+
+/// What was found out is the answer that is given.
+fn supports(answer: &Answer) -> bool {
+    match &answer.finding {
+        // A game that is over is proved to be so where a move is asked for that is not legal.
+        Finding::Proved(all) => !all.is_empty() && (answer.holds || all[0].relation == "over"),
+        Finding::Refuted(all) => !all.is_empty() && !answer.holds,
+        Finding::Tried(it) => answer.holds == matches!(it.outcome, Outcome::Tenable { .. }),
+        Finding::Unfounded => !answer.holds,
+    }
+}
+
+/// The rows that a finding is about.
+fn told(finding: &Finding) -> String {
+    let (what, goals): (&str, Vec<String>) = match finding {
+        Finding::Proved(all) => {
+            let row = |it: &Proof| Goal::of(&it.relation, &it.tuple).to_string();
+            ("proved", all.iter().map(row).collect())
+        }
+        Finding::Refuted(all) => ("refuted", all.iter().map(|it| it.goal.to_string()).collect()),
+        Finding::Tried(it) => ("tried", vec![it.action.to_string()]),
+        Finding::Unfounded => ("nothing to check", Vec::new()),
+    };
+    format!("{what} {}", goals.join(", ")).trim_end().to_owned()
 }

@@ -1,7 +1,7 @@
 //! `rulemate check`: diagnostics of rule files, every one at once.
 //!
 //! A file is checked with what it builds on. A game is loaded with its presets, a preset is put on
-//! top of the default game, anything else must fit into every game. All files given are seen together,
+//! top of the default game with what it requires, anything else must fit into every game. All files given are seen together,
 //! so a game may use a preset that stands beside it; one that stands at the path of an embedded file
 //! replaces it. A file that owes nothing to the rules of this package is checked alone.
 
@@ -12,7 +12,7 @@ use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
 use crate::presets::{Catalogue, CatalogueError, LoadError};
-use crate::rules::{Diagnostics, Source, compile, load_file, metas};
+use crate::rules::{Diagnostics, Source, compile, load_file, load_folder, metas};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -33,12 +33,17 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Fine;
     let mut files = Vec::new();
     for path in &args.files {
-        match load_file(path) {
-            Ok(source) => {
-                files.push((path.display().to_string(), crate::presets::at_its_place(source)))
-            }
+        let read =
+            if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) };
+        match read {
+            Ok(sources) => files.extend(
+                sources.into_iter().map(|it| (it.path.clone(), crate::presets::at_its_place(it))),
+            ),
             Err(why) => {
-                report(&trouble(format!("{}: {why}", path.display()), "name a rule file (.dl)"));
+                report(&trouble(
+                    format!("{}: {why}", path.display()),
+                    "name a rule file (.dl), or a folder of them",
+                ));
                 verdict = Verdict::Unreadable;
             }
         }
@@ -73,9 +78,9 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
     let metas = metas(source);
     let named = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
     let all = catalogue.games().iter().map(|it| it.name.as_str());
-    let (games, presets): (Vec<&str>, Vec<&str>) = match (named("game"), named("preset")) {
+    let (games, presets): (Vec<&str>, Vec<String>) = match (named("game"), named("preset")) {
         (Some(game), _) => (vec![game], Vec::new()),
-        (None, Some(preset)) => (vec![DEFAULT_GAME], vec![preset]),
+        (None, Some(preset)) => (vec![DEFAULT_GAME], catalogue.with_required(&[preset])),
         (None, None) => (all.collect(), Vec::new()),
     };
     let mut rules = 0;

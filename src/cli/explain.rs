@@ -9,154 +9,114 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::ExplainArgs;
 use super::evidence::Evidence;
-use super::fact::{self, Asked};
-use super::names;
-use super::output::{OrFix, Out, trouble};
+use super::output::{Out, trouble};
 use super::{setup, svg};
-use crate::derive::World;
-use crate::derive::explain::{Limits, Proof, Refutation, View, why_not_within, why_within};
-use crate::game::{Game, PlayError};
-use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{BETWEEN, Contract, Move, is_over};
-use crate::rules::RelId;
+use crate::derive::explain::Limits;
+use crate::game::{Explanation, Game, PlayError, QuestionError};
+use crate::presets::Catalogue;
 
-/// What was found out about a question.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Finding {
-    /// It is so, for each row that was asked for.
-    Proved(Vec<Proof>),
-    /// It is not so.
-    Refuted(Vec<Refutation>),
-    /// There is nothing to take apart: the text names no piece of the side to move, or the like.
-    Unfounded,
-}
-
-/// An answer, as `--json` prints it.
-#[derive(Debug, Serialize)]
-pub(crate) struct Answer {
-    pub(crate) question: String,
-    /// Whether the move is legal, or the fact holds.
-    pub(crate) holds: bool,
-    /// The answer in a line.
-    pub(crate) summary: String,
-    pub(crate) finding: Finding,
-}
-
-/// An answer with all that is needed to check it.
+/// An explanation with all that is needed to check it.
 #[derive(Debug, Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]
-    answer: &'a Answer,
+    explanation: &'a Explanation,
     position: Evidence,
 }
 
+/// Whether a preset can be activated, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Activating {
+    question: String,
+    holds: bool,
+    summary: String,
+    against: Vec<Against>,
+}
+
+/// What stands against an activation, and the place in a rule file that says so.
+#[derive(Debug, Serialize)]
+struct Against {
+    reason: String,
+    place: Option<String>,
+}
+
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    if let Some(preset) = &args.activate {
+        return activate(args, preset, out);
+    }
     let mut game = setup::open(&args.position)?;
     let limits = match args.depth {
         Some(depth) => Limits { proof: depth, refutation: depth, ..Limits::default() },
         None => Limits::default(),
     };
-    let (answer, expected) = match (&args.legal, &args.why_not, &args.fact) {
-        (Some(text), _, _) => (explain_move_within(&mut game, text, limits)?, true),
-        (_, Some(text), _) => (explain_move_within(&mut game, text, limits)?, false),
-        (_, _, Some(text)) => (explain_fact(&mut game, text, limits)?, true),
-        _ => return Err(trouble("nothing to explain", "give a move, --why-not or --fact")),
-    };
+    let (explained, expected) = ask(args, &mut game, limits)?;
     game.check()?;
     if args.json {
         let position = Evidence::of(&mut game, &args.position);
-        out.json(&Printed { answer: &answer, position })?;
+        out.json(&Printed { explanation: &explained, position })?;
     } else if args.svg {
-        out.line(svg::draw(&mut game, &answer.finding))?;
+        out.line(svg::draw(&mut game, &explained.finding))?;
     } else {
-        out.line(&answer.summary)?;
-        write!(out, "{}", tree(&mut game, &answer.finding))?;
+        out.line(&explained.summary)?;
+        write!(out, "{}", game.tree(&explained.finding))?;
     }
-    Ok(Verdict::of(answer.holds != expected))
+    Ok(Verdict::of(explained.holds != expected))
 }
 
-impl Answer {
-    fn yes(question: &str, verdict: &str, proofs: Vec<Proof>) -> Self {
-        let summary = format!("{question} {verdict}");
-        let finding = Finding::Proved(proofs);
-        Self { question: question.to_owned(), holds: true, summary, finding }
-    }
-
-    fn no(question: &str, verdict: &str, finding: Finding) -> Self {
-        let summary = format!("{question} {verdict}");
-        Self { question: question.to_owned(), holds: false, summary, finding }
-    }
+/// What was found out, and what the asker expects.
+fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(Explanation, bool)> {
+    let (explained, expected) = match (&args.legal, &args.why_not, &args.fact, &args.effects) {
+        (Some(text), _, _, _) => (game.explain_move(text, limits), true),
+        (_, Some(text), _, _) => (game.explain_move(text, limits), false),
+        (_, _, Some(text), _) => (game.explain_fact(text, limits), true),
+        (_, _, _, Some(text)) => (game.explain_effects(text, limits), true),
+        _ if args.turn => (game.explain_turn(limits), true),
+        _ => (game.explain_result(limits), true),
+    };
+    Ok((explained.map_err(|it| unasked(&it))?, expected))
 }
 
-/// Proves that a move is legal, or refutes it.
-pub(crate) fn explain_move(game: &mut Game, text: &str) -> anyhow::Result<Answer> {
-    explain_move_within(game, text, Limits::default())
-}
-
-/// Of a turn of several actions the last is explained; those before it are played.
-fn explain_move_within(game: &mut Game, text: &str, limits: Limits) -> anyhow::Result<Answer> {
-    if let Some((before, last)) = text.rsplit_once(BETWEEN) {
-        game.play_text(before).or_fix("of a turn only the last action may be illegal")?;
-        return explain_move_within(game, last, limits);
-    }
-    let contract = game.contract().clone();
-    let world = game.world_mut();
-    if is_over(world, &contract) {
-        let proofs = prove_all(world, contract.over, &[None, None], limits);
-        return Ok(Answer::no(text, "is not legal: the game is over", Finding::Proved(proofs)));
-    }
-    match read_move(world, &contract, text) {
-        Ok(mv) => {
-            let rel = world.program().action(mv.action).rel;
-            let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-            Ok(Answer::yes(text, "is legal", prove_all(world, rel, &pattern, limits)))
+/// Whether a preset can be activated beside what is active.
+fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<Verdict> {
+    let catalogue = setup::catalogue(&args.position.rules)?;
+    let rules = setup::Library::new(&args.position.rules)?
+        .load(&args.position.game, &args.position.presets)?;
+    let mut game = setup::start(&rules, args.position.fen.as_deref())?;
+    let mut wanted: Vec<String> =
+        Catalogue::active(&game).iter().map(ToString::to_string).collect();
+    wanted.push(preset.to_owned());
+    let told = match catalogue.set_active(&rules, &mut game, &wanted) {
+        Ok(_) => Activating {
+            question: preset.to_owned(),
+            holds: true,
+            summary: format!("{preset} can be activated here"),
+            against: Vec::new(),
+        },
+        Err(error) => Activating {
+            question: preset.to_owned(),
+            holds: false,
+            summary: format!("{preset} cannot be activated here: {error}"),
+            against: error
+                .faults
+                .iter()
+                .map(|it| Against { reason: it.to_string(), place: catalogue.place_of(it) })
+                .collect(),
+        },
+    };
+    if args.json {
+        out.json(&told)?;
+    } else {
+        out.line(&told.summary)?;
+        for Against { reason, place } in &told.against {
+            let place = place.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+            out.line(format_args!("  {reason}{place}"))?;
         }
-        Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
-            Err(trouble(error, "write a move in UCI (e2e4) or SAN (e4)"))
-        }
-        Err(error) => {
-            let refutation = error.candidate().and_then(|it| refute_move(world, it, limits));
-            let (reason, finding) = match refutation {
-                Some(it) => (summary(world, &contract, &it), Finding::Refuted(vec![it])),
-                None => (error.reason.to_string(), Finding::Unfounded),
-            };
-            Ok(Answer::no(text, &format!("is not legal: {reason}"), finding))
-        }
     }
+    Ok(Verdict::of(!told.holds))
 }
 
-/// Why the row of a move's action does not hold.
-fn refute_move(world: &mut World, mv: &Move, limits: Limits) -> Option<Refutation> {
-    let rel = world.program().action(mv.action).rel;
-    let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-    why_not_within(&world.materialised(), rel, &pattern, limits)
-}
-
-/// Proves every row that a fact may mean, or refutes them all.
-fn explain_fact(game: &mut Game, text: &str, limits: Limits) -> anyhow::Result<Answer> {
-    let contract = game.contract().clone();
-    let world = game.world_mut();
-    let Asked { rel, patterns } = fact::read(world, &contract, text)?;
-    let proofs: Vec<Proof> =
-        patterns.iter().flat_map(|pattern| prove_all(world, rel, pattern, limits)).collect();
-    if !proofs.is_empty() {
-        return Ok(Answer::yes(text, "holds", proofs));
-    }
-    if patterns.is_empty() {
-        let verdict = "does not hold: nothing stands there";
-        return Ok(Answer::no(text, verdict, Finding::Unfounded));
-    }
-    let rows = world.materialised();
-    let refutations =
-        patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits)).collect();
-    Ok(Answer::no(text, "does not hold", Finding::Refuted(refutations)))
-}
-
-fn prove_all(world: &mut World, rel: RelId, pattern: &[Option<i64>], limits: Limits) -> Vec<Proof> {
-    let rows = world.matching(rel, pattern);
-    let all = world.materialised();
-    rows.iter().filter_map(|row| why_within(&all, rel, row, limits)).collect()
+/// A question that cannot be asked, with what to do about it.
+pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
+    trouble(why, why.help())
 }
 
 /// Plays the move that a text means. A move that can be named but is not legal is refused with its
@@ -170,34 +130,4 @@ pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
         return Err(refusal);
     }
     played
-}
-
-/// Reads a move as UCI, and if it has not that form, as SAN.
-fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
-    match parse_uci(world, contract, text) {
-        Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
-            parse_san(world, contract, text)
-        }
-        other => other,
-    }
-}
-
-/// A finding as an indented tree; pieces go by their squares.
-pub(crate) fn tree(game: &mut Game, finding: &Finding) -> String {
-    let contract = game.contract().clone();
-    let world = &*game.world_mut();
-    let names = |ty, raw| names::name(world, &contract, ty, raw);
-    let view = View { program: world.program(), names: &names, negations: false };
-    match finding {
-        Finding::Proved(proofs) => proofs.iter().map(|it| it.render(view)).collect(),
-        Finding::Refuted(all) => all.iter().map(|it| it.render(view)).collect(),
-        Finding::Unfounded => String::new(),
-    }
-}
-
-/// The reason that a refutation comes down to, in a line.
-fn summary(world: &World, contract: &Contract, refutation: &Refutation) -> String {
-    let names = |ty, raw| names::name(world, contract, ty, raw);
-    let view = View { program: world.program(), names: &names, negations: false };
-    refutation.reason(view).unwrap_or_else(|| refutation.summary(view))
 }

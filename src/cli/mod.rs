@@ -11,7 +11,6 @@ mod board;
 mod check;
 mod evidence;
 mod explain;
-mod fact;
 mod lists;
 mod moves;
 mod names;

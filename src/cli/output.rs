@@ -145,6 +145,11 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
+/// Prints what somebody should know, though nothing is wrong with what was asked.
+pub(crate) fn warn(text: impl Display) {
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
 /// Prints an error: the chain of causes in a line, the fix in the next.
 pub(crate) fn report(error: &anyhow::Error) {
     let mut text = format!("error: {}", Chain(error));

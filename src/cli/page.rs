@@ -8,10 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use super::args::{DEFAULT_GAME, RulesArgs};
-use super::explain::Finding;
 use super::output::{OrFix, Out, progress};
 use super::{Verdict, setup, svg};
-use crate::game::Game;
+use crate::game::{Finding, Game};
 use crate::moves::perft;
 use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
 
@@ -62,8 +61,7 @@ struct Page<'c> {
 
 impl<'c> Page<'c> {
     fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
-        let mut active = preset.requires.clone();
-        active.push(preset.preset.clone());
+        let active = catalogue.with_required(&[&preset.preset]);
         let rules = catalogue
             .load(DEFAULT_GAME, &active)
             .or_fix(format!("`rulemate check` says more about {}", preset.preset))?;

@@ -8,17 +8,19 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use super::Verdict;
 use super::args::{PlayArgs, PositionArgs, RandomSide};
 use super::board::{self, Symbols};
-use super::explain::{explain_move, play_text, tree};
+use super::explain::{play_text, unasked};
 use super::names;
 use super::output::{Ink, Out};
 use super::setup;
-use crate::game::{Game, PlayError};
+use crate::derive::explain::Limits;
+use crate::game::{Game, PlayError, Record};
 use crate::moves::notation::san_listing;
 
 const HELP: &str = "\
 A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
   moves        the legal moves
   why MOVE     the proof that a move is legal, or what forbids it
+  trace        the last move with all that it did, as JSON
   undo         take the last move back
   board        draw the board again
   fen          the position as FEN
@@ -101,6 +103,7 @@ impl Session<'_> {
                 self.out.line(fen)?;
             }
             "moves" => self.show_moves()?,
+            "trace" => self.trace()?,
             "undo" => self.undo()?,
             "why" => self.explain(rest.trim())?,
             "claim" => self.claim()?,
@@ -129,6 +132,7 @@ impl Session<'_> {
         }
         if let Some(record) = self.game.history().last() {
             self.out.line(format_args!("{number}{} ({})", record.san, record.uci))?;
+            notes(record, self.out)?;
         }
         self.show_board()?;
         self.answer()
@@ -143,6 +147,7 @@ impl Session<'_> {
             let record = self.game.play(&mv)?;
             let line = format!("{number}{} ({}) by the random mover", record.san, record.uci);
             self.out.line(line)?;
+            notes(record, self.out)?;
             self.show_board()?;
         }
         Ok(())
@@ -178,12 +183,20 @@ impl Session<'_> {
         if text.is_empty() {
             return Ok(self.out.line("why what? Give a move: why Nf3")?);
         }
-        match explain_move(&mut self.game, text) {
-            Ok(answer) => {
-                self.out.line(&answer.summary)?;
-                Ok(write!(self.out, "{}", tree(&mut self.game, &answer.finding))?)
+        match self.game.explain_move(text, Limits::default()) {
+            Ok(explained) => {
+                self.out.line(&explained.summary)?;
+                Ok(write!(self.out, "{}", self.game.tree(&explained.finding))?)
             }
-            Err(why) => Ok(self.out.line(why)?),
+            Err(why) => Ok(self.out.line(unasked(&why))?),
+        }
+    }
+
+    /// The last move with all that it did, as JSON.
+    fn trace(&mut self) -> anyhow::Result<()> {
+        match self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it)) {
+            Some(told) => self.out.json(&told),
+            None => Ok(self.out.line("nothing has been played")?),
         }
     }
 
@@ -233,6 +246,14 @@ impl Session<'_> {
         }
         Ok(self.out.flush()?)
     }
+}
+
+/// What the rules say about a move.
+fn notes(record: &Record, out: &mut Out) -> anyhow::Result<()> {
+    for note in record.notes() {
+        out.line(format_args!("  {note}"))?;
+    }
+    Ok(())
 }
 
 /// Words joined into lines of at most so many characters.

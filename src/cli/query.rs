@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::QueryArgs;
 use super::names;
-use super::output::{Out, progress, read_bytes, trouble};
+use super::output::{OrFix, Out, progress, read_bytes, trouble};
 use super::saves::words;
 use super::setup::{self, Library};
 use crate::derive::{Abbreviation, Query};
@@ -88,7 +88,7 @@ fn follow(
     })?;
     answers.variables = query.columns().into_iter().map(|it| it.0).collect();
     if args.each_ply {
-        ask(game, &query, number, None, answers);
+        ask(game, &query, number, None, answers)?;
     }
     for (at, text) in moves.iter().enumerate() {
         let named = names::numbered(game, text);
@@ -99,11 +99,11 @@ fn follow(
             )
         })?;
         if args.each_ply {
-            ask(game, &query, number, Some(named), answers);
+            ask(game, &query, number, Some(named), answers)?;
         }
     }
     if !args.each_ply {
-        ask(game, &query, number, None, answers);
+        ask(game, &query, number, None, answers)?;
     }
     Ok(())
 }
@@ -114,17 +114,17 @@ fn ask(
     number: Option<usize>,
     mv: Option<String>,
     answers: &mut Answers,
-) {
+) -> anyhow::Result<()> {
     let ply = game.history().len();
-    let contract = game.contract().clone();
-    let world = game.world_mut();
-    let answer = query.answer(&world.materialised());
+    let answer = query.answer(&game.world_mut().materialised());
+    let answer = answer.or_fix("ask for less: bind more variables, or ask in parts")?;
     for row in &answer.rows {
         let columns = answer.columns.iter().zip(row);
-        let values = columns.map(|((_, ty), &raw)| names::name(world, &contract, *ty, raw));
+        let values = columns.map(|((_, ty), &raw)| game.name(*ty, raw));
         let values = values.collect();
         answers.answers.push(Found { game: number, ply, mv: mv.clone(), values });
     }
+    Ok(())
 }
 
 /// A table: the ply where there are several, then a column per variable.

@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::{DEFAULT_GAME, RefereeArgs};
-use super::explain::{Finding, play_text, tree};
+use super::explain::play_text;
 use super::names;
 use super::output::{Ink, Out, progress, read_bytes, report, trouble};
 use super::setup::{self, Library};
-use crate::game::{Game, GameResult, PlayError};
+use crate::game::{Finding, Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// What became of one game.
@@ -150,15 +150,14 @@ fn replay(game: &mut Game, pgn: &PgnGame) -> Ruling {
 }
 
 fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Ruling {
-    let (reason, refutation) = match refusal {
-        PlayError::Illegal(it) => (it.reasons.join("; "), it.refutation),
-        PlayError::Text(MoveError { reason, .. }) => (reason.to_string(), None),
+    let (reason, finding) = match refusal {
+        PlayError::Illegal(it) => (it.reasons.join("; "), it.finding),
+        PlayError::Text(MoveError { reason, .. }) => (reason.to_string(), Finding::Unfounded),
         other @ (PlayError::Over { .. } | PlayError::Refused(_) | PlayError::Limit(_)) => {
-            (other.to_string(), None)
+            (other.to_string(), Finding::Unfounded)
         }
     };
-    let finding = refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]));
-    let tree = tree(game, &finding);
+    let tree = game.tree(&finding);
     Ruling::Refused { at, line: mv.line, column: mv.column, reason, finding, tree }
 }
 

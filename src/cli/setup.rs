@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::args::{PositionArgs, RulesArgs};
-use super::output::{OrFix, trouble};
+use super::output::{OrFix, trouble, warn};
 use crate::game::Game;
 use crate::presets::{Catalogue, LoadError, Ruleset};
 
@@ -14,7 +14,11 @@ use crate::presets::{Catalogue, LoadError, Ruleset};
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
     let mut library = Library::new(&args.rules)?;
     let rules = library.load(&args.game, &args.presets)?;
-    start(&rules, args.fen.as_deref())
+    let mut game = start(&rules, args.fen.as_deref())?;
+    for conflict in Catalogue::conflicts(&mut game) {
+        warn(conflict);
+    }
+    Ok(game)
 }
 
 /// The games, layouts and presets of this package, and those of the folders that were named.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::board::{cells, symbol};
-use super::explain::Finding;
 use crate::derive::explain::{
-    Attempt, Blocked, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
+    Attempt, Blocked, Datum, Effect, Finding, Goal, Ground, Lack, Outcome, Premise, Proof,
+    Refutation, Trial,
 };
 use crate::game::Game;
 use crate::rules::{Program, Type};
@@ -25,6 +25,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     match finding {
         Finding::Proved(all) => all.iter().for_each(|it| reader.proof(it, 0)),
         Finding::Refuted(all) => all.iter().for_each(|it| reader.refutation(it, 0)),
+        Finding::Tried(it) => reader.trial(it),
         Finding::Unfounded => {}
     }
     let marks = reader.marks;
@@ -100,7 +101,7 @@ impl Reader<'_> {
     /// A square, or the one where a piece stands.
     fn square(&self, program: &Program, ty: Type, raw: i64) -> Option<i64> {
         let contract = self.game.contract();
-        let entities = program.relation(contract.at.rel).columns.first().map(|it| it.ty);
+        let entities = contract.entity_type(program);
         if ty == Type::Domain(contract.board.domain) {
             return Some(raw);
         }
@@ -127,6 +128,24 @@ impl Reader<'_> {
         }
     }
 
+    fn trial(&mut self, trial: &Trial) {
+        self.goal(&trial.action, 0);
+        let board = self.game.contract().at.attr;
+        let board = self.game.program().schema.attribute(board).name.clone();
+        for effect in trial.steps.iter().flat_map(|it| &it.effects) {
+            if let Effect::Changed { attribute, old, new, .. } = effect
+                && *attribute == board
+            {
+                for square in [old, new].into_iter().flatten() {
+                    self.marks.entry(square.raw).or_insert(1);
+                }
+            }
+        }
+        if let Outcome::Untenable(proof) = &trial.outcome {
+            self.proof(proof, 1);
+        }
+    }
+
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         self.goal(&refutation.goal, depth);
         let Lack::Rules(attempts) = &refutation.lack else { return };
@@ -138,6 +157,7 @@ impl Reader<'_> {
             match &attempt.blocked {
                 Blocked::Missing(it) => self.refutation(it, depth + 1),
                 Blocked::Present(it) => self.proof(it, depth + 1),
+                Blocked::Apart(it) => self.goal(it, depth + 1),
                 Blocked::Head | Blocked::Compare(_) | Blocked::Aggregate(_) => {}
             }
         }

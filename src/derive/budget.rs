@@ -12,6 +12,8 @@ use crate::rules::{Program, RuleId};
 pub(super) const STEPS: u64 = 1 << 24;
 /// Steps of the referee, whose steps are rows.
 pub(super) const REFEREE_STEPS: u64 = 1 << 22;
+/// Looks at rows, and rows, of one explanation or question.
+pub(super) const SEARCH_STEPS: u64 = 1 << 22;
 /// Rows of one list, and of all statics of a program together.
 pub(super) const ROWS: usize = 1 << 19;
 /// Bit rows of one session, and tables of statics.

@@ -1,11 +1,13 @@
 //! What the reactions of a batch do, found the slow way: their bodies solved tuple by tuple on
 //! materialised rows.
 //!
-//! Nothing is written here; `transaction` applies the outputs.
+//! Nothing is written here; `transaction` applies the outputs. Who has read too much finds nothing more;
+//! the caller asks the meter.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use super::metered::Metered;
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, solve, value};
 use super::trace::Said;
@@ -16,7 +18,7 @@ use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, T
 /// The outputs of a batch, in text order of the reactions; within one reaction by the ascending
 /// values of its named variables, then in text order of the effects.
 pub(super) fn outputs(
-    rows: &dyn Rows,
+    rows: &Metered<'_>,
     batch: &[usize],
     args: &[i64],
     next_entity: i64,
@@ -27,6 +29,7 @@ pub(super) fn outputs(
     let mut next_entity = next_entity;
     for &at in batch {
         let reaction = &program.reactions[at];
+        rows.read_for(program.rules.len() + at);
         let params = if reaction.event == Event::Any { &[] } else { args };
         let named = reaction.named();
         for values in solutions(rows, reaction, &named, params) {
@@ -39,7 +42,8 @@ pub(super) fn outputs(
                 outputs.push(Output::Other(Box::new(solution)));
             }
             let mut one = Solution { program, at, bindings, next_entity };
-            outputs.extend(reaction.effects.iter().filter_map(|it| one.output(it)));
+            let effects = reaction.effects.iter().enumerate();
+            outputs.extend(effects.filter_map(|(number, it)| one.output(number, it)));
             next_entity = one.next_entity;
         }
     }
@@ -91,7 +95,7 @@ impl Solution<'_> {
     }
 
     /// An effect with its values; `None` if its arithmetic has no value.
-    fn output(&mut self, effect: &Effect) -> Option<Output> {
+    fn output(&mut self, number: usize, effect: &Effect) -> Option<Output> {
         let other = match effect {
             Effect::Set { rel, args } => {
                 let input = input(self.program, *rel)?;
@@ -126,6 +130,11 @@ impl Solution<'_> {
             Effect::Veto { message } => Other::Veto { said: self.said(&message.0) },
             Effect::Note { message } => Other::Note { said: self.said(&message.0) },
             Effect::Rewind { turns } => Other::Rewind { turns: self.value(turns)? },
+            Effect::Call { args, .. } => {
+                let value = |it: &VarId| self.bindings[usize::from(it.0)];
+                let args = args.iter().map(value).collect::<Option<Tuple>>()?;
+                Other::Call { reaction: self.at, effect: number, args }
+            }
         };
         Some(Output::Other(Box::new(other)))
     }

@@ -4,9 +4,11 @@
 
 mod bits;
 mod budget;
+mod call;
 pub mod explain;
 mod fire;
 mod frog;
+mod metered;
 mod query;
 mod rows;
 mod schedule;
@@ -18,8 +20,9 @@ mod world;
 
 pub use bits::PlanError;
 pub use budget::{Exhausted, Resource};
+pub use call::{CallFault, Calls, Moment};
 pub use frog::{Frog, Statics, Stuck};
-pub use query::{Abbreviation, Answer, FromRaw, FromRow, Query, QueryError, WrongTypes};
+pub use query::{Abbreviation, Answer, AnswerError, FromRaw, FromRow, Query, QueryError};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
 pub use trace::{Done, Said, SaidPart, Step, Trace};

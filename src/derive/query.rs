@@ -9,6 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::budget::{Exhausted, SEARCH_STEPS};
+use super::metered::Metered;
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
@@ -130,35 +132,43 @@ impl Query {
     }
 
     /// All answers over the rows of its program.
-    pub fn answer(&self, rows: &dyn Rows) -> Answer {
+    ///
+    /// # Errors
+    /// Finding them takes more than a question may.
+    pub fn answer(&self, rows: &dyn Rows) -> Result<Answer, Exhausted> {
         let mut found = BTreeSet::new();
         self.each(rows, &mut |row| {
             found.insert(row);
             ControlFlow::Continue(())
-        });
-        Answer { columns: self.columns(), rows: found.into_iter().collect() }
+        })?;
+        Ok(Answer { columns: self.columns(), rows: found.into_iter().collect() })
     }
 
     /// All answers as values of Rust.
     ///
     /// # Errors
-    /// The types are not those of the question's variables.
-    pub fn typed<T: FromRow>(&self, rows: &dyn Rows) -> Result<Vec<T>, WrongTypes> {
-        let answer = self.answer(rows);
-        let wrong =
-            || WrongTypes { columns: answer.columns.iter().map(|it| it.0.clone()).collect() };
+    /// The types are not those of the question's variables, or finding them takes too much.
+    pub fn typed<T: FromRow>(&self, rows: &dyn Rows) -> Result<Vec<T>, AnswerError> {
+        let answer = self.answer(rows)?;
+        let wrong = || {
+            let columns = answer.columns.iter().map(|it| it.0.clone()).collect();
+            AnswerError::Types { columns }
+        };
         let read = |row: &Tuple| T::from_row(&self.program, &answer.columns, row).ok_or_else(wrong);
         answer.rows.iter().map(read).collect()
     }
 
     /// Whether there is any answer.
-    pub fn holds(&self, rows: &dyn Rows) -> bool {
+    ///
+    /// # Errors
+    /// Finding one takes more than a question may.
+    pub fn holds(&self, rows: &dyn Rows) -> Result<bool, Exhausted> {
         let mut any = false;
         self.each(rows, &mut |_| {
             any = true;
             ControlFlow::Break(())
-        });
-        any
+        })?;
+        Ok(any)
     }
 
     /// The rows that the first answer rests on, one for each positive atom, in text order.
@@ -193,18 +203,26 @@ impl Query {
         goals.filter(|(rel, goal)| first(rows, *rel, goal).is_none()).collect()
     }
 
-    fn each(&self, rows: &dyn Rows, f: &mut dyn FnMut(Tuple) -> ControlFlow<()>) {
-        let _ = solve(rows, &self.body, &mut self.given.clone(), &mut |solution| {
+    fn each(
+        &self,
+        rows: &dyn Rows,
+        f: &mut dyn FnMut(Tuple) -> ControlFlow<()>,
+    ) -> Result<(), Exhausted> {
+        let meter = Metered::new(rows, SEARCH_STEPS);
+        let _ = solve(&meter, &self.body, &mut self.given.clone(), &mut |solution| {
             f(self.shown.iter().map(|(_, at)| solution[*at].unwrap_or_default()).collect())
         });
+        meter.check()
     }
 }
 
-/// Values of Rust were asked for that the variables of a question do not have.
+/// Why there are no answers as values of Rust.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the variables {} have other types than those asked for", columns.join(", "))]
-pub struct WrongTypes {
-    pub columns: Vec<String>,
+pub enum AnswerError {
+    #[error("the variables {} have other types than those asked for", columns.join(", "))]
+    Types { columns: Vec<String> },
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 /// What one value of an answer can be read as.

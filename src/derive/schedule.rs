@@ -66,6 +66,10 @@ fn is_plain(effect: &Effect) -> bool {
     matches!(effect, Effect::Set { .. } | Effect::Retract { .. } | Effect::Remove { .. })
 }
 
+fn is_call(effect: &Effect) -> bool {
+    matches!(effect, Effect::Call { .. })
+}
+
 /// By stage, then by owner, then as they stand in the text.
 fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
     let concerns = |it: &Reaction| {
@@ -92,14 +96,20 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
         }
         let reactions = || batch.iter().map(|&it| &program.reactions[it]);
         let blind = !reactions().any(|it| depends.reads_of(&it.body).meets(&written));
-        if !(open && blind) {
+        // Code that is called reads what it likes.
+        let calls = reactions().any(|it| it.effects.iter().any(is_call));
+        if !open || !blind || calls {
             merged.push(Vec::new());
             written = Attributes::default();
         }
         reactions().for_each(|it| written.extend(&writes(program, it)));
         // What follows a raised event, or is cut off by `stop`, is another batch.
-        let ends =
-            |it: &Effect| matches!(it, Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. });
+        let ends = |it: &Effect| {
+            matches!(
+                it,
+                Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. } | Effect::Rewind { .. }
+            ) || is_call(it)
+        };
         open = !reactions().any(|it| it.effects.iter().any(ends));
         if let Some(last) = merged.last_mut() {
             last.extend(batch);

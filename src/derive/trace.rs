@@ -52,9 +52,18 @@ pub enum Done {
     Noted {
         said: Said,
     },
+    /// The last of a trace: the action does not happen.
+    Vetoed {
+        said: Said,
+    },
     /// The game is to go back so many whole turns.
     Rewound {
         turns: i64,
+    },
+    /// Code that the host has registered was called; what it did follows.
+    Called {
+        name: String,
+        args: Tuple,
     },
 }
 
@@ -99,6 +108,11 @@ impl Said {
         let mut said = Self { place: program.place(reaction.span), parts, text: String::new() };
         said.text = said.render(&|ty, raw| program.value_name(ty, raw));
         said
+    }
+
+    /// What code that was called says.
+    pub(super) fn plain(place: String, text: &str) -> Self {
+        Self { place, parts: vec![SaidPart::Text(text.into())], text: text.into() }
     }
 
     /// The text, with values named by the caller.

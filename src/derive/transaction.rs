@@ -6,16 +6,14 @@
 
 use std::collections::VecDeque;
 
+use super::call::{Call, CallFault};
 use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
 use super::world::World;
 use crate::facts::{AttrId, EntityId};
 use crate::rules::{Event, EventId};
 
-/// How deep events may raise events.
-pub const DEPTH: usize = 32;
-/// How many events one action may raise.
-pub const EVENTS: usize = 1024;
+pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
 /// One effect of a batch, with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +58,12 @@ pub(super) enum Other {
     Rewind {
         turns: i64,
     },
+    /// The effect of that number in a reaction calls code.
+    Call {
+        reaction: usize,
+        effect: usize,
+        args: Tuple,
+    },
 }
 
 /// Why an action did not happen. Nothing has changed.
@@ -75,14 +79,17 @@ pub enum Refusal {
     Events { place: String },
     #[error("there is no room for another entity: {cap} are the most")]
     Entities { cap: u32 },
+    /// Code that a reaction calls is not there, or asked for what cannot be.
+    #[error("{place} calls {name}, but {fault}")]
+    Call { place: String, name: String, fault: CallFault },
 }
 
 /// An event that waits to happen.
-struct Raised {
-    event: EventId,
-    args: Tuple,
+pub(super) struct Raised {
+    pub(super) event: EventId,
+    pub(super) args: Tuple,
     /// The reaction that raised it.
-    by: usize,
+    pub(super) by: usize,
 }
 
 pub(super) struct Transaction<'w, 't> {
@@ -223,25 +230,41 @@ impl<'w, 't> Transaction<'w, 't> {
                 flow.pass = Some(args.clone());
                 Done::Passed { args: args.clone() }
             }
-            Other::Veto { said } => return Err(Refusal::Veto { said: said.clone() }),
+            Other::Veto { said } => {
+                self.done(Done::Vetoed { said: said.clone() });
+                return Err(Refusal::Veto { said: said.clone() });
+            }
             Other::Emit { event, args } => Done::Emitted { event: *event, args: args.clone() },
             Other::Note { said } => Done::Noted { said: said.clone() },
             Other::Rewind { turns } => {
                 self.rewinds = true;
                 Done::Rewound { turns: *turns }
             }
+            Other::Call { reaction, effect, args: given } => {
+                let call = Call { event, args, by: *reaction, effect: *effect, given };
+                let done = call.run(self.world, flow)?;
+                if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
+                    step.done.extend(done);
+                }
+                return Ok(());
+            }
         };
+        self.done(done);
+        Ok(())
+    }
+
+    /// Adds to the last step of the trace.
+    fn done(&mut self, done: Done) {
         if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
             step.done.push(done);
         }
-        Ok(())
     }
 }
 
 /// What a batch has in store.
 #[derive(Default)]
-struct Flow {
-    raised: VecDeque<Raised>,
-    stop: bool,
-    pass: Option<Tuple>,
+pub(super) struct Flow {
+    pub(super) raised: VecDeque<Raised>,
+    pub(super) stop: bool,
+    pub(super) pass: Option<Tuple>,
 }

@@ -9,9 +9,11 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
-use super::budget::Exhausted;
+use super::budget::{Exhausted, REFEREE_STEPS};
+use super::call::Calls;
 use super::fire;
 use super::frog::{Frog, Statics};
+use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
@@ -39,6 +41,8 @@ pub struct Plan {
     letter: Schedule,
     /// The referee's plans; it computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
+    /// The code that reactions call.
+    calls: Option<Arc<dyn Calls>>,
 }
 
 impl Plan {
@@ -61,7 +65,16 @@ impl Plan {
         })?;
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
         let bits = BitPlan::compile(&program, &schedule, width)?;
-        Ok(Self { program, bits, schedule, letter, frog })
+        Ok(Self { program, bits, schedule, letter, frog, calls: None })
+    }
+
+    /// The same, with code for what reactions call.
+    pub fn with_calls(self, calls: Arc<dyn Calls>) -> Self {
+        Self { calls: Some(calls), ..self }
+    }
+
+    pub(super) fn calls(&self) -> Option<&Arc<dyn Calls>> {
+        self.calls.as_ref()
     }
 
     /// Makes machine code of the rules now, and not only when a session has been busy for long.
@@ -365,9 +378,16 @@ impl World {
     /// # Errors
     /// As [`World::fire`].
     pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let (trace, done) = self.try_traced(action, args);
+        done.map(|()| trace)
+    }
+
+    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
+    /// changed.
+    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
-        self.transact(Event::Action(action), args, Some(&mut trace))?;
-        Ok(trace)
+        let done = self.transact(Event::Action(action), args, Some(&mut trace));
+        (trace, done)
     }
 
     /// Lets an event happen that no reaction raised, and says what happened.
@@ -440,7 +460,15 @@ impl World {
         }
         let plan = Arc::clone(&self.plan);
         let reactions = &plan.letter.batches[batch].reactions;
-        fire::outputs(&self.materialised(), reactions, args, next, traced)
+        let (outputs, spent) = {
+            let rows = self.materialised();
+            let meter = Metered::new(&rows, REFEREE_STEPS);
+            (fire::outputs(&meter, reactions, args, next, traced), meter.check())
+        };
+        if let Err(limit) = spent {
+            self.limit.get_or_insert_with(|| Box::new(limit));
+        }
+        outputs
     }
 
     /// Outputs that are used up: their memory is.

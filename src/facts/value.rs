@@ -15,6 +15,31 @@ pub enum Value {
     Member(u16),
 }
 
+impl From<i64> for Value {
+    fn from(it: i64) -> Self {
+        Self::Int(it)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(it: bool) -> Self {
+        Self::Bool(it)
+    }
+}
+
+impl From<EntityId> for Value {
+    fn from(it: EntityId) -> Self {
+        Self::Entity(it)
+    }
+}
+
+/// A text, or the name of a member where one is asked for.
+impl From<&str> for Value {
+    fn from(it: &str) -> Self {
+        Self::Text(it.into())
+    }
+}
+
 impl Value {
     pub(super) fn type_name(&self) -> &'static str {
         match self {

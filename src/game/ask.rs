@@ -1,30 +1,39 @@
-//! Questions about the position, answered as plain data: is this move legal, does this fact hold,
-//! what is true of this square, and why.
+//! Questions about the position, answered as plain data: is this move legal and what would it do, is
+//! the game over, does this fact hold, what is true of this square, and why.
 //!
-//! An answer is a sentence and the lines of its proof or refutation, each with its depth, its place
-//! in the rules and the squares it speaks of. How proofs are found is the business of `derive`.
+//! An explanation is a sentence and what was found out. An answer is the same for whoever draws it: the
+//! lines of the tree, each with its depth, its place in the rules and the squares it speaks of. How
+//! findings come about is the business of `finding` and `derive`.
 
 use serde::Serialize;
 
 use crate::derive::World;
-use crate::derive::explain::{Proof, Refutation, View, why, why_not};
-use crate::facts::nearest;
+use crate::derive::explain::{Finding, Limits, why_not_within};
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{Contract, Move, is_over};
-use crate::rules::{Column, Program, RelId, Role, Type};
+use crate::moves::{BETWEEN, Contract, Move, is_over};
+use crate::rules::{RelId, Role, Type};
 
+use super::fact::{Asked, QuestionError};
+use super::finding::{Teller, decide, prove, trial};
 use super::names::value_name;
 use super::play::Game;
-use super::refusal::PlayError;
 use super::view::squares_in;
-
-/// A relation and what its rows have to match; any of the patterns will do.
-type Asked = (RelId, Vec<Vec<Option<i64>>>);
 
 /// As many rows as are told of a square.
 const ROWS: usize = 60;
 
-/// The answer to a question.
+/// What was found out about a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    pub question: String,
+    /// Whether the move is legal, the fact holds, or the game is over.
+    pub holds: bool,
+    /// The answer in a line.
+    pub summary: String,
+    pub finding: Finding,
+}
+
+/// The answer to a question, line by line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     pub question: String,
@@ -53,60 +62,14 @@ pub struct Row {
     pub sentence: String,
 }
 
-/// Why a question cannot be asked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum QuestionError {
-    #[error("{0}")]
-    Move(#[from] MoveError),
-    #[error("`{0}` is not a fact: write RELATION(ARG, ...), as in attacks(e4, d5)")]
-    Fact(String),
-    #[error("no relation {name} in the rules of this game{}", near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
-    Relation { name: String, near: Option<String> },
-    #[error("{relation} has the columns {columns}, not {given} of them")]
-    Columns { relation: String, columns: String, given: usize },
-    #[error("`{value}` is no value of the column {column}")]
-    Value { column: String, value: String },
-    #[error("there is no square {0} on this board")]
-    Square(String),
-}
-
 impl Game {
     /// Proves that a move is legal, or refutes it.
     ///
     /// # Errors
     /// The text is no move at all.
     pub fn why_move(&mut self, text: &str) -> Result<Answer, QuestionError> {
-        let contract = self.contract().clone();
-        if is_over(self.world_mut(), &contract) {
-            let proofs = prove(self.world_mut(), contract.over, &[None, None]);
-            return Ok(self.answer(text, false, "is not legal: the game is over", &proofs, &[]));
-        }
-        match read_move(self.world_mut(), &contract, text) {
-            Ok(mv) => {
-                let (rel, row) = row_of(self.program(), &mv);
-                let proofs = prove(self.world_mut(), rel, &row);
-                Ok(self.answer(text, true, "is legal", &proofs, &[]))
-            }
-            Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => Err(error.into()),
-            Err(error) => Ok(self.refute_move(text, &error)),
-        }
-    }
-
-    fn refute_move(&mut self, text: &str, error: &MoveError) -> Answer {
-        let Some(mv) = error.candidate() else {
-            return self.answer(text, false, &format!("is not legal: {}", error.reason), &[], &[]);
-        };
-        let (rel, row) = row_of(self.program(), mv);
-        let Some(it) = why_not(&self.world_mut().materialised(), rel, &row) else {
-            // The rules allow the action itself: what it leads to decides.
-            let reason = match self.play(&mv.clone()) {
-                Err(PlayError::Illegal(it)) => it.reasons.join("; "),
-                _ => error.reason.to_string(),
-            };
-            return self.answer(text, false, &format!("is not legal: {reason}"), &[], &[]);
-        };
-        let reason = self.in_view(|view| it.reason(view).unwrap_or_else(|| it.summary(view)));
-        self.answer(text, false, &format!("is not legal: {reason}"), &[], &[it])
+        let explained = self.explain_move(text, Limits::default())?;
+        Ok(self.answer(explained))
     }
 
     /// Proves a fact, written like `attacks(e4, d5)`, or refutes it. A square in the place of a
@@ -115,19 +78,208 @@ impl Game {
     /// # Errors
     /// The text is no fact of these rules.
     pub fn why_fact(&mut self, text: &str) -> Result<Answer, QuestionError> {
-        let (rel, patterns) = self.read_fact(text)?;
-        let world = self.world_mut();
-        let proofs: Vec<Proof> = patterns.iter().flat_map(|it| prove(world, rel, it)).collect();
-        if !proofs.is_empty() {
-            return Ok(self.answer(text, true, "holds", &proofs, &[]));
+        let explained = self.explain_fact(text, Limits::default())?;
+        Ok(self.answer(explained))
+    }
+
+    /// Why a move is legal, or why not. Of a turn of several actions the last is explained.
+    ///
+    /// # Errors
+    /// The text is no move at all, or an action before the last one is not legal.
+    pub fn explain_move(
+        &mut self,
+        text: &str,
+        limits: Limits,
+    ) -> Result<Explanation, QuestionError> {
+        self.at_last_action(text, &mut |game, text| game.explain_action(text, limits))
+    }
+
+    /// What a move that may be tried would do, and what it would come to.
+    ///
+    /// # Errors
+    /// As [`Game::explain_move`]; or there is no such move to be tried.
+    pub fn explain_effects(
+        &mut self,
+        text: &str,
+        limits: Limits,
+    ) -> Result<Explanation, QuestionError> {
+        self.at_last_action(text, &mut |game, text| game.effects_of(text, limits))
+    }
+
+    /// Asks about the last action of a turn, with those before it played meanwhile.
+    fn at_last_action(
+        &mut self,
+        text: &str,
+        ask: &mut dyn FnMut(&mut Self, &str) -> Result<Explanation, QuestionError>,
+    ) -> Result<Explanation, QuestionError> {
+        let Some((before, last)) = text.rsplit_once(BETWEEN) else { return ask(self, text) };
+        let played = self.history().len();
+        self.play_text(before).map_err(|it| QuestionError::Before(Box::new(it)))?;
+        let answer = ask(self, last);
+        while self.history().len() > played {
+            self.takeback();
         }
-        if patterns.is_empty() {
-            return Ok(self.answer(text, false, "does not hold: nothing stands there", &[], &[]));
+        answer
+    }
+
+    fn explain_action(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
+        let contract = self.contract().clone();
+        let world = self.world_mut();
+        if is_over(world, &contract) {
+            let finding = Finding::Proved(prove(world, contract.over, &[None, None], limits)?);
+            return Ok(explanation(text, false, "is not legal: the game is over", finding));
+        }
+        let (mv, otherwise) = match read_move(world, &contract, text) {
+            Ok(mv) => (mv, String::new()),
+            Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
+                return Err(error.into());
+            }
+            Err(error) => match error.candidate() {
+                Some(mv) => (mv.clone(), error.reason.to_string()),
+                None => {
+                    let verdict = format!("is not legal: {}", error.reason);
+                    return Ok(explanation(text, false, &verdict, Finding::Unfounded));
+                }
+            },
+        };
+        let (legal, finding) = decide(world, &contract, &mv, limits)?;
+        let verdict = match legal {
+            true => "is legal".to_owned(),
+            false => {
+                let reason = self.teller().reason(&finding).unwrap_or(otherwise);
+                format!("is not legal: {reason}")
+            }
+        };
+        Ok(explanation(text, legal, &verdict, finding))
+    }
+
+    fn effects_of(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
+        let contract = self.contract().clone();
+        let world = self.world_mut();
+        let mv = match read_move(world, &contract, text) {
+            Ok(mv) => mv,
+            Err(error) => error.candidate().cloned().ok_or(error)?,
+        };
+        let Some(trial) = trial(world, &contract, &mv, None, limits)? else {
+            return self.explain_action(text, limits);
+        };
+        let finding = Finding::Tried(Box::new(trial));
+        let teller = self.teller();
+        let told = teller.told(&finding).join("; ");
+        Ok(match teller.reason(&finding) {
+            Some(reason) => {
+                explanation(text, false, &format!("is not legal: {reason}; {told}"), finding)
+            }
+            None => explanation(text, true, &format!("does this: {told}"), finding),
+        })
+    }
+
+    /// Why the game is over, and with that result, or why it is not.
+    ///
+    /// # Errors
+    /// Finding it out took more than the limits allow.
+    pub fn explain_result(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
+        let contract = self.contract().clone();
+        let result = self.result().map(ToString::to_string);
+        let world = self.world_mut();
+        let mut proofs = prove(world, contract.result, &[None, None], limits)?;
+        if let (true, Some(_), Some(stuck)) = (proofs.is_empty(), &result, contract.stuck) {
+            proofs = prove(world, stuck, &[None, None], limits)?;
+        }
+        let told = |holds: bool, summary: String, finding: Finding| {
+            Ok(Explanation { question: "result".to_owned(), holds, summary, finding })
+        };
+        if let Some(result) = result {
+            let why = self.teller().now(|view| proofs.first().map(|it| it.headline(view)));
+            let why = why.map(|it| format!(": {it}")).unwrap_or_default();
+            return told(true, format!("the game is over, {result}{why}"), Finding::Proved(proofs));
         }
         let rows = self.world_mut().materialised();
-        let all: Vec<Refutation> =
-            patterns.iter().filter_map(|it| why_not(&rows, rel, it)).collect();
-        Ok(self.answer(text, false, "does not hold", &[], &all))
+        let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
+        let finding = Finding::Refuted(refutation.into_iter().collect());
+        let moves = self.legal_moves().len();
+        let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
+        let side = side.unwrap_or_else(|| "nobody".to_owned());
+        told(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
+    }
+
+    /// Why the side to move keeps the turn after its next action, or why it does not.
+    ///
+    /// # Errors
+    /// Finding it out took more than the limits allow.
+    pub fn explain_turn(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
+        let contract = self.contract().clone();
+        let told = |holds: bool, summary: String, finding: Finding| {
+            Ok(Explanation { question: "turn".to_owned(), holds, summary, finding })
+        };
+        let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
+        let side = side.unwrap_or_else(|| "nobody".to_owned());
+        let passes = format!("the turn passes after the next action of {side}");
+        let Some(rel) = contract.keeps_turn else { return told(false, passes, Finding::Unfounded) };
+        let proofs = prove(self.world_mut(), rel, &[], limits)?;
+        if let Some(first) = proofs.first() {
+            let why = self.teller().now(|view| first.headline(view));
+            let summary = format!("{side} keeps the turn after its next action: {why}");
+            return told(true, summary, Finding::Proved(proofs));
+        }
+        let refutation = why_not_within(&self.world_mut().materialised(), rel, &[], limits)?;
+        let finding = Finding::Refuted(refutation.into_iter().collect());
+        let reason = self.teller().reason(&finding).map(|it| format!(": {it}"));
+        told(false, passes + &reason.unwrap_or_default(), finding)
+    }
+
+    /// Why a fact holds, or why it does not; see [`Game::why_fact`].
+    ///
+    /// # Errors
+    /// The text is no fact of these rules.
+    pub fn explain_fact(
+        &mut self,
+        text: &str,
+        limits: Limits,
+    ) -> Result<Explanation, QuestionError> {
+        let Asked { rel, patterns } = self.read_fact(text)?;
+        let world = self.world_mut();
+        let mut proofs = Vec::new();
+        for pattern in &patterns {
+            proofs.extend(prove(world, rel, pattern, limits)?);
+        }
+        if !proofs.is_empty() {
+            let first = self.teller().now(|view| proofs[0].headline(view));
+            let more = match proofs.len() {
+                1 => String::new(),
+                n => format!(" (and {} more)", n - 1),
+            };
+            let verdict = format!("holds: {first}{more}");
+            return Ok(explanation(text, true, &verdict, Finding::Proved(proofs)));
+        }
+        if patterns.is_empty() {
+            let verdict = "does not hold: nothing stands there";
+            return Ok(explanation(text, false, verdict, Finding::Unfounded));
+        }
+        let rows = self.world_mut().materialised();
+        let all =
+            patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits).transpose());
+        let finding = Finding::Refuted(all.collect::<Result<_, _>>()?);
+        let verdict = match self.teller().reason(&finding) {
+            Some(reason) => format!("does not hold: {reason}"),
+            None => "does not hold".to_owned(),
+        };
+        Ok(explanation(text, false, &verdict, finding))
+    }
+
+    /// A finding as an indented tree; pieces go by their squares.
+    pub fn tree(&self, finding: &Finding) -> String {
+        self.teller().tree(finding)
+    }
+
+    /// What a value is called: `the white knight on b1`, everything but pieces by its own name.
+    pub fn name(&self, ty: Type, raw: i64) -> String {
+        let facts = |entity, attr| self.facts().get_raw(entity, attr);
+        value_name(self.program(), &facts, self.contract(), ty, raw)
+    }
+
+    fn teller(&self) -> Teller<'_> {
+        Teller { world: self.world(), contract: self.contract() }
     }
 
     /// What holds of a square and of what stands on it: derived rows with a sentence.
@@ -141,7 +293,7 @@ impl Game {
         let raw = board.member(square).ok_or_else(|| QuestionError::Square(square.into()))?;
         let here = self.world_mut().matching(contract.at.rel, &[None, Some(raw)]);
         let pieces: Vec<i64> = here.iter().filter_map(|it| it.first().copied()).collect();
-        let entities = program.relation(contract.at.rel).columns.first().map(|it| it.ty);
+        let entities = contract.entity_type(&program);
         let mut found = Vec::new();
         for (at, relation) in program.relations.iter().enumerate() {
             let told = matches!(relation.role, Role::Derived | Role::Input(_));
@@ -172,7 +324,6 @@ impl Game {
 
     fn row(&mut self, rel: RelId, tuple: &[i64]) -> Row {
         let program = self.program().clone();
-        let contract = self.contract().clone();
         let relation = program.relation(rel);
         let args: Vec<String> = relation
             .columns
@@ -182,102 +333,25 @@ impl Game {
             .collect();
         let mut sentence = relation.sentence.clone();
         for (column, &raw) in relation.columns.iter().zip(tuple) {
-            let name = value_name(
-                &program,
-                &|entity, attr| self.facts().get_raw(entity, attr),
-                &contract,
-                column.ty,
-                raw,
-            );
-            sentence = sentence.replace(&format!("{{{}}}", column.name), &name);
+            sentence =
+                sentence.replace(&format!("{{{}}}", column.name), &self.name(column.ty, raw));
         }
         Row { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
     }
 
-    fn read_fact(&mut self, text: &str) -> Result<Asked, QuestionError> {
-        let program = self.program().clone();
-        let (name, args) = split(text).ok_or_else(|| QuestionError::Fact(text.into()))?;
-        let rel = program.relation_named(name).ok_or_else(|| {
-            let near = nearest(name, program.relations.iter().map(|it| it.name.as_str()));
-            QuestionError::Relation { name: name.into(), near: near.map(String::from) }
-        })?;
-        let columns = &program.relation(rel).columns;
-        if columns.len() != args.len() {
-            let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
-            let (relation, columns) = (name.to_owned(), names.join(", "));
-            return Err(QuestionError::Columns { relation, columns, given: args.len() });
-        }
-        let mut patterns = vec![Vec::new()];
-        for (column, arg) in columns.iter().zip(args) {
-            let values = self.values(&program, column, arg)?;
-            patterns = patterns
-                .iter()
-                .flat_map(|row| values.iter().map(move |it| [row.as_slice(), &[*it]].concat()))
-                .collect();
-        }
-        Ok((rel, patterns))
-    }
-
-    /// The values that an argument may stand for.
-    fn values(
-        &mut self,
-        program: &Program,
-        column: &Column,
-        arg: &str,
-    ) -> Result<Vec<Option<i64>>, QuestionError> {
-        if arg == "_" {
-            return Ok(vec![None]);
-        }
-        let contract = self.contract().clone();
-        let entities = program.relation(contract.at.rel).columns.first().map(|it| it.ty);
-        if Some(column.ty) == entities
-            && let Some(square) = program.schema.domain(contract.board.domain).member(arg)
-        {
-            let rows = self.world_mut().matching(contract.at.rel, &[None, Some(square)]);
-            return Ok(rows.iter().map(|row| row.first().copied()).collect());
-        }
-        let bare = arg.trim_matches('"').trim_start_matches('\'');
-        let raw = match column.ty {
-            Type::Domain(id) => program.schema.domain(id).member(bare),
-            Type::Int => bare.parse().ok(),
-            Type::Text => program.texts.iter().position(|it| it == bare).map(|it| it as i64),
-        };
-        let none = || QuestionError::Value { column: column.name.clone(), value: arg.into() };
-        Ok(vec![Some(raw.ok_or_else(none)?)])
-    }
-
-    fn answer(
-        &mut self,
-        question: &str,
-        holds: bool,
-        verdict: &str,
-        proofs: &[Proof],
-        refutations: &[Refutation],
-    ) -> Answer {
-        let text: String = self.in_view(|view| {
-            let proofs = proofs.iter().map(|it| it.render(view));
-            proofs.chain(refutations.iter().map(|it| it.render(view))).collect()
-        });
-        let board = self.program().schema.domain(self.contract().board.domain).clone();
+    fn answer(&self, explained: Explanation) -> Answer {
+        let text = self.tree(&explained.finding);
+        let board = self.program().schema.domain(self.contract().board.domain);
         let is_square = |it: &str| board.member(it).is_some();
         let lines = text.lines().map(|it| Because::read(it, &is_square)).collect();
-        let summary = format!("{question} {verdict}");
-        Answer { question: question.to_owned(), holds, summary, lines }
+        let Explanation { question, holds, summary, .. } = explained;
+        Answer { question, holds, summary, lines }
     }
+}
 
-    fn in_view<T>(&self, f: impl FnOnce(View<'_>) -> T) -> T {
-        let (program, contract) = (self.program(), self.contract());
-        let names = |ty: Type, raw: i64| {
-            value_name(
-                program,
-                &|entity, attr| self.facts().get_raw(entity, attr),
-                contract,
-                ty,
-                raw,
-            )
-        };
-        f(View { program, names: &names, negations: false })
-    }
+fn explanation(question: &str, holds: bool, verdict: &str, finding: Finding) -> Explanation {
+    let summary = format!("{question} {verdict}");
+    Explanation { question: question.to_owned(), holds, summary, finding }
 }
 
 impl Because {
@@ -296,16 +370,6 @@ impl Because {
     }
 }
 
-fn row_of(program: &Program, mv: &Move) -> (RelId, Vec<Option<i64>>) {
-    (program.action(mv.action).rel, mv.args.iter().copied().map(Some).collect())
-}
-
-fn prove(world: &mut World, rel: RelId, pattern: &[Option<i64>]) -> Vec<Proof> {
-    let rows = world.matching(rel, pattern);
-    let all = world.materialised();
-    rows.iter().filter_map(|row| why(&all, rel, row)).collect()
-}
-
 /// Reads a move as UCI, and if it has not that form, as SAN.
 fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
@@ -314,19 +378,4 @@ fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move,
         }
         other => other,
     }
-}
-
-/// The relation's name and the arguments, blanks removed. A flag may be written without brackets.
-fn split(text: &str) -> Option<(&str, Vec<&str>)> {
-    let text = text.trim().trim_end_matches('.');
-    let Some((name, rest)) = text.split_once('(') else {
-        let is_name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
-        return is_name.then(|| (text, Vec::new()));
-    };
-    let inner = rest.trim_end().strip_suffix(')')?.trim();
-    let args = match inner {
-        "" => Vec::new(),
-        _ => inner.split(',').map(str::trim).collect(),
-    };
-    Some((name.trim(), args))
 }

@@ -4,6 +4,8 @@
 //! (a terminal, a server) sees it through [`Game`].
 
 mod ask;
+mod fact;
+mod finding;
 mod kept;
 mod key;
 mod memory;
@@ -11,16 +13,21 @@ mod names;
 mod play;
 mod record;
 mod refusal;
+mod telling;
 mod terms;
 mod view;
 
 pub use crate::derive::Exhausted;
-pub use ask::{Answer, Because, QuestionError, Row};
+pub use crate::derive::explain::Finding;
+pub use ask::{Answer, Because, Explanation, Row};
+pub use fact::QuestionError;
+pub use finding::decide;
 pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::Game;
 pub use record::{GameResult, Record};
 pub use refusal::{EndError, IllegalMove, PlayError};
+pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
-pub use view::{ActionView, Mark, PieceView, View};
+pub use view::{ActionView, KindView, Mark, PieceView, View};

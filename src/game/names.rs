@@ -16,7 +16,7 @@ pub fn value_name(
     ty: Type,
     raw: i64,
 ) -> String {
-    let entities = program.relation(contract.at.rel).columns.first().map(|it| it.ty);
+    let entities = contract.entity_type(program);
     let piece = match entities == Some(ty) {
         true => piece_name(program, facts, contract, raw),
         false => None,

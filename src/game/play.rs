@@ -163,6 +163,12 @@ impl Game {
         self.result = GameResult::read(&mut self.world, &self.terms);
     }
 
+    /// The rules that an action was played by.
+    pub(super) fn rules_of(&self, record: &Record) -> (&Program, &Contract) {
+        let era = &self.eras[record.era as usize];
+        (era.plan.program(), &era.terms.moves)
+    }
+
     /// The number of the rules of now.
     fn era(&self) -> usize {
         self.eras.len() - 1
@@ -197,6 +203,13 @@ impl Game {
     /// The first position.
     pub fn start(&self) -> &Snapshot {
         &self.start
+    }
+
+    /// After how many actions something was changed from outside (other presets) for the first time,
+    /// so that playing the same actions again does not lead here.
+    pub fn switched_at(&self) -> Option<usize> {
+        let before = self.history.iter().position(|it| it.base().is_some());
+        before.or_else(|| self.base.is_some().then_some(self.history.len()))
     }
 
     /// What was played, oldest first.
@@ -279,7 +292,7 @@ impl Game {
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
         if !is_legal(&mut self.world, &self.terms.moves, mv) {
-            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci);
+            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci)?;
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }

@@ -20,6 +20,8 @@ pub struct View {
     /// The side to move, by number.
     pub turn: usize,
     pub pieces: Vec<PieceView>,
+    /// Every kind of piece that the game knows.
+    pub kinds: Vec<KindView>,
     /// Squares that the rules mark (`.meta mark "relation"`): terrain, zones.
     pub marks: Vec<Mark>,
     /// Royal pieces that stand attacked, by square.
@@ -43,6 +45,20 @@ pub struct PieceView {
     pub side: Option<usize>,
     /// What else is true of it, in words.
     pub facts: BTreeMap<String, String>,
+}
+
+/// A kind of piece, as whoever draws it has to know it. A file with a kind of its own says more by
+/// `.meta piece "griffon: Griffon"` and `.meta image "griffon white: griffon-w.svg"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KindView {
+    pub kind: String,
+    /// As FEN writes it, lower case.
+    pub letter: String,
+    /// For people.
+    pub name: String,
+    /// Where there are pictures of it, by side.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<String, String>,
 }
 
 /// Squares of one kind.
@@ -72,6 +88,7 @@ impl Game {
             fen: self.fen(),
             turn,
             pieces: self.pieces(),
+            kinds: self.kinds(),
             marks: self.marks(),
             checks: self.checks(),
             legal: self.actions(),
@@ -84,6 +101,32 @@ impl Game {
     pub fn sides(&self) -> Vec<String> {
         let sides = self.program().schema.domain(self.contract().sides);
         (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
+    }
+
+    /// The manifest of the kinds of piece.
+    pub fn kinds(&mut self) -> Vec<KindView> {
+        let (program, contract) = (self.program().clone(), self.contract().clone());
+        let texts = |key: &'static str| {
+            let lines = program.meta.iter().filter(move |it| it.key == key);
+            lines.filter_map(|it| it.value.split_once(": "))
+        };
+        let domain = program.schema.domain(contract.kinds);
+        let world = self.world_mut();
+        let view = |raw: i64| {
+            let kind = domain.member_name(raw);
+            let name = texts("piece").find(|it| it.0 == kind).map_or(kind.as_str(), |it| it.1);
+            let of_side = |(what, path): (&str, &str)| {
+                let side = what.strip_prefix(kind.as_str())?.strip_prefix(' ')?;
+                Some((side.to_string(), path.to_string()))
+            };
+            KindView {
+                letter: letter(world, contract.letter, raw),
+                name: name.to_string(),
+                images: texts("image").filter_map(of_side).collect(),
+                kind,
+            }
+        };
+        (0..domain.size() as i64).map(view).collect()
     }
 
     fn pieces(&mut self) -> Vec<PieceView> {
@@ -172,7 +215,7 @@ impl Game {
         let program = self.program().clone();
         // Which piece attacks which: the one that is attacked is the last column.
         let Some(rel) = program.relation_named("check") else { return Vec::new() };
-        let entities = program.relation(self.contract().at.rel).columns.first().map(|it| it.ty);
+        let entities = self.contract().entity_type(&program);
         let columns = program.relation(rel).columns.clone();
         let at = columns.iter().rposition(|it| Some(it.ty) == entities);
         let Some(at) = at else { return Vec::new() };

@@ -5,7 +5,7 @@
 //! then a look at `untenable`; see `safety`); [`LegalityMode`] lets tests hold the one against the other.
 //! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
 
-use crate::derive::{Tuple, World};
+use crate::derive::{Refusal, Tuple, World};
 use crate::rules::{ActionId, Program};
 
 use super::contract::Contract;
@@ -166,26 +166,33 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
         return false;
     }
     let rel = world.program().action(mv.action).rel;
-    let tried = match contract.decisions[usize::from(mv.action.0)] {
-        Decision::Rules => false,
-        Decision::Except(odd) => world.contains(odd, &mv.args),
-        Decision::Simulation => true,
-    };
-    match tried {
+    match is_tried(world, contract, mv) {
         true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
         false => world.contains(rel, &mv.args),
     }
 }
 
+/// Whether a move is decided by playing it out.
+pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    match contract.decisions[usize::from(mv.action.0)] {
+        Decision::Rules => false,
+        Decision::Except(odd) => world.contains(odd, &mv.args),
+        Decision::Simulation => true,
+    }
+}
+
 /// Plays the move, looks whether the mover may leave the position so, and takes it back. A move
-/// that a reaction refuses is not safe either.
+/// that a reaction refuses is not safe either. Code that a reaction calls in vain is no reason to
+/// call a move illegal: whoever plays it is told.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;
     };
     let mark = world.mark();
-    let safe =
-        world.fire(mv.action, &mv.args).is_ok() && !world.contains(contract.untenable, &[mover]);
+    let safe = match world.fire(mv.action, &mv.args) {
+        Ok(()) => !world.contains(contract.untenable, &[mover]),
+        Err(refusal) => matches!(refusal, Refusal::Call { .. }),
+    };
     world.rollback(mark);
     safe
 }

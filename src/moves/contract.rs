@@ -87,6 +87,8 @@ pub struct Contract {
     pub over: RelId,
     /// What it means that the side to move has no action, where rules alone cannot see that.
     pub stuck: Option<RelId>,
+    /// The side to move keeps the turn after its next action, in games that know such a thing.
+    pub keeps_turn: Option<RelId>,
     pub result: RelId,
     pub claim: RelId,
     pub wins: RelId,
@@ -142,6 +144,11 @@ impl Contract {
             Some(contract) if finder.faults.is_empty() => Ok(contract),
             _ => Err(ContractError { faults: finder.faults }),
         }
+    }
+
+    /// The type of the columns that pieces stand in.
+    pub fn entity_type(&self, program: &Program) -> Option<Type> {
+        program.relation(self.at.rel).columns.first().map(|it| it.ty)
     }
 
     /// The side that is to move, if the game says so.
@@ -216,6 +223,8 @@ impl Finder<'_> {
         let over = self.rules("over", &[Outcome, Reason]);
         let stuck = self.program.relation_named("stuck");
         let stuck = stuck.and_then(|_| self.rules("stuck", &[Outcome, Reason]));
+        let keeps_turn = self.program.relation_named("turn_goes_on");
+        let keeps_turn = keeps_turn.and_then(|_| self.rules("turn_goes_on", &[]));
         let result = self.rules("result", &[Outcome, Reason]);
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
@@ -250,6 +259,7 @@ impl Finder<'_> {
             decisions: decisions(self.program, untenable?),
             over: over?,
             stuck,
+            keeps_turn,
             result: result?,
             claim: claim?,
             wins: wins?,

@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 
 use crate::rules::{
-    Action, Attributes, Dependencies, Effect, Event, Legality, Program, Reaction, RelId, raises,
-    writes,
+    Action, Attributes, Dependencies, Effect, Event, Legality, Meta, Program, Reaction, RelId,
+    raises, writes,
 };
 
 /// How the rows of an action are decided.
@@ -64,7 +64,7 @@ impl<'p> View<'p> {
         let (mut found, mut known, mut next) = (vec![first], BTreeSet::new(), 0);
         while let Some(&reaction) = found.get(next) {
             next += 1;
-            for event in raises(reaction) {
+            for event in raises(self.program, reaction) {
                 if known.insert(event) {
                     found.extend(self.reactions(|it| it == Event::Raised(event)));
                 }
@@ -73,9 +73,22 @@ impl<'p> View<'p> {
         found
     }
 
+    /// What code does that is called, nobody knows, unless the preset's file speaks for it.
     fn may_veto(&self, reaction: &'p Reaction) -> bool {
-        let effects = self.consequences(reaction).into_iter().flat_map(|it| &it.effects);
-        effects.into_iter().any(|it| matches!(it, Effect::Veto { .. }))
+        let vetoes = |it: &Reaction, effect: &Effect| match effect {
+            Effect::Veto { .. } => true,
+            Effect::Call { .. } => !it.owner.is_some_and(|owner| self.is_trusted(owner)),
+            _ => false,
+        };
+        let all = self.consequences(reaction);
+        all.into_iter().any(|it| it.effects.iter().any(|effect| vetoes(it, effect)))
+    }
+
+    /// The preset's file says that the rules are right all the same.
+    fn is_trusted(&self, owner: u16) -> bool {
+        let own = |it: &&Meta| it.span.source == owner;
+        let mut meta = self.program.meta.iter().filter(own);
+        meta.any(|it| it.key == "legality" && it.value == "rules")
     }
 
     /// A preset's reaction that may change what safety depends on, with nothing said about it.
@@ -85,12 +98,7 @@ impl<'p> View<'p> {
             let rules = &self.program.relation(rel).rules;
             rules.iter().any(|&it| self.program.rule(it).span.source == owner)
         };
-        let trusted = self
-            .program
-            .meta
-            .iter()
-            .any(|it| it.span.source == owner && it.key == "legality" && it.value == "rules");
-        if trusted || action.simulates.is_some_and(speaks) {
+        if self.is_trusted(owner) || action.simulates.is_some_and(speaks) {
             return false;
         }
         let consequences = self.consequences(reaction);

@@ -366,23 +366,57 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionEntry {
     pub name: String,
-    /// What may be given: `true or false`, `an integer`, or the members.
-    pub takes: String,
+    pub takes: OptionType,
     pub default: Option<String>,
     /// What it does, in a line; empty if the preset's file does not say.
     pub text: String,
+}
+
+/// What an option takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionType {
+    /// `true` or `false`.
+    Bool,
+    /// A number, from the first to the second where the preset's file says so.
+    Int(Option<(i64, i64)>),
+    /// One of these words.
+    Word(Vec<String>),
+    /// Some members of a domain, joined by `+`: `d4+e4`.
+    List(String),
+}
+
+/// `true or false`, `a number from 1 to 9`, `half-move, turn or none`, `members of Square, joined by +`.
+impl fmt::Display for OptionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool => f.write_str("true or false"),
+            Self::Int(None) => f.write_str("a number"),
+            Self::Int(Some((least, most))) => write!(f, "a number from {least} to {most}"),
+            Self::Word(words) => f.write_str(&one_of(words)),
+            Self::List(domain) => write!(f, "members of {domain}, joined by +"),
+        }
+    }
+}
+
+/// The scopes that activations may have, in their order.
+pub(super) fn scope_names(program: &Program) -> Vec<String> {
+    let attr = program.schema.attribute_named("scope");
+    attr.map(|it| names_of(&program.schema, it)).unwrap_or_default()
 }
 
 /// The options of a preset that a program knows, in the order of their declaration.
 pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
     let schema = &*program.schema;
     let entry = |(name, attr): (String, AttrId)| {
-        let takes = match schema.attribute(attr).ty {
-            AttrType::Int => "an integer".to_string(),
-            AttrType::Member(BOOL) => "true or false".to_string(),
-            _ => one_of(&names_of(schema, attr)),
+        let list = list_of(program, preset, &name).map(|it| it.domain.name.clone());
+        let takes = match (list, schema.attribute(attr).ty) {
+            (Some(domain), _) => OptionType::List(domain),
+            (None, AttrType::Int) => OptionType::Int(range(program, preset, &name)),
+            (None, AttrType::Member(BOOL)) => OptionType::Bool,
+            (None, _) => OptionType::Word(names_of(schema, attr)),
         };
-        let default = default(schema, attr).map(|it| words(schema, attr, &it));
+        let default = default_of(program, preset, &name, attr);
+        let default = default.map(|it| said(program, preset, &name, attr, &it));
         OptionEntry { name, takes, default, text: String::new() }
     };
     known_options(program, preset).into_iter().map(entry).collect()

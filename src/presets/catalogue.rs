@@ -26,6 +26,7 @@ use super::activation::{
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
+use super::external::Externals;
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;
 
@@ -92,6 +93,8 @@ pub struct Catalogue {
     definitions: OnceLock<Result<(), DefinitionError>>,
     /// Every preset that another one names is here.
     is_whole: bool,
+    /// Presets of other crates.
+    pub(super) externals: Arc<Externals>,
     games: Vec<GameEntry>,
     layouts: Vec<LayoutEntry>,
     presets: Vec<PresetEntry>,
@@ -140,6 +143,8 @@ pub enum LoadError {
     Definitions(#[from] DefinitionError),
     #[error(transparent)]
     Set(#[from] SetError),
+    #[error("{place} calls {name}, but no code is registered for preset {preset}")]
+    Code { place: String, name: String, preset: String },
 }
 
 impl Catalogue {
@@ -164,6 +169,7 @@ impl Catalogue {
             composers: Composers::default(),
             definitions: OnceLock::new(),
             is_whole: true,
+            externals: Arc::default(),
             games: Vec::new(),
             layouts: Vec::new(),
             presets: Vec::new(),
@@ -346,6 +352,23 @@ impl Catalogue {
             let near = nearest(name, names).map(String::from);
             ActivationError::Preset { name: name.into(), near }
         })
+    }
+
+    /// Activations, after those of presets that they require and that are not among them.
+    pub fn with_required<T: AsRef<str>>(&self, activations: &[T]) -> Vec<String> {
+        let name = |text: &str| text.split(':').next().unwrap_or_default().trim().to_string();
+        let given: Vec<String> = activations.iter().map(|it| name(it.as_ref())).collect();
+        let (mut missing, mut next): (Vec<String>, Vec<String>) = (Vec::new(), given.clone());
+        while let Some(preset) = next.pop() {
+            let entry = self.presets.iter().find(|it| it.preset == preset);
+            for required in entry.iter().flat_map(|it| &it.requires) {
+                if !given.contains(required) && !missing.contains(required) {
+                    missing.insert(0, required.clone());
+                    next.push(required.clone());
+                }
+            }
+        }
+        missing.into_iter().chain(activations.iter().map(|it| it.as_ref().to_string())).collect()
     }
 
     /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of

@@ -5,7 +5,7 @@
 
 use crate::derive::{Refusal, World};
 use crate::facts::FactError;
-use crate::rules::Program;
+use crate::rules::{Program, metas};
 
 use super::activation::{Activation, ActivationError};
 use super::catalogue::{Catalogue, LoadError};
@@ -41,6 +41,34 @@ pub struct SetError {
 fn lines(faults: &[SetFault]) -> String {
     let lines: Vec<String> = faults.iter().map(SetFault::to_string).collect();
     lines.join("; ")
+}
+
+impl Catalogue {
+    /// Where a rule file says what stands against a set of activations: `rules/presets/timid.dl:4`.
+    pub fn place_of(&self, fault: &SetFault) -> Option<String> {
+        let preset = |it: &str| it.split(':').next().unwrap_or_default().to_owned();
+        match fault {
+            SetFault::Incompatible { first, second, .. } => {
+                let (first, second) = (preset(first), preset(second));
+                let line = |of: &str, other: &str| {
+                    self.meta_place(of, "incompatible", &|it| preset(it) == other)
+                };
+                line(&first, &second).or_else(|| line(&second, &first))
+            }
+            SetFault::Requires { activation, preset: required } => {
+                self.meta_place(&preset(activation), "requires", &|it| it == required)
+            }
+            SetFault::Refused(Refusal::Veto { said }) => Some(said.place.clone()),
+            _ => None,
+        }
+    }
+
+    /// The place of a `.meta` line in a preset's file.
+    fn meta_place(&self, preset: &str, key: &str, says: &dyn Fn(&str) -> bool) -> Option<String> {
+        let source = self.source_of(preset)?;
+        let found = metas(source).into_iter().find(|it| it.key == key && says(&it.value))?;
+        Some(format!("{}:{}", source.path, found.span.line))
+    }
 }
 
 impl From<SetFault> for SetError {

@@ -59,17 +59,30 @@ impl Catalogue {
         if let Some(composed) = self.composers.find(&files) {
             return Ok(composed);
         }
-        let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
-        sources.extend(self.written(&sources, requests));
-        let program = compile(sources).map_err(|it| LoadError::Rules(Box::new(it)))?;
+        let program =
+            compile(self.texts(game, requests)?).map_err(|it| LoadError::Rules(Box::new(it)))?;
         let program = Arc::new(program);
+        self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);
-        let plan = Arc::new(Plan::compile(Arc::clone(&program))?);
+        let plan = Plan::compile(Arc::clone(&program))?;
+        let plan = Arc::new(plan.with_calls(self.externals.clone()));
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
         let scopes = Arc::new(Scopes::of(&program, &mut world));
         let composed = Composed { plan, terms, scopes };
         self.composers.keep(files, composed.clone());
         Ok(composed)
+    }
+
+    /// All rule text of a game with such activations.
+    pub(super) fn texts(
+        &self,
+        game: &GameEntry,
+        requests: &[&Request],
+    ) -> Result<Vec<Source>, LoadError> {
+        let files = self.files(game, requests)?;
+        let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
+        sources.extend(self.written(&sources, requests));
+        Ok(sources)
     }
 
     /// The core, modules, presets in the order of their activation, the layout, the game's own rules.

@@ -9,6 +9,8 @@ mod catalogue;
 mod combine;
 mod compose;
 mod definitions;
+mod describe;
+mod external;
 mod modifier;
 mod numbered;
 mod ruleset;
@@ -16,18 +18,21 @@ pub mod save;
 mod state;
 mod switch;
 
-pub use activation::{Activation, ActivationError, OptionEntry, Request};
+pub use activation::{Activation, ActivationError, OptionEntry, OptionType, Request};
 pub use catalogue::{
     AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
     at_its_place,
 };
 pub use combine::{SetError, SetFault};
 pub use definitions::{DefinitionError, DefinitionFault};
+pub use describe::Particulars;
+pub use external::{Opinion, Point, Preset};
 pub use modifier::{
     Filter, Hook, Modifier, ModifierError, Primitive, Relation, Target, TargetWord, Trigger,
 };
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 
+pub use crate::derive::Moment;
 pub use crate::rules::Source;
 pub use state::{StateBag, StateError};

@@ -2,8 +2,8 @@
 //!
 //! The bag of `P` are the attributes `P.name` of the activation's entity, so it is saved with
 //! everything else, goes with the activation, and rules read it. What may be in it the preset's file
-//! declares: `.input score(activation: Entity, n: Int) key attr "P.score"`. Deliberately absent:
-//! values that no rule file declares.
+//! declares: `.input score(bag: Entity, n: Int) key attr "P.score"` (where the first column is called
+//! `activation`, it is an option). Deliberately absent: values that no rule file declares.
 
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId, FactError, Value};

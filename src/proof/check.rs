@@ -2,13 +2,13 @@
 
 use crate::facts::{EntityId, GAME};
 use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Input, Literal, Op, Program, RelId, Role, Rule, Term, Type,
+    Aggregate, Atom, Compare, Input, Literal, Program, RelId, Role, Rule, Term, Type,
 };
 
 use super::join::{Bindings, pattern, value};
 use super::table::Row;
-use super::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
 use super::{Checker, Fault, Report};
+use crate::rules::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
 
 type Checked<T = ()> = Result<T, Fault>;
 
@@ -173,7 +173,7 @@ impl Checker {
                 quote.place
             ));
         }
-        match self.text(rule.span) == quote.text {
+        match self.program.quote(rule.span) == quote.text {
             true => Ok(rule),
             false => Err(format!("{} has another text", quote.place)),
         }
@@ -227,11 +227,7 @@ impl Checker {
         stated: &Comparison,
         bindings: &Bindings,
     ) -> Result<bool, String> {
-        let lone = |it: &Expr| match it {
-            Expr::Var(var) => rule.vars.get(usize::from(var.0)).map(|it| it.ty),
-            Expr::Const(_) | Expr::Binary(..) => None,
-        };
-        let ty = lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int);
+        let ty = rule.compared(compare);
         for (expr, datum) in [(&compare.lhs, &stated.lhs), (&compare.rhs, &stated.rhs)] {
             if value(expr, bindings) != datum.as_ref().map(|it| it.raw) {
                 return Err(format!("a side of {} has another value", stated.text));
@@ -240,7 +236,7 @@ impl Checker {
                 self.datum(ty, datum)?;
             }
         }
-        if stated.text != self.text(compare.span) || stated.op != symbol(compare.op) {
+        if stated.text != self.program.quote(compare.span) || stated.op != compare.op.symbol() {
             return Err(format!("{} is not in the rule", stated.text));
         }
         let sides = (value(&compare.lhs, bindings), value(&compare.rhs, bindings));
@@ -255,7 +251,7 @@ impl Checker {
         stated: &Tally,
         bindings: &Bindings,
     ) -> Result<bool, String> {
-        if stated.text != self.text(aggregate.span) {
+        if stated.text != self.program.quote(aggregate.span) {
             return Err(format!("{} is not in the rule", stated.text));
         }
         let (members, value) = self.model.tally(aggregate, bindings);
@@ -311,15 +307,4 @@ pub(super) fn fits(atom: &Atom, row: &[i64], bindings: &Bindings) -> bool {
     let pattern = pattern(atom, bindings);
     pattern.len() == row.len()
         && pattern.iter().zip(row).all(|(it, raw)| it.is_none_or(|it| it == *raw))
-}
-
-fn symbol(op: Op) -> &'static str {
-    match op {
-        Op::Eq => "=",
-        Op::Ne => "!=",
-        Op::Lt => "<",
-        Op::Le => "<=",
-        Op::Gt => ">",
-        Op::Ge => ">=",
-    }
 }

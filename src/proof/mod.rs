@@ -5,7 +5,8 @@
 //! row that is proved, and each premise is what the literal in its place asks for. Facts must be in
 //! the list of facts. What is denied or counted has no finite proof in the tree: it is decided by a
 //! model of the facts, computed by the book, stratum by stratum. Refutations are checked in the
-//! same way: no row of the model matches the goal, and each rule fails where the tree says.
+//! same way: no row of the model matches the goal, and each rule fails where the tree says. What an
+//! action would do is found anew, by the letter of the rules, and must be what is told of it.
 //!
 //! This layer imports facts and rules only. Deliberately absent: finding proofs; moves; whether a
 //! refutation names the furthest match of a rule rather than another one that fails.
@@ -15,19 +16,17 @@ mod join;
 mod model;
 mod refute;
 mod table;
-mod tree;
+mod transact;
+mod trial;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use tree::{
-    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
-    Refutation, Tally,
-};
+pub use crate::rules::tree::{Finding, Proof, Refutation, Trial};
 
 use self::model::Model;
 use crate::facts::Session;
-use crate::rules::{Program, RelId, Span};
+use crate::rules::{Program, RelId};
 
 /// What a check went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +38,8 @@ pub struct Report {
     pub comparisons: usize,
     /// Aggregates, computed anew.
     pub aggregates: usize,
+    /// Effects of reactions that were played out anew.
+    pub effects: usize,
     /// Rows whose proof the tree leaves out, for its depth: decided by the model alone.
     pub open: usize,
 }
@@ -49,6 +50,7 @@ impl std::ops::AddAssign for Report {
         self.absent += other.absent;
         self.comparisons += other.comparisons;
         self.aggregates += other.aggregates;
+        self.effects += other.effects;
         self.open += other.open;
     }
 }
@@ -130,13 +132,6 @@ impl Checker {
             self.model.table(rel).rows().iter().map(|it| it.to_vec()).collect();
         rows.sort_unstable();
         rows
-    }
-
-    /// The source text of a span, white space folded.
-    fn text(&self, span: Span) -> String {
-        let source = self.program.sources.get(usize::from(span.source));
-        let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
-        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// A relation that cannot be computed decides nothing.

@@ -69,6 +69,23 @@ impl Model {
         fold(aggregate, &inner, bindings)
     }
 
+    /// Calls `f` with every solution of a body that extends the bindings.
+    pub(super) fn solutions(
+        &mut self,
+        body: &[Literal],
+        given: &Bindings,
+        f: &mut dyn FnMut(&Bindings),
+    ) {
+        body.iter().for_each(|it| self.ensure_all(it));
+        let bound = (0..given.len()).filter(|&at| given[at].is_some());
+        let bound = bound.map(|it| VarId(it as u16)).collect();
+        let join = Join::new(&self.program, &|rel| self.finished(rel), body.iter(), &bound);
+        join.run(&mut given.clone(), &mut |solution| {
+            f(solution);
+            true
+        });
+    }
+
     fn finished(&self, rel: RelId) -> Rc<Table> {
         self.tables[usize::from(rel.0)].clone().unwrap_or_default()
     }

@@ -1,12 +1,14 @@
 //! Whether a refutation refutes: that no row matches its goal, and that each attempt ends where it
 //! says.
 
-use crate::rules::{Literal, Program, RelId, Role, Rule, Term};
+use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, Term};
 
 use super::check::fits;
-use super::join::{Bindings, pattern};
-use super::tree::{Attempt, Blocked, Comparison, Datum, Lack, Proof, Refutation, Tally};
+use super::join::{Bindings, pattern, with};
 use super::{Checker, Fault, Report};
+use crate::rules::tree::{
+    Attempt, Blocked, Comparison, Datum, Goal, Lack, Proof, Refutation, Tally,
+};
 
 type Checked<T = ()> = Result<T, Fault>;
 
@@ -115,6 +117,7 @@ impl Checker {
         match &attempt.blocked {
             Blocked::Head => Ok(()),
             Blocked::Missing(it) => self.missing(rule, it, &bindings, path, report),
+            Blocked::Apart(it) => self.apart(rule, it, &bindings),
             Blocked::Present(it) => self.present(rule, it, &bindings, report),
             Blocked::Compare(it) => self.unequal(rule, it, &bindings).map_err(fault),
             Blocked::Aggregate(it) => self.untold(rule, it, &bindings).map_err(fault),
@@ -140,6 +143,39 @@ impl Checker {
             true => self.refute(refutation, path, report),
             false => Err(Fault::new(&refutation.goal.relation, "no literal asks for it".into())),
         }
+    }
+
+    /// A literal has rows, but none that gives each variable one value.
+    fn apart(&mut self, rule: &Rule, goal: &Goal, bindings: &Bindings) -> Checked {
+        let (rel, wanted) = self.goal(goal)?;
+        let mut asks = |it: &Literal| match it {
+            Literal::Atom(it) if !it.negated && it.rel == rel => {
+                pattern(it, bindings).as_slice() == wanted && !self.has_row(it, bindings)
+            }
+            _ => false,
+        };
+        match rule.body.iter().any(&mut asks) {
+            true => Ok(()),
+            false => Err(Fault::new(&goal.relation, "no literal lacks a row so".into())),
+        }
+    }
+
+    /// Whether an atom has a row that gives each of its variables one value.
+    fn has_row(&mut self, atom: &Atom, bindings: &Bindings) -> bool {
+        let table = self.model.table(atom.rel);
+        if !table.matches(&pattern(atom, bindings)) {
+            return false;
+        }
+        // Where no variable stands twice, any row will do.
+        let open = atom
+            .args
+            .iter()
+            .filter(|it| matches!(it, Term::Var(var) if bindings[usize::from(var.0)].is_none()));
+        let open: Vec<&Term> = open.collect();
+        let twice = (1..open.len()).any(|at| open[..at].contains(&open[at]));
+        let mut bindings = bindings.clone();
+        !twice
+            || !table.rows().iter().all(|row| with(&atom.args, row, &mut bindings, &mut |_| false))
     }
 
     fn present(
@@ -198,8 +234,7 @@ impl Checker {
         match literal {
             Literal::Atom(atom) => {
                 let judged = !atom.negated || !atom.args.iter().any(open);
-                let rows = self.model.table(atom.rel).matches(&pattern(atom, bindings));
-                !judged || rows != atom.negated
+                !judged || self.has_row(atom, bindings) != atom.negated
             }
             Literal::Compare(it) => {
                 match (super::join::value(&it.lhs, bindings), super::join::value(&it.rhs, bindings))

@@ -197,4 +197,9 @@ pub(super) enum Effect<'t> {
     Emit(Atom<'t>),
     Note(Name<'t>),
     Rewind(Expr<'t>),
+    /// `call bite(p, n)`: a name and the variables that go with it.
+    Call {
+        name: Name<'t>,
+        args: Vec<Name<'t>>,
+    },
 }

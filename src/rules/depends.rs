@@ -126,10 +126,18 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
                 }
             }
             Effect::Remove { .. } => writes.extend(&of_entities(program)),
+            Effect::Call { .. } => writes.extend(&everything(program)),
             _ => {}
         }
     }
     writes
+}
+
+/// All attributes: what code does that is called, nobody knows.
+fn everything(program: &Program) -> Attributes {
+    let mut attributes = Attributes::default();
+    (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));
+    attributes
 }
 
 /// The attributes that entities have.
@@ -143,10 +151,14 @@ fn of_entities(program: &Program) -> Attributes {
     attributes
 }
 
-/// The events that a reaction raises itself.
-pub fn raises(reaction: &Reaction) -> impl Iterator<Item = EventId> + '_ {
-    reaction.effects.iter().filter_map(|effect| match effect {
+/// The events that a reaction raises itself, or has code raise.
+pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
+    if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
+        return program.events.iter().map(|it| it.id).collect();
+    }
+    let raised = reaction.effects.iter().filter_map(|effect| match effect {
         Effect::Raise { event, .. } => Some(*event),
         _ => None,
-    })
+    });
+    raised.collect()
 }

@@ -35,6 +35,10 @@ pub const MEMBERS: usize = 256;
 pub const STAGES: usize = 64;
 /// Events that one program declares.
 pub const EVENTS: usize = 128;
+/// How deep events may raise events.
+pub const RAISED_DEEP: usize = 32;
+/// How many events one action may raise.
+pub const RAISED: usize = 1024;
 /// Mistakes that are reported before the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
 

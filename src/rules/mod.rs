@@ -16,6 +16,7 @@ mod program;
 mod source;
 mod stratify;
 mod syntax;
+pub mod tree;
 
 pub use check::compile;
 pub use depends::{Attributes, Dependencies, raises, writes};

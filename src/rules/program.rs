@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::facts::{AttrId, DomainId, Schema};
+use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u16);
@@ -210,6 +210,18 @@ pub enum Op {
 }
 
 impl Op {
+    /// How it is written in rules.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Eq => "=",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+
     pub fn holds(self, lhs: i64, rhs: i64) -> bool {
         match self {
             Self::Eq => lhs == rhs,
@@ -415,6 +427,8 @@ pub enum Effect {
     Note { message: Message },
     /// `rewind 2`: when all is done, the game goes back so many whole turns.
     Rewind { turns: Expr },
+    /// `call bite(p, n)`: code that the host has registered for the preset does the rest.
+    Call { name: String, args: Vec<VarId> },
 }
 
 /// A text with the values of variables in it.
@@ -446,6 +460,7 @@ impl Effect {
                     MessagePart::Text(_) => None,
                 }));
             }
+            Self::Call { args, .. } => vars.extend(args),
             Self::Spawn { .. } | Self::Stop => {}
         }
         vars
@@ -463,6 +478,17 @@ impl Expr {
                 rhs.collect_vars(vars);
             }
         }
+    }
+}
+
+impl Rule {
+    /// The type of what a comparison of the rule compares.
+    pub fn compared(&self, compare: &Compare) -> Type {
+        let lone = |expr: &Expr| match expr {
+            Expr::Var(var) => self.vars.get(usize::from(var.0)).map(|it| it.ty),
+            Expr::Const(_) | Expr::Binary(..) => None,
+        };
+        lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int)
     }
 }
 
@@ -547,6 +573,14 @@ impl Program {
             Type::Domain(id) => self.schema.domain(id).member_name(raw),
             Type::Int => raw.to_string(),
             Type::Text => self.texts.get(raw as usize).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The value of a fact in words.
+    pub fn fact_value_name(&self, attr: AttrId, raw: i64) -> String {
+        match self.schema.attribute(attr).ty {
+            AttrType::Member(id) => self.schema.domain(id).member_name(raw),
+            AttrType::Int | AttrType::Text | AttrType::Entity => raw.to_string(),
         }
     }
 

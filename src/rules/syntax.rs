@@ -28,8 +28,9 @@ const DIRECTIVES: [&str; 10] = [
     ".meta",
 ];
 
-const EFFECTS: [&str; 11] = [
+const EFFECTS: [&str; 12] = [
     "set", "retract", "remove", "spawn", "raise", "pass", "stop", "emit", "note", "veto", "rewind",
+    "call",
 ];
 
 /// An item was given up; the reason has been reported.
@@ -524,8 +525,25 @@ impl<'t> Parser<'t, '_> {
             "veto" => self.text("the reason, in double quotes").map(Effect::Veto),
             "note" => self.text("the note, in double quotes").map(Effect::Note),
             "rewind" => self.expr().map(Effect::Rewind),
+            "call" => self.call(),
             _ => Ok(Effect::Stop(token.span)),
         }
+    }
+
+    fn call(&mut self) -> Parsed<Effect<'t>> {
+        let name = self.ident("the name of what is called")?;
+        if !self.eat(Kind::Open) {
+            return self.fail(mistake::no_parentheses(name.text, name.span));
+        }
+        let mut args = Vec::new();
+        while !self.at(Kind::Close) {
+            if !args.is_empty() {
+                self.expect(Kind::Comma, "`,` or `)`")?;
+            }
+            args.push(self.ident("a variable")?);
+        }
+        self.expect(Kind::Close, "`,` or `)`")?;
+        Ok(Effect::Call { name, args })
     }
 
     fn atom(&mut self, what: &str) -> Parsed<Atom<'t>> {

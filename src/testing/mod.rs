@@ -16,10 +16,10 @@ use std::sync::Arc;
 #[cfg(feature = "testing")]
 pub use strategy::{Reachable, reachable};
 
-use crate::derive::explain::{View, why, why_not};
+use crate::derive::explain::{Finding, why, why_not};
 use crate::derive::{Abbreviation, Query};
 use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
-use crate::game::{Game, value_name};
+use crate::game::Game;
 use crate::presets::{Catalogue, Ruleset};
 use crate::rules::{RelId, Type};
 
@@ -246,7 +246,8 @@ impl Session {
     pub fn answers(&mut self, text: &str) -> Vec<Vec<String>> {
         let query = self.query(text);
         let answer = query.answer(&self.game.world_mut().materialised());
-        let name = |(at, &raw): (usize, &i64)| self.name(answer.columns[at].1, raw);
+        let answer = answer.unwrap_or_else(|it| panic!("{it}"));
+        let name = |(at, &raw): (usize, &i64)| self.game.name(answer.columns[at].1, raw);
         answer.rows.iter().map(|row| row.iter().enumerate().map(name).collect()).collect()
     }
 
@@ -257,6 +258,7 @@ impl Session {
     pub fn expect(&mut self, text: &str, holds: bool) -> Result<(), String> {
         let query = self.query(text);
         let found = query.holds(&self.game.world_mut().materialised());
+        let found = found.map_err(|it| it.to_string())?;
         match (found, holds) {
             (true, true) | (false, false) => Ok(()),
             (true, false) => Err(format!("{text} is derived:\n{}", self.proof(text))),
@@ -272,7 +274,7 @@ impl Session {
             let support = query.support(&rows);
             support.iter().filter_map(|(rel, row)| why(&rows, *rel, row)).collect()
         };
-        proofs.iter().map(|it| self.shown(&|view| it.render(view))).collect()
+        self.game.tree(&Finding::Proved(proofs))
     }
 
     fn refutation(&mut self, query: &Query) -> String {
@@ -283,18 +285,8 @@ impl Session {
         };
         match refutations.is_empty() {
             true => "each part holds for some values, but not all for the same".to_owned(),
-            false => refutations.iter().map(|it| self.shown(&|view| it.render(view))).collect(),
+            false => self.game.tree(&Finding::Refuted(refutations)),
         }
-    }
-
-    fn name(&self, ty: Type, raw: i64) -> String {
-        let facts = |entity, attr| self.game.facts().get_raw(entity, attr);
-        value_name(self.game.program(), &facts, self.game.contract(), ty, raw)
-    }
-
-    fn shown(&self, render: &dyn Fn(View<'_>) -> String) -> String {
-        let names = |ty: Type, raw: i64| self.name(ty, raw);
-        render(View { program: self.game.program(), names: &names, negations: false })
     }
 
     /// Does some work and tells what was derived anew for it, every relation being read after it.
@@ -319,7 +311,7 @@ impl Session {
     fn part(&self, rel: RelId, row: &[i64]) -> (String, String) {
         let relation = self.game.program().relation(rel);
         let columns = relation.columns.iter().zip(row);
-        let words: Vec<String> = columns.map(|(it, &raw)| self.name(it.ty, raw)).collect();
+        let words: Vec<String> = columns.map(|(it, &raw)| self.game.name(it.ty, raw)).collect();
         (relation.name.clone(), words.join(", "))
     }
 

@@ -217,6 +217,152 @@ fn lists_name_what_there_is() {
     assert!(check(0, &["presets"]).contains("coregal "));
 }
 
+/// The preset of that name in `presets --json`.
+fn listed(args: &[&str], name: &str) -> serde_json::Value {
+    let mut all = vec!["presets", "--json"];
+    all.extend(args);
+    let list: serde_json::Value = serde_json::from_str(&check(0, &all)).expect("JSON");
+    let found = list.as_array().and_then(|it| it.iter().find(|it| it["preset"] == name));
+    found.cloned().unwrap_or_else(|| panic!("{name} in {list}"))
+}
+
+#[test]
+fn presets_are_listed_with_all_that_they_take() {
+    use serde_json::json;
+    let it = listed(&[], "piece-hp");
+    assert_eq!(
+        it["options"],
+        json!([{ "name": "hp", "type": "int", "range": [1, 9], "default": "2",
+                 "text": "how many hit points every piece starts with" }])
+    );
+    assert_eq!(it["scopes"], json!(["white", "black", "both"]));
+    assert_eq!(it["attributes"], json!(["hp"]));
+    assert_eq!(it["file"], "rules/presets/piece-hp.dl");
+    let holds = |list: &serde_json::Value, wanted: &str| {
+        list.as_array().is_some_and(|it| it.iter().any(|it| it == wanted))
+    };
+    assert!(holds(&it["hooks"]["reactions"], "damage in wound"), "{it}");
+    assert!(holds(&it["hooks"]["relations"], "ignores_check"), "{it}");
+    assert!(holds(&it["games"], "king-heals"), "{it}");
+    assert_eq!(listed(&[], "king-heals")["requires"], json!(["piece-hp"]));
+    let it = listed(&[], "double-move");
+    assert_eq!(it["options"][2]["values"], json!(["half-move", "turn", "none"]));
+    assert_eq!(it["options"][0]["type"], "bool");
+    assert_eq!(it["incompatible"][0]["preset"], "monster-rules");
+    let squares = &listed(&[], "poisoned-squares")["options"][0];
+    assert_eq!((&squares["type"], &squares["of"]), (&json!("list"), &json!("Square")));
+    let mut found: Vec<&str> = squares["default"].as_str().unwrap_or("").split('+').collect();
+    found.sort_unstable();
+    assert_eq!(found, ["d4", "d5", "e4", "e5"]);
+    let it = listed(&["--rules", "tests/data/first-preset"], "scouts");
+    assert_eq!(it["hooks"]["relations"], json!(["jumps"]));
+}
+
+#[test]
+fn a_preset_is_checked_with_what_it_requires() {
+    let text = "% tonic\n.meta preset \"tonic\"\n.meta name \"Tonic\"\n.meta description \"Promotion heals\"\n\
+                .meta requires \"piece-hp\"\n.domain Preset += { tonic }\n\
+                on promote(p, _, _) when active('tonic, c), color(p, c), hp(p, n) do set hp(p, n + 1).\n";
+    assert!(check(0, &["check", &scratch("tonic.dl", text)]).contains(": ok ("));
+    // A folder is checked as a whole.
+    let out = check(0, &["check", "tests/data/griffon"]);
+    assert!(out.contains("griffon.dl: ok ("), "{out}");
+    let wrong = text.replace("requires \"piece-hp\"", "requires \"piece-hop\"");
+    let out = check(1, &["check", &scratch("tonic-wrong.dl", &wrong)]);
+    assert!(out.contains("piece-hop") && out.contains("did you mean piece-hp?"), "{out}");
+}
+
+/// A preset that denies what it concludes: the cycle is shown, and nothing loads.
+#[test]
+fn a_negative_cycle_is_shown_where_a_preset_is_loaded() {
+    let text = "% liar\n.meta preset \"liar\"\n.domain Preset += { liar }\n\
+                .decl honest(piece: Entity) \"{piece} is honest\"\n\
+                honest(p) :- color(p, c), active('liar, c), !royal_kind(c, 'pawn).\n\
+                royal_kind(c, 'pawn) :- honest(p), color(p, c).\n";
+    let out = check(1, &["check", &scratch("liar.dl", text)]);
+    for part in ["E506", "honest", "royal_kind", "liar.dl:5"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let folder = format!("{}/liars", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(format!("{folder}/liar.dl"), text).expect("a file");
+    let ran = rulemate(&["moves", "--rules", &folder, "--preset", "liar"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("royal_kind") && ran.err.contains("honest"), "{}", ran.err);
+}
+
+/// Two presets that say how one piece moves: the first wins, and one line on standard error says so.
+#[test]
+fn a_conflict_of_presets_is_told_once() {
+    let jumpy = |name: &str, x: i32| {
+        format!(
+            "% {name}\n.meta preset \"{name}\"\n.meta name \"{name}\"\n.meta description \"{name}\"\n\
+             .domain Preset += {{ {name} }}\n\
+             overrides('{name}, p) :- active('{name}, c), color(p, c), kind(p, 'knight).\n\
+             goes(p, t) :- overrides('{name}, p), !overruled('{name}, p), own(p), at(p, s), \
+             offset(s, {x}, 2, t), !occupied(t).\n"
+        )
+    };
+    let folder = format!("{}/jumpy", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, x) in [("upright", 0), ("aslant", 2)] {
+        std::fs::write(format!("{folder}/{name}.dl"), jumpy(name, x)).expect("a file");
+    }
+    let moves = |first: &str, second: &str| {
+        rulemate(&["moves", "--rules", &folder, "--preset", first, "--preset", second])
+    };
+    let ran = moves("upright", "aslant");
+    assert!(ran.out.contains("b1b3\n") && !ran.out.contains("b1d3\n"), "{}", ran.out);
+    assert_eq!(
+        ran.err,
+        "warning: upright and aslant say how one piece moves: upright goes before\n"
+    );
+    let ran = moves("aslant", "upright");
+    assert!(!ran.out.contains("b1b3\n") && ran.out.contains("b1d3\n"), "{}", ran.out);
+    assert_eq!(moves("upright:white", "aslant:black").err, "");
+}
+
+/// Notes of presets are shown as the game is played, and a move can be had with all that it did.
+#[test]
+fn a_played_move_shows_its_notes_and_its_trace() {
+    let lines = "Qxd5\ntrace\nquit\n";
+    let fen = "4k3/8/8/3p4/8/8/3Q4/4K3 w - - 0 1";
+    let ran = rulemate_reading(
+        &["play", "--ascii", "--preset", "queen-splits", "--fen", fen, "chess"],
+        lines,
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let note = "the white queen on d2 splits into a rook on d5 and a bishop on d2";
+    assert!(ran.out.contains(&format!("(d2d5)\n  {note}\n")), "{}", ran.out);
+    assert!(ran.out.contains("\"preset\": \"queen-splits\""), "{}", ran.out);
+}
+
+/// A kind of piece that nobody here has seen, from the command line to a save and back.
+#[test]
+fn a_piece_from_outside_is_played_listed_and_saved() {
+    let rules = ["--rules", "tests/data/griffon"];
+    let fen = "7k/8/8/3g4/R7/8/8/4K3 w - - 0 1";
+    let moves = check(0, &[&["moves", "--json", "--fen", fen][..], &rules].concat());
+    let moves: serde_json::Value = serde_json::from_str(&moves).expect("JSON");
+    assert!(moves.to_string().contains("a4e4"), "{moves}");
+    let attack = "attacks(d5, e2)";
+    let blocked = "7k/8/8/3g4/4R3/8/8/4K3 b - - 0 1";
+    check(0, &[&["explain", "--fen", fen, "--fact", attack][..], &rules].concat());
+    check(1, &[&["explain", "--fen", blocked, "--fact", attack][..], &rules].concat());
+    let list = check(0, &[&["moves", "--json", "--fen", blocked][..], &rules].concat());
+    assert!(list.contains("Gxe4"), "{list}");
+    let file = scratch("griffon.json", "");
+    let start = "7k/P7/8/8/8/8/8/K7 w - - 0 1";
+    let promoted = ["save", "--fen", start, "--moves", "a7a8g h8g8 a8b6", &file];
+    check(0, &[&promoted[..], &rules].concat());
+    let out = check(0, &[&["load", "--ascii", &file][..], &rules].concat());
+    assert!(out.contains('G'), "{out}");
+    check(0, &[&["audit", &file][..], &rules].concat());
+    let ran = rulemate(&["load", &file]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("griffon.dl"), "{}", ran.err);
+}
+
 #[test]
 fn errors_name_cause_and_fix() {
     let check = |args: &[&str], parts: &[&str]| {

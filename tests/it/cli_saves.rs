@@ -115,3 +115,33 @@ fn rules_are_profiled() {
     assert!(sum > 1000 && profile["operations"] == sum, "{}", ran.out);
     assert!(rulemate(&["profile", "--top", "3"]).out.contains("operations"));
 }
+
+/// A rule file that has changed since is named, with the two ways on.
+#[test]
+fn rules_that_changed_are_named_with_the_choice() {
+    let folder = scratch("changed-rules");
+    std::fs::create_dir_all(folder.join("rules/core")).expect("a folder");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("rules/core/results.dl")).expect("a core file");
+    let changed = folder.join("rules/core/results.dl");
+    std::fs::write(changed, format!("{text}\n% another opinion\n")).expect("a file");
+    let rules = ["--rules", shown(&folder)];
+    for (embed, name) in [(true, "embedded.bin"), (false, "bare.json")] {
+        let file = scratch(name);
+        let mut args = vec!["save", "--moves", "e4 e5", shown(&file)];
+        args.extend(embed.then_some("--embed-rules"));
+        assert_eq!(rulemate(&args).code, 0);
+        let load = |extra: &[&str]| {
+            rulemate(&[&["load", "--json"], &rules[..], extra, &[shown(&file)]].concat())
+        };
+        let refused = load(&[]);
+        assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+        assert!(refused.err.contains("rules/core/results.dl"), "{}", refused.err);
+        let hint = if embed { "--rules-from-save" } else { "--migrate" };
+        assert!(refused.err.contains(hint), "{}", refused.err);
+        assert_eq!(load(&["--rules-from-save"]).code, if embed { 0 } else { 2 });
+        let migrated = load(&["--migrate"]);
+        assert_eq!(migrated.code, 0, "{}", migrated.err);
+        assert!(migrated.out.contains("\"migrated\": true"), "{}", migrated.out);
+    }
+}

@@ -7,6 +7,7 @@ use rulemate::derive::explain::{
 };
 use rulemate::derive::{Backend, World};
 use rulemate::facts::EntityId;
+use rulemate::proof::Checker;
 use rulemate::rules::Type;
 
 use crate::fixture::{KIWIPETE, START, chess, member, position, program, rel, world};
@@ -39,14 +40,17 @@ fn explain(world: &mut World, name: &str, args: &[i64]) -> (String, String) {
     let namer = world.clone();
     let names = |ty, raw| called(&namer, ty, raw);
     let view = View { program: &program, names: &names, negations: false };
+    let mut checker = Checker::new(&program, &world.facts().clone());
     let rows = world.materialised();
     match why(&rows, rel, args) {
         Some(proof) => {
+            checker.proof(&proof).expect("every proof passes");
             assert_eq!(why_not(&rows, rel, &pattern), None);
             (proof.summary(view), proof.render(view))
         }
         None => {
             let refutation = why_not(&rows, rel, &pattern).expect("it does not hold");
+            checker.refutation(&refutation).expect("every refutation passes");
             (refutation.summary(view), refutation.render(view))
         }
     }
@@ -168,7 +172,8 @@ fn recursive_rows_have_the_lowest_proof() {
     assert!(height(&left) >= 2);
     assert_eq!(why(&rows, way, &[place("a"), place("f")]), None);
     let cut =
-        why_within(&rows, way, &[place("b"), place("e")], Limits { proof: 2, ..Limits::default() });
+        why_within(&rows, way, &[place("b"), place("e")], Limits { proof: 2, ..Limits::default() })
+            .expect("cheap");
     assert_eq!(cut.map(|it| height(&it)), Some(2));
 }
 
@@ -180,7 +185,9 @@ fn refutations_of_recursive_rows_end() {
     let place = |it: &str| member(&program, "Place", it);
     let refute = |name: &str, goal: &[Option<i64>], depth| {
         let limits = Limits { refutation: depth, ..Limits::default() };
-        why_not_within(&rows, rel(&program, name), goal, limits).expect("it does not hold")
+        why_not_within(&rows, rel(&program, name), goal, limits)
+            .expect("cheap")
+            .expect("it does not hold")
     };
     let circular = refute("left", &[Some(place("f"))], 9);
     let Lack::Rules(attempts) = &circular.lack else { panic!("{circular:?}") };
@@ -218,6 +225,56 @@ fn explanations_survive_json() {
             assert_eq!(serde_json::from_str::<Refutation>(&text).expect("the same"), refutation);
         }
     }
+}
+
+/// The trees that `bench` times leave nothing open.
+#[test]
+fn refutations_of_moves_are_complete() {
+    let program = chess();
+    let tries = rel(&program, "try_move");
+    let legal = rel(&program, "move");
+    let mut refuted = 0;
+    for fen in [
+        KIWIPETE,
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "4r2k/8/8/8/1b6/8/3PB3/4K2R w K - 0 1",
+    ] {
+        let mut board = world(&program, Backend::Bits);
+        position(&mut board, fen);
+        let rows = board.tuples(tries);
+        let all = board.materialised();
+        for row in rows {
+            let goal: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
+            match why(&all, legal, &row) {
+                Some(proof) => assert!(proof.is_complete(), "{fen} {row:?}"),
+                None => {
+                    let refutation = why_not(&all, legal, &goal).expect("it does not hold");
+                    assert!(refutation.is_complete(), "{fen} {row:?} {refutation:?}");
+                    refuted += 1;
+                }
+            }
+        }
+    }
+    assert!(refuted > 4, "{refuted}");
+}
+
+/// Whoever looks at too much is told which rule it was.
+#[test]
+fn explanations_have_a_budget() {
+    let program = chess();
+    let mut world = world(&program, Backend::Bits);
+    position(&mut world, KIWIPETE);
+    let action = rel(&program, "move");
+    let row = world.tuples(action).remove(0);
+    let rows = world.materialised();
+    let limits = Limits { steps: 40, ..Limits::default() };
+    let ran_out = why_within(&rows, action, &row, limits).expect_err("40 steps are few");
+    assert!(ran_out.place.starts_with("rules/core/"), "{ran_out}");
+    let nowhere = [Some(row[0]), Some(row[0])];
+    let ran_out = why_not_within(&rows, action, &nowhere, limits).expect_err("40 steps are few");
+    assert!(ran_out.to_string().contains("too many steps"), "{ran_out}");
+    let enough = why_within(&rows, action, &row, Limits::default());
+    assert!(enough.expect("well within").is_some());
 }
 
 /// A row that rests on the two before it would have a proof of exponential size.

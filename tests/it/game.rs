@@ -95,7 +95,7 @@ fn refusal(text: &str, fen: Option<&str>, uci: &str) -> String {
     let candidate = error.candidate().expect("a piece stands there").clone();
     let Err(PlayError::Illegal(refusal)) = game.play(&candidate) else { panic!("{uci} is legal") };
     assert_eq!(refusal.mv, candidate);
-    assert!(refusal.refutation.is_some());
+    assert!(matches!(refusal.finding, rulemate::game::Finding::Refuted(_)));
     assert_eq!(refusal.text, uci);
     // The places of rules move with every edit.
     let reason = refusal.reasons.join("; ");

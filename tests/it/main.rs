@@ -3,9 +3,11 @@
 mod agreement;
 mod budgets;
 mod cli;
+mod cli_explain;
 mod damage;
 mod cli_saves;
 mod explain;
+mod external;
 mod facts;
 mod fixture;
 mod frog;
@@ -37,5 +39,6 @@ mod switch;
 mod tidy;
 mod turns;
 mod traces;
+mod trials;
 mod verify;
 mod watch;

@@ -229,6 +229,11 @@ fn a_kind_of_piece_from_outside() {
     let document = Document::parse(&game.to_json()).expect("our own save");
     let mut again = ruleset.resume(&document, Backend::Bits).expect("resumes");
     assert_eq!((again.fen(), texts(&mut again)), (game.fen(), texts(&mut game)));
+    let kinds = game.kinds();
+    let griffon = kinds.iter().find(|it| it.kind == "griffon").expect("it is in the manifest");
+    assert_eq!((griffon.letter.as_str(), griffon.name.as_str()), ("g", "Griffon"));
+    assert_eq!(griffon.images.get("black").map(String::as_str), Some("griffon-black.svg"));
+    assert!(kinds.iter().any(|it| it.kind == "knight" && it.letter == "n" && it.name == "knight"));
     let mut game = ruleset.start(Some("7k/P7/8/8/8/8/8/K7 w - - 0 1")).expect("a position");
     game.play_text("a7a8g").expect("a pawn may become one");
     assert_eq!(game.fen(), "G6k/8/8/8/8/8/8/K7 b - - 0 1");

@@ -1,15 +1,15 @@
 //! The checker of proofs: every proof and every refutation that explain finds passes it, over random
 //! positions of all games, and none does with one thing changed.
 //!
-//! `RULEMATE_FULL=1` looks at more positions.
+//! `RULEMATE_FULL=1` looks at a thousand positions instead of one a game.
 
 use rulemate::derive::Rows;
-use rulemate::derive::explain::{why, why_not};
+use rulemate::derive::explain::{Finding, Limits, Outcome, why, why_not};
 use rulemate::facts::Session;
-use rulemate::game::Game;
-use rulemate::moves::{legal_moves, pseudo_moves};
+use rulemate::game::{Game, decide};
+use rulemate::moves::{is_over, is_tried, legal_moves, pseudo_moves};
 use rulemate::presets::Catalogue;
-use rulemate::proof::{Checker, Fault, Proof, Refutation, Report};
+use rulemate::proof::{Checker, Fault, Report};
 use rulemate::rules::{Program, RelId, Role};
 use serde_json::{Value, json};
 
@@ -21,30 +21,23 @@ fn full() -> bool {
 
 /// An explanation as the checker reads it.
 #[derive(Debug, Clone, PartialEq)]
-enum Said {
-    Proof(Value),
-    Refutation(Value),
-}
+struct Said(Value);
 
 impl Said {
-    fn check(&self, checker: &mut Checker) -> Result<Report, Option<Fault>> {
-        match self {
-            Self::Proof(it) => {
-                let proof: Proof = serde_json::from_value(it.clone()).map_err(|_| None)?;
-                checker.proof(&proof).map_err(Some)
-            }
-            Self::Refutation(it) => {
-                let refutation: Refutation =
-                    serde_json::from_value(it.clone()).map_err(|_| None)?;
-                checker.refutation(&refutation).map_err(Some)
-            }
-        }
+    fn of(finding: &Finding) -> Self {
+        Self(json!(finding))
     }
 
-    fn value(&mut self) -> &mut Value {
-        match self {
-            Self::Proof(it) | Self::Refutation(it) => it,
-        }
+    fn check(&self, checker: &mut Checker) -> Result<Report, Option<Fault>> {
+        let finding: Finding = serde_json::from_value(self.0.clone()).map_err(|_| None)?;
+        // What is said of nothing says nothing.
+        let empty = match &finding {
+            Finding::Proved(all) => all.is_empty(),
+            Finding::Refuted(all) => all.is_empty(),
+            Finding::Tried(_) => false,
+            Finding::Unfounded => true,
+        };
+        if empty { Err(None) } else { checker.finding(&finding).map_err(Some) }
     }
 }
 
@@ -52,33 +45,48 @@ impl Said {
 fn explain(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Said {
     let row: Option<Vec<i64>> = pattern.iter().copied().collect();
     if let Some(proof) = row.and_then(|it| why(rows, rel, &it)) {
-        return Said::Proof(json!(proof));
+        return Said::of(&Finding::Proved(vec![proof]));
     }
-    match why_not(rows, rel, pattern) {
-        Some(it) => Said::Refutation(json!(it)),
+    Said::of(&match why_not(rows, rel, pattern) {
+        Some(it) => Finding::Refuted(vec![it]),
         None => {
             let first = rulemate::derive::collect(rows, rel, pattern).remove(0);
-            Said::Proof(json!(why(rows, rel, &first).expect("it holds")))
+            Finding::Proved(vec![why(rows, rel, &first).expect("it holds")])
         }
-    }
+    })
 }
 
-/// Every move of a position explained, be it legal or not, and some other rows.
-fn explanations(game: &mut Game, choices: &mut Choices) -> Vec<Said> {
+/// Every move of a position explained, be it legal or not.
+fn moves_explained(name: &str, game: &mut Game) -> Vec<Said> {
     let contract = game.contract().clone();
     let world = game.world_mut();
-    let program = world.program().clone();
-    let mut moves = legal_moves(world, &contract);
-    moves.extend(pseudo_moves(world));
-    let rows = world.materialised();
-    let mut said: Vec<Said> = Vec::new();
-    for mv in &moves {
-        let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-        let one = explain(&rows, program.action(mv.action).rel, &pattern);
-        if !said.contains(&one) {
-            said.push(one);
-        }
+    let legal = legal_moves(world, &contract);
+    let mut moves = legal.clone();
+    if !is_over(world, &contract) {
+        moves.extend(pseudo_moves(world).into_iter().filter(|it| !legal.contains(it)));
     }
+    let said = moves.iter().enumerate().map(|(at, mv)| {
+        let (holds, finding) = decide(world, &contract, mv, Limits::default()).expect("cheap");
+        assert_eq!(holds, at < legal.len(), "{name}: {mv:?}");
+        match &finding {
+            Finding::Proved(_) => assert!(holds && !is_tried(world, &contract, mv)),
+            Finding::Refuted(_) => assert!(!holds, "{name}: {mv:?}"),
+            Finding::Tried(it) => {
+                assert_eq!(holds, matches!(it.outcome, Outcome::Tenable { .. }));
+                assert!(is_tried(world, &contract, mv));
+            }
+            Finding::Unfounded => panic!("{name}: nothing is said of {mv:?}"),
+        }
+        Said::of(&finding)
+    });
+    said.collect()
+}
+
+/// Every move of a position explained, and some other rows.
+fn explanations(name: &str, game: &mut Game, choices: &mut Choices) -> Vec<Said> {
+    let mut said = moves_explained(name, game);
+    let program = game.program().clone();
+    let rows = game.world_mut().materialised();
     for _ in 0..8 {
         let rel = RelId(choices.below(program.relations.len()) as u16);
         said.push(explain(&rows, rel, &random_pattern(&program, rel, choices)));
@@ -105,7 +113,7 @@ fn positions(mut f: impl FnMut(&str, &mut Game, &mut Choices)) {
     let catalogue = Catalogue::embedded().expect("the catalogue");
     for (at, entry) in catalogue.games().iter().enumerate() {
         let rules = catalogue.load::<&str>(&entry.name, &[]).expect("it loads");
-        for round in 0..if full() { 12 } else { 1 } {
+        for round in 0..if full() { 22 } else { 1 } {
             let mut choices = Choices(at as u64 * 1000 + round);
             let mut game = rules.start(None).expect("it starts");
             for _ in 0..choices.below(40) {
@@ -176,8 +184,10 @@ fn alter(value: &mut Value, choices: &mut Choices) {
 
 #[test]
 fn what_explain_finds_passes_and_nothing_else() {
+    let (mut seen, mut explained) = (0, 0);
     positions(|name, game, choices| {
-        let said = explanations(game, choices);
+        let said = explanations(name, game, choices);
+        (seen, explained) = (seen + 1, explained + said.len());
         let mut checker = Checker::new(game.program(), game.facts());
         for (at, it) in said.iter().enumerate() {
             let report = it.check(&mut checker);
@@ -187,9 +197,9 @@ fn what_explain_finds_passes_and_nothing_else() {
             }
             let mut wrong = it.clone();
             let mut found = Vec::new();
-            places(wrong.value(), &mut Vec::new(), &mut found);
+            places(&wrong.0, &mut Vec::new(), &mut found);
             let place = &found[choices.below(found.len())];
-            let Some(part) = wrong.value().pointer_mut(place) else { continue };
+            let Some(part) = wrong.0.pointer_mut(place) else { continue };
             if says_less(place) {
                 continue;
             }
@@ -197,6 +207,8 @@ fn what_explain_finds_passes_and_nothing_else() {
             assert!(wrong == *it || refused(&wrong, &mut checker), "{name}: {place} of {wrong:?}");
         }
     });
+    let enough = if full() { 1000 } else { 20 };
+    assert!(seen >= enough && explained > 10 * seen, "{seen} positions, {explained} explanations");
 }
 
 /// A chess game, the checker of its position, and a proof in it with denials and facts.
@@ -218,11 +230,11 @@ fn every_place_of_a_proof_is_checked() {
     let report = said.check(&mut checker).unwrap_or_else(|it| panic!("{it:?}"));
     assert!(report.steps > 20 && report.absent > 3, "{report:?}");
     let mut found = Vec::new();
-    places(said.clone().value(), &mut Vec::new(), &mut found);
+    places(&said.0, &mut Vec::new(), &mut found);
     let mut choices = Choices(5);
     for place in found.into_iter().filter(|it| !says_less(it)) {
         let mut wrong = said.clone();
-        alter(wrong.value().pointer_mut(&place).expect("a place"), &mut choices);
+        alter(wrong.0.pointer_mut(&place).expect("a place"), &mut choices);
         assert!(refused(&wrong, &mut checker), "{place}");
     }
 }
@@ -237,7 +249,8 @@ fn a_proof_holds_for_its_facts_only() {
         facts.retract(rulemate::facts::EntityId(entity), attr);
         facts
     };
-    let pawn = said.clone().value()["tuple"][0]["raw"].as_u64().expect("an entity") as u32;
+    let tuple = &said.0["proved"][0]["tuple"];
+    let pawn = tuple[0]["raw"].as_u64().expect("an entity") as u32;
     checker.change(&moved(pawn, "position"));
     assert!(refused(&said, &mut checker));
     checker.change(&moved(0, "turn"));
@@ -247,7 +260,7 @@ fn a_proof_holds_for_its_facts_only() {
     // What is denied is looked up in the facts, not in the tree.
     let mut facts = game.facts().clone();
     let at = facts.schema().attribute_named("position").expect("declared");
-    let knight = said.clone().value()["tuple"][1]["raw"].as_i64().expect("a square") - 8;
+    let knight = tuple[1]["raw"].as_i64().expect("a square") - 8;
     let blocker = facts.entities_with(at).next().expect("a piece");
     facts.set_raw(blocker, at, Some(knight));
     checker.change(&facts);

@@ -68,6 +68,17 @@ fn no_text_makes_it_panic() {
 }
 
 #[test]
+fn questions_have_a_budget() {
+    let mut session = Session::new("chess");
+    let query = session.query("at(p, _), at(q, _), at(r, _), at(s, _), at(t, _), at(u, _)");
+    let rows = session.game().world_mut().materialised();
+    let ran_out = query.answer(&rows).expect_err("32 to the sixth are too many");
+    assert!(ran_out.to_string().contains("too many steps"), "{ran_out}");
+    assert!(query.typed::<(EntityId,)>(&rows).is_err());
+    assert_eq!(query.holds(&rows), Ok(true));
+}
+
+#[test]
 fn answers_have_types() {
     let mut session = Session::new("chess");
     let query = session.query("at(p, s), file(s, f), kind(p, king)");

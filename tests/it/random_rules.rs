@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use rulemate::derive::explain::{self, Ground, Premise, Proof};
 use rulemate::derive::{Backend, Rows, Tuple, World, solve};
 use rulemate::facts::{AttrId, EntityId, Value};
+use rulemate::proof::Checker;
 use rulemate::rules::{Literal, Program, RelId, Role, Rule, Source, Term, compile};
 
 use crate::fixture::world;
@@ -451,6 +452,7 @@ fn agree(seed: u64) {
     let mut bits = world(&program, Backend::Bits);
     facts(&mut Choices(seed ^ 1), &mut bits);
     let sets = naive(&program, &mut frog);
+    let mut checker = Checker::new(&program, &frog.facts().clone());
     let materialised = frog.materialised();
     let lowest = heights(&program, &materialised);
     for (at, relation) in program.relations.iter().enumerate() {
@@ -463,6 +465,8 @@ fn agree(seed: u64) {
         for row in rows.iter().take(8) {
             let proof = explain::why(&materialised, rel, row).expect("a row that holds");
             check_proof(&materialised, &proof, &mut Vec::new());
+            let checked = checker.proof(&proof);
+            assert!(checked.is_ok(), "seed {seed}: {checked:?} in\n{text}");
             // The proof of a static that was asked for is not among them.
             if let Some(&least) = lowest.get(&(rel, row.clone())) {
                 let name = &relation.name;
@@ -479,7 +483,12 @@ fn agree(seed: u64) {
         }
         let absent = vec![Some(1); all.len()];
         let holds = materialised.contains(rel, &vec![1; all.len()]);
-        assert_eq!(explain::why_not(&materialised, rel, &absent).is_none(), holds);
+        let refutation = explain::why_not(&materialised, rel, &absent);
+        assert_eq!(refutation.is_none(), holds);
+        if let Some(it) = refutation {
+            let checked = checker.refutation(&it);
+            assert!(checked.is_ok(), "seed {seed}: {checked:?} in\n{text}");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rulemate::audit;
 use rulemate::game::Game;
-use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
+use rulemate::presets::save::{Content, Form, MakeError, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 use serde_json::{Value, json};
 
@@ -248,6 +248,108 @@ fn audits_find_nothing_wrong_with_what_was_played() {
     }
 }
 
+const AGAIN: &str = r#"% again.dl — whatever is captured for the first time takes the game back.
+.meta preset "again"
+.meta name "Again"
+.meta description "The first capture of a piece takes two turns back"
+.domain Preset += { again }
+.input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
+odd_target(q) :- charges(q, n), n > 0.
+on activated(e) when preset(e, 'again), color(p, _) do set charges(p, 1).
+on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
+"#;
+
+/// Games that went back, by rules or by a takeback, are saved, loaded and audited like others.
+#[test]
+fn rewinds_and_takebacks_are_audited() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.to_owned());
+    catalogue.add(rulemate::rules::Source { path, text }).expect("a preset");
+    let rules = catalogue.load("chess", &["again"]).expect("it loads");
+    let mut game = played(&rules, "e4 d5 exd5");
+    assert_eq!(game.history()[2].rewound_to(), Some(1));
+    assert!(game.fen().starts_with("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b"));
+    for mv in ["d7d5", "e4d5", "g8f6", "f1b5"] {
+        game.play_text(mv).unwrap_or_else(|it| panic!("{mv}: {it}"));
+    }
+    game.takeback();
+    game.play_text("d2d4").expect("it is legal");
+    for form in [Form::Json, Form::Binary] {
+        let bytes = saved(&game, &rules).write(form);
+        let tally = audit::save(&bytes, "chess", &catalogue, RulesFrom::Here, &mut |_| {});
+        let tally = tally.unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!((tally.plies, tally.proofs), (7, 7));
+        let (save, _) = Save::read(&bytes, "").expect("it can be read");
+        let mut again = save.restore(&catalogue, RulesFrom::Here).expect("it loads").game;
+        assert_eq!(again.hash(), game.hash());
+        while again.takeback().is_some() {}
+        assert_eq!(again.hash(), rules.start(None).expect("it starts").hash());
+    }
+    // A tamperer who says that the charge is still there is found out.
+    let mut save = saved(&game, &rules);
+    let spent = save
+        .facts
+        .iter_mut()
+        .find(|it| it.attribute == "charges" && it.value == rulemate::facts::SavedValue::Int(0));
+    spent.expect("a charge is spent").value = rulemate::facts::SavedValue::Int(1);
+    let bytes = save.write(Form::Json);
+    let why = audit::save(&bytes, "chess", &catalogue, RulesFrom::Here, &mut |_| {});
+    let why = why.expect_err("it is caught").to_string();
+    assert!(why.starts_with("the end: ") && why.contains("charges 1"), "{why}");
+}
+
+/// A game whose presets were changed has not come from its first position by its moves alone.
+#[test]
+fn games_that_were_switched_are_not_saved_wrongly() {
+    let rules = rules("chess");
+    let mut game = played(&rules, "e4 e5");
+    let other = catalogue().set_active(&rules, &mut game, &["coregal"]).expect("it goes");
+    let why = Save::of(&game, &other, Content::default()).expect_err("it is refused");
+    assert_eq!(why, MakeError::Switched { plies: 2 });
+    game.play_text("Nf3").expect("it is legal");
+    let why = Save::of(&game, &other, Content::default()).expect_err("it is refused");
+    assert!(why.to_string().contains("after 2 plies"), "{why}");
+}
+
+/// Moves that were decided by playing them out have their trials in the save, and these are checked.
+#[test]
+fn trials_are_saved_and_checked() {
+    let rules = rules("explosive-rook");
+    let mut game = rules.start(None).expect("it starts");
+    let mut choices = Choices(5);
+    for _ in 0..30 {
+        let moves = game.legal_moves();
+        if moves.is_empty() {
+            break;
+        }
+        // Captures are what rules alone do not decide.
+        let board = game.contract().at.rel;
+        let taken: Vec<i64> = game.world_mut().tuples(board).iter().map(|it| it[1]).collect();
+        let captures =
+            moves.iter().filter(|it| it.args.last().is_some_and(|to| taken.contains(to)));
+        let captures: Vec<_> = captures.collect();
+        let mv = match captures.is_empty() {
+            true => &moves[choices.below(moves.len())],
+            false => captures[choices.below(captures.len())],
+        };
+        game.play(mv).expect("it is legal");
+    }
+    let save = saved(&game, &rules);
+    // A game as a list of moves has no proofs; what was played out is proved again.
+    let mut again = rules.start(None).expect("it starts");
+    let mut texts = save.moves.iter().map(|it| it.uci.as_str());
+    let tally = audit::moves(&mut again, &mut texts, &mut |_| {});
+    assert!(tally.unwrap_or_else(|it| panic!("{it}")).proofs > 0);
+    let tried = |it: &&rulemate::presets::save::SavedMove| it.proof.get("tried").is_some();
+    let at = save.moves.iter().position(|it| tried(&it)).expect("a move is played out");
+    audited(&save.write(Form::Binary)).unwrap_or_else(|it| panic!("{it}"));
+    let mut wrong = save.clone();
+    wrong.moves[at].proof["tried"]["steps"][0]["reaction"]["place"] = json!("rules/x.dl:1");
+    let why = audited(&wrong.write(Form::Json)).expect_err("it is caught").to_string();
+    let place = format!("move {} ", at + 1);
+    assert!(why.starts_with(&place) && why.contains("its proof is wrong: "), "{why}");
+}
+
 /// A short game as JSON, and as a value to tamper with.
 fn victim() -> (Vec<u8>, Value) {
     let rules = rules("chess");
@@ -341,6 +443,22 @@ fn every_field_is_covered() {
         *leaf = altered(leaf);
         if let Some(bytes) = sealed(&wrong) {
             assert!(audited(&bytes).is_err(), "{place} can be changed");
+        }
+    }
+}
+
+/// Whichever byte of a save is another, reading it says so.
+#[test]
+fn no_byte_can_be_flipped() {
+    let rules = rules("chess");
+    let save = saved(&played(&rules, "e4"), &rules);
+    for form in [Form::Json, Form::Binary] {
+        let bytes = save.write(form);
+        for at in 0..bytes.len() {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= 1 << (at % 8);
+            let found = Save::read(&wrong, "chess").map(|it| it.1);
+            assert!(!matches!(found, Ok(None)), "byte {at} of {form:?} can be flipped");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rulemate::derive::{Backend, Frog, World};
 use rulemate::facts::{EntityId, GAME, NEXT_ENTITY, Value};
 use rulemate::game::Game;
-use rulemate::presets::{Catalogue, LoadError, Ruleset};
+use rulemate::presets::{Catalogue, LoadError, Ruleset, StateBag};
 use rulemate::rules::{RelId, Role, Source};
 
 use crate::reactions::twin;
@@ -157,6 +157,48 @@ fn a_refusal_gives_every_reason_and_changes_nothing() {
     assert_eq!((game.hash(), active(&game)), before);
 }
 
+/// Who is required stays, and who requires waits until it is there.
+#[test]
+fn requirements_hold_through_every_change() {
+    let catalogue = catalogue();
+    let (rules, mut game) = start(&catalogue, &["piece-hp", "king-heals"], None);
+    play(&mut game, "e2e4");
+    let before = (game.hash(), active(&game));
+    for (requests, reason) in [
+        (&["king-heals"][..], "king-heals:both requires piece-hp for a side that it applies to"),
+        (&["piece-hp:white", "king-heals:black"], "king-heals:black requires piece-hp"),
+        (&["berserker"], "berserker:both requires piece-hp"),
+    ] {
+        let refused = catalogue.set_active(&rules, &mut game, requests).expect_err("it requires");
+        assert!(refused.to_string().contains(reason), "{refused}");
+        assert_eq!((game.hash(), active(&game)), before);
+    }
+    is_as_derived_afresh(&mut game);
+}
+
+/// A reaction that has itself happen again: the error names the cycle, and nothing has changed.
+#[test]
+fn a_preset_that_triggers_itself_is_stopped() {
+    let mut catalogue = catalogue();
+    let echo = preset(
+        "echo",
+        "on move(p, _) in after when active('echo, c), color(p, c) do raise damage(p, 1, 'capture, p).\n\
+         on damage(p, n, k, b) in absorb when active('echo, _) do raise damage(p, n, k, b).\n",
+    );
+    catalogue.add(echo).unwrap_or_else(|it| panic!("{it}"));
+    let (_, mut game) = start(&catalogue, &["echo:black", "piece-hp"], None);
+    play(&mut game, "e2e4");
+    let before = game.hash();
+    let world = game.world_mut();
+    let mv = rulemate::moves::pseudo_moves(world)[0].clone();
+    let refused = world.fire(mv.action, &mv.args).expect_err("it never ends");
+    assert_eq!(
+        refused.to_string(),
+        "events raise each other more than 32 deep: damage (echo.dl:4) -> damage (echo.dl:4)"
+    );
+    assert_eq!(game.hash(), before);
+}
+
 #[test]
 fn presets_may_come_and_go_many_times() {
     let catalogue = catalogue();
@@ -167,6 +209,72 @@ fn presets_may_come_and_go_many_times() {
         rules = catalogue.set_active(&rules, &mut game, set).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(game.legal_moves().len(), 20);
     }
+}
+
+// --- what is told, and what is kept -----------------------------------------------------------------
+
+/// The record of a move is data: who did what at which point, the facts, effects and notes.
+#[test]
+fn a_move_is_told_as_data() {
+    let mut catalogue = catalogue();
+    let sparks = preset(
+        "sparks",
+        ".event flash(square: Square, ttl: Int) \"{square} flashes for {ttl}\"\n\
+         on move(_, t) in after when active('sparks, 'white) do emit flash(t, 500).\n",
+    );
+    catalogue.add(sparks).unwrap_or_else(|it| panic!("{it}"));
+    let fen = "4k3/8/8/3p4/8/8/3Q4/4K3 w - - 0 1";
+    let (_, mut game) = start(&catalogue, &["queen-splits", "sparks"], Some(fen));
+    play(&mut game, "d2d5 e8e7");
+    let told = game.told(0).unwrap_or_else(|| panic!("it was played"));
+    assert_eq!(told.notes, ["the white queen on d2 splits into a rook on d5 and a bishop on d2"]);
+    assert_eq!(told.emitted.len(), 1);
+    assert_eq!(told.emitted[0].name, "flash");
+    assert_eq!(told.emitted[0].args[0], ("square".to_string(), "d5".to_string()));
+    let split = told.steps.iter().find(|it| it.preset.as_deref() == Some("queen-splits"));
+    let split = split.unwrap_or_else(|| panic!("{told:?}"));
+    assert_eq!((split.stage.as_str(), split.on.name.as_str()), ("leave", "capture"));
+    assert!(split.place.starts_with("rules/presets/queen-splits.dl:"), "{}", split.place);
+    let is = |attribute: &str, was: Option<&str>, is: Option<&str>| {
+        told.facts.iter().any(|it| {
+            it.attribute == attribute && it.was.as_deref() == was && it.is.as_deref() == is
+        })
+    };
+    assert!(is("kind", Some("queen"), Some("rook")) && is("kind", None, Some("bishop")));
+    assert!(is("turn", Some("white"), Some("black")) && is("kind", Some("pawn"), None));
+    let json = serde_json::to_value(&told).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(json["steps"][0]["on"]["name"], "move");
+    // A move that only core rules see has facts, and no steps.
+    let (_, mut plain) = start(&catalogue, &[], None);
+    play(&mut plain, "e2e4");
+    let told = plain.told(0).unwrap_or_else(|| panic!("it was played"));
+    assert!(told.steps.is_empty() && told.facts.len() >= 3, "{told:?}");
+    assert!(plain.told(1).is_none());
+}
+
+/// The state of a preset stands about its activation: typed, saved, and gone with it.
+#[test]
+fn a_preset_keeps_its_state_in_a_bag() {
+    let catalogue = catalogue();
+    let fen = "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1";
+    let (rules, mut game) = start(&catalogue, &["capture-to-win"], Some(fen));
+    let mut bag = StateBag::of(game.world_mut(), "capture-to-win").unwrap_or_else(|| panic!("bag"));
+    assert!(!bag.has("winner") && bag.all().is_empty());
+    assert!(bag.set("winner", Value::Int(1)).is_err() && bag.set("looser", Value::Int(1)).is_err());
+    assert_eq!(bag.set("winner", Value::Member(1)), Ok(None));
+    assert_eq!(bag.all(), [("winner".to_string(), Value::Member(1))]);
+    assert_eq!(bag.delete("winner"), Some(Value::Member(1)));
+    assert!(StateBag::of(game.world_mut(), "piece-hp").is_none());
+    play(&mut game, "e4d5");
+    assert_eq!(
+        game.result().map(ToString::to_string).as_deref(),
+        Some("white wins by first capture")
+    );
+    let bag = StateBag::of(game.world_mut(), "capture-to-win").unwrap_or_else(|| panic!("bag"));
+    assert_eq!(bag.get("winner"), Some(Value::Member(0)));
+    let off = catalogue.set_active::<&str>(&rules, &mut game, &[]);
+    off.unwrap_or_else(|it| panic!("{it}"));
+    assert!(facts(&game, "capture-to-win.winner").is_empty() && game.result().is_none());
 }
 
 // --- definitions ---------------------------------------------------------------------------------

@@ -19,6 +19,18 @@ fn assertions_say_why() {
     );
 }
 
+/// Proofs as snapshots.
+#[test]
+fn proofs_are_text_for_snapshots() {
+    let mut session = Session::new("chess");
+    insta::assert_snapshot!(session.proof("attacks(g1, f3), color(g1, white)").lines().next().unwrap_or_default()
+        .split(" [").next().unwrap_or_default(), @"the white knight on g1 attacks f3");
+    insta::assert_snapshot!(session.proof("kind(b1, knight)"), @r"
+    the white knight on b1 is a knight [fact]
+    the white knight on b1 stands on b1 [fact]
+    ");
+}
+
 #[test]
 fn boards_are_set_up_by_name() {
     let mut session = Session::new("chess");

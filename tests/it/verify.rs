@@ -2,26 +2,38 @@
 
 use crate::cli::{rulemate, scratch};
 
-/// Runs short rows of a public set, and expects all of them to pass.
+/// A row that is believed to be wrong, with what we count: its set and `specs/presets.md` say that
+/// sideways captures are never made in passing, and the 26 leaves more are such captures (18 of them
+/// were looked at one by one). With them allowed, three rows of the set for white alone would fail.
+const BELIEVED_WRONG: [(&str, &str); 1] = [(
+    "preset-berolina2.public.json",
+    "failed 1n2k1n1/R3b3/2p1bppp/1N1p1p2/2p1P2P/q1P2K2/1P2QP1P/2B2BNR w - - 0 31\n  \
+     depth 4: expected 1350101 nodes, found 1350075\n",
+)];
+
+/// Runs every list of moves, and every row up to 5 million nodes, of all public sets.
 #[test]
 fn public_vectors_pass() {
     let folder = std::fs::read_dir("tests/data/vectors/presets").expect("the vectors are there");
-    let mut paths: Vec<String> = folder
-        .map(|it| it.expect("a file").path().to_string_lossy().into_owned())
+    let mut names: Vec<String> = folder
+        .map(|it| it.expect("a file").file_name().to_string_lossy().into_owned())
         .filter(|it| it.ends_with(".json"))
         .collect();
-    paths.sort();
-    assert_eq!(paths.len(), 36);
-    for path in paths {
-        let ran = rulemate(&["verify", "--max-nodes", "20000", &path]);
-        let line = ran.out.trim();
+    names.sort();
+    assert_eq!(names.len(), 36);
+    for name in names {
+        let path = format!("tests/data/vectors/presets/{name}");
+        let ran = rulemate(&["verify", "--max-nodes", "5000000", &path]);
+        let wrong: String =
+            BELIEVED_WRONG.iter().filter(|it| it.0 == name).map(|it| it.1).collect();
+        let Some(line) = ran.out.strip_prefix(&wrong) else { panic!("{}{}", ran.out, ran.err) };
         let numbers: Vec<usize> =
             line.split(|c: char| !c.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect();
         let [.., passed, failed, skipped] = numbers[..] else { panic!("{line}{}", ran.err) };
-        assert_eq!(failed, 0, "{}", ran.out);
-        assert!(passed + skipped >= 137 && passed > 110, "{line}");
-        assert_eq!(line, format!("{path}: {passed} passed, 0 failed, {skipped} skipped"));
-        assert_eq!(ran.code, 0);
+        assert_eq!(failed, usize::from(!wrong.is_empty()), "{}", ran.out);
+        assert!(passed + skipped >= 137 && passed > 125, "{line}");
+        assert_eq!(line, format!("{path}: {passed} passed, {failed} failed, {skipped} skipped\n"));
+        assert_eq!(ran.code, failed as i32);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::meter::Meter;
 use crate::audit;
 use crate::cli::args::RulesArgs;
 use crate::cli::output::Out;
@@ -33,19 +34,27 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Row> {
     }
     let texts: Vec<String> = game.history().iter().map(|it| it.uci.to_string()).collect();
     let mut replay = setup::start(&rules, None)?;
-    let audited = audit::moves(&mut replay, &mut texts.iter().map(String::as_str), &mut |_| {})?;
+    let mut texts_again = texts.iter().map(String::as_str);
+    let moves = timed(|progress| Ok(audit::moves(&mut replay, &mut texts_again, progress)?))?;
     let save = Save::of(&game, &rules, Content::default())?;
     let (json, binary) = (save.write(Form::Json), save.write(Form::Binary));
     let catalogue = setup::catalogue(&RulesArgs::default())?;
-    let saved = audit::save(&binary, "", &catalogue, RulesFrom::Here, &mut |_| {})?;
-    let speed = |it: &audit::Tally| it.plies as f64 / it.time.as_secs_f64().max(1e-9);
-    Ok(Row {
-        plies: texts.len(),
-        moves: speed(&audited),
-        save: speed(&saved),
-        json: json.len(),
-        binary: binary.len(),
-    })
+    let save =
+        timed(|progress| Ok(audit::save(&binary, "", &catalogue, RulesFrom::Here, progress)?))?;
+    Ok(Row { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
+}
+
+/// Plies a second of an audit, from the first ply on: what it takes to load rules is not in it.
+fn timed(
+    audit: impl FnOnce(audit::Progress<'_>) -> anyhow::Result<audit::Tally>,
+) -> anyhow::Result<f64> {
+    let mut meter: Option<(Meter, usize)> = None;
+    let (mut plies, mut seconds) = (0, 0.0);
+    audit(&mut |ply| {
+        let (meter, first) = meter.get_or_insert_with(|| (Meter::own(), ply));
+        (plies, seconds) = (ply - *first, meter.elapsed().as_secs_f64());
+    })?;
+    Ok(plies as f64 / seconds.max(1e-9))
 }
 
 pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {

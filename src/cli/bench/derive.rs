@@ -10,7 +10,7 @@ use crate::derive::World;
 use crate::moves::Contract;
 use crate::moves::notation::listing;
 
-const POSITIONS: &[(&str, &str)] = &[
+pub(super) const POSITIONS: &[(&str, &str)] = &[
     ("start", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
     ("kiwipete", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"),
 ];
@@ -27,7 +27,7 @@ pub(crate) struct Row {
 
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
     let rules = library.load("chess", &[])?;
-    let rounds = if quick { 20 } else { 500 };
+    let rounds = if quick { 200 } else { 500 };
     let mut rows = Vec::new();
     for (position, fen) in POSITIONS {
         let mut game = setup::start(&rules, Some(fen))?;

@@ -1,7 +1,8 @@
 //! How long an explanation takes, tree complete: why a move is legal, and why one is not.
 //!
 //! All moves of some positions are asked for, the legal ones and those that leave a king attacked;
-//! each must have an answer.
+//! each must have an answer that leaves nothing open, and on average within [`REACH`] (a debug build
+//! may take longer).
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -20,6 +21,9 @@ const POSITIONS: &[&str] = &[
     "4k3/8/8/8/4r3/8/4N3/4K3 w - - 0 1",
     "4r2k/8/8/8/1b6/8/3PB3/4K2R w K - 0 1",
 ];
+
+/// Microseconds that one answer may take.
+const REACH: f64 = 200.0;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
@@ -43,15 +47,20 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
         let illegal = illegal_moves(world, &contract);
         proofs.add(rounds, &legal, |mv| {
             let rel = world.program().action(mv.action).rel;
-            why(&world.materialised(), rel, &mv.args).is_some()
+            why(&world.materialised(), rel, &mv.args).is_some_and(|it| it.is_complete())
         })?;
         refutations.add(rounds, &illegal, |mv| {
             let rel = world.program().action(mv.action).rel;
             let row: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
-            why_not(&world.materialised(), rel, &row).is_some()
+            why_not(&world.materialised(), rel, &row).is_some_and(|it| it.is_complete())
         })?;
     }
-    Ok(vec![proofs.row("why a move is legal"), refutations.row("why a move is not")])
+    let rows = vec![proofs.row("why a move is legal"), refutations.row("why a move is not")];
+    for Row { question, time, .. } in &rows {
+        let slow = *time > REACH && !cfg!(debug_assertions);
+        ensure!(!slow, "{question}: {time:.1} microseconds, and {REACH} are allowed");
+    }
+    Ok(rows)
 }
 
 /// The moves that leave a king attacked.
@@ -82,7 +91,10 @@ impl Tally {
         self.seconds += meter.elapsed().as_secs_f64();
         self.questions += moves.len();
         self.asked += rounds * moves.len();
-        ensure!(answered == rounds * moves.len(), "a move without an explanation");
+        ensure!(
+            answered == rounds * moves.len(),
+            "a move without an explanation, or one with a part left open"
+        );
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod memory;
 mod meter;
 mod peer;
 mod perft;
+mod presets;
 mod startup;
 
 use serde::Serialize;
@@ -30,6 +31,7 @@ struct Answer {
     peer: Option<String>,
     perft: Vec<perft::Row>,
     derive: Vec<derive::Row>,
+    presets: Vec<presets::Row>,
     explain: Vec<explain::Row>,
     memory: memory::Row,
     startup: startup::Row,
@@ -39,12 +41,13 @@ struct Answer {
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&RulesArgs::default())?;
     let mut peer = Peer::start(PEER);
-    let bar = progress(perft::count() + 4, "bench");
+    let bar = progress(perft::count() + 6, "bench");
     let answer = Answer {
         processor: meter::processor(),
         measure: meter::unit(),
         perft: perft::run(&mut library, &mut peer, args.quick, || bar.inc(1))?,
         derive: derive::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
+        presets: presets::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory: memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
@@ -96,6 +99,9 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
             row.position, row.incremental, row.scratch
         ))?;
     }
+
+    head(out, "Legal moves under each preset, beside chess in the same run")?;
+    presets::print(&answer.presets, out)?;
 
     head(out, "Explaining a move of chess, tree complete, microseconds")?;
     for row in &answer.explain {

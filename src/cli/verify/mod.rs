@@ -3,6 +3,7 @@
 //! The rows of a file are shared out to threads, the largest first and in parts. Draws by counter, repetition and
 //! material are ignored, as the vectors want it; every other result ends the tree.
 
+mod combine;
 mod suite;
 
 use std::path::Path;
@@ -59,6 +60,14 @@ enum Fault {
 }
 
 pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    if args.pairs {
+        let together = combine::run(args, out)?;
+        return Ok(together.max(files(args, out)?));
+    }
+    files(args, out)
+}
+
+fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {

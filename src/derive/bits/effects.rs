@@ -134,14 +134,18 @@ impl<W: Word> State<W> {
         args.iter().map(|it| self.worth(c, *it)).collect()
     }
 
-    /// A veto or a note.
-    fn said(&self, c: &Compiled<W>, reaction: usize, effect: usize) -> Option<Other> {
-        let reaction = &c.program.reactions[reaction];
+    /// A veto, a note or a call.
+    fn said(&self, c: &Compiled<W>, at: usize, effect: usize) -> Option<Other> {
+        let reaction = &c.program.reactions[at];
         let value = |var: VarId| self.reg(var.0 as u8);
         let say = |parts| Said::new(&c.program, reaction, parts, value);
         match &reaction.effects[effect] {
             Effect::Veto { message } => Some(Other::Veto { said: say(&message.0) }),
             Effect::Note { message } => Some(Other::Note { said: say(&message.0) }),
+            Effect::Call { args, .. } => {
+                let args = args.iter().map(|it| value(*it)).collect();
+                Some(Other::Call { reaction: at, effect, args })
+            }
             _ => None,
         }
     }

@@ -131,13 +131,19 @@ impl<W: Word> State<W> {
     /// Runs a stretch. True when a `Found` stopped it.
     #[inline]
     pub(super) fn exec(&mut self, c: &Compiled<W>, pc: u32) -> bool {
-        if self.counts.is_some() {
-            return self.run::<true>(c, pc as usize);
+        match c.native.get() {
+            Some(Some(native)) if self.counts.is_none() => match native.entry(pc) {
+                Some(code) => code.run(self, c),
+                None => self.interpret(c, pc),
+            },
+            _ => self.interpret(c, pc),
         }
-        match c.native.get().and_then(Option::as_ref).and_then(|it| it.entry(pc)) {
-            Some(code) => code.run(self, c),
-            None => self.run::<false>(c, pc as usize),
-        }
+    }
+
+    #[inline(never)]
+    fn interpret(&mut self, c: &Compiled<W>, pc: u32) -> bool {
+        let pc = pc as usize;
+        if self.counts.is_some() { self.run::<true>(c, pc) } else { self.run::<false>(c, pc) }
     }
 
     #[inline]
@@ -653,7 +659,7 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn suspect(&mut self, c: &Compiled<W>, pc: usize, turn: Turn, values: u32) {
+    pub(super) fn suspect(&mut self, c: &Compiled<W>, pc: usize, turn: Turn, values: u32) {
         if !self.has_room(c, pc, self.suspects[usize::from(turn)].len()) {
             return;
         }
@@ -774,7 +780,7 @@ impl<W: Word> State<W> {
 
     /// One more solution of a reaction's body.
     #[inline]
-    fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
+    pub(super) fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
         if !self.has_room(c, pc, self.solutions.len()) {
             return;
         }

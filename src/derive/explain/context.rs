@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::Limits;
-use super::data::{Binding, Comparison, Datum, Goal, Quote, Tally};
+use crate::derive::metered::Metered;
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
+use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::rules::{
-    Aggregate, Compare, Expr, Op, Program, RelId, Role, Rule, RuleId, Span, Stratum, Term, Type,
-    Var,
+    Aggregate, Compare, Program, RelId, Role, Rule, RuleId, Stratum, Term, Type, Var,
 };
 
 /// How a row is derived.
@@ -22,7 +22,7 @@ pub(super) struct Choice {
 
 /// One search. See the module's head.
 pub(super) struct Context<'r> {
-    pub(super) rows: &'r dyn Rows,
+    pub(super) rows: &'r Metered<'r>,
     pub(super) program: &'r Program,
     pub(super) limits: Limits,
     /// The derivation chosen for a row.
@@ -38,7 +38,7 @@ pub(super) struct Context<'r> {
 }
 
 impl<'r> Context<'r> {
-    pub(super) fn new(rows: &'r dyn Rows, limits: Limits) -> Self {
+    pub(super) fn new(rows: &'r Metered<'r>, limits: Limits) -> Self {
         Self {
             rows,
             program: rows.program(),
@@ -49,10 +49,6 @@ impl<'r> Context<'r> {
             goals: limits.goals,
             proofs: limits.rows,
         }
-    }
-
-    pub(super) fn holds(&self, rel: RelId, pattern: &[Option<i64>]) -> bool {
-        self.rows.for_each(rel, pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     /// The first row that matches.
@@ -73,12 +69,11 @@ impl<'r> Context<'r> {
     }
 
     pub(super) fn datum(&self, ty: Type, raw: i64) -> Datum {
-        Datum { raw, name: self.program.value_name(ty, raw) }
+        Datum::of(self.program, ty, raw)
     }
 
     pub(super) fn tuple(&self, rel: RelId, tuple: &[i64]) -> Vec<Datum> {
-        let columns = self.program.relation(rel).columns.iter();
-        columns.zip(tuple).map(|(column, &raw)| self.datum(column.ty, raw)).collect()
+        Datum::row(self.program, &self.program.relation(rel).columns, tuple)
     }
 
     pub(super) fn goal(&self, rel: RelId, pattern: &[Option<i64>]) -> Goal {
@@ -99,12 +94,7 @@ impl<'r> Context<'r> {
     }
 
     pub(super) fn quote(&self, rule: &Rule) -> Quote {
-        Quote { rule: rule.id.0, place: self.program.place(rule.span), text: self.text(rule.span) }
-    }
-
-    /// The source text of a span, white space folded.
-    pub(super) fn text(&self, span: Span) -> String {
-        self.program.quote(span)
+        Quote::of(self.program, usize::from(rule.id.0), rule.span)
     }
 
     pub(super) fn comparison(
@@ -113,16 +103,12 @@ impl<'r> Context<'r> {
         compare: &Compare,
         bindings: &[Option<i64>],
     ) -> Comparison {
-        let lone = |expr: &Expr| match expr {
-            Expr::Var(var) => rule.vars.get(usize::from(var.0)).map(|it| it.ty),
-            Expr::Const(_) | Expr::Binary(..) => None,
-        };
-        let ty = lone(&compare.lhs).or_else(|| lone(&compare.rhs)).unwrap_or(Type::Int);
+        let ty = rule.compared(compare);
         let side = |it| solve::value(it, bindings).map(|raw| self.datum(ty, raw));
         Comparison {
-            text: self.text(compare.span),
+            text: self.program.quote(compare.span),
             lhs: side(&compare.lhs),
-            op: symbol(compare.op).into(),
+            op: compare.op.symbol().into(),
             rhs: side(&compare.rhs),
         }
     }
@@ -140,21 +126,10 @@ impl<'r> Context<'r> {
         };
         let members = solve::members(self.rows, aggregate, bindings);
         Tally {
-            text: self.text(aggregate.span),
+            text: self.program.quote(aggregate.span),
             members: members.iter().map(member).collect(),
             value: solve::fold(self.rows, aggregate, bindings).map(|it| it.to_vec()),
         }
-    }
-}
-
-fn symbol(op: Op) -> &'static str {
-    match op {
-        Op::Eq => "=",
-        Op::Ne => "!=",
-        Op::Lt => "<",
-        Op::Le => "<=",
-        Op::Gt => ">",
-        Op::Ge => ">=",
     }
 }
 

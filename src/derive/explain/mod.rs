@@ -5,18 +5,24 @@
 //! proof by other means than those that found it.
 
 mod context;
-mod data;
+mod played;
 mod telling;
 mod text;
+mod trial;
 mod why;
 mod why_not;
 
-pub use data::{
-    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
-    Refutation, Tally,
+pub use crate::rules::tree::{
+    Attempt, Binding, Blocked, Comparison, Datum, Effect, Finding, Goal, Ground, Lack, Outcome,
+    Premise, Proof, Quote, Reacted, Refutation, Tally, Trial,
 };
 pub use text::{Names, View};
+pub use trial::{Case, steps, try_out};
 
+use std::ops::ControlFlow;
+
+use super::budget::{Exhausted, SEARCH_STEPS};
+use super::metered::Metered;
 use super::rows::Rows;
 use crate::rules::RelId;
 
@@ -35,6 +41,8 @@ pub struct Limits {
     pub alternatives: usize,
     /// Such solutions over all; after that the first one is taken.
     pub tries: usize,
+    /// Looks at rows, and rows, over all. Running out is an error.
+    pub steps: u64,
     /// Partial matches of one rule that are looked at before the furthest so far is taken.
     pub matches: usize,
 }
@@ -43,41 +51,73 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             proof: 256,
-            refutation: 6,
-            goals: 64,
+            refutation: 12,
+            goals: 128,
             rows: 4096,
             alternatives: 64,
             tries: 1024,
             matches: 4096,
+            steps: SEARCH_STEPS,
         }
     }
 }
 
 /// Why the row holds: a derivation in which nothing rests on itself. `None` if it does not hold.
 ///
-/// The derivation is one of least height, among the alternatives that the limits allow.
+/// The derivation is one of least height, among the alternatives that the limits allow. If even that
+/// takes too much, the row is left open ([`Ground::Deeper`]); [`why_within`] says so.
 pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
-    why_within(rows, rel, tuple, Limits::default())
+    let limits = Limits::default();
+    why_within(rows, rel, tuple, limits).unwrap_or_else(|_| {
+        let meter = Metered::new(rows, limits.steps);
+        Some(context::Context::new(&meter, limits).left_open(rel, tuple))
+    })
 }
 
 /// [`why`], within limits.
-pub fn why_within(rows: &dyn Rows, rel: RelId, tuple: &[i64], limits: Limits) -> Option<Proof> {
-    rows.contains(rel, tuple).then(|| context::Context::new(rows, limits).root(rel, tuple))
+///
+/// # Errors
+/// It took more than the limits allow.
+pub fn why_within(
+    rows: &dyn Rows,
+    rel: RelId,
+    tuple: &[i64],
+    limits: Limits,
+) -> Result<Option<Proof>, Exhausted> {
+    if !rows.contains(rel, tuple) {
+        return Ok(None);
+    }
+    let meter = Metered::new(rows, limits.steps);
+    let proof = context::Context::new(&meter, limits).root(rel, tuple);
+    meter.check().map(|()| Some(proof))
 }
 
 /// Why no row matches the pattern (`None` = anything): for each rule how far it gets. `None` if a
-/// row does match.
+/// row does match. If that takes too much, the goal is left open ([`Lack::Deeper`]);
+/// [`why_not_within`] says so.
 pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
-    why_not_within(rows, rel, pattern, Limits::default())
+    let limits = Limits::default();
+    why_not_within(rows, rel, pattern, limits).unwrap_or_else(|_| {
+        let meter = Metered::new(rows, limits.steps);
+        let goal = context::Context::new(&meter, limits).goal(rel, pattern);
+        Some(Refutation { goal, lack: Lack::Deeper })
+    })
 }
 
 /// [`why_not`], within limits.
+///
+/// # Errors
+/// It took more than the limits allow.
 pub fn why_not_within(
     rows: &dyn Rows,
     rel: RelId,
     pattern: &[Option<i64>],
     limits: Limits,
-) -> Option<Refutation> {
-    let mut context = context::Context::new(rows, limits);
-    (!context.holds(rel, pattern)).then(|| context.refute(rel, pattern, limits.refutation))
+) -> Result<Option<Refutation>, Exhausted> {
+    if rows.for_each(rel, pattern, &mut |_| ControlFlow::Break(())).is_break() {
+        return Ok(None);
+    }
+    let meter = Metered::new(rows, limits.steps);
+    let refutation = context::Context::new(&meter, limits).refute(rel, pattern, limits.refutation);
+    meter.check().map(|()| Some(refutation))
 }

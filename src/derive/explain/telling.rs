@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{Ground, Premise, Proof};
 use super::text::View;
 use crate::facts::Shape;
+use crate::rules::tree::{Ground, Premise, Proof};
 use crate::rules::{Program, Type};
 
 /// What a row is about: its entities and squares.

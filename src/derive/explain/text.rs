@@ -6,11 +6,11 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::data::{
+use crate::facts::{DomainId, Shape};
+use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
 };
-use crate::facts::{DomainId, Shape};
-use crate::rules::{Program, Type};
+use crate::rules::{Column, Program, Type};
 
 /// What a value is called: `e4`, `white`, and for an entity whatever the caller likes.
 pub type Names<'n> = dyn Fn(Type, i64) -> String + 'n;
@@ -71,6 +71,7 @@ impl Refutation {
                 it.reason(view)?
             }
             Blocked::Missing(it) => format!("not: {} [{place}]", view.goal(&it.goal)),
+            Blocked::Apart(it) => format!("{} [{place}]", view.apart(it)),
         })
     }
 
@@ -114,14 +115,14 @@ impl Attempt {
         match &self.blocked {
             Blocked::Missing(it) if it.stands_against() => 0,
             Blocked::Missing(it) if it.is_timeless() => 3,
-            Blocked::Missing(_) => 1,
+            Blocked::Missing(_) | Blocked::Apart(_) => 1,
             _ => 2,
         }
     }
 
     fn stands_against(&self) -> bool {
         match &self.blocked {
-            Blocked::Head => false,
+            Blocked::Head | Blocked::Apart(_) => false,
             Blocked::Present(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => true,
             Blocked::Missing(it) => it.stands_against(),
         }
@@ -134,9 +135,13 @@ impl View<'_> {
         self.sentence(relation, &args)
     }
 
-    fn goal(self, goal: &Goal) -> String {
+    pub(super) fn goal(self, goal: &Goal) -> String {
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
         self.sentence(&goal.relation, &args)
+    }
+
+    fn apart(self, goal: &Goal) -> String {
+        format!("never the same twice in: {}", self.goal(goal))
     }
 
     /// What a value is called whose type is not at hand: entities go by the caller's names.
@@ -184,14 +189,25 @@ impl View<'_> {
             let args = args.iter().map(|it| it.map_or("_", |it| it.name.as_str()));
             return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
         };
-        let columns = || relation.columns.iter().zip(args);
-        if relation.sentence.is_empty() {
+        self.filled(name, &relation.columns, &relation.sentence, args)
+    }
+
+    /// A sentence with its placeholders filled; the bare atom if there is none.
+    pub(super) fn filled(
+        self,
+        name: &str,
+        columns: &[Column],
+        sentence: &str,
+        args: &[Option<&Datum>],
+    ) -> String {
+        let columns = || columns.iter().zip(args);
+        if sentence.is_empty() {
             let args = columns()
                 .map(|(column, it)| it.map_or("_".into(), |it| (self.names)(column.ty, it.raw)));
             return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
         }
         let mut text = String::new();
-        let mut rest = relation.sentence.as_str();
+        let mut rest = sentence;
         while let Some((before, (key, after))) =
             rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
         {
@@ -208,6 +224,12 @@ impl View<'_> {
         }
         text + rest
     }
+}
+
+/// A text, so much further in.
+pub(super) fn indented(text: &str, depth: usize) -> String {
+    let indent = "  ".repeat(depth);
+    text.lines().map(|it| format!("{indent}{it}\n")).collect()
 }
 
 /// Where a ground comes from, in brackets.
@@ -290,6 +312,7 @@ impl<'v> Page<'v> {
         };
         match &attempt.blocked {
             Blocked::Head => {}
+            Blocked::Apart(it) => line(&view.apart(it)),
             Blocked::Compare(it) => line(&format!("not {}", view.comparison(it))),
             Blocked::Aggregate(it) => line(&format!("not {}", view.tally(it))),
             Blocked::Missing(it) => {

@@ -11,10 +11,10 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
 use super::context::{Choice, Context, match_head};
-use super::data::{Ground, Premise, Proof};
-use crate::derive::rows::Tuple;
+use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings, solve};
 use crate::facts::GAME;
+use crate::rules::tree::{Ground, Premise, Proof};
 use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId};
 
 type Row = (RelId, Tuple);
@@ -60,6 +60,12 @@ impl Context<'_> {
                 self.prove(rel, tuple, self.limits.proof)
             }
         }
+    }
+
+    /// A row that holds, with nothing said of why.
+    pub(super) fn left_open(&self, rel: RelId, tuple: &[i64]) -> Proof {
+        let relation = self.program.relation(rel).name.clone();
+        Proof { relation, tuple: self.tuple(rel, tuple), ground: Ground::Deeper }
     }
 
     /// The proof of a row that holds, `depth` levels of it.
@@ -204,6 +210,7 @@ impl Context<'_> {
         let mut lowest = usize::MAX;
         for &id in &self.program.relation(rel).rules {
             let rule = self.program.rule(id);
+            self.rows.read_for(usize::from(id.0));
             let body = self.named_body(rule);
             let Some(mut bindings) = match_head(rule, &goal, extra_vars(rule, &body)) else {
                 continue;

@@ -7,8 +7,8 @@
 use std::ops::ControlFlow;
 
 use super::context::{Context, match_head};
-use super::data::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::derive::solve::{self, Bindings};
+use crate::rules::tree::{Attempt, Blocked, Datum, Lack, Refutation};
 use crate::rules::{Literal, RelId, Role, Rule};
 
 /// A partial match, and the literal at which it ends.
@@ -81,6 +81,7 @@ impl Context<'_> {
     }
 
     fn attempt(&mut self, rule: &Rule, pattern: &[Option<i64>], depth: usize) -> Attempt {
+        self.rows.read_for(usize::from(rule.id.0));
         let total = rule.body.len();
         let Some(bindings) = match_head(rule, pattern, 0) else {
             let quote = self.quote(rule);
@@ -117,7 +118,8 @@ impl Context<'_> {
                     Some(row) if atom.negated => {
                         Blocked::Present(self.prove(atom.rel, &row, self.proof_depth(depth)))
                     }
-                    _ => Blocked::Missing(self.refute(atom.rel, &pattern, depth)),
+                    Some(_) => Blocked::Apart(self.goal(atom.rel, &pattern)),
+                    None => Blocked::Missing(self.refute(atom.rel, &pattern, depth)),
                 }
             }
         }

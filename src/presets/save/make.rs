@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{Ended, RuleFile, Save, SavedMove, VERSION};
-use crate::derive::explain::why;
+use crate::derive::Exhausted;
+use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
-use crate::game::{Game, PlayError, Record};
+use crate::game::{Game, PlayError, Record, decide};
 use crate::moves::Move;
 use crate::presets::Ruleset;
 use crate::presets::compose::rule_files;
@@ -18,12 +19,30 @@ pub struct Content {
     pub rules: bool,
 }
 
+/// Why a game cannot be saved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MakeError {
+    #[error(
+        "the presets were changed after {plies} plies: a save has one set of presets for all moves"
+    )]
+    Switched { plies: usize },
+    /// A move of the history cannot be played again.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
+}
+
 impl Save {
     /// The save of a game under its rules.
     ///
     /// # Errors
-    /// A move of the history cannot be played again.
-    pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, PlayError> {
+    /// Playing the history again does not lead to the position on the board: the presets were changed
+    /// in between.
+    pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
+        if let Some(plies) = game.switched_at() {
+            return Err(MakeError::Switched { plies });
+        }
         let program = game.program();
         let mut replay = game.branch(0).unwrap_or_else(|| game.clone());
         let start = facts(&replay);
@@ -32,7 +51,7 @@ impl Save {
         let fen = (again.as_ref() == Some(&start)).then_some(fen);
         let mut moves = Vec::new();
         for record in game.history() {
-            let proof = proof(&mut replay, &record.mv);
+            let proof = proof(&mut replay, &record.mv)?;
             let record = replay.play(&record.mv)?.clone();
             moves.push(saved_move(&replay, &record, proof));
         }
@@ -78,13 +97,14 @@ pub(super) fn action_name(program: &Program, mv: &Move) -> String {
     program.tuple_name(program.action(mv.action).rel, &mv.args)
 }
 
-/// Why a move is legal now, without the refutations of what it denies: a checker decides these by
-/// itself.
-fn proof(game: &mut Game, mv: &Move) -> Value {
-    let world = game.world_mut();
-    let rel = world.program().action(mv.action).rel;
-    let proof = why(&world.materialised(), rel, &mv.args);
-    proof.map_or(Value::Null, |it| in_order(&json!(it)))
+/// Why a move is legal now: its proof, or the trial that decided it. The refutations of what they deny
+/// are left out: a checker decides these by itself.
+fn proof(game: &mut Game, mv: &Move) -> Result<Value, Exhausted> {
+    let contract = game.contract().clone();
+    Ok(match decide(game.world_mut(), &contract, mv, Limits::default())?.1 {
+        Finding::Proved(all) => all.first().map_or(Value::Null, |it| in_order(&json!(it))),
+        other => in_order(&json!(other)),
+    })
 }
 
 /// A tree without refutations, keys in alphabetical order.

@@ -22,7 +22,7 @@ use crate::facts::json::JsonError;
 use crate::facts::{Document, SaveError, SavedFact};
 use crate::rules::Source;
 
-pub use make::Content;
+pub use make::{Content, MakeError};
 pub use restore::{Difference, Restored, RulesFrom, Step};
 
 /// The version of the format that is written. Version 1 was a list of facts and no more.
@@ -63,7 +63,8 @@ pub struct SavedMove {
     pub facts: String,
     /// The key of the position after it, for repetitions.
     pub position: String,
-    /// Why it was legal, as the checker of proofs reads it.
+    /// Why it was legal, as the checker of proofs reads it: a proof, or `{"tried": ...}` for what was
+    /// decided by playing it out.
     pub proof: Value,
 }
 
@@ -131,6 +132,11 @@ pub enum RestoreError {
         /// The save has the texts of its rules.
         embedded: bool,
     },
+    #[error(
+        "the save is of a game with the preset {preset}, which is code of another program: it is \
+         not registered here"
+    )]
+    Code { preset: String },
     #[error("the save has no rule texts")]
     NotEmbedded,
     #[error("rule files of the save: {0}")]

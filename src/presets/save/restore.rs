@@ -13,6 +13,7 @@ use crate::facts::{Document, SavedFact};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
 use crate::presets::compose::rule_files;
+use crate::presets::external::FOLDER;
 use crate::presets::{Catalogue, Ruleset, StartError};
 use crate::rules::Source;
 
@@ -106,10 +107,11 @@ impl Save {
         let catalogue = match from {
             RulesFrom::Here | RulesFrom::Changed => catalogue,
             RulesFrom::Save => {
-                own = self.catalogue()?;
+                own = self.catalogue()?.with_code_of(catalogue);
                 &own
             }
         };
+        self.check_code(catalogue)?;
         let rules = catalogue.load(&self.game, &self.presets)?;
         let changed = self.changed_rules(&rules);
         if from != RulesFrom::Changed && self.version > 1 && !changed.is_empty() {
@@ -139,6 +141,16 @@ impl Save {
         }
         let sources = self.rules.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         Catalogue::part(sources).map_err(|it| RestoreError::Embedded(it.to_string()))
+    }
+
+    /// Whether the code that the save's presets call is here.
+    fn check_code(&self, catalogue: &Catalogue) -> Result<(), RestoreError> {
+        let ids = self.rules.iter().filter_map(|it| it.path.strip_prefix(FOLDER));
+        let mut ids = ids.filter_map(|it| it.strip_suffix(".dl"));
+        match ids.find(|it| !catalogue.externals.has(it)) {
+            Some(preset) => Err(RestoreError::Code { preset: preset.to_string() }),
+            None => Ok(()),
+        }
     }
 
     /// The files whose text is not that of the save, or that only one side has.

@@ -19,6 +19,7 @@ impl ast::Effect<'_> {
             Self::Remove(expr) | Self::Rewind(expr) => expr.span,
             Self::Spawn(name) | Self::Veto(name) | Self::Note(name) => name.span,
             Self::Stop(span) => *span,
+            Self::Call { name, .. } => name.span,
         }
     }
 }
@@ -38,6 +39,7 @@ impl<'t> Body<'_, 't> {
                     self.note_outer_name(part);
                 }
             }
+            E::Call { args, .. } => args.iter().for_each(|it| self.note_outer_name(*it)),
             E::Stop(_) => {}
         }
     }
@@ -73,11 +75,15 @@ impl<'t> Body<'_, 't> {
                 for (part, closed) in placeholders(*text) {
                     if !closed {
                         self.cx.report(mistake::stray_brace("text", part.span));
-                        self.poisoned = true;
+                        self.unresolved = true;
                     } else {
                         self.collect_name(part, None, Use::Effect);
                     }
                 }
+                None
+            }
+            E::Call { args, .. } => {
+                args.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
                 None
             }
             E::Rewind(expr) => {
@@ -104,7 +110,7 @@ impl<'t> Body<'_, 't> {
         {
             let wanted = self.cx.subject(Subject::Event(wanted)).name.text;
             self.cx.report(mistake::pass_of_other(atom.name, wanted));
-            self.poisoned = true;
+            self.unresolved = true;
         }
         Some(subject)
     }
@@ -113,7 +119,7 @@ impl<'t> Body<'_, 't> {
         let inside = matches!(event, Event::Raised(_));
         if !inside {
             self.cx.report(mistake::outside_event(word, span));
-            self.poisoned = true;
+            self.unresolved = true;
         }
         inside
     }
@@ -126,7 +132,7 @@ impl<'t> Body<'_, 't> {
                 let declared = self.cx.relation(rel).span;
                 let Role::Input(input) = self.cx.relation(rel).role else {
                     self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
-                    self.poisoned = true;
+                    self.unresolved = true;
                     self.collect_atom(atom, None, Use::Effect, OUTER);
                     return None;
                 };
@@ -140,13 +146,13 @@ impl<'t> Body<'_, 't> {
                     let report =
                         mistake::effect_arity(word, atom.name, counts, atom.span, relation);
                     self.cx.report(report);
-                    self.poisoned = true;
+                    self.unresolved = true;
                     types.clear();
                 }
                 types
             }
             None => {
-                self.poisoned = true;
+                self.unresolved = true;
                 Vec::new()
             }
         };
@@ -195,6 +201,10 @@ impl<'t> Body<'_, 't> {
             (E::Stop(_), _) => Some(Effect::Stop),
             (E::Veto(text), _) => Some(Effect::Veto { message: self.message(*text) }),
             (E::Note(text), _) => Some(Effect::Note { message: self.message(*text) }),
+            (E::Call { name, args }, _) => {
+                let args = args.iter().map(|it| self.var(it.text, OUTER, false)).collect();
+                Some(Effect::Call { name: name.text.to_string(), args })
+            }
             (E::Rewind(expr), _) => {
                 let ty = super::super::program::Type::Int;
                 Some(Effect::Rewind { turns: self.lower_expr(expr, ty, OUTER)? })
@@ -215,7 +225,8 @@ impl<'t> Body<'_, 't> {
     fn message(&mut self, text: Name<'t>) -> Message {
         let mut parts = Vec::new();
         let mut at = 0;
-        for (name, _) in placeholders(text) {
+        // One that is not closed is a mistake that is told elsewhere.
+        for (name, _) in placeholders(text).into_iter().filter(|it| it.1) {
             let start = (name.span.start - text.span.start) as usize - 1;
             if start > at {
                 parts.push(MessagePart::Text(text.text[at..start].to_string()));

@@ -26,7 +26,7 @@ impl<'t> Body<'_, 't> {
         let args = head.map(|head| self.terms(&clause.head, head, OUTER, false, &mut after));
         body.append(&mut after);
         let args = args.flatten()?;
-        if self.poisoned {
+        if self.unresolved {
             return None;
         }
         self.check_bound(&body, &[], &args).then_some((args, body))
@@ -44,7 +44,7 @@ impl<'t> Body<'_, 't> {
                 }
             };
             if lowered.is_none() {
-                self.poisoned = true;
+                self.unresolved = true;
             }
         }
         out
@@ -88,7 +88,7 @@ impl<'t> Body<'_, 't> {
         }
         let terms: Option<Vec<Term>> = terms.into_iter().collect();
         if terms.is_none() {
-            self.poisoned = true;
+            self.unresolved = true;
         }
         terms
     }
@@ -253,7 +253,7 @@ impl<'t> Body<'_, 't> {
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
                 let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
-                if !self.poisoned && !explained {
+                if !self.unresolved && !explained {
                     self.cx.report(mistake::unknown_type(span));
                 }
                 return None;
@@ -362,7 +362,7 @@ impl<'t> Body<'_, 't> {
             match ty {
                 Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
                 Some(_) => {}
-                None if self.poisoned => {}
+                None if self.unresolved => {}
                 None => self.cx.report(mistake::unknown_type(expr.span)),
             }
             exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));

@@ -109,7 +109,7 @@ impl<'t> Body<'_, 't> {
             .collect();
         let effects = effects.into_iter().collect::<Option<Vec<Effect>>>()?;
         let params = params?;
-        if self.poisoned {
+        if self.unresolved {
             return None;
         }
         self.check_reaction(reaction, &params, &body, &effects).then_some((params, body, effects))

@@ -67,7 +67,7 @@ pub(super) struct Body<'c, 't> {
     atoms: usize,
     comparisons: usize,
     /// Something in it could not be resolved: nothing further is concluded from it.
-    pub(super) poisoned: bool,
+    pub(super) unresolved: bool,
     /// It is over a limit: not even looked at further.
     pub(super) too_large: bool,
     made: usize,
@@ -155,7 +155,7 @@ impl<'c, 't> Body<'c, 't> {
             outer: HashSet::new(),
             atoms: 0,
             comparisons: 0,
-            poisoned: false,
+            unresolved: false,
             too_large: false,
             made: 0,
         }
@@ -272,7 +272,7 @@ impl<'c, 't> Body<'c, 't> {
                 let (old, new) = (self.cx.type_name(old), self.cx.type_name(ty));
                 let report = mistake::type_clash(&name, new, span, old, old_span);
                 self.cx.report(report);
-                self.poisoned = true;
+                self.unresolved = true;
             }
             Some(_) => {}
         }
@@ -307,7 +307,7 @@ impl<'c, 't> Body<'c, 't> {
         self.atoms += 1;
         if self.atoms == limits::BODY_ATOMS + 1 {
             self.cx.report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
-            (self.poisoned, self.too_large) = (true, true);
+            (self.unresolved, self.too_large) = (true, true);
         }
     }
 
@@ -315,7 +315,7 @@ impl<'c, 't> Body<'c, 't> {
         self.comparisons += 1;
         if self.comparisons == limits::BODY_COMPARISONS + 1 {
             self.cx.report(mistake::limit(LimitError::BodyComparisons(self.comparisons), span));
-            (self.poisoned, self.too_large) = (true, true);
+            (self.unresolved, self.too_large) = (true, true);
         }
     }
 
@@ -347,10 +347,10 @@ impl<'c, 't> Body<'c, 't> {
                 let report =
                     mistake::arity(atom.name, types.len(), atom.args.len(), atom.span, relation);
                 self.cx.report(report);
-                self.poisoned = true;
+                self.unresolved = true;
             }
-            None => self.poisoned = true,
-            _ if types.contains(&None) => self.poisoned = true,
+            None => self.unresolved = true,
+            _ if types.contains(&None) => self.unresolved = true,
             _ => {}
         }
         let fits = types.len() == atom.args.len();
@@ -395,7 +395,7 @@ impl<'c, 't> Body<'c, 't> {
     fn collect_aggregate(&mut self, aggregate: &Aggregate<'t>, scope: u32) {
         if scope != OUTER {
             self.cx.report(mistake::nested_aggregate(aggregate.span));
-            self.poisoned = true;
+            self.unresolved = true;
             return;
         }
         let scope = mark(aggregate);

@@ -143,6 +143,17 @@ helpers! {
         i64::from(state.step(c, pc as usize))
     }
 
+    /// Turn and registers in one number.
+    fn suspect(state, c, pc, what) {
+        state.suspect(c, pc as usize, (what >> 32) as Turn, what as u32);
+        0
+    }
+
+    fn react(state, c, pc, named) {
+        state.react(c, pc as usize, named as u32);
+        0
+    }
+
     fn chase(state, c, chase, passable) {
         state.chase(c, &c.machine.chases[chase as usize], W::from_low(passable as u64));
         0

@@ -431,10 +431,17 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::Value { .. }
             | Inst::Collect { .. }
             | Inst::EmitTuple { .. }
-            | Inst::Suspect { .. }
-            | Inst::React { .. }
             | Inst::Args { .. } => {
                 self.step(pc);
+            }
+            Inst::Suspect { turn, values } => {
+                let what = i64::from(turn) << 32 | i64::from(values);
+                let args = [pc as i64, what].map(|it| self.b.ins().iconst(I64, it));
+                self.call(call::suspect::<W> as Helper, &args);
+            }
+            Inst::React { named } => {
+                let args = [pc as i64, i64::from(named)].map(|it| self.b.ins().iconst(I64, it));
+                self.call(call::react::<W> as Helper, &args);
             }
             // Part of `stretch`.
             Inst::Halt
@@ -545,15 +552,12 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
         let flags = Self::memory(self.rows_region);
         let used = self.b.ins().load(I64, flags, row, 0);
-        let zero = self.b.ins().iconst(I64, 0);
-        self.b.ins().store(flags, zero, row, 0);
+        self.empty_row(row);
         if entry.support.is_some() {
             let (some, next) = (self.b.create_block(), self.b.create_block());
             self.b.ins().brif(used, some, &[], next, &[]);
             self.b.switch_to_block(some);
-            let place = i64::from(entry.base) << 32 | i64::from(entry.stride);
-            let place = self.b.ins().iconst(I64, place);
-            self.call(call::empty::<W> as Helper, &[place, used]);
+            self.empty(entry, used);
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(next);
         }
@@ -617,6 +621,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let row = self.load_row(address);
         let row = self.b.ins().bor(row, by);
         self.b.ins().store(Self::memory(self.rows_region), row, address, 0);
+    }
+
+    pub(super) fn empty_row(&mut self, address: Value) {
+        let zero = self.b.ins().iconst(I64, 0);
+        self.b.ins().store(Self::memory(self.rows_region), zero, address, 0);
     }
 
     fn row(&mut self, space: Space, at: Place) -> Value {

@@ -4,8 +4,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 
 use super::super::code::{Reg, Space};
-use super::super::machine::{Noted, Place, Sweep, SweepTerm};
+use super::super::machine::{Entry, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
+use super::call::{self, Helper};
 use super::lower::Lower;
 
 /// Rows a stride apart: the address of the first, known to reach to the last member's.
@@ -60,6 +61,23 @@ impl<W: Word> Lower<'_, '_, W> {
         let space = if sweep.frame { Space::Frame } else { Space::Kept };
         let address = self.row_of(space, row);
         self.grow_row(address, found);
+    }
+
+    /// Empties the rows of a relation of the frame that are in use.
+    pub(super) fn empty(&mut self, entry: &Entry, used: Value) {
+        if entry.stride != 1 {
+            let place = i64::from(entry.base) << 32 | i64::from(entry.stride);
+            let place = self.b.ins().iconst(I64, place);
+            self.call(call::empty::<W> as Helper, &[place, used]);
+            return;
+        }
+        let base = Place { base: entry.base, strides: [0, 0], keys: [0, 0] };
+        let rows = self.along(Space::Frame, base, 1, used);
+        self.for_each(used, |it, member| {
+            let address = it.row_along(&rows, member);
+            it.empty_row(address);
+            member
+        });
     }
 
     /// Narrows the accumulator to the members whose row has the bit, or has it not.

@@ -1,0 +1,242 @@
+//! Presets together: every two that go together (and some threes) load, and are played at random.
+//!
+//! What must be so: the rules load and derive; after each half-move the incremental evaluator has the
+//! rows that the referee derives from the facts, and an action writes the same facts under both; every
+//! legal move can be taken and taken back, and playing everything out finds no other moves; a save comes back as the same game; and taking everything
+//! back gives the first hash again. What is played follows from the number of the combination alone.
+//! Deliberately absent: whether the moves are the right ones (vectors and golden games say that).
+
+use crate::game::Game;
+use crate::moves::{LegalityMode, Move, legal_moves_by};
+use crate::presets::save::{Content, Form, RulesFrom, Save};
+use crate::presets::{Catalogue, LoadError, Ruleset};
+
+use super::Referee;
+
+/// The game that combinations are put on top of.
+const GAME: &str = "chess";
+const SCOPES: [&str; 3] = ["white", "black", "both"];
+/// Combinations of an odd number start from here, where everything meets; the others from the start.
+const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+/// Some presets with their scopes, and how they are to be tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Combination {
+    /// Activations: `PRESET:SCOPE`.
+    pub presets: Vec<String>,
+    /// Decides the start and all moves.
+    pub seed: u64,
+    /// Half-moves, at most.
+    pub plies: u32,
+}
+
+/// What became of a combination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Played(Played),
+    /// The registry does not accept it, for this reason.
+    Refused(String),
+    /// It is not as it must be.
+    Failed(String),
+}
+
+/// What was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Played {
+    pub plies: u64,
+    /// Legal moves that were taken and taken back.
+    pub moves: u64,
+    /// Rows that both evaluators gave.
+    pub rows: u64,
+}
+
+impl std::ops::AddAssign for Played {
+    fn add_assign(&mut self, other: Self) {
+        self.plies += other.plies;
+        self.moves += other.moves;
+        self.rows += other.rows;
+    }
+}
+
+/// All pairs of presets: under all nine pairs of scopes with 40 half-moves each, or under one that is
+/// drawn, with 10.
+pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
+    let names: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+    let (mut found, mut seed) = (Vec::new(), 0);
+    for (at, one) in names.iter().enumerate() {
+        for other in &names[at + 1..] {
+            seed += 1;
+            let drawn = Chance(seed).below(9);
+            for scopes in (0..9).filter(|it| full || *it == drawn) {
+                found.push(Combination {
+                    presets: vec![
+                        format!("{one}:{}", SCOPES[scopes / 3]),
+                        format!("{other}:{}", SCOPES[scopes % 3]),
+                    ],
+                    seed: if full { seed * 9 + scopes as u64 } else { seed },
+                    plies: if full { 40 } else { 10 },
+                });
+            }
+        }
+    }
+    found
+}
+
+/// So many threes, drawn with their scopes.
+pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
+    let names: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+    let mut chance = Chance(3);
+    let draw = |seed: u64| {
+        let mut left = names.clone();
+        let mut one = || {
+            let name = left.remove(chance.below(left.len()));
+            format!("{name}:{}", SCOPES[chance.below(3)])
+        };
+        Combination { presets: vec![one(), one(), one()], seed, plies: 20 }
+    };
+    if names.len() < 3 { Vec::new() } else { (1..=count as u64).map(draw).collect() }
+}
+
+impl Combination {
+    /// Tries it.
+    pub fn play(&self, catalogue: &Catalogue) -> Outcome {
+        let rules = match catalogue.load(GAME, &catalogue.with_required(&self.presets)) {
+            Ok(rules) => rules,
+            Err(LoadError::Set(why)) => return Outcome::Refused(why.to_string()),
+            Err(other) => return Outcome::Failed(other.to_string()),
+        };
+        let mut game = match rules.start((self.seed % 2 == 1).then_some(BUSY)) {
+            Ok(game) => game,
+            Err(why) => return Outcome::Failed(why.to_string()),
+        };
+        let walked = Walk { chance: Chance(self.seed), played: Played::default() }
+            .run(&mut game, self.plies)
+            .map_err(|it| format!("{it}, at {}", game.fen()));
+        let whole = walked.and_then(|played| {
+            comes_back(catalogue, &rules, &game, self.seed)?;
+            taken_back(&mut game)?;
+            Ok(played)
+        });
+        whole.map_or_else(Outcome::Failed, Outcome::Played)
+    }
+}
+
+/// A game at random.
+struct Walk {
+    chance: Chance,
+    played: Played,
+}
+
+impl Walk {
+    fn run(mut self, game: &mut Game, plies: u32) -> Result<Played, String> {
+        let mut referee = Referee::new(game);
+        self.compare(game, &mut referee)?;
+        for _ in 0..plies {
+            if game.result().is_some() {
+                break;
+            }
+            let moves = game.legal_moves();
+            if moves.is_empty() {
+                return Err("there is no move and no result".into());
+            }
+            self.judged_alike(game, &moves)?;
+            for mv in &moves {
+                take_and_take_back(game, mv)?;
+                self.played.moves += 1;
+            }
+            let mv = &moves[self.chance.below(moves.len())];
+            referee.take(mv);
+            let played = game.play(mv).map(|it| it.uci.to_string());
+            let uci = played.map_err(|it| format!("a legal move cannot be played: {it}"))?;
+            self.played.plies += 1;
+            self.compare(game, &mut referee).map_err(|it| format!("after {uci}: {it}"))?;
+        }
+        match game.world_mut().broken_key() {
+            Some((rel, _)) => Err(format!("{} breaks its key", game.program().relation(rel).name)),
+            None => Ok(self.played),
+        }
+    }
+
+    /// Playing everything out to see whether it is safe gives the same moves.
+    fn judged_alike(&self, game: &mut Game, moves: &[Move]) -> Result<(), String> {
+        let contract = game.contract().clone();
+        let program = game.program().clone();
+        let simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
+        let differs = |a: &[Move], b: &[Move]| {
+            let only = a.iter().find(|it| !b.contains(it));
+            only.map(|it| program.tuple_name(program.action(it.action).rel, &it.args))
+        };
+        match (differs(moves, &simulated), differs(&simulated, moves)) {
+            (None, None) => Ok(()),
+            (Some(it), _) => Err(format!("{it} is legal, and is not when it is played out")),
+            (None, Some(it)) => Err(format!("{it} is not legal, and is when it is played out")),
+        }
+    }
+
+    fn compare(&mut self, game: &mut Game, referee: &mut Referee) -> Result<(), String> {
+        let rows = referee.follow(game).and_then(|()| referee.compare(game));
+        self.played.rows += rows.map_err(|it| it.what)? as u64;
+        game.check().map_err(|it| it.to_string())
+    }
+}
+
+fn take_and_take_back(game: &mut Game, mv: &Move) -> Result<(), String> {
+    let before = game.hash();
+    let program = game.program().clone();
+    let name = || program.tuple_name(program.action(mv.action).rel, &mv.args);
+    let world = game.world_mut();
+    let mark = world.mark();
+    let taken = world.fire(mv.action, &mv.args);
+    world.rollback(mark);
+    taken.map_err(|it| format!("{} is legal, and refused: {it}", name()))?;
+    match game.hash() == before {
+        true => Ok(()),
+        false => Err(format!("{} leaves a trace when it is taken back", name())),
+    }
+}
+
+/// The save of the game is the save of the game that comes of it.
+fn comes_back(
+    catalogue: &Catalogue,
+    rules: &Ruleset,
+    game: &Game,
+    seed: u64,
+) -> Result<(), String> {
+    let form = if seed % 4 < 2 { Form::Binary } else { Form::Json };
+    let save = |game: &Game, rules: &Ruleset| Save::of(game, rules, Content::default());
+    let bytes = save(game, rules).map_err(|it| format!("no save: {it}"))?.write(form);
+    let (read, doubt) = Save::read(&bytes, GAME).map_err(|it| format!("the save: {it}"))?;
+    if let Some(doubt) = doubt {
+        return Err(format!("the save: {doubt}"));
+    }
+    let restored = read.restore(catalogue, RulesFrom::Here);
+    let restored = restored.map_err(|it| format!("the save does not load: {it}"))?;
+    let again = save(&restored.game, &restored.rules).map_err(|it| format!("no save: {it}"))?;
+    match restored.game.hash() == game.hash() && again.write(form) == bytes {
+        true => Ok(()),
+        false => Err("another game comes of the save".into()),
+    }
+}
+
+/// Every action is taken back, to the hash that was before it.
+fn taken_back(game: &mut Game) -> Result<(), String> {
+    while let Some(record) = game.takeback() {
+        let before = game.history().last().map_or(game.start().hash(), |it| it.hash());
+        if game.hash() != before {
+            return Err(format!("taking {} back changes facts, at {}", record.uci, game.fen()));
+        }
+    }
+    Ok(())
+}
+
+/// Numbers that only look random, the same from each seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((it ^ (it >> 31)) % bound.max(1) as u64) as usize
+    }
+}

@@ -1,0 +1,120 @@
+//! `rulemate verify --pairs`: presets together, each combination played at random.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde::Serialize;
+
+use crate::audit::combine::{Combination, Outcome, Played, pairs, triples};
+use crate::cli::Verdict;
+use crate::cli::args::VerifyArgs;
+use crate::cli::output::{Ink, Out, progress};
+use crate::cli::setup;
+use crate::presets::Catalogue;
+
+/// What became of all combinations of a kind.
+#[derive(Debug, Serialize, Default)]
+struct Tally {
+    what: &'static str,
+    played: usize,
+    refused: usize,
+    failed: usize,
+    half_moves: u64,
+    moves_taken_back: u64,
+    rows_compared: u64,
+    failures: BTreeMap<String, String>,
+}
+
+pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let catalogue = setup::catalogue(&args.rules)?;
+    let mut verdict = Verdict::Fine;
+    let mut kinds = vec![("pairs", pairs(&catalogue, args.full))];
+    if args.triples > 0 {
+        kinds.push(("triples", triples(&catalogue, args.triples)));
+    }
+    for (what, all) in kinds {
+        let bar = progress(all.len() as u64, what);
+        let outcomes = play_all(&catalogue, &all, super::jobs(args), &|| bar.inc(1));
+        bar.finish_and_clear();
+        let tally = count(what, &all, outcomes);
+        verdict = verdict.max(Verdict::of(tally.failed > 0));
+        print(&tally, args.json, out)?;
+        out.flush()?;
+    }
+    Ok(verdict)
+}
+
+/// Plays all combinations on so many threads. Neighbours share their rules, so threads take runs.
+fn play_all(
+    catalogue: &Catalogue,
+    all: &[Combination],
+    jobs: usize,
+    done: &(dyn Fn() + Sync),
+) -> Vec<(usize, Outcome)> {
+    const RUN: usize = 9;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut outcomes = Vec::new();
+        loop {
+            let from = next.fetch_add(RUN, Ordering::Relaxed);
+            if from >= all.len() {
+                return outcomes;
+            }
+            for (at, it) in all.iter().enumerate().skip(from).take(RUN) {
+                outcomes.push((at, it.play(catalogue)));
+                done();
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut outcomes = work();
+        for worker in workers {
+            match worker.join() {
+                Ok(more) => outcomes.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        outcomes
+    })
+}
+
+fn count(what: &'static str, all: &[Combination], outcomes: Vec<(usize, Outcome)>) -> Tally {
+    let mut tally = Tally { what, ..Tally::default() };
+    let mut sum = Played::default();
+    for (at, outcome) in outcomes {
+        match outcome {
+            Outcome::Played(played) => {
+                tally.played += 1;
+                sum += played;
+            }
+            Outcome::Refused(_) => tally.refused += 1,
+            Outcome::Failed(why) => {
+                tally.failed += 1;
+                tally.failures.insert(all[at].presets.join(" "), why);
+            }
+        }
+    }
+    tally.half_moves = sum.plies;
+    tally.moves_taken_back = sum.moves;
+    tally.rows_compared = sum.rows;
+    tally
+}
+
+fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    if json {
+        return out.json_line(tally);
+    }
+    for (presets, why) in &tally.failures {
+        out.line(out.ink(Ink::Bad, format_args!("failed {presets}")))?;
+        out.line(format_args!("  {why}"))?;
+    }
+    let Tally { what, played, refused, failed, .. } = tally;
+    out.line(format_args!("{what}: {played} played, {refused} refused, {failed} failed"))?;
+    out.line(format_args!(
+        "  {} half-moves, {} moves taken and taken back, {} rows compared with datafrog",
+        tally.half_moves, tally.moves_taken_back, tally.rows_compared
+    ))?;
+    Ok(())
+}

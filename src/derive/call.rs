@@ -1,0 +1,394 @@
+//! Code that reactions call: what it is told, and what it may do.
+//!
+//! `call bite(p, n)` hands a [`Moment`] to whoever has registered `bite` for the preset. What it does
+//! there are the effects of reactions, written to the same journal: a veto, or an end of the
+//! transaction, takes them back with everything else. So the code may keep nothing in mind that is
+//! not a fact, or undo and saves would not know of it.
+//! Deliberately absent: who has registered what (`presets`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::rows::Tuple;
+use super::trace::{Done, Said};
+use super::transaction::{Flow, Raised, Refusal};
+use super::world::World;
+use crate::facts::{AttrId, AttrType, EntityId, Value};
+use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
+
+/// Who answers the calls of a program's reactions.
+pub trait Calls: fmt::Debug + Send + Sync {
+    /// Answers a call from the rules of a preset. `false`: it is not known here.
+    fn call(&self, preset: &str, name: &str, moment: &mut Moment<'_>) -> bool;
+}
+
+/// What is wrong with a call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallFault {
+    #[error("nobody has registered that")]
+    Nobody,
+    #[error("there is no {what} {name} there")]
+    Unknown { what: &'static str, name: String },
+    #[error("{name} is no {wanted}")]
+    Type { name: String, wanted: &'static str },
+    #[error("{0}")]
+    Fact(String),
+    #[error("{word} belongs to events that are raised, and this is an action")]
+    Outside { word: &'static str },
+}
+
+/// One call, as a batch of reactions asks for it.
+pub(super) struct Call<'c> {
+    /// What the reaction reacted to, with the arguments as they are.
+    pub(super) event: Event,
+    pub(super) args: &'c Tuple,
+    /// The reaction and the number of its effect.
+    pub(super) by: usize,
+    pub(super) effect: usize,
+    /// The values of the variables that the call names.
+    pub(super) given: &'c Tuple,
+}
+
+impl Call<'_> {
+    /// Has the code do its work. Gives what it did, but for the facts that it changed.
+    pub(super) fn run(&self, world: &mut World, flow: &mut Flow) -> Result<Vec<Done>, Refusal> {
+        let plan = Arc::clone(world.plan());
+        let program = plan.program();
+        let reaction = &program.reactions[self.by];
+        let Some(Effect::Call { name, args }) = reaction.effects.get(self.effect) else {
+            return Ok(Vec::new());
+        };
+        let place = || program.place(reaction.span);
+        let refused =
+            |fault: CallFault| Refusal::Call { place: place(), name: name.clone(), fault };
+        let called = Done::Called { name: name.clone(), args: self.given.clone() };
+        let named = args.iter().map(|it| &reaction.vars[usize::from(it.0)]);
+        let mut given: Vec<(String, Type, i64)> =
+            named.zip(self.given).map(|(it, &raw)| (it.name.clone(), it.ty, raw)).collect();
+        let columns = program.event_columns(self.event);
+        let of_event = columns.iter().zip(self.args);
+        given.extend(of_event.map(|(it, &raw)| (it.name.clone(), it.ty, raw)));
+        let mut moment = Moment {
+            program,
+            world,
+            flow,
+            event: self.event,
+            args: self.args,
+            given,
+            by: self.by,
+            done: vec![called],
+            veto: None,
+            fault: None,
+        };
+        let owner = reaction.owner.and_then(|it| preset_of(program, it)).unwrap_or_default();
+        let known = plan.calls().is_some_and(|it| it.call(owner, name, &mut moment));
+        match (known, moment.fault, moment.veto) {
+            (false, ..) => Err(refused(CallFault::Nobody)),
+            (true, Some(fault), _) => Err(refused(fault)),
+            (true, None, Some(reason)) => {
+                Err(Refusal::Veto { said: Said::plain(place(), &reason) })
+            }
+            (true, None, None) => Ok(moment.done),
+        }
+    }
+}
+
+/// The preset that a file is about.
+fn preset_of(program: &Program, source: u16) -> Option<&str> {
+    let of_file = program.meta.iter().filter(|it| it.span.source == source);
+    of_file.into_iter().find(|it| it.key == "preset").map(|it| it.value.as_str())
+}
+
+/// What code that a reaction calls is told, and what it may do. Names are those of the rules.
+///
+/// Whatever is asked of it that cannot be (a name that the rules do not have, a value of another
+/// type) refuses the whole action, and says so; the code need not look.
+pub struct Moment<'w> {
+    program: &'w Arc<Program>,
+    world: &'w mut World,
+    flow: &'w mut Flow,
+    event: Event,
+    args: &'w Tuple,
+    /// The variables of the call, then the columns of the event.
+    given: Vec<(String, Type, i64)>,
+    by: usize,
+    done: Vec<Done>,
+    veto: Option<String>,
+    fault: Option<CallFault>,
+}
+
+impl fmt::Debug for Moment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Moment").field("event", &self.event()).field("given", &self.given).finish()
+    }
+}
+
+/// What happens.
+impl Moment<'_> {
+    /// The action or event that is under way: `move`, `damage`.
+    pub fn event(&self) -> &str {
+        self.program.event_name(self.event)
+    }
+
+    fn given(&mut self, name: &str) -> Option<(Type, i64)> {
+        let found = self.given.iter().find(|it| it.0 == name).map(|it| (it.1, it.2));
+        if found.is_none() {
+            self.unknown("argument", name);
+        }
+        found
+    }
+
+    /// Whether the call or its event has an argument of that name.
+    pub fn has_arg(&self, name: &str) -> bool {
+        self.given.iter().any(|it| it.0 == name)
+    }
+
+    /// The number that goes by a name: a variable of the call, or a column of the event.
+    pub fn int(&mut self, name: &str) -> i64 {
+        match self.given(name) {
+            Some((Type::Int, raw)) => raw,
+            Some(_) => self.wrong(name, "number", 0),
+            None => 0,
+        }
+    }
+
+    /// The entity that goes by a name.
+    pub fn entity(&mut self, name: &str) -> EntityId {
+        let (none, is_entity) = (EntityId(0), |ty| self.program.schema.is_entity(ty));
+        let found = self.given.iter().find(|it| it.0 == name);
+        match found {
+            Some(&(_, Type::Domain(id), raw)) if is_entity(AttrType::Member(id)) => {
+                EntityId(raw as u32)
+            }
+            Some(_) => self.wrong(name, "entity", none),
+            None => {
+                self.unknown("argument", name);
+                none
+            }
+        }
+    }
+
+    /// Whatever goes by a name, in words: `knight`, `e4`, `3`.
+    pub fn word(&mut self, name: &str) -> String {
+        self.given(name).map(|(ty, raw)| self.program.value_name(ty, raw)).unwrap_or_default()
+    }
+}
+
+/// What is true.
+impl Moment<'_> {
+    /// A fact of an entity.
+    pub fn get(&mut self, entity: EntityId, attribute: &str) -> Option<Value> {
+        let attr = self.attribute(attribute)?;
+        self.world.facts().get(entity, attr)
+    }
+
+    /// A fact of an entity that is a number.
+    pub fn get_int(&mut self, entity: EntityId, attribute: &str) -> Option<i64> {
+        match self.get(entity, attribute)? {
+            Value::Int(it) => Some(it),
+            _ => self.wrong(attribute, "number", None),
+        }
+    }
+
+    /// A fact of an entity in words: `white`, `e4`.
+    pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
+        let attr = self.attribute(attribute)?;
+        let raw = self.world.facts().get_raw(entity, attr)?;
+        match self.program.schema.attribute(attr).ty {
+            AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
+            _ => Some(raw.to_string()),
+        }
+    }
+
+    /// Every row of a relation as it is now, in words: `[["#3", "e4"], ...]`.
+    pub fn rows(&mut self, relation: &str) -> Vec<Vec<String>> {
+        let Some(rel) = self.relation(relation) else { return Vec::new() };
+        let columns = &self.program.relation(rel).columns;
+        let word = |(column, &raw): (&Column, &i64)| self.program.value_name(column.ty, raw);
+        let rows = self.world.tuples(rel);
+        rows.iter().map(|row| columns.iter().zip(row).map(word).collect()).collect()
+    }
+
+    /// The entities in the first column of a relation: `entities("at")` are all that stand on a board.
+    pub fn entities(&mut self, relation: &str) -> Vec<EntityId> {
+        let Some(rel) = self.relation(relation) else { return Vec::new() };
+        let rows = self.world.tuples(rel);
+        let first = rows.iter().filter_map(|row| u32::try_from(*row.first()?).ok());
+        let mut found: Vec<EntityId> = first.map(EntityId).collect();
+        found.dedup();
+        found
+    }
+
+    /// Whether a row holds; `_` is any value, and an entity is written `#3`.
+    pub fn holds(&mut self, relation: &str, row: &[&str]) -> bool {
+        let is = |found: &Vec<String>| {
+            found.len() == row.len() && row.iter().zip(found).all(|(a, b)| *a == "_" || a == b)
+        };
+        self.rows(relation).iter().any(is)
+    }
+}
+
+/// What is done.
+impl Moment<'_> {
+    /// States a fact, in place of the one there was.
+    pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
+        let Some(attr) = self.attribute(attribute) else { return };
+        if let Err(why) = self.world.insert(entity, attr, value.into()) {
+            self.failed(CallFault::Fact(why.to_string()));
+        }
+    }
+
+    /// States a fact whose value is a word: a side, a square, a kind.
+    pub fn set_word(&mut self, entity: EntityId, attribute: &str, word: &str) {
+        let Some(attr) = self.attribute(attribute) else { return };
+        let AttrType::Member(id) = self.program.schema.attribute(attr).ty else {
+            return self.wrong(attribute, "word", ());
+        };
+        let member = self.program.schema.domain(id).member(word);
+        match member.and_then(|it| u16::try_from(it).ok()) {
+            Some(it) => self.set(entity, attribute, Value::Member(it)),
+            None => self.unknown("member", word),
+        }
+    }
+
+    /// Takes a fact back.
+    pub fn retract(&mut self, entity: EntityId, attribute: &str) {
+        if let Some(attr) = self.attribute(attribute) {
+            self.world.retract(entity, attr);
+        }
+    }
+
+    /// Takes everything about an entity back.
+    pub fn remove(&mut self, entity: EntityId) {
+        self.world.remove(entity);
+    }
+
+    /// A new entity; none if there is no room, which refuses the action.
+    pub fn spawn(&mut self) -> Option<EntityId> {
+        if self.world.facts().room() == 0 {
+            self.failed(CallFault::Fact("there is no room for another entity".into()));
+            return None;
+        }
+        let entity = self.world.create();
+        self.done.push(Done::Spawned(entity));
+        Some(entity)
+    }
+
+    /// Has an event happen once the batch is over.
+    pub fn raise(&mut self, event: &str, args: &[Value]) {
+        let Some((event, args)) = self.event_row(event, args) else { return };
+        self.flow.raised.push_back(Raised { event, args: args.clone(), by: self.by });
+        self.done.push(Done::Raised { event, args });
+    }
+
+    /// Shows an event to whoever watches.
+    pub fn emit(&mut self, event: &str, args: &[Value]) {
+        if let Some((event, args)) = self.event_row(event, args) {
+            self.done.push(Done::Emitted { event, args });
+        }
+    }
+
+    /// Nothing more comes of the event after this batch.
+    pub fn stop(&mut self) {
+        if self.is_raised("stop") {
+            self.flow.stop = true;
+            self.done.push(Done::Stopped);
+        }
+    }
+
+    /// What comes of the event after this batch sees another number in that column.
+    pub fn pass(&mut self, column: &str, value: i64) {
+        if !self.is_raised("pass") {
+            return;
+        }
+        let columns = self.program.event_columns(self.event);
+        let Some(at) = columns.iter().position(|it| it.name == column && it.ty == Type::Int) else {
+            return self.unknown("number column", column);
+        };
+        let mut args = self.flow.pass.take().unwrap_or_else(|| self.args.clone());
+        args[at] = value;
+        self.flow.pass = Some(args.clone());
+        self.done.push(Done::Passed { args });
+    }
+
+    /// Refuses the action, for this reason.
+    pub fn veto(&mut self, reason: &str) {
+        self.veto.get_or_insert_with(|| reason.into());
+    }
+
+    /// Adds a line to the record of the action.
+    pub fn note(&mut self, text: &str) {
+        let place = self.program.place(self.program.reactions[self.by].span);
+        self.done.push(Done::Noted { said: Said::plain(place, text) });
+    }
+}
+
+impl Moment<'_> {
+    fn attribute(&mut self, name: &str) -> Option<AttrId> {
+        let found = self.program.schema.attribute_named(name);
+        if found.is_none() {
+            self.unknown("attribute", name);
+        }
+        found
+    }
+
+    fn relation(&mut self, name: &str) -> Option<RelId> {
+        let found = self.program.relation_named(name);
+        if found.is_none() {
+            self.unknown("relation", name);
+        }
+        found
+    }
+
+    /// The arguments of an event as raw values.
+    fn event_row(&mut self, name: &str, args: &[Value]) -> Option<(EventId, Tuple)> {
+        let Some(event) = self.program.event_named(name) else {
+            self.unknown("event", name);
+            return None;
+        };
+        let columns = &self.program.event(event).columns;
+        let raws = columns.iter().zip(args).map(|(it, arg)| raw(self.program, it.ty, arg));
+        match raws.collect::<Option<Tuple>>().filter(|_| columns.len() == args.len()) {
+            Some(row) => Some((event, row)),
+            None => self.wrong(name, "event of such arguments", None),
+        }
+    }
+
+    fn is_raised(&mut self, word: &'static str) -> bool {
+        let raised = matches!(self.event, Event::Raised(_));
+        if !raised {
+            self.failed(CallFault::Outside { word });
+        }
+        raised
+    }
+
+    fn unknown(&mut self, what: &'static str, name: &str) {
+        self.failed(CallFault::Unknown { what, name: name.into() });
+    }
+
+    fn wrong<T>(&mut self, name: &str, wanted: &'static str, instead: T) -> T {
+        self.failed(CallFault::Type { name: name.into(), wanted });
+        instead
+    }
+
+    /// The first fault is what is told.
+    fn failed(&mut self, fault: CallFault) {
+        self.fault.get_or_insert(fault);
+    }
+}
+
+/// A value as rules keep it, if it is of the type.
+fn raw(program: &Program, ty: Type, value: &Value) -> Option<i64> {
+    match (ty, value) {
+        (Type::Int, Value::Int(it)) => Some(*it),
+        (Type::Domain(id), Value::Entity(it)) => {
+            program.schema.is_entity(AttrType::Member(id)).then_some(i64::from(it.0))
+        }
+        (Type::Domain(id), Value::Member(it)) => {
+            (usize::from(*it) < program.schema.domain(id).size()).then_some(i64::from(*it))
+        }
+        (Type::Domain(id), Value::Text(it)) => program.schema.domain(id).member(it),
+        (Type::Domain(_), Value::Bool(it)) => Some(i64::from(*it)),
+        _ => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! Trials: an action is played out and taken back, and what it would do is told step by step, with
+//! what is then so.
+//!
+//! Each step is the justification of its effects: the reaction, the values of its variables, and the
+//! event that it reacted to. Deliberately absent: which actions are decided so.
+
+use std::sync::Arc;
+
+use super::{Limits, why_not_within, why_within};
+use crate::derive::trace::{Done, Step, Trace};
+use crate::derive::{Exhausted, Refusal, World};
+use crate::rules::tree::{Binding, Datum, Effect, Goal, Outcome, Quote, Reacted, Trial};
+use crate::rules::{ActionId, Event, EventId, Program, RelId};
+
+/// An action to be played out, and what must not come of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    pub action: ActionId,
+    pub args: &'a [i64],
+    /// The relation whose row has this action played out, where its kind is decided by rules.
+    pub because: Option<RelId>,
+    /// The relation that holds of whoever may not leave the game so.
+    pub untenable: RelId,
+    /// Who takes the action.
+    pub mover: i64,
+}
+
+/// What the action would do and come to. `None` if it may not even be tried.
+///
+/// # Errors
+/// Telling it took more than the limits allow.
+pub fn try_out(
+    world: &mut World,
+    case: Case<'_>,
+    limits: Limits,
+) -> Result<Option<Trial>, Exhausted> {
+    let program = Arc::clone(world.program());
+    let action = program.action(case.action);
+    let (tried, because) = {
+        let rows = world.materialised();
+        let because = match case.because {
+            Some(rel) => why_within(&rows, rel, case.args, limits)?,
+            None => None,
+        };
+        match why_within(&rows, action.tries.unwrap_or(action.rel), case.args, limits)? {
+            Some(tried) => (tried, because),
+            None => return Ok(None),
+        }
+    };
+    let mark = world.mark();
+    let (trace, done) = world.try_traced(case.action, case.args);
+    let outcome = match done {
+        Ok(()) => outcome(world, case, limits),
+        Err(Refusal::Veto { .. }) => Ok(Outcome::Refused),
+        Err(other) => Ok(Outcome::Endless { reason: other.to_string() }),
+    };
+    world.rollback(mark);
+    let outcome = outcome?;
+    let (relation, args) = (program.relation(action.rel), case.args);
+    let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
+    let steps = steps(&program, &trace);
+    Ok(Some(Trial { action, tried, because, steps, outcome }))
+}
+
+/// What holds after the action.
+fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome, Exhausted> {
+    let program = Arc::clone(world.program());
+    let rows = world.materialised();
+    if let Some(proof) = why_within(&rows, case.untenable, &[case.mover], limits)? {
+        return Ok(Outcome::Untenable(proof));
+    }
+    let relation = program.relation(case.untenable);
+    let goal = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, &[case.mover]));
+    // That nothing stands against it is told as premises are: one level of it.
+    let limits = Limits { refutation: 1, ..limits };
+    let refutation = why_not_within(&rows, case.untenable, &[Some(case.mover)], limits)?;
+    Ok(Outcome::Tenable { goal, refutation })
+}
+
+/// The steps of a trace in words.
+pub fn steps(program: &Program, trace: &Trace) -> Vec<Reacted> {
+    trace.steps.iter().map(|it| reacted(program, it)).collect()
+}
+
+fn reacted(program: &Program, step: &Step) -> Reacted {
+    let reaction = &program.reactions[step.reaction];
+    let named = reaction.named();
+    let bindings = named.iter().zip(&step.values).filter_map(|(var, &raw)| {
+        let var = reaction.vars.get(usize::from(var.0))?;
+        let value = Datum::of(program, var.ty, raw);
+        Some(Binding { var: var.name.clone(), value })
+    });
+    Reacted {
+        event: program.event_name(step.event).to_owned(),
+        args: Datum::row(program, program.event_columns(step.event), &step.args),
+        depth: step.depth,
+        reaction: Quote::of(program, step.reaction, reaction.span),
+        bindings: bindings.collect(),
+        effects: step.done.iter().map(|it| effect(program, step.event, it)).collect(),
+    }
+}
+
+fn effect(program: &Program, event: Event, done: &Done) -> Effect {
+    let raised = |event: EventId, args: &[i64]| {
+        let declared = program.event(event);
+        (declared.name.clone(), Datum::row(program, &declared.columns, args))
+    };
+    match done {
+        Done::Changed(it) => Effect::changed(program, *it),
+        Done::Spawned(it) => Effect::Spawned { entity: it.0 },
+        Done::Raised { event, args } => {
+            let (event, args) = raised(*event, args);
+            Effect::Raised { event, args }
+        }
+        Done::Stopped => Effect::Stopped,
+        Done::Passed { args } => {
+            Effect::Passed { args: Datum::row(program, program.event_columns(event), args) }
+        }
+        Done::Emitted { event, args } => {
+            let (event, args) = raised(*event, args);
+            Effect::Emitted { event, args }
+        }
+        Done::Noted { said } => Effect::Noted { said: said.text.clone() },
+        Done::Vetoed { said } => Effect::Vetoed { said: said.text.clone() },
+        Done::Rewound { turns } => Effect::Rewound { turns: *turns },
+        Done::Called { name, .. } => Effect::Called { name: name.clone() },
+    }
+}

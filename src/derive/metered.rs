@@ -1,0 +1,88 @@
+//! Rows that are read on a budget. Explanations and questions search finished rows, and rule text
+//! comes from strangers: whoever has read too much finds nothing more, and is told so at the end.
+
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+
+use super::budget::{Exhausted, Resource};
+use super::rows::Rows;
+use crate::rules::{Program, RelId};
+
+/// See the module's head.
+pub(super) struct Metered<'r> {
+    rows: &'r dyn Rows,
+    left: Cell<u64>,
+    /// Who reads: the number of a rule, or of a reaction after them; and what was left as it began.
+    reader: Cell<(usize, u64)>,
+    /// Rows read, by reader.
+    spent: RefCell<Vec<u64>>,
+}
+
+impl<'r> Metered<'r> {
+    /// As many looks and rows as that may be had of the rows.
+    pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
+        let program = rows.program();
+        // What is read for nobody is in the last place.
+        let readers = program.rules.len() + program.reactions.len() + 1;
+        let spent = RefCell::new(vec![0; readers]);
+        Self { rows, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }
+    }
+
+    /// What is read from now on is read for that rule, or that reaction after the rules.
+    pub(super) fn read_for(&self, reader: usize) {
+        let (before, since) = self.reader.replace((reader, self.left.get()));
+        if let Some(spent) = self.spent.borrow_mut().get_mut(before) {
+            *spent += since - self.left.get();
+        }
+    }
+
+    /// What was read is all that there is.
+    ///
+    /// # Errors
+    /// The budget ran out; the rule that spent most of it.
+    pub(super) fn check(&self) -> Result<(), Exhausted> {
+        if self.left.get() > 0 {
+            return Ok(());
+        }
+        self.read_for(self.reader.get().0);
+        let spent = self.spent.borrow();
+        let most = (0..spent.len()).max_by_key(|&it| spent[it]).unwrap_or_default();
+        Err(Exhausted::new(self.program(), Resource::Steps, most))
+    }
+
+    /// Takes one step; whether there was one left.
+    fn step(&self) -> bool {
+        let left = self.left.get().saturating_sub(1);
+        self.left.set(left);
+        left > 0
+    }
+}
+
+impl Rows for Metered<'_> {
+    fn program(&self) -> &Program {
+        self.rows.program()
+    }
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
+        self.step() && self.rows.contains(rel, tuple)
+    }
+
+    fn for_each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut found = ControlFlow::Continue(());
+        if self.step() {
+            let _ = self.rows.for_each(rel, pattern, &mut |row| {
+                if !self.step() {
+                    return ControlFlow::Break(());
+                }
+                found = f(row);
+                found
+            });
+        }
+        found
+    }
+}

@@ -1,0 +1,174 @@
+//! Facts as they are typed: `attacks(e4, d5)`, read into rows of a relation.
+//!
+//! A square in the place of a piece means every piece that stands there; `_` means anything.
+
+use crate::derive::Exhausted;
+use crate::facts::nearest;
+use crate::moves::notation::MoveError;
+use crate::rules::{Column, Program, RelId, Type};
+
+use super::play::Game;
+use super::refusal::PlayError;
+
+/// A question about a relation: patterns of rows (`None` is anything), any of which may hold. There
+/// is none if a square was given for a piece and nothing stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) rel: RelId,
+    pub(super) patterns: Vec<Vec<Option<i64>>>,
+}
+
+/// As many members of a domain as are listed.
+const LISTED: usize = 12;
+
+/// Why a question cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QuestionError {
+    #[error("{0}")]
+    Move(#[from] MoveError),
+    #[error("of a turn only the last action may be illegal: {0}")]
+    Before(Box<PlayError>),
+    #[error("`{0}` is not a fact")]
+    Fact(String),
+    #[error("no relation `{name}` in the rules of this game{}", meant(.near))]
+    Relation { name: String, near: Option<String> },
+    #[error("{relation} has {} columns, not {given}: {relation}({})", columns.len(), columns.join(", "))]
+    Columns { relation: String, columns: Vec<String>, given: usize },
+    #[error("`{value}` is no value of the column `{column}`")]
+    Value { column: String, value: String, expected: String },
+    #[error("there is no square {0} on this board")]
+    Square(String),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
+}
+
+fn meant(near: &Option<String>) -> String {
+    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+}
+
+impl QuestionError {
+    /// What to write instead.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Move(_) => "write a move in UCI (e2e4) or SAN (e4)".into(),
+            Self::Before(_) => "write the actions of one turn, with commas between them".into(),
+            Self::Fact(_) => "write RELATION(ARG, ...), as in attacks(e4, d5)".into(),
+            Self::Relation { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            Self::Relation { near: None, .. } => {
+                "relations are declared in rules/*.dl by .decl, .input, .static and .action".into()
+            }
+            Self::Columns { relation, columns, .. } => {
+                format!("write {relation}({}), with _ for anything", columns.join(", "))
+            }
+            Self::Value { expected, .. } => format!("write {expected}"),
+            Self::Limit(_) => {
+                "the rules ask for too much; --depth asks for less of the tree".into()
+            }
+            Self::Square(_) => "write a square by its file and its rank, as in e4".into(),
+        }
+    }
+}
+
+impl Game {
+    /// Reads a fact.
+    ///
+    /// # Errors
+    /// The text is no fact of this program: no such relation, not its columns, no such value.
+    pub(super) fn read_fact(&mut self, text: &str) -> Result<Asked, QuestionError> {
+        let program = self.program().clone();
+        let (name, args) = split(text).ok_or_else(|| QuestionError::Fact(text.into()))?;
+        let rel = program.relation_named(name).ok_or_else(|| {
+            let near = nearest(name, program.relations.iter().map(|it| it.name.as_str()));
+            QuestionError::Relation { name: name.into(), near: near.map(String::from) }
+        })?;
+        let columns = &program.relation(rel).columns;
+        if columns.len() != args.len() {
+            let (relation, given) = (name.to_owned(), args.len());
+            let columns = columns.iter().map(|it| it.name.clone()).collect();
+            return Err(QuestionError::Columns { relation, columns, given });
+        }
+        let mut patterns = vec![Vec::new()];
+        for (column, arg) in columns.iter().zip(args) {
+            let values = self.values(&program, column, arg)?;
+            patterns = patterns
+                .iter()
+                .flat_map(|row| values.iter().map(move |it| [row.as_slice(), &[*it]].concat()))
+                .collect();
+        }
+        Ok(Asked { rel, patterns })
+    }
+
+    /// The values that an argument may stand for.
+    fn values(
+        &mut self,
+        program: &Program,
+        column: &Column,
+        arg: &str,
+    ) -> Result<Vec<Option<i64>>, QuestionError> {
+        if arg == "_" {
+            return Ok(vec![None]);
+        }
+        let contract = self.contract().clone();
+        if Some(column.ty) == contract.entity_type(program)
+            && let Some(square) = program.schema.domain(contract.board.domain).member(arg)
+        {
+            let rows = self.world_mut().matching(contract.at.rel, &[None, Some(square)]);
+            return Ok(rows.iter().map(|row| row.first().copied()).collect());
+        }
+        let bare = arg.trim_matches('"').trim_start_matches('\'');
+        let raw = match column.ty {
+            Type::Domain(id) => program.schema.domain(id).member(bare),
+            Type::Int => bare.parse().ok(),
+            Type::Text => program.texts.iter().position(|it| it == bare).map(|it| it as i64),
+        };
+        let none = || QuestionError::Value {
+            column: column.name.clone(),
+            value: arg.into(),
+            expected: expected(program, column.ty),
+        };
+        Ok(vec![Some(raw.ok_or_else(none)?)])
+    }
+}
+
+/// The relation's name and the arguments, blanks removed. A flag may be written without brackets.
+fn split(text: &str) -> Option<(&str, Vec<&str>)> {
+    let text = text.trim().trim_end_matches('.');
+    let Some((name, rest)) = text.split_once('(') else {
+        let is_name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        return is_name.then(|| (text, Vec::new()));
+    };
+    let inner = rest.trim_end().strip_suffix(')')?.trim();
+    let args = match inner {
+        "" => Vec::new(),
+        _ => inner.split(',').map(str::trim).collect(),
+    };
+    Some((name.trim(), args))
+}
+
+fn expected(program: &Program, ty: Type) -> String {
+    match ty {
+        Type::Domain(id) => {
+            let domain = program.schema.domain(id);
+            let members = domain.size().min(LISTED) as i64;
+            let names: Vec<String> = (0..members).map(|it| domain.member_name(it)).collect();
+            let more = if domain.size() > LISTED { ", ..." } else { "" };
+            format!("one of {}{more}", names.join(", "))
+        }
+        Type::Int => "a number".to_owned(),
+        Type::Text => "a text that the rules mention".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn facts_are_split() {
+        assert_eq!(split("attacks( e4 ,d5)."), Some(("attacks", vec!["e4", "d5"])));
+        assert_eq!(split("in_check()"), Some(("in_check", vec![])));
+        assert_eq!(split("in_check"), Some(("in_check", vec![])));
+        assert_eq!(split("attacks(e4"), None);
+        assert_eq!(split("e4 e5"), None);
+    }
+}

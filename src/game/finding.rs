@@ -1,0 +1,155 @@
+//! What decides a move, found out: a proof, a refutation, or the trial of an action that its rules do
+//! not decide alone; and findings in words, with the names that the game has for things.
+
+use std::collections::HashMap;
+
+use crate::derive::explain::{
+    Case, Effect, Finding, Limits, Outcome, Proof, Trial, View, try_out, why_not_within, why_within,
+};
+use crate::derive::{Exhausted, World};
+use crate::facts::{AttrId, EntityId};
+use crate::moves::{Contract, Decision, Move, is_tried};
+use crate::rules::{RelId, Type};
+
+use super::names::{Lookup, value_name};
+
+/// The proofs of all rows that match.
+pub(super) fn prove(
+    world: &mut World,
+    rel: RelId,
+    pattern: &[Option<i64>],
+    limits: Limits,
+) -> Result<Vec<Proof>, Exhausted> {
+    let rows = world.matching(rel, pattern);
+    let all = world.materialised();
+    rows.iter().filter_map(|row| why_within(&all, rel, row, limits).transpose()).collect()
+}
+
+/// What decides a move of a position that is not over: whether it is legal, and why.
+///
+/// # Errors
+/// Finding it out took more than the limits allow.
+pub fn decide(
+    world: &mut World,
+    contract: &Contract,
+    mv: &Move,
+    limits: Limits,
+) -> Result<(bool, Finding), Exhausted> {
+    if !is_tried(world, contract, mv) {
+        return by_rules(world, world.program().action(mv.action).rel, mv, limits);
+    }
+    let because = match contract.decisions[usize::from(mv.action.0)] {
+        Decision::Except(odd) => Some(odd),
+        Decision::Rules | Decision::Simulation => None,
+    };
+    match trial(world, contract, mv, because, limits)? {
+        Some(it) => {
+            let legal = matches!(it.outcome, Outcome::Tenable { .. });
+            Ok((legal, Finding::Tried(Box::new(it))))
+        }
+        None => {
+            let action = world.program().action(mv.action);
+            by_rules(world, action.tries.unwrap_or(action.rel), mv, limits)
+        }
+    }
+}
+
+/// What an action would do; `None` if it may not be tried.
+pub(super) fn trial(
+    world: &mut World,
+    contract: &Contract,
+    mv: &Move,
+    because: Option<RelId>,
+    limits: Limits,
+) -> Result<Option<Trial>, Exhausted> {
+    let mover = contract.mover(world.facts()).unwrap_or_default();
+    let case =
+        Case { action: mv.action, args: &mv.args, because, untenable: contract.untenable, mover };
+    try_out(world, case, limits)
+}
+
+fn by_rules(
+    world: &mut World,
+    rel: RelId,
+    mv: &Move,
+    limits: Limits,
+) -> Result<(bool, Finding), Exhausted> {
+    let rows = world.materialised();
+    if let Some(proof) = why_within(&rows, rel, &mv.args, limits)? {
+        return Ok((true, Finding::Proved(vec![proof])));
+    }
+    let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
+    let refutation = why_not_within(&rows, rel, &pattern, limits)?;
+    Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))))
+}
+
+/// Findings about one position in words.
+pub(super) struct Teller<'a> {
+    pub(super) world: &'a World,
+    pub(super) contract: &'a Contract,
+}
+
+impl Teller<'_> {
+    /// The finding as an indented tree.
+    pub(super) fn tree(&self, finding: &Finding) -> String {
+        match finding {
+            Finding::Proved(all) => self.now(|view| all.iter().map(|it| it.render(view)).collect()),
+            Finding::Refuted(all) => {
+                self.now(|view| all.iter().map(|it| it.render(view)).collect())
+            }
+            Finding::Tried(it) => self.around(it, |before, after| it.render(before, after)),
+            Finding::Unfounded => String::new(),
+        }
+    }
+
+    /// What stands against a move, in a line.
+    pub(super) fn reason(&self, finding: &Finding) -> Option<String> {
+        match finding {
+            Finding::Proved(_) | Finding::Unfounded => None,
+            Finding::Refuted(all) => {
+                let first = all.first()?;
+                self.now(|view| first.reason(view).or_else(|| Some(first.summary(view))))
+            }
+            Finding::Tried(it) => self.around(it, |before, after| it.reason(before, after)),
+        }
+    }
+
+    /// What an action that was tried does that is more than facts: notes, events, what is stopped.
+    pub(super) fn told(&self, finding: &Finding) -> Vec<String> {
+        match finding {
+            Finding::Tried(it) => self.now(|view| it.told(view)),
+            Finding::Proved(_) | Finding::Refuted(_) | Finding::Unfounded => Vec::new(),
+        }
+    }
+
+    /// With the names of the position.
+    pub(super) fn now<T>(&self, f: impl FnOnce(View<'_>) -> T) -> T {
+        let facts = |entity, attr| self.world.facts().get_raw(entity, attr);
+        self.named(&facts, f)
+    }
+
+    /// With the names of the position, and with those after what a trial changes.
+    fn around<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+        let schema = &self.world.program().schema;
+        let effects = trial.steps.iter().flat_map(|it| &it.effects);
+        let changes = effects.filter_map(|it| match it {
+            Effect::Changed { entity, attribute, new, .. } => {
+                let attr = schema.attribute_named(attribute)?;
+                Some(((EntityId(*entity), attr), new.as_ref().map(|it| it.raw)))
+            }
+            _ => None,
+        });
+        let changes: HashMap<(EntityId, AttrId), Option<i64>> = changes.collect();
+        let facts = |entity, attr| {
+            let now = || self.world.facts().get_raw(entity, attr);
+            changes.get(&(entity, attr)).copied().unwrap_or_else(now)
+        };
+        self.now(|before| self.named(&facts, |after| f(before, after)))
+    }
+
+    fn named<T>(&self, facts: Lookup<'_>, f: impl FnOnce(View<'_>) -> T) -> T {
+        let program = self.world.program();
+        let names = |ty: Type, raw: i64| value_name(program, facts, self.contract, ty, raw);
+        f(View { program, names: &names, negations: false })
+    }
+}

@@ -1,0 +1,185 @@
+//! What is told of an action that was played, as plain data with names: for event streams, comments in
+//! game files, and whoever shows effects. Nothing of it is made before somebody asks.
+//!
+//! Deliberately absent: proofs of the action (saves have them), and what is kept (`record`).
+
+use serde::Serialize;
+
+use crate::derive::{Done, Step};
+use crate::facts::{AttrId, AttrType, BOOL, Change, Snapshot};
+use crate::rules::{Event, Program, Type};
+
+use super::names::value_name;
+use super::play::Game;
+use super::record::Record;
+
+/// An action with all that it did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Told {
+    pub uci: String,
+    pub san: String,
+    /// What each reaction did, in its order; none where an action did what its core rules say and no
+    /// more.
+    pub steps: Vec<ToldStep>,
+    /// The facts that are other than before.
+    pub facts: Vec<ToldFact>,
+    /// Effects for whoever shows the game.
+    pub emitted: Vec<ToldEvent>,
+    pub notes: Vec<String>,
+    /// How the game ended with it, if it is the last action so far and did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+/// One solution of one reaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToldStep {
+    /// Whose reaction it is; none for the core and the game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    pub stage: String,
+    /// What it reacted to.
+    pub on: ToldEvent,
+    /// The place of the reaction.
+    pub place: String,
+    pub did: Vec<ToldEffect>,
+}
+
+/// An action or an event with its arguments in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToldEvent {
+    pub name: String,
+    pub args: Vec<(String, String)>,
+}
+
+/// One thing that a reaction did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToldEffect {
+    Changed(ToldFact),
+    Spawned(u32),
+    Raised(ToldEvent),
+    Stopped,
+    Passed(ToldEvent),
+    Emitted(ToldEvent),
+    Noted(String),
+    Rewound(i64),
+    Called(String),
+    Vetoed(String),
+}
+
+/// A fact that is other than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToldFact {
+    pub entity: u32,
+    pub attribute: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is: Option<String>,
+}
+
+impl Game {
+    /// What is told of the action of that number, the first being 0.
+    pub fn told(&self, at: usize) -> Option<Told> {
+        let record = self.history().get(at)?;
+        let before = record.base().unwrap_or_else(|| match at.checked_sub(1) {
+            Some(earlier) => &self.history()[earlier].snapshot,
+            None => self.start(),
+        });
+        let (program, contract) = self.rules_of(record);
+        let teller = Teller { program, before, contract, record };
+        let steps: Vec<ToldStep> =
+            record.trace().iter().flat_map(|it| &it.steps).map(|it| teller.step(it)).collect();
+        let emitted = |it: &ToldEffect| match it {
+            ToldEffect::Emitted(event) => Some(event.clone()),
+            _ => None,
+        };
+        let is_last = at + 1 == self.history().len();
+        let result = self.result().filter(|_| is_last).map(ToString::to_string);
+        Some(Told {
+            uci: record.uci.to_string(),
+            san: record.san.to_string(),
+            emitted: steps.iter().flat_map(|it| &it.did).filter_map(emitted).collect(),
+            facts: before.diff(&record.snapshot).iter().map(|it| teller.fact(it)).collect(),
+            notes: record.notes().iter().map(ToString::to_string).collect(),
+            steps,
+            result,
+        })
+    }
+}
+
+struct Teller<'g> {
+    program: &'g Program,
+    contract: &'g crate::moves::Contract,
+    before: &'g Snapshot,
+    record: &'g Record,
+}
+
+impl Teller<'_> {
+    fn step(&self, step: &Step) -> ToldStep {
+        let reaction = &self.program.reactions[step.reaction];
+        let mut meta = self.program.meta.iter().filter(|it| Some(it.span.source) == reaction.owner);
+        ToldStep {
+            preset: meta.find(|it| it.key == "preset").map(|it| it.value.clone()),
+            stage: self.program.stage(reaction.stage).name.clone(),
+            on: self.event(step.event, &step.args),
+            place: self.program.place(reaction.span),
+            did: step.done.iter().map(|it| self.effect(it, step)).collect(),
+        }
+    }
+
+    fn effect(&self, done: &Done, step: &Step) -> ToldEffect {
+        match done {
+            Done::Changed(it) => ToldEffect::Changed(self.fact(it)),
+            Done::Spawned(it) => ToldEffect::Spawned(it.0),
+            Done::Raised { event, args } => {
+                ToldEffect::Raised(self.event(Event::Raised(*event), args))
+            }
+            Done::Stopped => ToldEffect::Stopped,
+            Done::Passed { args } => ToldEffect::Passed(self.event(step.event, args)),
+            Done::Emitted { event, args } => {
+                ToldEffect::Emitted(self.event(Event::Raised(*event), args))
+            }
+            Done::Noted { said } => ToldEffect::Noted(said.render(&|ty, raw| self.name(ty, raw))),
+            Done::Rewound { turns } => ToldEffect::Rewound(*turns),
+            Done::Called { name, .. } => ToldEffect::Called(name.clone()),
+            Done::Vetoed { said } => ToldEffect::Vetoed(said.render(&|ty, raw| self.name(ty, raw))),
+        }
+    }
+
+    fn event(&self, event: Event, args: &[i64]) -> ToldEvent {
+        let columns = self.program.event_columns(event).iter().zip(args);
+        ToldEvent {
+            name: self.program.event_name(event).to_string(),
+            args: columns.map(|(it, &raw)| (it.name.clone(), self.name(it.ty, raw))).collect(),
+        }
+    }
+
+    /// Pieces by their names before the action; those that are new, by what they are after it.
+    fn name(&self, ty: Type, raw: i64) -> String {
+        let facts = |entity, attr| {
+            let then = self.before.get_raw(entity, attr);
+            then.or_else(|| self.record.snapshot.get_raw(entity, attr))
+        };
+        value_name(self.program, &facts, self.contract, ty, raw)
+    }
+
+    fn fact(&self, change: &Change) -> ToldFact {
+        let attribute = self.program.schema.attribute(change.attr);
+        ToldFact {
+            entity: change.entity.0,
+            attribute: attribute.name.clone(),
+            was: change.old.map(|it| self.value(change.attr, it)),
+            is: change.new.map(|it| self.value(change.attr, it)),
+        }
+    }
+
+    fn value(&self, attr: AttrId, raw: i64) -> String {
+        match self.program.schema.attribute(attr).ty {
+            AttrType::Member(BOOL) => (raw != 0).to_string(),
+            AttrType::Member(id) => self.program.schema.domain(id).member_name(raw),
+            AttrType::Int | AttrType::Entity | AttrType::Text => raw.to_string(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a preset takes and where it takes hold, read from its checked rules: for lists and pages.
+//!
+//! Deliberately absent: what it does in a game, and whatever needs plans.
+
+use super::activation::{OptionEntry, Request, scope_names};
+use super::catalogue::{Catalogue, LoadError, PresetEntry};
+use crate::rules::{Event, Program, Role, compile};
+
+/// A preset in particulars.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Particulars {
+    pub options: Vec<OptionEntry>,
+    /// Whom it can be active for.
+    pub scopes: Vec<String>,
+    /// What it states about pieces and about the game.
+    pub attributes: Vec<String>,
+    /// The relations of others that it adds to.
+    pub adds_to: Vec<String>,
+    /// What it reacts to, each with the stage: `damage in absorb`.
+    pub reacts_to: Vec<String>,
+}
+
+impl Catalogue {
+    /// A preset in particulars, as part of a game.
+    ///
+    /// # Errors
+    /// Its rules do not compile with those of the game.
+    pub fn particulars(&self, game: &str, preset: &PresetEntry) -> Result<Particulars, LoadError> {
+        let all = self.with_required(&[&preset.preset]);
+        let requests = self.requests(all.iter().map(String::as_str))?;
+        let requests: Vec<&Request> = requests.iter().collect();
+        let sources = self.texts(self.find_game(game)?, &requests)?;
+        let program = compile(sources).map_err(|it| LoadError::Rules(Box::new(it)))?;
+        Ok(self.read_particulars(&program, preset))
+    }
+
+    fn read_particulars(&self, program: &Program, preset: &PresetEntry) -> Particulars {
+        let path = self.path_of_preset(preset);
+        let own = |source: u16| {
+            program.sources.get(usize::from(source)).map(|it| &*it.path) == Some(path)
+        };
+        let options = self.options_of(program, &preset.preset);
+        let is_option = |name: &str| {
+            let name = name.strip_prefix(&preset.preset).and_then(|it| it.strip_prefix('.'));
+            name.is_some_and(|it| options.iter().any(|known| known.name == it))
+        };
+        let mut attributes = Vec::new();
+        for relation in program.relations.iter().filter(|it| own(it.span.source)) {
+            let Role::Input(input) = relation.role else { continue };
+            let name = &program.schema.attribute(input.attr()).name;
+            if !is_option(name) && !attributes.contains(name) {
+                attributes.push(name.clone());
+            }
+        }
+        let mut adds_to = Vec::new();
+        for rule in program.rules.iter().filter(|it| own(it.span.source)) {
+            let relation = program.relation(rule.head);
+            if !own(relation.span.source) && !adds_to.contains(&relation.name) {
+                adds_to.push(relation.name.clone());
+            }
+        }
+        let mut reacts_to = Vec::new();
+        for reaction in program.reactions.iter().filter(|it| own(it.span.source)) {
+            let event = match reaction.event {
+                Event::Any => "any action",
+                other => program.event_name(other),
+            };
+            let text = format!("{event} in {}", program.stage(reaction.stage).name);
+            if !reacts_to.contains(&text) {
+                reacts_to.push(text);
+            }
+        }
+        let scopes = scope_names(program);
+        Particulars { options, scopes, attributes, adds_to, reacts_to }
+    }
+}

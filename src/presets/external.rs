@@ -1,0 +1,372 @@
+//! Presets of other crates: rule text with code behind it.
+//!
+//! What follows from facts (moves, royal pieces, ways to win) an external preset says in rules like any
+//! other, so that it is derived, proved and audited alike. What happens at an action it may do in
+//! Rust: at each [`Point`] that it names, a reaction is written that calls it, with the scope that
+//! the hook has. Its code reads and writes facts through a [`Moment`], inside the transaction.
+//!
+//! The shield of the preset API's walkthrough, from outside of the package:
+//!
+//! ```
+//! use rulemate::presets::{Catalogue, Point, Moment, Preset};
+//!
+//! #[derive(Debug)]
+//! struct Shield;
+//!
+//! impl Preset for Shield {
+//!     fn rules(&self) -> String {
+//!         r#"
+//! .meta preset "steel"
+//! .meta name "Shield"
+//! .meta description "Every piece has a shield that absorbs one hit before hit points do"
+//! .domain Preset += { steel }
+//! .input armour(piece: Entity, n: Int) key attr armour "{piece} has armour of {n}"
+//! .decl armoured(piece: Entity) "{piece} is to have armour"
+//! armoured(p) :- color(p, c), at(p, _), active('steel, c).
+//! "#.into()
+//!     }
+//!     fn points(&self) -> Vec<Point> {
+//!         vec![Point::Activate, Point::PieceSpawn, Point::Damage("absorb")]
+//!     }
+//!     fn on_activate(&self, now: &mut Moment<'_>) {
+//!         for piece in now.entities("armoured") {
+//!             now.set(piece, "armour", 1);
+//!         }
+//!     }
+//!     fn on_piece_spawn(&self, now: &mut Moment<'_>) {
+//!         let piece = now.entity("piece");
+//!         now.set(piece, "armour", 1);
+//!     }
+//!     fn on_damage(&self, now: &mut Moment<'_>) {
+//!         let (target, amount) = (now.entity("target"), now.int("amount"));
+//!         let armour = now.get_int(target, "armour").unwrap_or(0);
+//!         if armour > 0 {
+//!             now.set(target, "armour", armour - 1);
+//!             // What is left of the blow goes on to hit points.
+//!             if amount > 1 { now.pass("amount", amount - 1) } else { now.stop() }
+//!         }
+//!     }
+//! }
+//!
+//! let mut catalogue = Catalogue::embedded()?;
+//! catalogue.register(Shield)?;
+//! let rules = catalogue.load("chess", &["piece-hp:both:hp=1", "steel:black"])?;
+//! let mut game = rules.start(None)?;
+//! for uci in ["e2e4", "d7d5", "e4d5", "g8f6", "e4d5"] {
+//!     game.play_text(uci)?;
+//! }
+//! // The first blow took the shield, the second the only hit point.
+//! assert!(game.fen().starts_with("rnbqkb1r/ppp1pppp/5n2/3P4/8/8/PPPP1PPP/RNBQKBNR b"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Deliberately absent: what a call may do (`derive::Moment`).
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+use super::catalogue::{Catalogue, CatalogueError, LoadError};
+use crate::derive::{Calls, Moment};
+use crate::facts::{GAME, Value};
+use crate::rules::{Effect, Program, Source, metas};
+
+/// Where the rules of registered presets are said to stand.
+pub(super) const FOLDER: &str = "rust/";
+
+/// A point at which an external preset's code is called. The order of an action is the order here,
+/// but for those that answer events: damage, spawns and deaths happen when they are raised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Point {
+    /// An activation of the preset begins: [`Preset::on_activate`].
+    Activate,
+    /// An activation of it ends: [`Preset::on_deactivate`].
+    Deactivate,
+    /// A legal action is about to change facts; scoped to the mover: [`Preset::on_before_move`].
+    BeforeMove,
+    /// A piece captures; scoped to its side: [`Preset::on_before_capture`].
+    BeforeCapture,
+    /// A piece takes damage, in that stage (`absorb`, `wound`, or one of its own); scoped to the
+    /// piece's side: [`Preset::on_damage`].
+    Damage(&'static str),
+    /// A piece is new on the board; scoped to its side: [`Preset::on_piece_spawn`].
+    PieceSpawn,
+    /// A piece dies, and its facts are still there; scoped to its side: [`Preset::on_piece_retract`].
+    PieceRetract,
+    /// Does the turn pass? Unscoped: [`Preset::should_advance_turn`].
+    AdvanceTurn,
+    /// All facts have changed, and nobody has asked for the result; unscoped:
+    /// [`Preset::on_after_move`].
+    AfterMove,
+    /// The turn has passed; scoped to the side to move: [`Preset::on_turn_start`].
+    TurnStart,
+    /// Is the game over? Unscoped: [`Preset::check_game_result`].
+    CheckGameResult,
+    /// What there is to say about the action; unscoped: [`Preset::describe_move_effect`].
+    DescribeMoveEffect,
+}
+
+/// What a preset thinks about the end of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Opinion {
+    /// The game is over, with this outcome as the rules call it: `white_wins`, `black_wins`, `draw`.
+    /// Its reason is the preset's name.
+    Over(&'static str),
+    /// Mate and stalemate are no end.
+    Ongoing,
+}
+
+/// A preset of another crate. See the module's head.
+///
+/// Code that is called must come to the same effects whenever the facts are the same: moves are tried
+/// out and taken back, and saves are loaded by playing them again. What it wants to remember is a fact.
+pub trait Preset: fmt::Debug + Send + Sync {
+    /// Its file: metadata, attributes, options, relations and reactions, like those in `rules/presets`.
+    fn rules(&self) -> String;
+
+    /// A name for what its code does now. Saves of another version are refused like saves under
+    /// other rules.
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    /// The points at which it is to be called.
+    fn points(&self) -> Vec<Point>;
+
+    /// Argument: `activation`.
+    fn on_activate(&self, _now: &mut Moment<'_>) {}
+
+    /// Argument: `activation`. What the file states about pieces goes by itself after it.
+    fn on_deactivate(&self, _now: &mut Moment<'_>) {}
+
+    /// Arguments: the columns of the action, `piece` and `to` of a move. A veto makes the action
+    /// illegal: this is the place of filters, too.
+    fn on_before_move(&self, _now: &mut Moment<'_>) {}
+
+    /// Arguments: `attacker`, `target`, `to`. Who stops it owns everything after, the attacker's way
+    /// included.
+    fn on_before_capture(&self, _now: &mut Moment<'_>) {}
+
+    /// Arguments: `target`, `amount`, `kind`, `by`. Who stops it has absorbed it, who passes it on with
+    /// another amount, a part.
+    fn on_damage(&self, _now: &mut Moment<'_>) {}
+
+    /// Arguments: `piece`, and `origin`, the piece that it comes from or itself.
+    fn on_piece_spawn(&self, _now: &mut Moment<'_>) {}
+
+    /// Arguments: `piece`, `by`.
+    fn on_piece_retract(&self, _now: &mut Moment<'_>) {}
+
+    /// Whether the turn passes, as far as this preset is concerned. How many half-moves were played
+    /// before this one is the game's fact `half_moves`.
+    fn should_advance_turn(&self, _now: &mut Moment<'_>) -> bool {
+        true
+    }
+
+    /// Arguments: the columns of the action.
+    fn on_after_move(&self, _now: &mut Moment<'_>) {}
+
+    /// Arguments: the columns of the action that ended the turn before.
+    fn on_turn_start(&self, _now: &mut Moment<'_>) {}
+
+    /// What it thinks about the end of the game, if anything.
+    fn check_game_result(&self, _now: &mut Moment<'_>) -> Option<Opinion> {
+        None
+    }
+
+    /// A line for the record of the action.
+    fn describe_move_effect(&self, _now: &mut Moment<'_>) -> Option<String> {
+        None
+    }
+
+    /// Any other `call` in its rules. `false`: there is none of that name.
+    fn call(&self, _name: &str, _now: &mut Moment<'_>) -> bool {
+        false
+    }
+}
+
+impl Point {
+    /// The rules that have a preset called at this point.
+    fn write(self, id: &str, text: &mut String) {
+        let prefix = id.replace('-', "_");
+        let of = |piece: &str| format!("color({piece}, c), active('{id}, c)");
+        let line = match self {
+            Self::Activate => format!(
+                "on activated(activation) when preset(activation, '{id}) do call on_activate(activation)."
+            ),
+            Self::Deactivate => format!(
+                "on deactivated(activation) when preset(activation, '{id}) do call on_deactivate(activation)."
+            ),
+            Self::BeforeMove => {
+                format!("on any in before when turn(c), active('{id}, c) do call on_before_move().")
+            }
+            Self::BeforeCapture => format!(
+                "odd_attacker(p) :- {}.\n\
+                 on capture(attacker, target, to) in before when {} do call on_before_capture(attacker, target, to).",
+                of("p"),
+                of("attacker")
+            ),
+            Self::Damage(stage) => format!(
+                "odd_target(p) :- {}.\n\
+                 on damage(target, amount, kind, by) in {stage} when {} do call on_damage(target, amount, kind, by).",
+                of("p"),
+                of("target")
+            ),
+            Self::PieceSpawn => format!(
+                "on spawned(piece, origin) when {} do call on_piece_spawn(piece, origin).",
+                of("piece")
+            ),
+            Self::PieceRetract => format!(
+                "odd_target(p) :- {}.\n\
+                 on died(piece, by) in before when {} do call on_piece_retract(piece, by).",
+                of("p"),
+                of("piece")
+            ),
+            Self::AdvanceTurn => format!(
+                ".input {prefix}_holds() game attr \"{id}.holds\" \"{id} has the turn go on\"\n\
+                 turn_goes_on() :- {prefix}_holds().\n\
+                 mid_turn() :- half_moves(n), n > 0, active('{id}, _).\n\
+                 .repetition half_moves\n\
+                 on any in count when active('{id}, _) do call should_advance_turn()."
+            ),
+            Self::AfterMove => {
+                format!("on any in after when active('{id}, _) do call on_after_move().")
+            }
+            Self::TurnStart => format!(
+                "on any in start when !mid_turn(), turn(c), active('{id}, c) do call on_turn_start()."
+            ),
+            Self::CheckGameResult => format!(
+                ".domain Reason += {{ {id} }}\n\
+                 .input {prefix}_ends(outcome: Outcome) game attr \"{id}.ends\" \"{id} ends the game: {{outcome}}\"\n\
+                 .input {prefix}_goes_on() game attr \"{id}.goes_on\" \"{id} knows no mate\"\n\
+                 finish(o, '{id}) :- {prefix}_ends(o).\n\
+                 ongoing() :- {prefix}_goes_on().\n\
+                 on any in describe when active('{id}, _) do call check_game_result()."
+            ),
+            Self::DescribeMoveEffect => {
+                format!("on any in describe when active('{id}, _) do call describe_move_effect().")
+            }
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+/// A registered preset.
+#[derive(Debug, Clone)]
+pub(super) struct External {
+    pub(super) id: String,
+    pub(super) preset: Arc<dyn Preset>,
+}
+
+/// All registered presets.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Externals(Vec<External>);
+
+impl Externals {
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|it| it.id == id)
+    }
+
+    /// Whether all code that a program calls is registered.
+    pub(super) fn check(&self, program: &Program) -> Result<(), LoadError> {
+        for reaction in &program.reactions {
+            let calls = |it: &&Effect| matches!(it, Effect::Call { .. });
+            let Some(Effect::Call { name, .. }) = reaction.effects.iter().find(calls) else {
+                continue;
+            };
+            let file = program.meta.iter().filter(|it| Some(it.span.source) == reaction.owner);
+            let preset = file.into_iter().find(|it| it.key == "preset").map(|it| it.value.as_str());
+            if !preset.is_some_and(|it| self.has(it)) {
+                return Err(LoadError::Code {
+                    place: program.place(reaction.span),
+                    name: name.clone(),
+                    preset: preset.unwrap_or("of no name").to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Calls for Externals {
+    fn call(&self, preset: &str, name: &str, now: &mut Moment<'_>) -> bool {
+        let Some(it) = self.0.iter().find(|it| it.id == preset) else { return false };
+        let preset = &it.preset;
+        match name {
+            "on_activate" => preset.on_activate(now),
+            "on_deactivate" => preset.on_deactivate(now),
+            "on_before_move" => preset.on_before_move(now),
+            "on_before_capture" => preset.on_before_capture(now),
+            "on_damage" => preset.on_damage(now),
+            "on_piece_spawn" => preset.on_piece_spawn(now),
+            "on_piece_retract" => preset.on_piece_retract(now),
+            "on_after_move" => preset.on_after_move(now),
+            "on_turn_start" => preset.on_turn_start(now),
+            "should_advance_turn" => {
+                let holds = !preset.should_advance_turn(now);
+                flag(now, &format!("{}.holds", it.id), holds);
+            }
+            "check_game_result" => {
+                let opinion = preset.check_game_result(now);
+                let attribute = format!("{}.ends", it.id);
+                match opinion {
+                    Some(Opinion::Over(outcome)) => now.set_word(GAME, &attribute, outcome),
+                    _ => now.retract(GAME, &attribute),
+                }
+                flag(now, &format!("{}.goes_on", it.id), opinion == Some(Opinion::Ongoing));
+            }
+            "describe_move_effect" => {
+                if let Some(text) = preset.describe_move_effect(now) {
+                    now.note(&text);
+                }
+            }
+            other => return preset.call(other, now),
+        }
+        true
+    }
+}
+
+/// States a truth of the game, or nothing.
+fn flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
+    match holds {
+        true => now.set(GAME, attribute, Value::Bool(true)),
+        false => now.retract(GAME, attribute),
+    }
+}
+
+impl Catalogue {
+    /// Adds a preset of another crate. The same checks are for it as for rule files.
+    ///
+    /// # Errors
+    /// Its rules name no preset, or one that there is already.
+    pub fn register(&mut self, preset: impl Preset + 'static) -> Result<(), CatalogueError> {
+        self.register_shared(Arc::new(preset))
+    }
+
+    fn register_shared(&mut self, preset: Arc<dyn Preset>) -> Result<(), CatalogueError> {
+        let mut source = Source { path: FOLDER.into(), text: preset.rules() };
+        let named = metas(&source).into_iter().find(|it| it.key == "preset");
+        let Some(id) = named.map(|it| it.value) else {
+            let fault = "a registered preset needs a .meta preset".to_string();
+            return Err(CatalogueError { path: source.path, line: 1, fault });
+        };
+        let _ = writeln!(source.text, "\n% Code of version {} is called.", preset.version());
+        for point in preset.points() {
+            point.write(&id, &mut source.text);
+        }
+        source.path = format!("{FOLDER}{id}.dl");
+        if self.externals.has(&id) {
+            let fault = format!("preset {id} is registered already");
+            return Err(CatalogueError { path: source.path, line: 1, fault });
+        }
+        self.add(source)?;
+        Arc::make_mut(&mut self.externals).0.push(External { id, preset });
+        Ok(())
+    }
+
+    /// The same files, with the code that another catalogue has registered.
+    pub(super) fn with_code_of(mut self, other: &Self) -> Self {
+        self.externals = Arc::clone(&other.externals);
+        self
+    }
+}

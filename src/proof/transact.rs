@@ -1,0 +1,380 @@
+//! What an action does, by the letter of the rules: stage by stage, owner by owner, each reaction's
+//! body solved on a model of the facts as they are when its batch begins.
+//!
+//! It is the checker's own, and shares nothing with the evaluators; what somebody says of an action
+//! is held against it, step by step.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::join::{Bindings, value};
+use super::model::Model;
+use super::table::Row;
+use crate::facts::{EntityId, GAME, NEXT_ENTITY, Session};
+use crate::rules::limits;
+use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
+use crate::rules::{
+    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, Term, VarId,
+};
+
+/// Why an action does not happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The last step refuses it.
+    Refused,
+    /// It does not end, or there is no room for what it makes.
+    Endless,
+    /// It calls code, and that is not in the rules.
+    Code,
+}
+
+/// An action that is being taken.
+pub(super) struct Transaction<'m> {
+    program: Arc<Program>,
+    model: &'m mut Model,
+    facts: Session,
+    /// The model is of other facts.
+    stale: bool,
+    /// What has happened so far.
+    pub(super) steps: Vec<Reacted>,
+    depth: usize,
+    events: usize,
+    rewinds: bool,
+}
+
+/// What a batch has in store for the event that it reacts to.
+#[derive(Default)]
+struct Flow {
+    raised: VecDeque<(EventId, Row)>,
+    stop: bool,
+    pass: Option<Row>,
+}
+
+/// One solution of a reaction.
+struct Solution {
+    reaction: usize,
+    values: Row,
+    bindings: Bindings,
+}
+
+impl<'m> Transaction<'m> {
+    /// On the facts of a model, which is of the facts after it when this is over.
+    pub(super) fn new(program: &Arc<Program>, model: &'m mut Model) -> Self {
+        let facts = model.facts().clone();
+        let program = Arc::clone(program);
+        let (steps, stale) = (Vec::new(), false);
+        Self { program, model, facts, stale, steps, depth: 0, events: 0, rewinds: false }
+    }
+
+    /// Lets an action or event happen.
+    ///
+    /// # Errors
+    /// It does not. What the facts are then is of no account.
+    pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Stop> {
+        let mut args = Row::from_slice(args);
+        for batch in batches(&self.program, event) {
+            let mut flow = Flow::default();
+            for solution in self.solutions(&batch, &args) {
+                self.react(event, &args, solution, &mut flow)?;
+            }
+            for (raised, args) in flow.raised {
+                if !self.rewinds {
+                    self.raise(raised, &args)?;
+                }
+            }
+            if flow.stop || self.rewinds {
+                break;
+            }
+            args = flow.pass.unwrap_or(args);
+        }
+        if self.depth == 0 {
+            self.refresh();
+        }
+        Ok(())
+    }
+
+    fn raise(&mut self, event: EventId, args: &[i64]) -> Result<(), Stop> {
+        self.events += 1;
+        self.depth += 1;
+        if self.events > limits::RAISED || self.depth > limits::RAISED_DEEP {
+            return Err(Stop::Endless);
+        }
+        self.run(Event::Raised(event), args)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Has the model know the facts as they are.
+    fn refresh(&mut self) {
+        if std::mem::take(&mut self.stale) {
+            self.model.change(&self.facts);
+        }
+    }
+
+    /// The solutions of the reactions of a batch, in their order.
+    fn solutions(&mut self, batch: &[usize], args: &[i64]) -> Vec<Solution> {
+        self.refresh();
+        let program = Arc::clone(&self.program);
+        let mut all = Vec::new();
+        for &at in batch {
+            let reaction = &program.reactions[at];
+            let Some(given) = bound(reaction, args) else { continue };
+            let named = reaction.named();
+            let mut found = BTreeSet::new();
+            self.model.solutions(&reaction.body, &given, &mut |solution| {
+                let raw = |it: &VarId| solution[usize::from(it.0)].unwrap_or_default();
+                found.insert(named.iter().map(raw).collect::<Row>());
+            });
+            for values in found {
+                let mut bindings: Bindings = vec![None; reaction.vars.len()];
+                for (var, raw) in named.iter().zip(&values) {
+                    bindings[usize::from(var.0)] = Some(*raw);
+                }
+                all.push(Solution { reaction: at, values, bindings });
+            }
+        }
+        self.number_new_entities(&mut all);
+        all
+    }
+
+    /// Entities that a batch makes are numbered on from the counter as it is when the batch begins.
+    fn number_new_entities(&self, all: &mut [Solution]) {
+        let mut next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        for it in all {
+            for effect in &self.program.reactions[it.reaction].effects {
+                if let rules::Effect::Spawn { var } = effect {
+                    it.bindings[usize::from(var.0)] = Some(next);
+                    next += 1;
+                }
+            }
+        }
+    }
+
+    /// Has the effects of a solution, and notes the step.
+    fn react(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        solution: Solution,
+        flow: &mut Flow,
+    ) -> Result<(), Stop> {
+        let program = Arc::clone(&self.program);
+        let reaction = &program.reactions[solution.reaction];
+        let named = reaction.named();
+        let bindings = named.iter().zip(&solution.values).map(|(var, &raw)| {
+            let var = &reaction.vars[usize::from(var.0)];
+            let value = Datum::of(&program, var.ty, raw);
+            Binding { var: var.name.clone(), value }
+        });
+        self.steps.push(Reacted {
+            event: program.event_name(event).to_owned(),
+            args: Datum::row(&program, program.event_columns(event), args),
+            depth: self.depth,
+            reaction: Quote::of(&program, solution.reaction, reaction.span),
+            bindings: bindings.collect(),
+            effects: Vec::new(),
+        });
+        for effect in &reaction.effects {
+            self.effect(event, reaction, effect, &solution.bindings, flow)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, effect: Effect) {
+        if let Some(step) = self.steps.last_mut() {
+            step.effects.push(effect);
+        }
+    }
+
+    /// Has one effect. One whose arithmetic has no value does not happen.
+    fn effect(
+        &mut self,
+        event: Event,
+        reaction: &Reaction,
+        effect: &rules::Effect,
+        bindings: &Bindings,
+        flow: &mut Flow,
+    ) -> Result<(), Stop> {
+        use rules::Effect as E;
+        match effect {
+            E::Set { .. } | E::Retract { .. } | E::Remove { .. } => self.state(effect, bindings),
+            E::Spawn { .. } => self.spawn()?,
+            E::Raise { .. } | E::Pass { .. } | E::Emit { .. } => {
+                self.tell(event, effect, bindings, flow);
+            }
+            E::Stop => {
+                self.note(Effect::Stopped);
+                flow.stop = true;
+            }
+            E::Veto { message } => {
+                let said = said(&self.program, reaction, &message.0, bindings);
+                self.note(Effect::Vetoed { said });
+                return Err(Stop::Refused);
+            }
+            E::Note { message } => {
+                let said = said(&self.program, reaction, &message.0, bindings);
+                self.note(Effect::Noted { said });
+            }
+            E::Call { .. } => return Err(Stop::Code),
+            E::Rewind { turns } => {
+                if let Some(turns) = value(turns, bindings) {
+                    self.note(Effect::Rewound { turns });
+                    self.rewinds = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has an effect on facts.
+    fn state(&mut self, effect: &rules::Effect, bindings: &Bindings) {
+        match effect {
+            rules::Effect::Set { rel, args } => {
+                if let (Some(input), Some(args)) = (self.input(*rel), values(args, bindings)) {
+                    let raw = match input {
+                        Input::Key(_) | Input::Game(_) => args.last().copied(),
+                        Input::Flag(_) | Input::GameFlag(_) => Some(1),
+                    };
+                    self.write(input, &args, raw);
+                }
+            }
+            rules::Effect::Retract { rel, key } => {
+                if let (Some(input), Some(key)) = (self.input(*rel), values(key, bindings)) {
+                    self.write(input, &key, None);
+                }
+            }
+            rules::Effect::Remove { entity } => {
+                if let Some(entity) = value(entity, bindings) {
+                    self.change(|facts| facts.remove(EntityId(entity as u32)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&self, rel: RelId) -> Option<Input> {
+        match self.program.relation(rel).role {
+            Role::Input(input) => Some(input),
+            Role::Static | Role::Builtin(_) | Role::Derived => None,
+        }
+    }
+
+    fn spawn(&mut self) -> Result<(), Stop> {
+        if self.facts.room() == 0 {
+            return Err(Stop::Endless);
+        }
+        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        self.note(Effect::Spawned { entity: next as u32 });
+        self.change(|facts| {
+            facts.create();
+        });
+        Ok(())
+    }
+
+    /// Has an effect that tells of an event, or of this one with other arguments.
+    fn tell(&mut self, event: Event, effect: &rules::Effect, bindings: &Bindings, flow: &mut Flow) {
+        let program = Arc::clone(&self.program);
+        let declared = |event: EventId, args: &[i64]| {
+            let it = program.event(event);
+            (it.name.clone(), Datum::row(&program, &it.columns, args))
+        };
+        match effect {
+            rules::Effect::Raise { event: raised, args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let (event, args) = declared(*raised, &raw);
+                    self.note(Effect::Raised { event, args });
+                    flow.raised.push_back((*raised, raw));
+                }
+            }
+            rules::Effect::Pass { args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let args = Datum::row(&program, program.event_columns(event), &raw);
+                    self.note(Effect::Passed { args });
+                    flow.pass = Some(raw);
+                }
+            }
+            rules::Effect::Emit { event, args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let (event, args) = declared(*event, &raw);
+                    self.note(Effect::Emitted { event, args });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, input: Input, key: &[i64], raw: Option<i64>) {
+        let entity = match (input, key.first()) {
+            (Input::Key(_) | Input::Flag(_), Some(&it)) => EntityId(it as u32),
+            (Input::Game(_) | Input::GameFlag(_), _) => GAME,
+            (Input::Key(_) | Input::Flag(_), None) => return,
+        };
+        self.change(|facts| {
+            facts.set_raw(entity, input.attr(), raw);
+        });
+    }
+
+    /// Changes the facts, and notes each change.
+    fn change(&mut self, change: impl FnOnce(&mut Session)) {
+        let since = self.facts.mark();
+        change(&mut self.facts);
+        let changes = self.facts.changes_since(since).to_vec();
+        for it in changes {
+            self.note(Effect::changed(&self.program, it));
+            self.stale = true;
+        }
+    }
+}
+
+/// The reactions to an event: by stage, in a stage by owner, then as they stand in the text.
+fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
+    let is_action = matches!(event, Event::Action(_));
+    let mut all: Vec<usize> = (0..program.reactions.len())
+        .filter(|&at| {
+            let to = program.reactions[at].event;
+            to == event || (is_action && to == Event::Any)
+        })
+        .collect();
+    let key = |at: &usize| (program.reactions[*at].stage, program.reactions[*at].owner);
+    all.sort_by_key(key);
+    all.chunk_by(|a, b| key(a) == key(b)).map(<[usize]>::to_vec).collect()
+}
+
+/// The values that an event's arguments give to variables; `None` if it is not reacted to.
+fn bound(reaction: &Reaction, args: &[i64]) -> Option<Bindings> {
+    let mut bindings: Bindings = vec![None; reaction.vars.len()];
+    if reaction.event == Event::Any {
+        return Some(bindings);
+    }
+    for (param, &raw) in reaction.params.iter().zip(args) {
+        let agrees = match param {
+            Term::Wild => true,
+            Term::Const(it) => *it == raw,
+            Term::Var(var) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
+        };
+        if !agrees {
+            return None;
+        }
+    }
+    Some(bindings)
+}
+
+fn values(exprs: &[Expr], bindings: &Bindings) -> Option<Row> {
+    exprs.iter().map(|it| value(it, bindings)).collect()
+}
+
+fn said(
+    program: &Program,
+    reaction: &Reaction,
+    parts: &[MessagePart],
+    bindings: &Bindings,
+) -> String {
+    let part = |it: &MessagePart| match it {
+        MessagePart::Text(text) => text.clone(),
+        MessagePart::Value(var) => {
+            let raw = bindings[usize::from(var.0)].unwrap_or_default();
+            program.value_name(reaction.vars[usize::from(var.0)].ty, raw)
+        }
+    };
+    parts.iter().map(part).collect()
+}

@@ -1,0 +1,138 @@
+//! Whether a trial tries: the action is taken anew by the letter of the rules, and each step, and
+//! what is said to hold after them, must be so.
+
+use super::transact::{Stop, Transaction};
+use super::{Checker, Fault, Report};
+use crate::facts::{GAME, Session};
+use crate::rules::tree::{Finding, Outcome, Trial};
+use crate::rules::{Action, Event, Input, Program, RelId, Role};
+
+type Checked<T = ()> = Result<T, Fault>;
+
+/// The relation of whoever may not leave the game as it is, and its name in older rules.
+const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
+/// The input that says who takes an action.
+const MOVER: &str = "turn";
+
+impl Checker {
+    /// Checks whatever was found out.
+    ///
+    /// # Errors
+    /// The first step that is wrong.
+    pub fn finding(&mut self, finding: &Finding) -> Result<Report, Fault> {
+        let mut sum = Report::default();
+        match finding {
+            Finding::Proved(all) => {
+                all.iter().try_for_each(|it| self.proof(it).map(|it| sum += it))?;
+            }
+            Finding::Refuted(all) => {
+                all.iter().try_for_each(|it| self.refutation(it).map(|it| sum += it))?;
+            }
+            Finding::Tried(it) => sum += self.trial(it)?,
+            Finding::Unfounded => {}
+        }
+        Ok(sum)
+    }
+
+    /// Checks a trial. The facts are as before when it is over.
+    ///
+    /// # Errors
+    /// The first step that is wrong.
+    pub fn trial(&mut self, trial: &Trial) -> Result<Report, Fault> {
+        let mut report = Report::default();
+        let before = self.model.facts().clone();
+        let checked = self.try_out(trial, &before, &mut report);
+        self.change(&before);
+        checked.map(|()| report)
+    }
+
+    fn try_out(&mut self, trial: &Trial, before: &Session, report: &mut Report) -> Checked {
+        let program = self.program.clone();
+        let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
+        let (rel, goal) = self.goal(&trial.action)?;
+        let action = program.actions.iter().find(|it| it.rel == rel);
+        let action = action.ok_or_else(|| fault("it is no action"))?;
+        let args: Option<Vec<i64>> = goal.into_iter().collect();
+        let args = args.ok_or_else(|| fault("the action has arguments left open"))?;
+        self.founded(trial, action, &args, report)?;
+        let mut transaction = Transaction::new(&program, &mut self.model);
+        let done = transaction.run(Event::Action(action.id), &args);
+        let steps = transaction.steps;
+        self.check_size()?;
+        if done == Err(Stop::Code) {
+            return Err(fault("it calls code, which the rules alone cannot check"));
+        }
+        report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
+        report.steps += steps.len();
+        let same = steps.iter().zip(&trial.steps).take_while(|(a, b)| a == b).count();
+        if same < steps.len().max(trial.steps.len()) {
+            let reaction = trial.steps.get(same).or(steps.get(same));
+            let place = reaction.map_or("", |it| it.reaction.place.as_str());
+            let reason = format!("step {} ({place}) is not what happens", same + 1);
+            return Err(fault(&reason));
+        }
+        match (&trial.outcome, done) {
+            (Outcome::Refused, Err(Stop::Refused))
+            | (Outcome::Endless { .. }, Err(Stop::Endless)) => Ok(()),
+            (Outcome::Untenable(proof), Ok(())) => {
+                let (rel, row) = self.prove(proof, report)?;
+                match Some((rel, row.to_vec())) == question(&program, before) {
+                    true => Ok(()),
+                    false => Err(fault("it is not asked whether that holds")),
+                }
+            }
+            (Outcome::Tenable { goal, refutation }, Ok(())) => {
+                let (rel, row) = self.goal(goal)?;
+                let row: Vec<i64> = row.into_iter().flatten().collect();
+                if Some((rel, row.clone())) != question(&program, before) {
+                    return Err(fault("it is not asked whether that holds"));
+                }
+                report.absent += 1;
+                if self.model.table(rel).contains(&row) {
+                    return Err(fault("what it comes to may not be left so"));
+                }
+                match refutation {
+                    None => Ok(()),
+                    Some(it) if it.goal == *goal => self.refute(it, &mut Vec::new(), report),
+                    Some(_) => Err(fault("the refutation is of another goal")),
+                }
+            }
+            (_, Ok(())) => Err(fault("the action happens")),
+            (_, Err(_)) => Err(fault("the action does not happen")),
+        }
+    }
+
+    /// The action may be tried, and is played out for the reason that is given.
+    fn founded(
+        &mut self,
+        trial: &Trial,
+        action: &Action,
+        args: &[i64],
+        report: &mut Report,
+    ) -> Checked {
+        let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
+        let tries = action.tries.unwrap_or(action.rel);
+        let mut founded = |rel: RelId, proof| -> Checked<bool> {
+            let (found, row) = self.prove(proof, report)?;
+            Ok(found == rel && row[..] == *args)
+        };
+        if !founded(tries, &trial.tried)? {
+            return Err(fault("that it may be tried is not what is proved"));
+        }
+        match (&trial.because, action.simulates) {
+            (None, _) => Ok(()),
+            (Some(proof), Some(rel)) if founded(rel, proof)? => Ok(()),
+            (Some(_), _) => Err(fault("that it is played out has another reason")),
+        }
+    }
+}
+
+/// The row that must not hold after an action.
+fn question(program: &Program, before: &Session) -> Option<(RelId, Vec<i64>)> {
+    let rel = UNTENABLE.iter().find_map(|it| program.relation_named(it))?;
+    let Role::Input(Input::Game(mover)) = program.relation(program.relation_named(MOVER)?).role
+    else {
+        return None;
+    };
+    Some((rel, vec![before.get_raw(GAME, mover)?]))
+}

@@ -1,0 +1,337 @@
+//! Proofs and refutations as plain data: names as text, values raw and in words, so that they can be
+//! stored and read without the program.
+//!
+//! A row has a proof, what does not hold a refutation, and an action that its rules alone do not decide
+//! a trial: what it would do, step by step, and what is then so. This is what those who find them and
+//! the checker have in common, and all of it. An unknown field is refused: nothing in a stored proof
+//! goes unread.
+//! Deliberately absent: finding, checking and showing them.
+
+use serde::{Deserialize, Serialize};
+
+use super::program::{Column, Program, Span, Type};
+use crate::facts::Change;
+
+/// A raw value and its name: `12` and `e2`; entities are named by number, `#12`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Datum {
+    pub raw: i64,
+    pub name: String,
+}
+
+/// A variable of a rule and its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    pub var: String,
+    pub value: Datum,
+}
+
+/// Rows of a relation; `None` stands for any value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    pub relation: String,
+    pub args: Vec<Option<Datum>>,
+}
+
+/// A clause of rule text, as proofs quote it: a rule, or a reaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quote {
+    /// The clause's number among the rules of its program, or among its reactions.
+    pub rule: u16,
+    /// `rules/core/attack.dl:12`.
+    pub place: String,
+    pub text: String,
+}
+
+/// Why a row holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    pub relation: String,
+    pub tuple: Vec<Datum>,
+    pub ground: Ground,
+}
+
+/// What a row rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ground {
+    /// A fact of the session: an entity's attribute (entity 0 is the game).
+    Fact { entity: u32, attribute: String },
+    /// It holds in every position.
+    Static,
+    /// A rule and what satisfies its body, in text order.
+    Rule { rule: Quote, bindings: Vec<Binding>, premises: Vec<Premise> },
+    /// It holds, but the proof would be deeper than was asked for.
+    Deeper,
+}
+
+/// How a literal of a rule is satisfied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Premise {
+    Holds(Proof),
+    /// A negated literal: no such row. The refutation is of depth one.
+    Absent {
+        goal: Goal,
+        refutation: Option<Refutation>,
+    },
+    Compare(Comparison),
+    Aggregate(Tally),
+}
+
+/// A comparison with the values of its sides; `None` is arithmetic without a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    pub text: String,
+    pub lhs: Option<Datum>,
+    pub op: String,
+    pub rhs: Option<Datum>,
+}
+
+/// An aggregate: its distinct members and what they come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    pub text: String,
+    pub members: Vec<Vec<Binding>>,
+    /// `None`: it has no value (the least of nothing).
+    pub value: Option<Vec<i64>>,
+}
+
+/// Why no row of a goal holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refutation {
+    pub goal: Goal,
+    pub lack: Lack,
+}
+
+/// What is missing for a goal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Lack {
+    /// No such fact. Where the last column is a function of the others: the value that is there
+    /// instead.
+    Fact { instead: Option<Datum> },
+    /// No such row in any position; with the value that is there instead.
+    Static { instead: Option<Datum> },
+    /// How far each rule of the relation gets.
+    Rules(Vec<Attempt>),
+    /// The goal is being refuted already: nothing but itself could support it.
+    Circular,
+    /// The refutation would be deeper than was asked for.
+    Deeper,
+}
+
+/// The furthest-reaching partial match of one rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attempt {
+    pub rule: Quote,
+    pub bindings: Vec<Binding>,
+    /// How many literals of the body do not fail with these bindings, wherever they come in it.
+    pub matched: usize,
+    pub total: usize,
+    pub blocked: Blocked,
+}
+
+/// The first literal that fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Blocked {
+    /// The rule concludes other rows than those of the goal.
+    Head,
+    /// A positive literal has no row.
+    Missing(Refutation),
+    /// A variable stands in a positive literal twice: there are rows of this goal, and none with one
+    /// value in these places.
+    Apart(Goal),
+    /// A negated literal has a row.
+    Present(Proof),
+    Compare(Comparison),
+    Aggregate(Tally),
+}
+
+/// What is found out about a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Finding {
+    /// It is so, for each row that was asked for.
+    Proved(Vec<Proof>),
+    /// It is not so.
+    Refuted(Vec<Refutation>),
+    /// It is decided by what the action does.
+    Tried(Box<Trial>),
+    /// There is nothing to take apart: the text names no piece of the side to move, or the like.
+    Unfounded,
+}
+
+/// An action played out: what decides it where its rules alone do not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    pub action: Goal,
+    /// It may be tried: it is legal but for what it leads to.
+    pub tried: Proof,
+    /// Why this action is played out where its kind is decided by rules; `None` where the kind is not.
+    pub because: Option<Proof>,
+    /// What happens, in its order.
+    pub steps: Vec<Reacted>,
+    pub outcome: Outcome,
+}
+
+/// What an action that is played out comes to. What is proved or denied is so of the facts after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// Whoever takes it may not leave the game so.
+    Untenable(Proof),
+    /// Nothing stands against it.
+    Tenable { goal: Goal, refutation: Option<Refutation> },
+    /// The last step refuses it.
+    Refused,
+    /// It does not end, or there is no room for it.
+    Endless { reason: String },
+}
+
+/// The justification of some effects: the reaction, the values of its variables, and what it reacted
+/// to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reacted {
+    /// The action or event, with its arguments as they were then.
+    pub event: String,
+    pub args: Vec<Datum>,
+    /// How many events lie between the action and this one.
+    pub depth: usize,
+    pub reaction: Quote,
+    pub bindings: Vec<Binding>,
+    pub effects: Vec<Effect>,
+}
+
+/// One thing that a reaction does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Effect {
+    /// A fact is added, replaced or taken back; entity 0 is the game.
+    Changed {
+        entity: u32,
+        attribute: String,
+        old: Option<Datum>,
+        new: Option<Datum>,
+    },
+    Spawned {
+        entity: u32,
+    },
+    Raised {
+        event: String,
+        args: Vec<Datum>,
+    },
+    /// Nothing more comes of the event.
+    Stopped,
+    /// What follows of the event sees these arguments.
+    Passed {
+        args: Vec<Datum>,
+    },
+    Emitted {
+        event: String,
+        args: Vec<Datum>,
+    },
+    Noted {
+        said: String,
+    },
+    /// The action does not happen.
+    Vetoed {
+        said: String,
+    },
+    /// The game is to go back so many whole turns.
+    Rewound {
+        turns: i64,
+    },
+    /// Code was called; what it did follows. Rules cannot check it.
+    Called {
+        name: String,
+    },
+}
+
+impl Proof {
+    /// Nothing is left open for its depth. (What is denied is shown to one level, whatever the depth.)
+    pub fn is_complete(&self) -> bool {
+        match &self.ground {
+            Ground::Fact { .. } | Ground::Static => true,
+            Ground::Deeper => false,
+            Ground::Rule { premises, .. } => premises.iter().all(|it| match it {
+                Premise::Holds(it) => it.is_complete(),
+                Premise::Absent { .. } | Premise::Compare(_) | Premise::Aggregate(_) => true,
+            }),
+        }
+    }
+}
+
+impl Refutation {
+    /// Nothing is left open for its depth.
+    pub fn is_complete(&self) -> bool {
+        match &self.lack {
+            Lack::Fact { .. } | Lack::Static { .. } | Lack::Circular => true,
+            Lack::Deeper => false,
+            Lack::Rules(attempts) => attempts.iter().all(|it| match &it.blocked {
+                Blocked::Head | Blocked::Apart(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => {
+                    true
+                }
+                Blocked::Missing(it) => it.is_complete(),
+                Blocked::Present(it) => it.is_complete(),
+            }),
+        }
+    }
+}
+
+impl Datum {
+    pub fn of(program: &Program, ty: Type, raw: i64) -> Self {
+        Self { raw, name: program.value_name(ty, raw) }
+    }
+
+    /// The values of a row with such columns.
+    pub fn row(program: &Program, columns: &[Column], row: &[i64]) -> Vec<Self> {
+        columns.iter().zip(row).map(|(column, &raw)| Self::of(program, column.ty, raw)).collect()
+    }
+}
+
+impl Quote {
+    /// The clause of that number, as it stands there.
+    pub fn of(program: &Program, number: usize, span: Span) -> Self {
+        Self { rule: number as u16, place: program.place(span), text: program.quote(span) }
+    }
+}
+
+impl Effect {
+    pub fn changed(program: &Program, change: Change) -> Self {
+        let datum = |raw| Datum { raw, name: program.fact_value_name(change.attr, raw) };
+        Self::Changed {
+            entity: change.entity.0,
+            attribute: program.schema.attribute(change.attr).name.clone(),
+            old: change.old.map(datum),
+            new: change.new.map(datum),
+        }
+    }
+}
+
+impl Goal {
+    /// The goal that is a row.
+    pub fn of(relation: &str, row: &[Datum]) -> Self {
+        Self { relation: relation.to_owned(), args: row.iter().cloned().map(Some).collect() }
+    }
+}
+
+/// `attacks(#3, e4)`, with `_` for what is open.
+impl std::fmt::Display for Goal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let args = self.args.iter().map(|it| it.as_ref().map_or("_", |it| it.name.as_str()));
+        write!(f, "{}({})", self.relation, args.collect::<Vec<_>>().join(", "))
+    }
+}

@@ -1,0 +1,129 @@
+//! `explain` as people see it: a sentence first, whatever is asked, and proofs that `audit` accepts.
+
+use crate::cli::{Ran, rulemate, rulemate_reading};
+
+const SHIELD: [&str; 4] =
+    ["--preset", "piece-shield", "--fen", "4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1"];
+
+fn explain(position: &[&str], question: &[&str]) -> Ran {
+    rulemate(&[&["explain"], position, question].concat())
+}
+
+/// What is asked, and how the answer begins, with the exit code.
+fn says(position: &[&str], question: &[&str], code: i32, beginning: &str, part: &str) {
+    let ran = explain(position, question);
+    assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{question:?}\n{}", ran.out);
+    let first = ran.out.lines().next().unwrap_or_default();
+    assert!(first.starts_with(beginning), "{question:?}\n{}", ran.out);
+    assert!(ran.out.contains(part), "{question:?}\n{}", ran.out);
+    if question[0] == "--activate" {
+        return;
+    }
+    let printed = explain(position, &[question, &["--json"]].concat());
+    let checked = rulemate_reading(&["audit", "--proof", "-"], &printed.out);
+    assert_eq!(checked.code, 0, "{question:?}\n{}{}", checked.out, checked.err);
+    assert!(checked.out.contains(": ok, "), "{}", checked.out);
+}
+
+#[test]
+fn moves_and_attacks() {
+    says(&[], &["e2e4"], 0, "e2e4 is legal", "the white pawn on e2 moves to e4 [rules/core/");
+    let fen = ["--fen", "4k3/8/b7/8/8/8/8/4K2R w K - 0 1"];
+    says(
+        &fen,
+        &["--why-not", "e1g1"],
+        0,
+        "e1g1 is not legal: castling with the white rook on h1 starts from or passes an attacked \
+         square: the black bishop on a6 attacks f1 [rules/core/castling.dl:",
+        "the king castling from e1 with h1 passes f1 [always]",
+    );
+    says(
+        &[],
+        &["--fact", "attacks(b1, c3)"],
+        0,
+        "attacks(b1, c3) holds: the white knight on b1",
+        "",
+    );
+    says(&[], &["--fact", "attacks(b1, b3)"], 1, "attacks(b1, b3) does not hold: ", "not: ");
+}
+
+#[test]
+fn royalty() {
+    says(&[], &["--fact", "royal(white, e1)"], 0, "royal(white, e1) holds: ", "king on e1");
+    says(
+        &[],
+        &["--fact", "royal(white, d1)"],
+        1,
+        "royal(white, d1) does not hold: ",
+        "queen on d1",
+    );
+    let coregal = ["--game", "coregal"];
+    says(&coregal, &["--fact", "royal(white, d1)"], 0, "royal(white, d1) holds: ", "coregal");
+}
+
+#[test]
+fn results() {
+    let mate = ["--fen", "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1"];
+    says(
+        &mate,
+        &["--result"],
+        0,
+        "the game is over, white wins by checkmate: ",
+        "[rules/core/results",
+    );
+    says(
+        &[],
+        &["--result"],
+        1,
+        "the game is not over: white has 20 legal moves",
+        "not: the result",
+    );
+}
+
+#[test]
+fn turns_that_are_kept() {
+    let double = ["--game", "double-move"];
+    says(&double, &["--turn"], 0, "white keeps the turn after its next action: ", "double-move.dl");
+    says(&[], &["--turn"], 1, "the turn passes after the next action of white", "");
+}
+
+#[test]
+fn damage_that_is_absorbed() {
+    says(
+        &SHIELD,
+        &["--effects", "e4d5"],
+        0,
+        "e4d5 does this: ",
+        "stopped: nothing more comes of it",
+    );
+    let ran = explain(&SHIELD, &["--effects", "e4d5"]);
+    let first = ran.out.lines().next().unwrap_or_default();
+    assert!(first.contains("stopped that the black queen on d5 takes 1 capture damage"), "{first}");
+    assert!(first.contains("[rules/presets/piece-shield.dl:"), "{first}");
+}
+
+#[test]
+fn activations_that_are_refused() {
+    let double = ["--preset", "double-move"];
+    let ran = explain(&double, &["--activate", "monster-rules"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    assert!(ran.out.starts_with("monster-rules cannot be activated here: "), "{}", ran.out);
+    assert!(ran.out.contains("[rules/presets/double-move.dl:13]"), "{}", ran.out);
+    says(&[], &["--activate", "coregal"], 0, "coregal can be activated here", "");
+    let ran = explain(&[], &["--activate", "berserker", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(told["holds"], false);
+    assert_eq!(told["against"][0]["place"], "rules/presets/berserker.dl:5", "{told}");
+}
+
+/// What is decided by playing it out is shown, drawn and checked like everything else.
+#[test]
+fn moves_that_are_played_out() {
+    let hp = ["--game", "explosive-rook", "--fen", "4k3/8/8/8/8/8/3pP3/R2K4 w - - 0 1"];
+    let moves = rulemate(&[&["moves"], &hp[..]].concat()).out;
+    for mv in moves.lines() {
+        says(&hp, &[mv], 0, &format!("{mv} is legal"), "");
+    }
+    let drawn = explain(&SHIELD, &["--effects", "e4d5", "--svg"]);
+    assert!(drawn.out.starts_with("<svg") && drawn.out.contains("#c2410c"), "{}", drawn.out);
+}

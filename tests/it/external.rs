@@ -1,0 +1,441 @@
+//! Presets of other crates: each point is called when it should be and for whom, what code does is
+//! undone, saved and judged like what rules do, and code that is missing or wrong is named.
+//!
+//! The shield that the preset API's walkthrough builds is the example of `presets::Preset`.
+
+use std::sync::Arc;
+
+use rulemate::audit;
+use rulemate::derive::{Backend, Done, Refusal};
+use rulemate::facts::GAME;
+use rulemate::game::{Game, PlayError};
+use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
+use rulemate::presets::{Catalogue, LoadError, Moment, Opinion, Point, Preset, Ruleset, Source};
+
+use crate::reactions::fire_alike;
+
+/// Writes a line into the record at every point.
+#[derive(Debug)]
+struct Chronicle;
+
+const ALL: [Point; 12] = [
+    Point::Activate,
+    Point::Deactivate,
+    Point::BeforeMove,
+    Point::BeforeCapture,
+    Point::Damage("absorb"),
+    Point::PieceSpawn,
+    Point::PieceRetract,
+    Point::AdvanceTurn,
+    Point::AfterMove,
+    Point::TurnStart,
+    Point::CheckGameResult,
+    Point::DescribeMoveEffect,
+];
+
+fn square(now: &mut Moment<'_>, piece: &str) -> String {
+    let piece = now.entity(piece);
+    now.get_word(piece, "position").unwrap_or_else(|| "nowhere".into())
+}
+
+impl Preset for Chronicle {
+    fn rules(&self) -> String {
+        ".meta preset \"chronicle\"\n\
+         .meta name \"Chronicle\"\n\
+         .meta description \"Tells everything\"\n\
+         .domain Preset += { chronicle }\n"
+            .into()
+    }
+    fn points(&self) -> Vec<Point> {
+        ALL.to_vec()
+    }
+    fn on_activate(&self, now: &mut Moment<'_>) {
+        let activation = now_entity(now);
+        assert!(now.holds("preset", &[&activation, "chronicle"]));
+    }
+    fn on_deactivate(&self, now: &mut Moment<'_>) {
+        now.note("deactivated");
+    }
+    fn on_before_move(&self, now: &mut Moment<'_>) {
+        let (event, from, to) = (now.event().to_string(), square(now, "piece"), now.word("to"));
+        now.note(&format!("before {event} {from} {to}"));
+    }
+    fn on_before_capture(&self, now: &mut Moment<'_>) {
+        let (from, at) = (square(now, "attacker"), square(now, "target"));
+        now.note(&format!("{from} captures {at}"));
+    }
+    fn on_damage(&self, now: &mut Moment<'_>) {
+        let (at, kind, amount) = (square(now, "target"), now.word("kind"), now.int("amount"));
+        now.note(&format!("{amount} {kind} on {at}"));
+    }
+    fn on_piece_spawn(&self, now: &mut Moment<'_>) {
+        let at = square(now, "piece");
+        now.note(&format!("new on {at}"));
+    }
+    fn on_piece_retract(&self, now: &mut Moment<'_>) {
+        let at = square(now, "piece");
+        now.note(&format!("death on {at}"));
+    }
+    fn should_advance_turn(&self, now: &mut Moment<'_>) -> bool {
+        now.note("advance?");
+        true
+    }
+    fn on_after_move(&self, now: &mut Moment<'_>) {
+        let turn = now.get_word(GAME, "turn").unwrap_or_default();
+        now.note(&format!("after, {turn} to move"));
+    }
+    fn on_turn_start(&self, now: &mut Moment<'_>) {
+        let turn = now.get_word(GAME, "turn").unwrap_or_default();
+        now.note(&format!("turn of {turn}"));
+    }
+    fn check_game_result(&self, now: &mut Moment<'_>) -> Option<Opinion> {
+        now.note("over?");
+        None
+    }
+    fn describe_move_effect(&self, _: &mut Moment<'_>) -> Option<String> {
+        Some("described".into())
+    }
+}
+
+fn now_entity(now: &mut Moment<'_>) -> String {
+    format!("#{}", now.entity("activation").0)
+}
+
+fn with(preset: impl Preset + 'static) -> Catalogue {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    catalogue.register(preset).unwrap_or_else(|it| panic!("{it}"));
+    catalogue
+}
+
+fn start(catalogue: &Catalogue, presets: &[&str], fen: Option<&str>) -> (Ruleset, Game) {
+    let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(fen).unwrap_or_else(|it| panic!("{it}"));
+    (rules, game)
+}
+
+/// Plays a move, by both evaluators, and gives the lines of its record.
+fn play(game: &mut Game, uci: &str) -> Vec<String> {
+    let mv = game.find_move(uci).unwrap_or_else(|it| panic!("{uci}: {it}"));
+    let world = game.world_mut();
+    let mark = world.mark();
+    fire_alike(world, mv.action, &mv.args).unwrap_or_else(|it| panic!("{uci}: {it}"));
+    world.rollback(mark);
+    let record = game.play(&mv).unwrap_or_else(|it| panic!("{uci}: {it}"));
+    record.notes().iter().map(ToString::to_string).collect()
+}
+
+const QUEENS: &str = "4k3/8/8/3p4/8/8/3Q4/4K3 w - - 0 1";
+
+#[test]
+fn every_point_is_called_in_its_order() {
+    let catalogue = with(Chronicle);
+    let (_, mut game) = start(&catalogue, &["queen-splits", "chronicle"], Some(QUEENS));
+    assert_eq!(
+        play(&mut game, "d2d5"),
+        [
+            "before move d2 d5",
+            "d2 captures d5",
+            "1 capture on d5",
+            "death on d5",
+            "the white queen on d2 splits into a rook on d5 and a bishop on d2",
+            "new on d2",
+            "advance?",
+            "after, black to move",
+            "turn of black",
+            "over?",
+            "described",
+        ]
+    );
+}
+
+#[test]
+fn points_keep_to_the_scope_of_the_activation() {
+    let catalogue = with(Chronicle);
+    let (_, mut game) = start(&catalogue, &["queen-splits", "chronicle:black"], Some(QUEENS));
+    // The mover's points are silent, those of the target and of the side to move are not.
+    assert_eq!(
+        play(&mut game, "d2d5")[..3],
+        [
+            "1 capture on d5",
+            "death on d5",
+            "the white queen on d2 splits into a rook on d5 and a bishop on d2"
+        ]
+    );
+    let (_, mut game) = start(&catalogue, &["queen-splits", "chronicle:white"], Some(QUEENS));
+    let lines = play(&mut game, "d2d5");
+    assert!(lines.contains(&"d2 captures d5".into()) && lines.contains(&"new on d2".into()));
+    assert!(!lines.contains(&"death on d5".into()) && !lines.contains(&"turn of black".into()));
+}
+
+#[test]
+fn a_call_is_a_step_of_the_trace_with_its_reaction() {
+    let catalogue = with(Chronicle);
+    let (rules, mut game) = start(&catalogue, &["chronicle"], None);
+    play(&mut game, "e2e4");
+    let trace = game.history()[0].trace().unwrap_or_else(|| panic!("no trace"));
+    let called = trace.done().filter_map(|(step, done)| match done {
+        Done::Called { name, .. } => Some((step, name.as_str())),
+        _ => None,
+    });
+    let called: Vec<_> = called.collect();
+    let names: Vec<&str> = called.iter().map(|it| it.1).collect();
+    assert_eq!(
+        names,
+        [
+            "on_before_move",
+            "should_advance_turn",
+            "on_after_move",
+            "on_turn_start",
+            "check_game_result",
+            "describe_move_effect"
+        ]
+    );
+    let program = rules.program();
+    let place = program.place(program.reactions[called[0].0.reaction].span);
+    assert!(place.starts_with("rust/chronicle.dl:"), "{place}");
+}
+
+/// Heavy boots: who moves gets tired, a third move of a piece is refused, the king's is not.
+#[derive(Debug, Clone, Copy)]
+struct Boots {
+    version: &'static str,
+}
+
+impl Preset for Boots {
+    fn rules(&self) -> String {
+        ".meta preset \"boots\"\n\
+         .meta description \"Every piece moves twice\"\n\
+         .meta option \"moves: how often\"\n\
+         .domain Preset += { boots }\n\
+         .input tired(piece: Entity, n: Int) key attr tired \"{piece} has moved {n} times\"\n\
+         .input most(activation: Entity, n: Int) key attr \"boots.moves\" = 2 \"{activation} allows {n}\"\n"
+            .into()
+    }
+    fn version(&self) -> &str {
+        self.version
+    }
+    fn points(&self) -> Vec<Point> {
+        vec![Point::BeforeMove, Point::AdvanceTurn, Point::CheckGameResult]
+    }
+    fn on_before_move(&self, now: &mut Moment<'_>) {
+        if now.event() != "move" {
+            return;
+        }
+        let piece = now.entity("piece");
+        let moved = now.get_int(piece, "tired").unwrap_or(0);
+        let active = now.entities("preset");
+        let most = active.iter().find_map(|it| now.get_int(*it, "boots.moves")).unwrap_or(0);
+        if moved >= most {
+            let at = now.get_word(piece, "position").unwrap_or_default();
+            now.veto(&format!("whoever stands on {at} is too tired"));
+        }
+        now.set(piece, "tired", moved + 1);
+    }
+    fn should_advance_turn(&self, now: &mut Moment<'_>) -> bool {
+        // White's first turn has two half-moves.
+        let number = now.get_int(GAME, "fullmove").unwrap_or(0);
+        let played = now.get_int(GAME, "half_moves").unwrap_or(0);
+        !(number == 1 && played == 0 && now.get_word(GAME, "turn").as_deref() == Some("white"))
+    }
+    fn check_game_result(&self, now: &mut Moment<'_>) -> Option<Opinion> {
+        let all = now.rows("tired");
+        (all.len() > 5).then_some(Opinion::Over("black_wins"))
+    }
+}
+
+fn moves(game: &mut Game) -> Vec<String> {
+    game.listing().into_iter().map(|it| it.0).collect()
+}
+
+#[test]
+fn vetoes_are_no_legal_moves_and_undo_takes_all_back() {
+    let catalogue = with(Boots { version: "1" });
+    let (_, mut game) = start(&catalogue, &["boots:both:moves=1"], None);
+    let mut hashes = vec![game.hash()];
+    for uci in ["b1c3", "d2d4", "b8c6"] {
+        play(&mut game, uci);
+        hashes.push(game.hash());
+    }
+    assert!(!moves(&mut game).iter().any(|it| it.starts_with("c3")));
+    let unread = game.play_text("c3b5").map(|_| ()).expect_err("it is tired");
+    let PlayError::Text(unread) = unread else { panic!("{unread}") };
+    let candidate = unread.candidate().unwrap_or_else(|| panic!("{unread}"));
+    let refused = game.play(candidate).map(|_| ()).expect_err("it is tired");
+    assert!(refused.to_string().contains("whoever stands on c3 is too tired"), "{refused}");
+    assert_eq!(game.hash(), hashes[3], "a veto changes nothing");
+    for _ in 0..3 {
+        hashes.pop();
+        assert!(game.takeback().is_some());
+        assert_eq!(Some(&game.hash()), hashes.last());
+    }
+    assert_eq!(moves(&mut game).len(), 20);
+    for uci in ["b1c3", "d2d4", "b8c6", "g1f3", "g8f6"] {
+        play(&mut game, uci);
+        assert!(game.result().is_none());
+    }
+    play(&mut game, "e2e4");
+    let result = game.result().map(ToString::to_string);
+    assert_eq!(result.as_deref(), Some("black wins by boots"));
+}
+
+#[test]
+fn both_evaluators_play_by_the_same_code() {
+    let catalogue = with(Boots { version: "1" });
+    let rules = catalogue.load("chess", &["boots", "piece-hp:black"]);
+    let rules = rules.unwrap_or_else(|it| panic!("{it}"));
+    let start = |backend| rules.start_on(backend, None).unwrap_or_else(|it| panic!("{it}"));
+    let (mut bits, mut frog) = (start(Backend::Bits), start(Backend::Frog));
+    for uci in ["e2e4", "d2d4", "d7d5", "e4d5"] {
+        for game in [&mut bits, &mut frog] {
+            game.play_text(uci).unwrap_or_else(|it| panic!("{uci}: {it}"));
+        }
+        assert_eq!(bits.hash(), frog.hash());
+        assert_eq!(moves(&mut bits), moves(&mut frog));
+    }
+}
+
+#[test]
+fn saves_name_the_preset_and_need_its_code() {
+    let catalogue = with(Boots { version: "1" });
+    let (rules, mut game) = start(&catalogue, &["boots"], None);
+    for uci in ["e2e4", "d2d4", "d7d5"] {
+        play(&mut game, uci);
+    }
+    let save = Save::of(&game, &rules, Content { rules: true }).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(save.presets, ["boots:both:moves=2"]);
+    for form in [Form::Json, Form::Binary] {
+        let bytes = save.write(form);
+        let (read, _) = Save::read(&bytes, "").unwrap_or_else(|it| panic!("{it}"));
+        for from in [RulesFrom::Here, RulesFrom::Save] {
+            let restored = read.restore(&catalogue, from).unwrap_or_else(|it| panic!("{it}"));
+            assert_eq!(restored.game.hash(), game.hash());
+            let embedded = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+            let refused = read.restore(&embedded, from).expect_err("the code is not there");
+            assert_eq!(
+                refused.to_string(),
+                "the save is of a game with the preset boots, which is code of another program: \
+                 it is not registered here"
+            );
+        }
+        let newer = with(Boots { version: "2" });
+        let refused = read.restore(&newer, RulesFrom::Here).expect_err("it is another version");
+        assert!(
+            matches!(&refused, RestoreError::Rules { files, .. } if *files == ["rust/boots.dl"])
+        );
+        let audited = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+        assert_eq!(audited.unwrap_or_else(|it| panic!("{it}")).plies, 3);
+    }
+}
+
+/// Its code asks for what there is not.
+#[derive(Debug, Clone, Copy)]
+struct Wrong(&'static str);
+
+impl Preset for Wrong {
+    fn rules(&self) -> String {
+        ".meta preset \"wrong\"\n.domain Preset += { wrong }\n\
+         on any in after when active('wrong, 'white) do call other(), note \"called\".\n"
+            .into()
+    }
+    fn points(&self) -> Vec<Point> {
+        vec![Point::AfterMove]
+    }
+    fn on_after_move(&self, now: &mut Moment<'_>) {
+        match self.0 {
+            "attribute" => now.set(GAME, "manna", 1),
+            "argument" => assert_eq!(now.int("amount"), 0),
+            "type" => now.set(GAME, "fullmove", true),
+            "stop" => now.stop(),
+            "event" => now.raise("dammage", &[]),
+            _ => {}
+        }
+    }
+    fn call(&self, name: &str, _: &mut Moment<'_>) -> bool {
+        name == "other" && self.0 != "nobody"
+    }
+}
+
+#[test]
+fn what_code_gets_wrong_is_named_and_undone() {
+    for (what, said) in [
+        ("attribute", "calls on_after_move, but there is no attribute manna there"),
+        ("argument", "calls on_after_move, but there is no argument amount there"),
+        ("type", "calls on_after_move, but attribute fullmove takes an integer"),
+        ("stop", "calls on_after_move, but stop belongs to events that are raised"),
+        ("event", "calls on_after_move, but there is no event dammage there"),
+        ("nobody", "calls other, but nobody has registered that"),
+    ] {
+        let catalogue = with(Wrong(what));
+        let (_, mut game) = start(&catalogue, &["wrong"], None);
+        let before = game.hash();
+        let mv = game.find_move("e2e4").unwrap_or_else(|it| panic!("{it}"));
+        let world = game.world_mut();
+        let refused = world.fire(mv.action, &mv.args).expect_err("the code is wrong");
+        assert!(matches!(refused, Refusal::Call { .. }));
+        assert!(refused.to_string().contains(said), "{refused}");
+        let refused = game.play_text("e2e4").map(|_| ()).expect_err("the code is wrong");
+        assert!(refused.to_string().contains(said), "{refused}");
+        assert_eq!(game.hash(), before);
+        // Nobody is mated by a mistake.
+        assert!(game.result().is_none());
+    }
+    let (_, mut game) = start(&with(Wrong("")), &["wrong"], None);
+    assert_eq!(play(&mut game, "e2e4"), ["called"]);
+}
+
+#[test]
+fn the_registry_judges_external_presets_like_others() {
+    #[derive(Debug)]
+    struct Text(&'static str);
+    impl Preset for Text {
+        fn rules(&self) -> String {
+            self.0.into()
+        }
+        fn points(&self) -> Vec<Point> {
+            Vec::new()
+        }
+    }
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let nameless = catalogue.register(Text(".domain Preset += { nobody }\n"));
+    assert!(nameless.is_err_and(|it| it.to_string().contains("needs a .meta preset")));
+    let taken = catalogue.register(Text(".meta preset \"coregal\"\n"));
+    assert!(taken.is_err_and(|it| it.to_string().contains("has the name coregal already")));
+    let one_sided = ".meta preset \"loner\"\n.domain Preset += { loner }\n\
+                     .meta incompatible \"coregal: no\"\n.meta requires \"kompany\"\n";
+    catalogue.register(Text(one_sided)).unwrap_or_else(|it| panic!("{it}"));
+    let twice = catalogue.register(Text(one_sided));
+    assert!(twice.is_err_and(|it| it.to_string().contains("registered already")));
+    let refused = catalogue.load::<&str>("chess", &[]).expect_err("it makes no sense");
+    assert_eq!(
+        refused.to_string(),
+        "preset loner requires kompany, which there is not; \
+         preset loner is incompatible with coregal, which does not say so of loner"
+    );
+}
+
+#[test]
+fn rule_files_cannot_call_code_of_their_own() {
+    let text = ".meta preset \"sly\"\n.domain Preset += { sly }\n\
+                on move(piece, _) when active('sly, _) do call on_before_move(piece).\n";
+    let mut catalogue = with(Chronicle);
+    let source = Source { path: "sly.dl".into(), text: text.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let refused = catalogue.load("chess", &["sly"]).expect_err("there is no such code");
+    assert!(matches!(refused, LoadError::Code { .. }));
+    assert_eq!(
+        refused.to_string(),
+        "sly.dl:3 calls on_before_move, but no code is registered for preset sly"
+    );
+}
+
+#[test]
+fn external_presets_come_and_go() {
+    let catalogue = Arc::new(with(Chronicle));
+    let (rules, mut game) = start(&catalogue, &[], None);
+    let on = catalogue.set_active(&rules, &mut game, &["chronicle:white"]);
+    let rules = on.unwrap_or_else(|it| panic!("{it}"));
+    assert!(play(&mut game, "e2e4").contains(&"before move e2 e4".into()));
+    let off = catalogue.set_active::<&str>(&rules, &mut game, &[]);
+    off.unwrap_or_else(|it| panic!("{it}"));
+    assert!(play(&mut game, "e7e5").is_empty());
+}
