@@ -264,7 +264,7 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
         }
         None => {
             let ok = out.ink(Ink::Good, "ok");
-            let Report { steps, absent, comparisons, aggregates, effects, open } = sum;
+            let Report { steps, absent, comparisons, aggregates, effects, open, code } = sum;
             out.line(format_args!("{question}: {ok}, {}", told(&answer.finding)))?;
             out.line(format_args!(
                 "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates, \
@@ -273,6 +273,11 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
             if open > 0 {
                 out.line(format_args!(
                     "  {open} rows are left open by the depth of the tree, and were derived anew"
+                ))?;
+            }
+            if code > 0 {
+                out.line(format_args!(
+                    "  {code} trials call code: what it does is not in the rules, and was not checked"
                 ))?;
             }
             Ok(Verdict::Fine)

@@ -242,9 +242,14 @@ impl<'w, 't> Transaction<'w, 't> {
             }
             Other::Call { reaction, effect, args: given } => {
                 let call = Call { event, args, by: *reaction, effect: *effect, given };
-                let done = call.run(self.world, flow)?;
-                if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
-                    step.done.extend(done);
+                match call.run(self.world, flow) {
+                    Ok(done) => done.into_iter().for_each(|it| self.done(it)),
+                    Err(refusal) => {
+                        if let Refusal::Veto { said } = &refusal {
+                            self.done(Done::Vetoed { said: said.clone() });
+                        }
+                        return Err(refusal);
+                    }
                 }
                 return Ok(());
             }

@@ -42,6 +42,8 @@ pub struct Report {
     pub effects: usize,
     /// Rows whose proof the tree leaves out, for its depth: decided by the model alone.
     pub open: usize,
+    /// Trials that call code: what that does is not in the rules, and is taken on trust from there on.
+    pub code: usize,
 }
 
 impl std::ops::AddAssign for Report {
@@ -52,6 +54,7 @@ impl std::ops::AddAssign for Report {
         self.aggregates += other.aggregates;
         self.effects += other.effects;
         self.open += other.open;
+        self.code += other.code;
     }
 }
 

@@ -60,7 +60,13 @@ impl Checker {
         let steps = transaction.steps;
         self.check_size()?;
         if done == Err(Stop::Code) {
-            return Err(fault("it calls code, which the rules alone cannot check"));
+            // Up to the step that calls it, all is as the rules say.
+            let whole = steps.len().saturating_sub(1);
+            if trial.steps.get(..whole) != steps.get(..whole) {
+                return Err(fault("a step before it calls code is not what happens"));
+            }
+            report.code += 1;
+            return Ok(());
         }
         report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
         report.steps += steps.len();
