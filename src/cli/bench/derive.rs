@@ -33,6 +33,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
         let mut game = setup::start(&rules, Some(fen))?;
         let contract = game.contract().clone();
         let world = game.world_mut();
+        world.plan().make_native();
         // The first round pays for tables that are made once.
         measure(world, &contract, 1, |_| ());
         let (kept, scratch) = (

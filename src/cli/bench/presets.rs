@@ -62,6 +62,8 @@ fn cost(rules: &Ruleset, quick: bool) -> anyhow::Result<(f64, u64)> {
         let expected = legal_moves(slow.world_mut(), &contract).len();
         let found = legal_moves(world, &contract).len();
         ensure!(found == expected, "{name}: {found} legal moves, datafrog counts {expected}");
+        // All in machine code, as the plans of long runs are.
+        world.plan().make_native();
         let meter = Meter::own();
         let mut rounds = 0;
         // Long enough for the clock, whatever a round takes.
