@@ -1,6 +1,7 @@
-//! Damage for texts that were well-formed: what parsers have to survive.
+//! Damage for texts and JSON that were well-formed: what parsers and checkers have to notice or survive.
 
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 /// Cuts, doubles, swaps and strange characters.
 #[derive(Debug, Clone)]
@@ -45,4 +46,28 @@ pub(crate) fn damaged(text: &str, damages: &[Damage]) -> String {
 
 pub(crate) fn damages() -> impl Strategy<Value = Vec<Damage>> {
     proptest::collection::vec(damage(), 1..6)
+}
+
+/// The pointers to everything in a value that is no list and no object.
+pub(crate) fn leaves(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Array(all) => {
+            all.iter().enumerate().for_each(|(n, it)| leaves(it, format!("{at}/{n}"), found));
+        }
+        Value::Object(all) => {
+            all.iter().for_each(|(key, it)| leaves(it, format!("{at}/{key}"), found));
+        }
+        _ => found.push(at),
+    }
+}
+
+/// Another value of the same kind.
+pub(crate) fn altered(value: &Value) -> Value {
+    match value {
+        Value::Null => json!("x"),
+        Value::Bool(it) => json!(!it),
+        Value::Number(it) => json!(it.as_i64().unwrap_or(0) + 1),
+        Value::String(it) => json!(format!("{it}x")),
+        other => other.clone(),
+    }
 }

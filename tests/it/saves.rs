@@ -9,6 +9,7 @@ use rulemate::presets::save::{Content, Form, MakeError, RestoreError, RulesFrom,
 use rulemate::presets::{Catalogue, Ruleset};
 use serde_json::{Value, json};
 
+use crate::damage::{altered, leaves};
 use crate::random_rules::Choices;
 
 fn catalogue() -> &'static Catalogue {
@@ -396,29 +397,6 @@ fn tampering_is_named_though_the_checksum_fits() {
     assert!(why.contains("rules/core/"), "{why}");
     let why = found(&|it| it["result"] = json!("white wins by checkmate"));
     assert!(why.starts_with("the end: "), "{why}");
-}
-
-/// The pointers to everything in a value that is no list and no object.
-fn leaves(value: &Value, at: String, found: &mut Vec<String>) {
-    match value {
-        Value::Array(all) => {
-            all.iter().enumerate().for_each(|(n, it)| leaves(it, format!("{at}/{n}"), found));
-        }
-        Value::Object(all) => {
-            all.iter().for_each(|(key, it)| leaves(it, format!("{at}/{key}"), found));
-        }
-        _ => found.push(at),
-    }
-}
-
-fn altered(value: &Value) -> Value {
-    match value {
-        Value::Null => json!("x"),
-        Value::Bool(it) => json!(!it),
-        Value::Number(it) => json!(it.as_i64().unwrap_or(0) + 1),
-        Value::String(it) => json!(format!("{it}x")),
-        other => other.clone(),
-    }
 }
 
 /// Some of many, spread evenly.

@@ -12,6 +12,7 @@ use rulemate::proof::Checker;
 use rulemate::rules::Source;
 use serde_json::{Value, json};
 
+use crate::damage::{altered, leaves};
 use crate::random_rules::Choices;
 
 fn catalogue() -> Catalogue {
@@ -146,29 +147,6 @@ fn what_a_move_leads_to_is_proved_in_the_position_after_it() {
                 .expect("cheap");
         assert!(!holds);
         checker.finding(&finding).unwrap_or_else(|it| panic!("{it}\n{}", game.tree(&finding)));
-    }
-}
-
-/// The pointers to everything in a value that is no list and no object.
-fn leaves(value: &Value, at: String, found: &mut Vec<String>) {
-    match value {
-        Value::Array(all) => {
-            all.iter().enumerate().for_each(|(n, it)| leaves(it, format!("{at}/{n}"), found));
-        }
-        Value::Object(all) => {
-            all.iter().for_each(|(key, it)| leaves(it, format!("{at}/{key}"), found));
-        }
-        _ => found.push(at),
-    }
-}
-
-fn altered(value: &Value) -> Value {
-    match value {
-        Value::Null => json!("x"),
-        Value::Bool(it) => json!(!it),
-        Value::Number(it) => json!(it.as_i64().unwrap_or(0) + 1),
-        Value::String(it) => json!(format!("{it}x")),
-        other => other.clone(),
     }
 }
 
