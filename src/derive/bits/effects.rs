@@ -6,11 +6,11 @@
 use super::super::rows::Tuple;
 use super::super::trace::Said;
 use super::super::transaction::{Other, Output};
-use super::code::{EffectCode, ExprId, ExprNode, ReactionCode};
+use super::code::{EffectCode, ExprId, ReactionCode};
 use super::compile::{Compiled, ReactionPlan};
 use super::run::State;
 use super::word::Word;
-use crate::rules::{Arith, Effect, VarId};
+use crate::rules::{Effect, VarId};
 
 impl<W: Word> State<W> {
     /// What the effects of a reaction come to, for each of its solutions.
@@ -119,15 +119,7 @@ impl<W: Word> State<W> {
     /// the solution put in their registers.
     #[inline]
     fn worth(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
-        match c.code.exprs[expr.0 as usize] {
-            ExprNode::Reg(reg) => Some(self.reg(reg)),
-            ExprNode::Binary(op, lhs, rhs) => self.worth_of(c, op, [lhs, rhs]),
-        }
-    }
-
-    #[inline(never)]
-    fn worth_of(&self, c: &Compiled<W>, op: Arith, sides: [ExprId; 2]) -> Option<i64> {
-        op.apply(self.worth(c, sides[0])?, self.worth(c, sides[1])?)
+        self.expr(&c.code.exprs, expr)
     }
 
     fn exprs(&self, c: &Compiled<W>, args: &[ExprId]) -> Option<Tuple> {

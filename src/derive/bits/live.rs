@@ -43,8 +43,6 @@ pub(super) struct Live<W> {
     depth: usize,
     /// How many marks were set.
     marks: u32,
-    /// Words of bits in `State::ready` for each frame.
-    flags: usize,
     /// No bit of the current frame is set.
     clean: bool,
     pending: bool,
@@ -58,13 +56,11 @@ pub(super) struct Live<W> {
 impl<W: Word> Live<W> {
     pub(super) fn new(c: &Compiled<W>) -> Self {
         let s = State::new(c);
-        let flags = c.flags();
         let mut engine = Self {
             s,
             journal: Vec::new(),
             depth: 0,
             marks: 0,
-            flags,
             clean: true,
             pending: false,
             unchecked: vec![false; c.maintained.len()],
@@ -102,9 +98,9 @@ impl<W: Word> Live<W> {
 
     /// Nothing that is derived on demand is true any longer.
     #[inline]
-    fn clear_flags(&mut self) {
+    fn clear_flags(&mut self, c: &Compiled<W>) {
         if !self.clean {
-            for word in &mut self.s.ready[self.s.ready_at..][..self.flags] {
+            for word in &mut self.s.ready[self.s.ready_at..][..c.flags()] {
                 *word = 0;
             }
             self.clean = true;
@@ -469,7 +465,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
-        self.clear_flags();
+        self.clear_flags(c);
         for &rel in &c.inputs[usize::from(change.attr.0)] {
             let readers = &c.readers[usize::from(rel.0)];
             if readers.is_empty() {
@@ -528,12 +524,12 @@ impl<W: Word> Live<W> {
         let mark = EngineMark { journal: self.journal.len(), depth: self.depth };
         self.depth += 1;
         self.s.frame = self.depth * c.frame_rows;
-        self.s.ready_at = self.depth * self.flags;
+        self.s.ready_at = self.depth * c.flags();
         if self.s.ready.len() == self.s.ready_at {
-            self.s.ready.resize(self.s.ready_at + self.flags, 0);
+            self.s.ready.resize(self.s.ready_at + c.flags(), 0);
         }
         self.clean = false;
-        self.clear_flags();
+        self.clear_flags(c);
         let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
         if self.s.rows.len() < rows {
             self.s.rows.resize(rows, W::default());
@@ -552,9 +548,9 @@ impl<W: Word> Live<W> {
         self.depth = mark.depth;
         self.s.frame = self.depth * c.frame_rows;
         // Lists have no frames: those derived before the mark were overwritten.
-        self.s.ready_at = self.depth * self.flags;
+        self.s.ready_at = self.depth * c.flags();
         self.clean = false;
-        let ready = &mut self.s.ready[self.s.ready_at..][..self.flags];
+        let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
         for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
         }
@@ -581,9 +577,9 @@ impl<W: Word> Live<W> {
             self.depth = 0;
             self.s.frame = 0;
             self.s.ready_at = 0;
-            self.s.ready.truncate(self.flags);
+            self.s.ready.truncate(c.flags());
             self.clean = false;
-            self.clear_flags();
+            self.clear_flags(c);
             self.s.rows.truncate(c.kept_rows + c.frame_rows);
         }
     }
@@ -619,7 +615,7 @@ impl<W: Word> Live<W> {
                 tell(c, &mut self.s, rel, &tuple);
             }
         }
-        self.clear_flags();
+        self.clear_flags(c);
     }
 
     fn wipe(&mut self, rows: std::ops::Range<usize>) {

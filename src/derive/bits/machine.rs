@@ -552,6 +552,12 @@ impl Inst {
 }
 
 impl Sweep {
+    /// Where the rows are that grow.
+    #[cfg(feature = "native")]
+    pub(super) fn space(&self) -> super::code::Space {
+        if self.frame { super::code::Space::Frame } else { super::code::Space::Kept }
+    }
+
     /// Which terms are static, if any is.
     #[inline]
     pub(super) fn is_static(&self) -> Option<[bool; 2]> {

@@ -9,7 +9,7 @@ use super::layout::{NONE, Sparse};
 use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
 use super::planner::GIVEN;
 use super::word::Word;
-use crate::rules::Fold;
+use crate::rules::{Arith, Fold};
 
 use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
@@ -57,7 +57,6 @@ pub(super) struct State<W> {
 
 impl<W: Word> State<W> {
     pub(super) fn new(compiled: &Compiled<W>) -> Self {
-        let relations = compiled.program.relations.len();
         let kept = compiled.maintained.len();
         let mut regs = [0; REGS];
         for &(value, reg) in &compiled.code.constants {
@@ -67,7 +66,7 @@ impl<W: Word> State<W> {
             rows: vec![W::default(); compiled.kept_rows + compiled.frame_rows],
             funs: vec![NONE; compiled.kept_funs],
             frame: 0,
-            ready: vec![0; relations.div_ceil(64)],
+            ready: vec![0; compiled.flags()],
             ready_at: 0,
             lists: vec![Sparse::default(); compiled.orders.len()],
             fresh: vec![Vec::new(); compiled.orders.len()],
@@ -105,11 +104,18 @@ impl<W: Word> State<W> {
         base as usize + self.reg(key) as usize
     }
 
-    pub(super) fn expr(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
-        match c.machine.exprs[expr.0 as usize] {
+    /// The value of an expression, one of these.
+    #[inline]
+    pub(super) fn expr(&self, exprs: &[ExprNode], expr: ExprId) -> Option<i64> {
+        match exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => Some(self.reg(reg)),
-            ExprNode::Binary(op, lhs, rhs) => op.apply(self.expr(c, lhs)?, self.expr(c, rhs)?),
+            ExprNode::Binary(op, lhs, rhs) => self.binary(exprs, op, [lhs, rhs]),
         }
+    }
+
+    #[inline(never)]
+    fn binary(&self, exprs: &[ExprNode], op: Arith, sides: [ExprId; 2]) -> Option<i64> {
+        op.apply(self.expr(exprs, sides[0])?, self.expr(exprs, sides[1])?)
     }
 
     #[inline(never)]
@@ -433,20 +439,20 @@ impl<W: Word> State<W> {
     /// Does one of the instructions that are more than a few steps: those that machine code leaves to
     /// the interpreter. Whether it holds, or found something.
     pub(super) fn step(&mut self, c: &Compiled<W>, pc: usize) -> bool {
-        let body = pc as u32 + 1;
+        let (body, exprs) = (pc as u32 + 1, c.machine.exprs.as_slice());
         match c.machine.insts[pc] {
             Inst::CompareExpr { op, lhs, rhs, .. } => {
-                return match (self.expr(c, lhs), self.expr(c, rhs)) {
+                return match (self.expr(exprs, lhs), self.expr(exprs, rhs)) {
                     (Some(lhs), Some(rhs)) => op.holds(lhs, rhs),
                     _ => false,
                 };
             }
-            Inst::Let { reg, expr, .. } => match self.expr(c, expr) {
+            Inst::Let { reg, expr, .. } => match self.expr(exprs, expr) {
                 Some(value) => self.regs[usize::from(reg)] = value,
                 None => return false,
             },
             Inst::Value { reg, expr } => {
-                let value = self.expr(c, expr);
+                let value = self.expr(exprs, expr);
                 self.lacks_value |= value.is_none();
                 self.regs[usize::from(reg)] = value.unwrap_or(0);
             }

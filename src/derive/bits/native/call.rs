@@ -5,9 +5,9 @@
 //!   reference, and code exists for programs with rows of 64 bits only, so `W` is `u64`);
 //! - it reads and writes memory in four places: registers and two numbers of [`State`], whose
 //!   offsets the compiler tells; flags, whose number is asserted before; rows and values of
-//!   functions, each index compared with their number, none of which grows or moves while code runs
-//!   (there are as many values as the program says from a session's beginning to its end); statics,
-//!   which are never written and live as long as the program, which owns the code;
+//!   functions, each index compared with their number (that of the values is asserted before), none
+//!   of which grows or moves while code runs; statics, which are never written and live as long as
+//!   the program, which owns the code;
 //! - helpers get back the two references that the caller lent, one at a time;
 //! - a panic in a helper ends the process: it never unwinds through code that knows no unwinding.
 
@@ -51,7 +51,7 @@ impl Entry {
     #[inline]
     pub(in super::super) fn run<W: Word>(self, state: &mut State<W>, c: &Compiled<W>) -> bool {
         let (rows, n_rows) = (state.rows.as_mut_ptr().cast(), state.rows.len() as u64);
-        debug_assert_eq!(state.funs.len(), c.kept_funs);
+        assert!(state.funs.len() == c.kept_funs, "values of functions are missing");
         let funs = state.funs.as_mut_ptr();
         let flags = &mut state.ready[state.ready_at..];
         assert!(flags.len() >= c.flags(), "flags are missing");
@@ -72,7 +72,7 @@ fn out_of_range() -> ! {
 }
 
 /// The memory that code lies in. It is given back when the program goes, and with it all that could
-/// run the code.
+/// run the code. Nobody ever waits for the mutex: it lets threads share what none of them looks at.
 pub(super) struct Memory(Mutex<Option<JITModule>>);
 
 impl Memory {

@@ -233,6 +233,15 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.switch_to_block(next);
     }
 
+    /// Does something more if the condition holds.
+    pub(super) fn when(&mut self, condition: Value, more: impl FnOnce(&mut Self)) {
+        let next = self.b.create_block();
+        self.unless(condition, next);
+        more(self);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+    }
+
     fn or_fault(&mut self, condition: Value) {
         self.unless(condition, self.fault);
     }
@@ -550,16 +559,10 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let word = self.b.ins().bor(word, bit);
         self.b.ins().store(flags, word, self.ready, at);
         let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
-        let flags = Self::memory(self.rows_region);
-        let used = self.b.ins().load(I64, flags, row, 0);
+        let used = self.load_row(row);
         self.empty_row(row);
         if entry.support.is_some() {
-            let (some, next) = (self.b.create_block(), self.b.create_block());
-            self.b.ins().brif(used, some, &[], next, &[]);
-            self.b.switch_to_block(some);
-            self.empty(entry, used);
-            self.b.ins().jump(next, &[]);
-            self.b.switch_to_block(next);
+            self.when(used, |it| it.empty(entry, used));
         }
     }
 
@@ -608,7 +611,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.ins().iadd(start, offset)
     }
 
-    fn row_at(&mut self, space: Space, at: Place) -> Value {
+    pub(super) fn row_at(&mut self, space: Space, at: Place) -> Value {
         let index = self.index(at);
         self.row_of(space, index)
     }
@@ -747,7 +750,7 @@ fn near(base: u32, key: Reg) -> Place {
 }
 
 /// A place without keys.
-fn alone(base: u32) -> Place {
+pub(super) fn alone(base: u32) -> Place {
     Place { base, strides: [0, 0], keys: [0, 0] }
 }
 

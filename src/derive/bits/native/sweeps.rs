@@ -7,7 +7,7 @@ use super::super::code::{Reg, Space};
 use super::super::machine::{Entry, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
-use super::lower::Lower;
+use super::lower::{Lower, alone};
 
 /// Rows a stride apart: the address of the first, known to reach to the last member's.
 struct Along {
@@ -30,7 +30,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         let fixed = self.b.use_var(self.acc);
         let sides = self.sides(sweep.terms, members);
-        let space = if sweep.frame { Space::Frame } else { Space::Kept };
+        let space = sweep.space();
         let rows = self.along(space, sweep.row, sweep.stride, members);
         let used = self.for_each(members, |it, member| {
             let found = it.found(&sides, member, fixed);
@@ -39,27 +39,21 @@ impl<W: Word> Lower<'_, '_, W> {
             found
         });
         let Some((base, noted)) = sweep.support else { return };
-        let (some, next) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(used, some, &[], next, &[]);
-        self.b.switch_to_block(some);
-        let noted = match noted {
-            Noted::Members => used,
-            Noted::Register(reg) => self.one(reg),
-        };
-        let support = self.b.ins().iconst(I64, i64::from(base));
-        let address = self.row_of(space, support);
-        self.grow_row(address, noted);
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.when(used, |it| {
+            let noted = match noted {
+                Noted::Members => used,
+                Noted::Register(reg) => it.one(reg),
+            };
+            let address = it.row_at(space, alone(base));
+            it.grow_row(address, noted);
+        });
     }
 
     /// Notes the members for whom the accumulator and the terms have something in common.
     pub(super) fn gather(&mut self, sweep: &Sweep, members: Value) {
         let acc = self.b.use_var(self.acc);
         let found = self.common(sweep.terms, members, acc);
-        let row = self.index(sweep.row);
-        let space = if sweep.frame { Space::Frame } else { Space::Kept };
-        let address = self.row_of(space, row);
+        let address = self.row_at(sweep.space(), sweep.row);
         self.grow_row(address, found);
     }
 
@@ -71,8 +65,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.call(call::empty::<W> as Helper, &[place, used]);
             return;
         }
-        let base = Place { base: entry.base, strides: [0, 0], keys: [0, 0] };
-        let rows = self.along(Space::Frame, base, 1, used);
+        let rows = self.along(Space::Frame, alone(entry.base), 1, used);
         self.for_each(used, |it, member| {
             let address = it.row_along(&rows, member);
             it.empty_row(address);
