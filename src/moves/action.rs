@@ -54,7 +54,7 @@ impl LegalityMode {
     }
 
     /// Whether counting rows is counting legal moves.
-    pub(super) fn is_counted(self, contract: &Contract) -> bool {
+    pub fn is_counted(self, contract: &Contract) -> bool {
         match self {
             Self::Declared => contract.decisions.iter().all(|it| *it == Decision::Rules),
             Self::Rules => true,
@@ -111,7 +111,7 @@ pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityM
 /// Whether rules call the side to move able to act where every action, once played out, is not legal.
 /// Nothing is played out in games whose rules decide everything.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
-    let played = contract.decisions.iter().any(|it| *it != Decision::Rules);
+    let played = !LegalityMode::Declared.is_counted(contract);
     played && !is_over(world, contract) && !has_move(world, contract)
 }
 

@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::meter::Meter;
 use crate::cli::setup::{self, Library};
 use crate::derive::World;
-use crate::moves::Contract;
-use crate::moves::notation::listing;
+use crate::moves::{Contract, LegalityMode, Move, legal_moves, perft};
 
 pub(super) const POSITIONS: &[(&str, &str)] = &[
     ("start", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
@@ -53,30 +52,48 @@ fn measure(
     rounds: u32,
     before: impl Fn(&mut World),
 ) -> (f64, u64) {
-    let moves = listing(world, contract);
+    let moves = legal_moves(world, contract);
     let (mut sum, mut positions) = (0, 0);
     let meter = Meter::own();
     for _ in 0..rounds {
-        for (_, mv) in &moves {
-            let mark = world.mark();
-            if world.fire(mv.action, &mv.args).is_ok() {
-                before(world);
-                sum += mobility(world, contract);
-            }
-            world.rollback(mark);
-            before(world);
-            sum += mobility(world, contract);
-            positions += 2;
-        }
+        let round = there_and_back(world, contract, &moves, &before);
+        sum += round.0;
+        positions += round.1;
     }
-    (meter.elapsed().as_secs_f64() * 1e6 / f64::from(positions.max(1)), sum)
+    (meter.elapsed().as_secs_f64() * 1e6 / positions.max(1) as f64, sum)
 }
 
-/// The number of legal moves.
-fn mobility(world: &mut World, contract: &Contract) -> u64 {
-    if world.any(contract.over) {
-        return 0;
+/// Counts the legal moves after each move and after its undo: their sum, and the positions.
+pub(super) fn there_and_back(
+    world: &mut World,
+    contract: &Contract,
+    moves: &[Move],
+    before: impl Fn(&mut World),
+) -> (u64, u64) {
+    let (mut sum, mut positions) = (0, 0);
+    for mv in moves {
+        let mark = world.mark();
+        if world.fire(mv.action, &mv.args).is_ok() {
+            before(world);
+            sum += mobility(world, contract);
+        }
+        world.rollback(mark);
+        before(world);
+        sum += mobility(world, contract);
+        positions += 2;
     }
-    let program = world.program().clone();
-    program.actions.iter().map(|it| world.count(it.rel)).sum()
+    (sum, positions)
+}
+
+/// The number of legal moves, as cheaply as the rules allow.
+fn mobility(world: &mut World, contract: &Contract) -> u64 {
+    match plays_out(contract) {
+        true => legal_moves(world, contract).len() as u64,
+        false => perft(world, contract, 1),
+    }
+}
+
+/// Whether some moves are played out to see whether they are legal.
+pub(super) fn plays_out(contract: &Contract) -> bool {
+    !LegalityMode::Declared.is_counted(contract)
 }

@@ -8,13 +8,13 @@
 use anyhow::ensure;
 use serde::Serialize;
 
-use super::derive::POSITIONS;
+use super::derive::{POSITIONS, plays_out, there_and_back};
 use super::meter::Meter;
 use crate::cli::args::DEFAULT_GAME;
 use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::{Backend, World};
-use crate::moves::{Contract, Decision, legal_moves, perft};
+use crate::moves::{Contract, legal_moves};
 use crate::presets::{Catalogue, Ruleset};
 
 /// A line of the table.
@@ -79,33 +79,10 @@ fn cost(rules: &Ruleset, quick: bool) -> anyhow::Result<(f64, u64)> {
     Ok((time * 1e6 / positions.max(1) as f64, moves))
 }
 
-/// Counts the legal moves after each move and after its undo: their sum, and the positions.
+/// [`there_and_back`] of all moves of the position.
 fn round(world: &mut World, contract: &Contract, before: impl Fn(&mut World)) -> (u64, u64) {
-    let (mut sum, mut positions) = (0, 0);
-    for mv in legal_moves(world, contract) {
-        let mark = world.mark();
-        if world.fire(mv.action, &mv.args).is_ok() {
-            before(world);
-            sum += count(world, contract);
-        }
-        world.rollback(mark);
-        before(world);
-        sum += count(world, contract);
-        positions += 2;
-    }
-    (sum, positions)
-}
-
-/// The number of legal moves, as cheaply as the rules allow.
-fn count(world: &mut World, contract: &Contract) -> u64 {
-    match plays_out(contract) {
-        true => legal_moves(world, contract).len() as u64,
-        false => perft(world, contract, 1),
-    }
-}
-
-fn plays_out(contract: &Contract) -> bool {
-    contract.decisions.iter().any(|it| *it != Decision::Rules)
+    let moves = legal_moves(world, contract);
+    there_and_back(world, contract, &moves, before)
 }
 
 pub(crate) fn print(rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
