@@ -81,6 +81,16 @@ pub(super) fn run<F: Future<Output = ()>>(test: F) {
     builder.unwrap().block_on(test);
 }
 
+/// A test against a server of its own, which is stopped when the test is over.
+pub(super) fn hosted(name: &str, config: Config, test: impl AsyncFnOnce(&Server)) {
+    let folder = Folder::new(name);
+    run(async {
+        let server = Server::start(&folder, config);
+        test(&server).await;
+        server.stop();
+    });
+}
+
 fn expect(answer: &(StatusCode, Value), status: u16, code: &str) {
     let (found, body) = answer;
     assert_eq!((found.as_u16(), body["error"].as_str().unwrap_or("")), (status, code), "{body}");
@@ -89,9 +99,7 @@ fn expect(answer: &(StatusCode, Value), status: u16, code: &str) {
 
 #[test]
 fn a_game_is_played_to_its_end() {
-    let folder = Folder::new("whole");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("whole", Config::default(), async |server| {
         let (id, white) =
             server.make(json!({ "game": "chess", "seat": "white", "name": "Ann" })).await;
         let join = format!("/api/v1/games/{id}/join");
@@ -122,15 +130,12 @@ fn a_game_is_played_to_its_end() {
         let next = accepted["game"].as_str().unwrap();
         let (status, answer) = server.play(next, &black, "e2e4").await;
         assert_eq!(status, StatusCode::OK, "{answer}");
-        server.stop();
     });
 }
 
 #[test]
 fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
-    let folder = Folder::new("wrong");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("wrong", Config::default(), async |server| {
         let (id, white) = server.make(json!({ "game": "chess", "seat": "white" })).await;
         let moves = format!("/api/v1/games/{id}/moves");
         let uci = json!({ "uci": "e2e4" });
@@ -180,15 +185,12 @@ fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
         assert_eq!((&state["ply"], &state["v"]), (&json!(0), &json!(2)), "nothing has changed");
         assert_eq!(server.play(&id, &white, "e2e4").await.0, StatusCode::OK);
         expect(&server.play(&id, &white, "d2d4").await, 403, "not_your_turn");
-        server.stop();
     });
 }
 
 #[test]
 fn a_move_that_comes_twice_is_answered_alike_and_played_once() {
-    let folder = Folder::new("twice");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("twice", Config::default(), async |server| {
         let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
         let moves = format!("/api/v1/games/{id}/moves");
         let body = json!({ "uci": "e2e4", "expected_ply": 0, "client_move_id": "m1" });
@@ -197,21 +199,17 @@ fn a_move_that_comes_twice_is_answered_alike_and_played_once() {
         assert_eq!(server.post(&moves, &token, body).await, first);
         let other = json!({ "uci": "d2d4", "expected_ply": 0, "client_move_id": "m2" });
         expect(&server.post(&moves, &token, other).await, 409, "stale_ply");
-        server.stop();
     });
 }
 
 #[test]
 fn open_boards_need_no_token() {
-    let folder = Folder::new("open");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("open", Config::default(), async |server| {
         let (id, token) = server.make(json!({ "game": "knightmate" })).await;
         assert!(token.is_empty());
         for uci in ["e2e4", "e7e5"] {
             assert_eq!(server.play(&id, "", uci).await.0, StatusCode::OK);
         }
-        server.stop();
     });
 }
 
@@ -298,9 +296,7 @@ fn games_go_on_after_a_restart_and_after_eviction() {
 
 #[test]
 fn explanations_name_the_squares() {
-    let folder = Folder::new("why");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("why", Config::default(), async |server| {
         let fen = "3rk3/8/8/8/8/8/8/Q3K3 w - - 0 1";
         let made =
             json!({ "game": "chess", "presets": ["coregal:white"], "fen": fen, "seat": "both" });
@@ -323,15 +319,13 @@ fn explanations_name_the_squares() {
         expect(&server.get(&ask("fact=atacks(d8,d1)")).await, 400, "bad_question");
         expect(&server.get(&ask("square=z9")).await, 400, "bad_question");
         expect(&server.get(&ask("")).await, 400, "missing_field");
-        server.stop();
     });
 }
 
 #[test]
 fn the_description_has_every_address_and_no_secret_leaves() {
-    let folder = Folder::new("openapi");
-    run(async {
-        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+    let config = Config { uploads: true, ..Config::default() };
+    hosted("openapi", config, async |server| {
         let (_, description) = server.get("/openapi.json").await;
         let paths = description["paths"].as_object().unwrap();
         for path in ["/api/v1/games", "/api/v1/games/{id}", "/api/v1/games/{id}/moves"] {
@@ -355,7 +349,6 @@ fn the_description_has_every_address_and_no_secret_leaves() {
         let answer = router(server.web.clone()).oneshot(page).await.unwrap();
         let policy = answer.headers()["content-security-policy"].to_str().unwrap().to_owned();
         assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
-        server.stop();
     });
 }
 
@@ -392,9 +385,7 @@ fn uploaded_rules_are_checked_kept_and_played() {
 
 #[test]
 fn a_game_is_imported_from_pgn_and_goes_on() {
-    let folder = Folder::new("import");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("import", Config::default(), async |server| {
         let made = json!({ "game": "double-move", "seat": "both" });
         let (id, token) = server.make(made).await;
         for uci in ["e2e4", "d2d4", "e7e5", "d7d5", "g1f3"] {
@@ -427,15 +418,12 @@ fn a_game_is_imported_from_pgn_and_goes_on() {
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
             assert!(answer["message"].as_str().unwrap().contains(said), "{pgn}: {answer}");
         }
-        server.stop();
     });
 }
 
 #[test]
 fn one_address_that_asks_too_much_waits_and_others_do_not() {
-    let folder = Folder::new("rates");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("rates", Config::default(), async |server| {
         let from = |address: [u8; 4], path: &str, body: &str| {
             let mut request = match body {
                 "" => Request::get(path).body(Body::empty()).unwrap(),
@@ -464,6 +452,5 @@ fn one_address_that_asks_too_much_waits_and_others_do_not() {
         assert!((20..60).contains(&made), "{made} games");
         let (_, metrics) = server.get("/metrics").await;
         assert!(metrics.as_str().unwrap().contains("rulemate_rate_limited_total 2\n"), "{metrics}");
-        server.stop();
     });
 }

@@ -18,7 +18,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::server::Config;
 use serde_json::{Value, json};
 
-use super::api::{Server, run};
+use super::api::{Server, hosted, run};
 use super::store::Folder;
 
 /// As long as the rules of one request may run here: the fuel of all that it does is gone before
@@ -297,9 +297,8 @@ fn request(text: &str) -> Option<Request<Body>> {
 
 #[test]
 fn requests() {
-    let folder = Folder::new("fuzz-requests");
-    run(async {
-        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+    let config = Config { uploads: true, ..Config::default() };
+    hosted("fuzz-requests", config, async |server| {
         let (id, token) =
             server.make(json!({ "game": "double-move", "seat": "both", "chat": true })).await;
         let game = format!("/api/v1/games/{id}");
@@ -380,7 +379,6 @@ fn requests() {
         let log = server.web.host.log(&id).await.unwrap();
         assert!(log.iter().enumerate().all(|(at, it)| it.v == at as u64 + 1));
         fuzz.done();
-        server.stop();
     });
 }
 
@@ -435,9 +433,8 @@ fn socket_messages() {
 
 #[test]
 fn uploaded_rules() {
-    let folder = Folder::new("fuzz-rules");
-    run(async {
-        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+    let config = Config { uploads: true, ..Config::default() };
+    hosted("fuzz-rules", config, async |server| {
         let mut corpus = files("rules/presets", ".dl");
         corpus.extend(files("tests/data/rules", ".dl"));
         corpus.extend(files("tests/data/griffon", ".dl"));
@@ -456,13 +453,12 @@ fn uploaded_rules() {
             }
             let Some(rules) = answer["rules"].as_str() else { continue };
             compiled += 1;
-            if let Err(why) = played(&server, rules, &answer["name"]).await {
+            if let Err(why) = played(server, rules, &answer["name"]).await {
                 fuzz.fail(&input, &why);
             }
         }
         assert!(compiled > 0 || fuzz.tried < 200, "{} tried, none compiled", fuzz.tried);
         fuzz.done();
-        server.stop();
     });
 }
 

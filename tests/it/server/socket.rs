@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use super::api::{Server, run};
+use super::api::{Server, hosted, run};
 use super::store::Folder;
 
 pub(super) struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
@@ -178,9 +178,7 @@ fn a_socket_of_another_origin_is_refused() {
 
 #[test]
 fn who_never_reads_delays_nobody() {
-    let folder = Folder::new("slow");
-    run(async {
-        let server = Server::start(&folder, Config::default());
+    hosted("slow", Config::default(), async |server| {
         let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
         let mut silent = server.web.host.watch(&id, Some(3)).await.unwrap();
         let mut reading = server.web.host.watch(&id, Some(3)).await.unwrap();
@@ -211,7 +209,6 @@ fn who_never_reads_delays_nobody() {
         assert_eq!(waiting, 64, "the queue is full and then closed");
         let (_, metrics) = server.get("/metrics").await;
         assert!(metrics.as_str().unwrap().contains("rulemate_watchers_dropped_total 1\n"));
-        server.stop();
     });
 }
 
@@ -219,9 +216,8 @@ fn who_never_reads_delays_nobody() {
 /// game as it was.
 #[test]
 fn nonsense_breaks_nothing() {
-    let folder = Folder::new("nonsense");
-    run(async {
-        let server = Server::start(&folder, Config { uploads: true, ..Config::default() });
+    let config = Config { uploads: true, ..Config::default() };
+    hosted("nonsense", config, async |server| {
         let (id, _) = server.make(json!({ "game": "chess", "seat": "both" })).await;
         let mut random = fastrand::Rng::with_seed(5);
         let paths = [
@@ -296,6 +292,5 @@ fn nonsense_breaks_nothing() {
         }
         let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
         assert_eq!((&state["ply"], &state["v"]), (&json!(0), &json!(3)));
-        server.stop();
     });
 }
