@@ -87,12 +87,9 @@ impl Referee {
 
     /// Takes the facts of an earlier position, but for those that last.
     fn go_back(&mut self, game: &Game, plies: usize) {
-        let earlier = match plies.checked_sub(1).and_then(|it| game.history().get(it)) {
-            Some(record) => &record.snapshot,
-            None => game.start(),
-        };
+        let earlier = game.position(plies);
         let lasting = self.world.program().lasting.clone();
-        for change in self.world.facts().changes_to(earlier) {
+        for change in self.world.facts().changes_to(&earlier) {
             if !lasting.contains(&change.attr) {
                 self.world.set_raw(change.entity, change.attr, change.new);
             }

@@ -121,7 +121,7 @@ fn a_rewind_is_part_of_the_game() {
     }
     // And so do its moves alone, as another server would import them.
     let mut imported = Game::new();
-    let moves: Vec<String> = game.table.lines().iter().map(|it| it.san.clone()).collect();
+    let moves: Vec<String> = game.table.lines().iter().map(|it| it.san.to_string()).collect();
     let events = imported.table.lead_in(&moves, None).unwrap();
     assert!(events.iter().all(|it| matches!(it.event, Event::Played { .. })));
     assert_eq!(imported.fen(), game.fen());
