@@ -60,7 +60,8 @@ impl Catalogue {
                 }
             }
         }
-        game.switch(world, Arc::clone(&composed.terms));
+        let names = wanted.iter().map(ToString::to_string).collect();
+        game.switch(world, Arc::clone(&composed.terms), names);
         Ok(rules.with(wanted, &composed))
     }
 
