@@ -41,7 +41,7 @@ fn a_game_with_switched_presets_goes_to_a_file() {
     let file = scratch("switched.bin");
     let lines = format!(
         "e4\non piece-hp:black\nd5\nexd5\npresets\noff piece-hp\noff piece-hp\non nothing\n\
-         Qxd5\nsave {}\nquit\n",
+         dxe4\nsave {}\nquit\n",
         shown(&file)
     );
     let played = rulemate_reading(&["play", "--ascii"], &lines);
