@@ -56,7 +56,9 @@ impl Catalogue {
                 }
                 None => {
                     let entity = activation.state(&mut world, number).map_err(SetFault::from)?;
-                    announce(&mut world, "activated", entity).map_err(SetFault::from)?;
+                    for event in ["activated", "joined"] {
+                        announce(&mut world, event, entity).map_err(SetFault::from)?;
+                    }
                 }
             }
         }

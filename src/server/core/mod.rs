@@ -14,5 +14,5 @@ mod table;
 pub use clock::{Clocks, Control};
 pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 pub use refusal::Refusal;
-pub use rules::{Outcome, Played, Refused, Rules};
+pub use rules::{Effect, Outcome, Played, Refused, Rules};
 pub use table::{Act, Answer, Input, Line, Offers, Output, Recorded, Table};

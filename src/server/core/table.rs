@@ -532,9 +532,10 @@ impl<R: Rules> Table<R> {
             }
             it.at(self.now)
         });
-        let Played { uci, san, turn_goes_on, notes, .. } = played;
+        let Played { uci, san, turn_goes_on, notes, effects, .. } = played;
         let side = by;
-        self.push(events, Event::Played { ply, uci, san, side, turn_goes_on, notes, clocks, id });
+        let event = Event::Played { ply, uci, san, side, turn_goes_on, notes, effects, clocks, id };
+        self.push(events, event);
         if let Some(outcome) = self.rules.outcome() {
             self.end(events, outcome, None, None);
         }
