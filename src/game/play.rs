@@ -89,7 +89,7 @@ impl Game {
     /// The game was not played by the same rules all the time.
     pub(super) fn has_changed_rules(&self) -> bool {
         let switched = |it: &Record| !it.switches().is_empty();
-        self.eras.len() > 1 || !self.switches.is_empty() || self.history.iter().any(switched)
+        !self.switches.is_empty() || self.history.iter().any(switched)
     }
 
     pub(super) fn start_key(&self) -> u64 {

@@ -355,6 +355,16 @@ fn games_whose_presets_were_switched_are_saved() {
     }
 }
 
+#[test]
+fn what_ended_a_switched_game_survives() {
+    let (rules, mut game) = switched();
+    game.resign(1).expect("a side may give up");
+    let save = saved(&game, &rules);
+    assert_eq!(save.ended, Some(rulemate::presets::save::Ended::Resigned("black".into())));
+    let again = loaded(&save.write(Form::Binary)).expect("it loads");
+    assert_eq!((again.result(), again.hash()), (game.result(), game.hash()));
+}
+
 /// The rules that only a switch brought are named if they change, and embedded like the others.
 #[test]
 fn the_rules_of_switches_are_saved() {

@@ -167,9 +167,9 @@ fn in_order(value: &Value) -> Value {
     }
 }
 
-/// What was stated after the last move.
+/// What was stated after the last move and the switches that followed it.
 fn ended(game: &Game) -> Option<Ended> {
-    let last = game.history().last().map_or(game.start(), |it| &it.snapshot);
+    let last = game.position_before(game.history().len());
     let stated = |attr: Option<AttrId>| {
         let raw = game.facts().get_raw(GAME, attr?)?;
         (last.get_raw(GAME, attr?) != Some(raw)).then(|| word(game.facts().schema(), attr?, raw))?
