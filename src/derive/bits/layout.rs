@@ -5,12 +5,14 @@
 //! list of tuples. Deliberately absent: the choice of join orders.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::rules::{Input, Program, RelId, Type};
 
 use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
+use super::sort;
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.
@@ -61,19 +63,8 @@ pub(super) struct Sparse {
 impl Sparse {
     /// Takes the tuples in and sorts them by each of the orders.
     pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
-        tuples.sort_unstable();
-        tuples.dedup();
-        self.sorted = orders
-            .iter()
-            .map(|order| {
-                let mut copy: Vec<Tuple> = tuples
-                    .iter()
-                    .map(|it| order.iter().map(|&at| it[usize::from(at)]).collect())
-                    .collect();
-                copy.sort_unstable();
-                copy
-            })
-            .collect();
+        sort::sort(&mut tuples);
+        self.sorted = orders.iter().map(|it| sort::reordered(&tuples, it)).collect();
         self.tuples = tuples;
     }
 
@@ -102,7 +93,7 @@ pub(super) const NONE: i64 = i64::MIN;
 pub(super) struct Layout<W> {
     pub(super) stores: Vec<Store>,
     /// The tuples of statics, by relation.
-    pub(super) known: Vec<Option<Vec<Tuple>>>,
+    pub(super) known: Vec<Option<Arc<Vec<Tuple>>>>,
     pub(super) statics: Statics<W>,
     pub(super) kept_rows: u32,
     pub(super) kept_funs: u32,
@@ -188,11 +179,11 @@ impl<W: Word> Layout<W> {
         if let Some(known) = self.orders[at].iter().position(|it| *it == order) {
             return known as u32;
         }
-        self.orders[at].push(order);
         if self.sparse_static[at] {
-            let tuples = std::mem::take(&mut self.statics.sparse[at].tuples);
-            self.statics.sparse[at].fill(tuples, &self.orders[at]);
+            let list = &mut self.statics.sparse[at];
+            list.sorted.push(sort::reordered(&list.tuples, &order));
         }
+        self.orders[at].push(order);
         (self.orders[at].len() - 1) as u32
     }
 
@@ -226,16 +217,24 @@ impl<W: Word> Layout<W> {
         self.known[usize::from(rel.0)].is_some()
     }
 
-    /// Settles a relation that is known at load.
-    pub(super) fn set_known(&mut self, rel: RelId, mut tuples: Vec<Tuple>) {
-        tuples.sort_unstable();
-        tuples.dedup();
+    /// Settles a relation that is known at load. The tuples ascend.
+    pub(super) fn set_known(&mut self, rel: RelId, tuples: Arc<Vec<Tuple>>) {
         self.known[usize::from(rel.0)] = Some(tuples);
         self.stores[usize::from(rel.0)] = Store::Static;
     }
 
     pub(super) fn known_tuples(&self, rel: RelId) -> &[Tuple] {
-        self.known[usize::from(rel.0)].as_deref().unwrap_or(&[])
+        self.known[usize::from(rel.0)].as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Forgets the tables that plans have asked for so far, but not what is known.
+    pub(super) fn drop_tables(&mut self) {
+        self.statics = Statics::default();
+        self.orders.clear();
+        self.sparse_static.clear();
+        self.static_rows.clear();
+        self.static_funs.clear();
+        self.static_sparse.clear();
     }
 
     /// Rows of a static towards one column, by the columns in the mask; the others are projected
@@ -264,7 +263,7 @@ impl<W: Word> Layout<W> {
         }
         let strides = strides(&sizes);
         self.statics.rows.resize(base + rows, W::default());
-        let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
+        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice);
         for tuple in tuples {
             let at: usize =
                 kept.iter().zip(&strides).map(|(&it, &by)| tuple[it] as usize * by as usize).sum();
@@ -300,7 +299,7 @@ impl<W: Word> Layout<W> {
         }
         let strides = strides(&sizes);
         self.statics.funs.resize(base + rows, NONE);
-        let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
+        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice);
         for tuple in tuples {
             let at: usize =
                 tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();

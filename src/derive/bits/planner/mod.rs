@@ -38,6 +38,13 @@ pub(super) struct Code {
     pub(super) owner: Vec<u32>,
 }
 
+impl Code {
+    /// The constant 0 is always there: the key of what has no key.
+    pub(super) fn new() -> Self {
+        Self { constants: vec![(0, (REGS - 1) as Reg)], ..Self::default() }
+    }
+}
+
 /// What a plan does with each solution.
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
@@ -156,12 +163,10 @@ pub(super) const SPARE: Reg = 159;
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn new(program: &'p Program) -> Self {
-        // The constant 0 is always there: the key of what has no key.
-        let code = Code { constants: vec![(0, (REGS - 1) as Reg)], ..Code::default() };
         Self {
             program,
             layout: Layout::new(program),
-            code,
+            code: Code::new(),
             estimates: vec![0.0; program.relations.len()],
             may_index: false,
             owner: 0,
