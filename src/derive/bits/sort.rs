@@ -4,6 +4,7 @@
 //! Deliberately absent: what the tuples are for.
 
 use super::super::rows::Tuple;
+use super::layout::Sorted;
 
 /// So few tuples are compared as they are.
 const FEW: usize = 16;
@@ -32,24 +33,27 @@ pub(super) fn sort(tuples: &mut Vec<Tuple>) {
 }
 
 /// The ascending tuples with their columns in another order, ascending in that one.
-pub(super) fn reordered(tuples: &[Tuple], order: &[u8]) -> Vec<Tuple> {
-    if order.is_sorted() {
-        return tuples.to_vec();
-    }
-    if let Some(pack) = Pack::of(tuples) {
+pub(super) fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
+    let (arity, len) = (order.len(), tuples.len());
+    let mut values = vec![0; arity * len];
+    let rows = values.chunks_exact_mut(arity.max(1));
+    if let Some(pack) = Pack::of(tuples).filter(|_| !order.is_sorted()) {
         let mut keys: Vec<u64> = tuples.iter().map(|it| pack.key(it, order)).collect();
         keys.sort_unstable();
-        let mut tuple = Tuple::from_elem(0, order.len());
-        let unpacked = keys.into_iter().map(|key| {
-            pack.unpack(key, order, &mut tuple);
-            tuple.clone()
-        });
-        return unpacked.collect();
+        rows.zip(keys).for_each(|(row, key)| pack.unpack(key, order, row));
+        return Sorted { arity, len, values };
     }
-    let moved = |it: &Tuple| order.iter().map(|&at| it[usize::from(at)]).collect();
-    let mut copy: Vec<Tuple> = tuples.iter().map(moved).collect();
-    copy.sort_unstable();
-    copy
+    let mut moved: Vec<&Tuple> = tuples.iter().collect();
+    if !order.is_sorted() {
+        let key = |it: &Tuple| -> Tuple { order.iter().map(|&at| it[usize::from(at)]).collect() };
+        moved.sort_by_cached_key(|it| key(it));
+    }
+    for (row, tuple) in rows.zip(moved) {
+        for (value, &at) in row.iter_mut().zip(order) {
+            *value = tuple[usize::from(at)];
+        }
+    }
+    Sorted { arity, len, values }
 }
 
 /// How tuples are written as numbers: for each column its least value and the bits of the others
@@ -119,7 +123,9 @@ mod tests {
             let mut moved: Vec<Tuple> =
                 plain.iter().map(|it| [it[2], it[0], it[1]].into_iter().collect()).collect();
             moved.sort_unstable();
-            assert_eq!(reordered(&plain, &[2, 0, 1]), moved);
+            let sorted = reordered(&plain, &[2, 0, 1]);
+            assert_eq!((sorted.arity, sorted.len), (3, moved.len()));
+            assert_eq!(sorted.values, moved.concat());
         }
     }
 }

@@ -93,6 +93,27 @@ pub(super) enum Lit<'a> {
     Aggregate(&'a Aggregate),
 }
 
+/// Literals of a body besides the one that is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Others<'r, 'p> {
+    rest: &'r [Lit<'p>],
+    but: usize,
+}
+
+impl<'r, 'p> Others<'r, 'p> {
+    fn all(rest: &'r [Lit<'p>]) -> Self {
+        Self { rest, but: usize::MAX }
+    }
+
+    fn but(rest: &'r [Lit<'p>], but: usize) -> Self {
+        Self { rest, but }
+    }
+
+    fn mention(self, var: VarId) -> bool {
+        self.rest.iter().enumerate().any(|(at, it)| at != self.but && mentions(it, var))
+    }
+}
+
 /// Plans bodies for one program.
 pub(super) struct Planner<'p, W> {
     pub(super) program: &'p Program,
@@ -248,7 +269,7 @@ impl<'p, W: Word> Planner<'p, W> {
         loop {
             if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
                 let lit = rest.remove(at);
-                turns *= self.emit_ready(&lit, &rest)?;
+                turns *= self.emit_ready(&lit, Others::all(&rest))?;
             } else if let Some((used, rows)) = self.existential(&rest) {
                 let rows = self.row_list(rows);
                 self.emit(Op::TestAny { rows, negated: false });
@@ -305,14 +326,12 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// A value that nothing else of the rule asks for.
-    fn is_private(&self, term: Term, others: &[Lit<'p>]) -> bool {
+    fn is_private(&self, term: Term, others: Others<'_, 'p>) -> bool {
         match term {
             Term::Wild => true,
             Term::Const(_) => false,
             Term::Var(var) => {
-                !self.is_bound(var)
-                    && !self.wanted.contains(&var)
-                    && others.iter().all(|it| !vars_of(it).contains(&var))
+                !self.is_bound(var) && !self.wanted.contains(&var) && !others.mention(var)
             }
         }
     }
@@ -449,9 +468,7 @@ fn bound_side(compare: &Compare, var: VarId) -> Option<&Expr> {
     }
     match (&compare.lhs, &compare.rhs) {
         (Expr::Var(it), side) | (side, Expr::Var(it)) if *it == var => {
-            let mut vars = BTreeSet::new();
-            expr_vars(side, &mut vars);
-            (!vars.contains(&var)).then_some(side)
+            (!expr_mentions(side, var)).then_some(side)
         }
         _ => None,
     }
@@ -467,6 +484,40 @@ pub(super) fn expr_vars(expr: &Expr, vars: &mut BTreeSet<VarId>) {
             expr_vars(lhs, vars);
             expr_vars(rhs, vars);
         }
+    }
+}
+
+/// Whether the variable is one of [`vars_of`] the literal.
+pub(super) fn mentions(lit: &Lit<'_>, var: VarId) -> bool {
+    match lit {
+        Lit::Same(a, b) => *a == var || *b == var,
+        Lit::Atom { atom, .. } => atom.args.contains(&Term::Var(var)),
+        Lit::Compare(compare) => compare_mentions(compare, var),
+        Lit::Aggregate(aggregate) => aggregate_mentions(aggregate, var),
+    }
+}
+
+fn aggregate_mentions(aggregate: &Aggregate, var: VarId) -> bool {
+    let inside = |literal: &Literal| match literal {
+        Literal::Atom(atom) => atom.args.contains(&Term::Var(var)),
+        Literal::Compare(compare) => compare_mentions(compare, var),
+        Literal::Aggregate(inner) => aggregate_mentions(inner, var),
+    };
+    aggregate.results.contains(&Term::Var(var))
+        || !aggregate.locals.contains(&var)
+            && (aggregate.body.iter().any(inside)
+                || aggregate.exprs.iter().any(|it| expr_mentions(it, var)))
+}
+
+fn compare_mentions(compare: &Compare, var: VarId) -> bool {
+    expr_mentions(&compare.lhs, var) || expr_mentions(&compare.rhs, var)
+}
+
+fn expr_mentions(expr: &Expr, var: VarId) -> bool {
+    match expr {
+        Expr::Var(it) => *it == var,
+        Expr::Const(_) => false,
+        Expr::Binary(_, lhs, rhs) => expr_mentions(lhs, var) || expr_mentions(rhs, var),
     }
 }
 
