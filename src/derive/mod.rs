@@ -18,7 +18,7 @@ mod transaction;
 mod watch;
 mod world;
 
-pub use bits::PlanError;
+pub use bits::{Memo, PlanError};
 pub use budget::{Exhausted, Resource};
 pub use call::{CallFault, Calls, Moment};
 pub use frog::{Frog, Statics, Stuck};

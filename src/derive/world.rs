@@ -8,7 +8,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use super::bits::{BitPlan, EngineMark, Evaluator, PlanError};
+use super::bits::{BitPlan, EngineMark, Evaluator, Memo, PlanError};
 use super::budget::{Exhausted, REFEREE_STEPS};
 use super::call::Calls;
 use super::fire;
@@ -39,7 +39,7 @@ pub struct Plan {
     schedule: Schedule,
     /// The order of reactions by the letter, for the referee.
     letter: Schedule,
-    /// The referee's plans; it computes its statics when it is first asked for rows.
+    /// The referee, which plans and computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
     /// The code that reactions call.
     calls: Option<Arc<dyn Calls>>,
@@ -49,7 +49,16 @@ impl Plan {
     /// # Errors
     /// A rule that the bit evaluator cannot run, with its place.
     pub fn compile(program: Arc<Program>) -> Result<Self, PlanError> {
-        Self::compile_wide(program, 0)
+        Self::compile_sharing(program, &Memo::default())
+    }
+
+    /// As [`Plan::compile`], with rows of statics from programs that were compiled with the same
+    /// memo before.
+    ///
+    /// # Errors
+    /// As [`Plan::compile`].
+    pub fn compile_sharing(program: Arc<Program>, memo: &Memo) -> Result<Self, PlanError> {
+        Self::compile_as(program, 0, memo)
     }
 
     /// As [`Plan::compile`], with rows of at least so many members (64, 128, 256): for tests and
@@ -58,13 +67,15 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
     pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
+        Self::compile_as(program, width, &Memo::default())
+    }
+
+    fn compile_as(program: Arc<Program>, width: usize, memo: &Memo) -> Result<Self, PlanError> {
         let (relations, rules) = (program.relations.len(), program.rules.len());
         let _span = tracing::debug_span!("plan", relations, rules).entered();
-        let frog = Frog::statics(&program).map_err(|stuck| PlanError::Stuck {
-            place: program.place(program.rule(stuck.rule).span),
-        })?;
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
-        let bits = BitPlan::compile(&program, &schedule, width)?;
+        let bits = BitPlan::compile(&program, &schedule, width, memo)?;
+        let frog = Arc::new(Statics::later(&program));
         Ok(Self { program, bits, schedule, letter, frog, calls: None })
     }
 

@@ -16,7 +16,7 @@ use crate::rules::{Program, Type};
 
 use super::key::key;
 use super::names::value_name;
-use super::record::{Extra, GameResult, Record};
+use super::record::{Extra, GameResult, Record, Switch};
 use super::refusal::{EndError, IllegalMove, PlayError};
 use super::terms::Terms;
 
@@ -31,8 +31,8 @@ pub struct Game {
     history: Vec<Record>,
     /// The rules that the game was played by so far, the present ones last.
     eras: Vec<Era>,
-    /// The facts since the rules were changed, until the next action.
-    base: Option<Snapshot>,
+    /// How the rules were changed since the last action.
+    switches: Vec<Switch>,
     /// The result of the position on the board.
     result: Option<GameResult>,
 }
@@ -72,8 +72,8 @@ impl Game {
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (history, base) = (Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result }
+        let (history, switches) = (Vec::new(), Vec::new());
+        Self { world, terms, warnings, start, start_key, history, eras, switches, result }
     }
 
     /// A game whose history is known already, in a world with the facts after it.
@@ -85,14 +85,14 @@ impl Game {
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (warnings, base) = (Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result }
+        let (warnings, switches) = (Vec::new(), Vec::new());
+        Self { world, terms, warnings, start, start_key, history, eras, switches, result }
     }
 
     /// The game was not played by the same rules all the time.
     pub(super) fn has_changed_rules(&self) -> bool {
-        let by_others = |it: &Record| it.base().is_some();
-        self.eras.len() > 1 || self.base.is_some() || self.history.iter().any(by_others)
+        let switched = |it: &Record| !it.switches().is_empty();
+        !self.switches.is_empty() || self.history.iter().any(switched)
     }
 
     pub(super) fn start_key(&self) -> u64 {
@@ -136,8 +136,8 @@ impl Game {
     }
 
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
-    /// kept with the rules of their time.
-    pub fn switch(&mut self, world: World, terms: Arc<Terms>) {
+    /// kept with the rules of their time. What the new rules are called is kept for whoever asks.
+    pub fn switch(&mut self, world: World, terms: Arc<Terms>, names: Arc<[String]>) {
         let plan = Arc::clone(world.plan());
         self.world = world;
         self.world.commit();
@@ -145,7 +145,8 @@ impl Game {
         if !self.eras.last().is_some_and(|it| Arc::ptr_eq(&it.plan, &plan)) {
             self.eras.push(Era { plan, terms });
         }
-        self.base = Some(Snapshot::new(self.world.facts()));
+        let (facts, era) = (Snapshot::new(self.world.facts()), self.era() as u32);
+        self.switches.push(Switch { names, facts, era });
         self.result = GameResult::read(&mut self.world, &self.terms);
     }
 
@@ -163,12 +164,12 @@ impl Game {
     /// The facts after so many actions, or after all of them if there are not so many.
     pub fn position(&self, plies: usize) -> Snapshot {
         let played = self.history.get(..plies).unwrap_or(&self.history);
-        let is_known = |it: &Record| it.snapshot.is_some() || it.base().is_some();
+        let is_known = |it: &Record| it.snapshot.is_some() || !it.switches().is_empty();
         let (from, known) = match played.iter().rposition(is_known) {
             None => (0, &self.start),
-            Some(at) => match (&played[at].snapshot, played[at].base()) {
+            Some(at) => match (&played[at].snapshot, played[at].switches().last()) {
                 (Some(after), _) => (at + 1, &**after),
-                (None, before) => (at, before.unwrap_or(&self.start)),
+                (None, before) => (at, before.map_or(&self.start, |it| &it.facts)),
             },
         };
         let mut position = known.clone();
@@ -176,10 +177,31 @@ impl Game {
         position
     }
 
-    /// The facts that an action started from.
-    pub(super) fn position_before(&self, at: usize) -> Snapshot {
-        let base = self.history.get(at).map_or(self.base.as_ref(), Record::base);
-        base.cloned().unwrap_or_else(|| self.position(at))
+    /// The facts that an action started from, or will start from: those after the action before it,
+    /// or after the rules were changed in between.
+    pub fn position_before(&self, action: usize) -> Snapshot {
+        let switched = self.switches_before(action).last();
+        switched.map_or_else(|| self.position(action), |it| it.facts.clone())
+    }
+
+    /// How the rules were changed between an action and the one before it; for the action to come,
+    /// since the last one.
+    pub fn switches_before(&self, action: usize) -> &[Switch] {
+        self.history.get(action).map_or(&self.switches, Record::switches)
+    }
+
+    /// The facts right after a change of rules of this game, under these rules, with what is to be
+    /// known about them.
+    pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
+        let Era { plan, terms } = self.eras[switch.era as usize].clone();
+        let mut world = World::new(plan, self.world.backend());
+        write(&mut world, &switch.facts);
+        (world, terms)
+    }
+
+    /// The programs that the game was played by, in order of their time. One may come again.
+    pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
+        self.eras.iter().map(|it| it.plan.program())
     }
 
     /// The side to move.
@@ -205,13 +227,6 @@ impl Game {
     /// The first position.
     pub fn start(&self) -> &Snapshot {
         &self.start
-    }
-
-    /// After how many actions something was changed from outside (other presets) for the first time,
-    /// so that playing the same actions again does not lead here.
-    pub fn switched_at(&self) -> Option<usize> {
-        let before = self.history.iter().position(|it| it.base().is_some());
-        before.or_else(|| self.base.is_some().then_some(self.history.len()))
     }
 
     /// What was played, oldest first.
@@ -357,7 +372,8 @@ impl Game {
         self.world.commit();
         let is_plain = trace.is_plain(self.world.program());
         let trace = (!is_plain).then(|| Arc::new(trace));
-        let extra = Extra { base: self.base.take(), rewound_to, notes, trace };
+        let switches = std::mem::take(&mut self.switches);
+        let extra = Extra { switches, rewound_to, notes, trace };
         Ok(Record {
             mv: mv.clone(),
             uci: uci.into(),
@@ -396,10 +412,7 @@ impl Game {
     /// Writes the facts as they were so many whole turns ago, the turn under way included, but for
     /// those that last. Returns how many actions had been taken then.
     fn rewind(&mut self, turns: i64) -> usize {
-        // By other rules, nothing is taken back.
-        let era = self.era();
-        let line: Vec<usize> =
-            self.line().take_while(|&it| self.history[it].era as usize == era).collect();
+        let line = self.line_by_these_rules();
         let mut left = turns;
         let mut to = self.history.len();
         let mut ends = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
@@ -446,6 +459,21 @@ impl Game {
         })
     }
 
+    /// Of these actions those since the rules were last changed: by other rules, nothing is taken
+    /// back.
+    fn line_by_these_rules(&self) -> Vec<usize> {
+        let mut line = Vec::new();
+        let mut switched = !self.switches.is_empty();
+        for at in self.line() {
+            if switched {
+                break;
+            }
+            line.push(at);
+            switched = !self.history[at].switches().is_empty();
+        }
+        line
+    }
+
     /// States how often the position on the board has stood, this time included.
     fn count_occurrences(&mut self, key: u64) {
         let Some(occurrences) = self.terms.moves.occurrences else { return };
@@ -459,14 +487,10 @@ impl Game {
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
-        let was_switched = self.base.is_some();
-        self.base = record.base().cloned();
-        let era = match (&self.base, self.history.last()) {
-            (Some(_), _) => record.era,
-            (None, before) => before.map_or(0, |it| it.era),
-        };
-        if was_switched || era as usize != self.era() || !self.unplay(&record) {
-            self.go_to(era as usize);
+        let was_switched = !self.switches.is_empty();
+        self.switches = record.switches().to_vec();
+        if was_switched || !self.unplay(&record) {
+            self.go_to_last();
         }
         Some(record)
     }
@@ -474,7 +498,7 @@ impl Game {
     /// Takes back what an action changed. False if something else was stated after it: then this is
     /// not the position before it.
     fn unplay(&mut self, record: &Record) -> bool {
-        let before = self.base.as_ref().map(Snapshot::hash);
+        let before = self.switches.last().map(|it| it.facts.hash());
         let before = before.or_else(|| self.history.last().map(Record::hash));
         for change in record.delta.changes() {
             self.world.set_raw(change.entity, change.attr, change.old);
@@ -495,14 +519,25 @@ impl Game {
         let mut branch = self.clone();
         if plies < branch.history.len() {
             branch.history.truncate(plies);
-            branch.base = None;
-            branch.go_to(branch.history.last().map_or(0, |it| it.era as usize));
+            branch.switches.clear();
+            branch.go_to_last();
         }
         Some(branch)
     }
 
+    /// A game of its own that starts anew from the first position, by the rules of then.
+    pub fn anew(&self) -> Self {
+        let mut anew = self.clone();
+        anew.history.clear();
+        anew.switches.clear();
+        anew.go_to_last();
+        anew
+    }
+
     /// Restores the position that the next action is to start from, with the rules of that time.
-    fn go_to(&mut self, era: usize) {
+    fn go_to_last(&mut self) {
+        let last = || self.history.last().map_or(0, |it| it.era);
+        let era = self.switches.last().map_or_else(last, |it| it.era) as usize;
         if era != self.era() {
             self.eras.truncate(era + 1);
             let Era { plan, terms } = self.eras[era].clone();
@@ -510,10 +545,7 @@ impl Game {
             self.terms = terms;
         }
         let snapshot = self.position_before(self.history.len());
-        for change in self.world.facts().changes_to(&snapshot) {
-            self.world.set_raw(change.entity, change.attr, change.new);
-        }
-        self.world.commit();
+        write(&mut self.world, &snapshot);
         self.result = GameResult::read(&mut self.world, &self.terms);
     }
 
@@ -579,4 +611,12 @@ impl Game {
         self.world.commit();
         Ok(self.result.insert(result))
     }
+}
+
+/// Makes a world's facts those of a snapshot.
+fn write(world: &mut World, snapshot: &Snapshot) {
+    for change in world.facts().changes_to(snapshot) {
+        world.set_raw(change.entity, change.attr, change.new);
+    }
+    world.commit();
 }

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::derive::{Backend, Plan, World};
+use crate::derive::{Backend, Memo, Plan, World};
 use crate::game::Terms;
 use crate::rules::{InputHead, Program, Source, compile, inputs};
 
@@ -29,18 +29,22 @@ pub(super) struct Composed {
 /// A compiled program with the numbers of its files.
 type Kept = (Vec<usize>, Composed);
 
-/// Compiled programs by their files. Copies of a catalogue share it.
+/// Compiled programs by their files, and the statics that they have in common. Copies of a catalogue
+/// share both.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Composers(Arc<Mutex<Vec<Kept>>>);
+pub(super) struct Composers {
+    kept: Arc<Mutex<Vec<Kept>>>,
+    memo: Memo,
+}
 
 impl Composers {
     fn find(&self, files: &[usize]) -> Option<Composed> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().find(|it| it.0 == files).map(|it| it.1.clone())
     }
 
     fn keep(&self, files: Vec<usize>, composed: Composed) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT {
             kept.remove(0);
         }
@@ -64,13 +68,24 @@ impl Catalogue {
         let program = Arc::new(program);
         self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);
-        let plan = Plan::compile(Arc::clone(&program))?;
+        let plan = Plan::compile_sharing(Arc::clone(&program), &self.composers.memo)?;
         let plan = Arc::new(plan.with_calls(self.externals.clone()));
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
         let scopes = Arc::new(Scopes::of(&program, &mut world));
         let composed = Composed { plan, terms, scopes };
         self.composers.keep(files, composed.clone());
         Ok(composed)
+    }
+
+    /// The program of a game with activations that are given as texts.
+    pub(super) fn program_of(
+        &self,
+        game: &GameEntry,
+        activations: &[String],
+    ) -> Result<Arc<Program>, LoadError> {
+        let requests = self.requests(activations.iter().map(String::as_str))?;
+        let composed = self.compose(game, &requests.iter().collect::<Vec<_>>())?;
+        Ok(Arc::clone(composed.plan.program()))
     }
 
     /// All rule text of a game with such activations.

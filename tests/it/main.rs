@@ -34,6 +34,7 @@ mod saves;
 #[cfg(feature = "server")]
 mod server;
 mod setup;
+mod statics;
 mod testing;
 mod switch;
 mod tidy;

@@ -149,7 +149,9 @@ impl<W: Word> Evaluator for Engine<W> {
             Store::Key { .. } | Store::Game { .. } => {
                 return self.live.function_tuples(&self.c, rel, pattern, f);
             }
-            Store::Static => self.c.known[usize::from(rel.0)].as_deref().unwrap_or(&[]),
+            Store::Static => {
+                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice)
+            }
             Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],
         };

@@ -38,6 +38,11 @@ impl Fuel {
         *self = Self::new();
     }
 
+    /// Steps taken out of the budget so far, while there are some left.
+    pub(super) fn used(&self) -> i64 {
+        i64::from(SLICES - self.slices) * SLICE + SLICE - self.left
+    }
+
     /// Takes steps out of the budget; false if it is used up.
     #[inline(always)]
     pub(super) fn spend(&mut self, steps: i64, owner: u32) -> bool {

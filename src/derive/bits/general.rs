@@ -14,6 +14,7 @@ use super::code::StoreId;
 use super::compile::{Compiled, refill};
 use super::planner::PlanError;
 use super::run::State;
+use super::sort;
 use super::word::Word;
 
 /// One relation of the stratum: all its tuples, and those of the last round.
@@ -22,6 +23,8 @@ pub(super) struct Member {
     pub(super) rel: RelId,
     pub(super) full: StoreId,
     pub(super) delta: StoreId,
+    /// The sizes of its columns, if they are finite and few tuples can be at all.
+    pub(super) space: Option<Vec<u32>>,
 }
 
 /// One plan of a rule. `first`: it reads nothing of the stratum and runs once.
@@ -37,6 +40,9 @@ pub(super) struct Fixpoint {
     pub(super) variants: Vec<Variant>,
 }
 
+/// Steps that were taken out of the budget, by owner, in the order of the taking.
+pub(super) type Spent = Vec<(u32, i64)>;
+
 impl Fixpoint {
     /// Lowers the plans: from now on they are places in the machine.
     pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
@@ -47,46 +53,116 @@ impl Fixpoint {
     }
 }
 
+/// Relations with more possible tuples than this are no bits: making the bits would cost more than
+/// most strata have tuples.
+pub(super) const SPACE: usize = 1 << 17;
+
+/// Which tuples of a relation were found already.
+enum Seen<'f> {
+    /// A bit for each tuple that can be.
+    Bits {
+        words: Vec<u64>,
+        sizes: &'f [u32],
+    },
+    Any(HashSet<Tuple>),
+}
+
+impl<'f> Seen<'f> {
+    fn new(member: &'f Member) -> Self {
+        match &member.space {
+            Some(sizes) => {
+                let all = sizes.iter().map(|&it| it as usize).product::<usize>();
+                Self::Bits { words: vec![0; all.div_ceil(64)], sizes }
+            }
+            None => Self::Any(HashSet::new()),
+        }
+    }
+
+    /// Whether the tuple is new.
+    fn insert(&mut self, tuple: &Tuple) -> bool {
+        match self {
+            Self::Bits { words, sizes } => {
+                let at = tuple
+                    .iter()
+                    .zip(*sizes)
+                    .fold(0, |at, (&value, &size)| at * size as usize + value as usize);
+                let (word, bit) = (&mut words[at / 64], 1 << (at % 64));
+                let is_new = *word & bit == 0;
+                *word |= bit;
+                is_new
+            }
+            Self::Any(known) => known.insert(tuple.clone()),
+        }
+    }
+}
+
 /// Computes the stratum; the results are the `full` lists.
 pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fixpoint) {
-    let mut known: Vec<HashSet<Tuple>> = vec![HashSet::new(); fixpoint.relations.len()];
-    for member in &fixpoint.relations {
+    let found = solve(c, state, fixpoint, &mut Spent::new());
+    for (member, tuples) in fixpoint.relations.iter().zip(found) {
+        refill(c, member.full, &mut state.lists[member.full as usize], tuples);
+    }
+}
+
+/// Computes the stratum. Gives the tuples of each relation, ascending, and notes what was spent.
+pub(super) fn solve<W: Word>(
+    c: &Compiled<W>,
+    state: &mut State<W>,
+    fixpoint: &Fixpoint,
+    spent: &mut Spent,
+) -> Vec<Vec<Tuple>> {
+    let members = &fixpoint.relations;
+    for member in members {
         state.lists[member.full as usize] = Default::default();
         state.lists[member.delta as usize] = Default::default();
     }
+    // Without recursion one round is all.
+    let is_recursive = fixpoint.variants.iter().any(|it| !it.first);
+    let mut seen: Vec<Seen<'_>> = members.iter().filter(|_| is_recursive).map(Seen::new).collect();
+    // Lists are kept up for plans that read them.
+    let reads: Vec<[bool; 2]> =
+        members.iter().map(|it| [it.full, it.delta].map(|it| c.reads_list(it))).collect();
+    let mut found: Vec<Vec<Tuple>> = vec![Vec::new(); members.len()];
     let mut first = true;
     let mut blame = 0;
     loop {
         for variant in fixpoint.variants.iter().filter(|it| it.first == first) {
             let owner = c.machine.owner[variant.pc as usize];
+            let before = state.fuel.used();
             if state.fuel.spend(1, owner) {
                 state.exec(c, variant.pc);
                 blame = owner;
             }
+            spent.push((owner, state.fuel.used() - before));
         }
         first = false;
         let mut grown = false;
-        for (member, known) in fixpoint.relations.iter().zip(&mut known) {
+        for (at, member) in members.iter().enumerate() {
             let mut new = std::mem::take(&mut state.fresh[member.full as usize]);
-            new.retain(|it| known.insert(it.clone()));
-            grown |= !new.is_empty();
-            // Other orders of the full list are needed only where a rule reads it whole.
-            let full = &mut state.lists[member.full as usize];
-            if c.reads_list(member.full) {
-                let all: Vec<Tuple> = known.iter().cloned().collect();
-                state.fuel.spend(all.len() as i64 / 16, blame);
-                refill(c, member.full, full, all);
+            match seen.get_mut(at) {
+                Some(seen) => new.retain(|it| seen.insert(it)),
+                None => sort::sort(&mut new),
             }
-            refill(c, member.delta, &mut state.lists[member.delta as usize], new);
+            grown |= !new.is_empty();
+            let [full, delta] = reads[at];
+            if delta {
+                refill(c, member.delta, &mut state.lists[member.delta as usize], new.clone());
+            }
+            found[at].append(&mut new);
+            if full {
+                let steps = found[at].len() as i64 / 16;
+                state.fuel.spend(steps, blame);
+                spent.push((blame, steps));
+                refill(c, member.full, &mut state.lists[member.full as usize], found[at].clone());
+            }
         }
-        if known.iter().map(HashSet::len).sum::<usize>() > ROWS {
+        if found.iter().map(Vec::len).sum::<usize>() > ROWS {
             state.fuel.run_out(Resource::Rows, blame);
         }
-        if !grown || state.fuel.is_out() {
+        if !grown || !is_recursive || state.fuel.is_out() {
             break;
         }
     }
-    for (member, known) in fixpoint.relations.iter().zip(known) {
-        refill(c, member.full, &mut state.lists[member.full as usize], known.into_iter().collect());
-    }
+    found.iter_mut().for_each(sort::sort);
+    found
 }

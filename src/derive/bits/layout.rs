@@ -5,16 +5,23 @@
 //! list of tuples. Deliberately absent: the choice of join orders.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use crate::rules::{Input, Program, RelId, Type};
 
 use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
+use super::sort;
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.
 const MAX_ROWS: usize = 1 << 15;
+
+/// A number for each column.
+pub(super) type Sizes = SmallVec<[u32; 4]>;
 
 /// Rows of a relation or of an index.
 #[derive(Debug, Clone)]
@@ -22,8 +29,8 @@ pub(super) struct Dense {
     pub(super) space: Space,
     pub(super) base: u32,
     /// Rows of the key columns: one entry per key column.
-    pub(super) strides: Vec<u32>,
-    pub(super) sizes: Vec<u32>,
+    pub(super) strides: Sizes,
+    pub(super) sizes: Sizes,
     pub(super) rows: u32,
     /// The row of first-column values that have a row that is not empty (two columns and more).
     pub(super) support: Option<u32>,
@@ -51,38 +58,59 @@ pub(super) enum Store {
     Sparse(StoreId),
 }
 
-/// A sorted list of tuples, with copies sorted by other column orders.
+/// A sorted list of tuples, with copies sorted by each of its column orders.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sparse {
+    /// Statics are at hand elsewhere: theirs is empty.
     pub(super) tuples: Vec<Tuple>,
-    pub(super) sorted: Vec<Vec<Tuple>>,
+    pub(super) sorted: Vec<Sorted>,
+}
+
+/// Tuples in the order of their columns, values side by side.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sorted {
+    pub(super) arity: usize,
+    pub(super) len: usize,
+    pub(super) values: Vec<i64>,
+}
+
+impl Sorted {
+    fn tuple(&self, at: usize) -> &[i64] {
+        &self.values[at * self.arity..(at + 1) * self.arity]
+    }
+
+    /// How many tuples there are from the start on of which this holds.
+    fn while_so(&self, from: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
+        let (mut low, mut high) = (from, self.len);
+        while low < high {
+            let middle = low.midpoint(high);
+            match holds(self.tuple(middle)) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// The tuples that begin with the prefix: how many, and their values.
+    pub(super) fn range(&self, prefix: &[i64]) -> (usize, &[i64]) {
+        let start = self.while_so(0, |it| &it[..prefix.len()] < prefix);
+        let end = self.while_so(start, |it| &it[..prefix.len()] == prefix);
+        (end - start, &self.values[start * self.arity..end * self.arity])
+    }
 }
 
 impl Sparse {
     /// Takes the tuples in and sorts them by each of the orders.
     pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
-        tuples.sort_unstable();
-        tuples.dedup();
-        self.sorted = orders
-            .iter()
-            .map(|order| {
-                let mut copy: Vec<Tuple> = tuples
-                    .iter()
-                    .map(|it| order.iter().map(|&at| it[usize::from(at)]).collect())
-                    .collect();
-                copy.sort_unstable();
-                copy
-            })
-            .collect();
+        sort::sort(&mut tuples);
+        self.sorted = orders.iter().map(|it| sort::reordered(&tuples, it)).collect();
         self.tuples = tuples;
     }
 
-    /// The tuples of one order that begin with the prefix.
-    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> &[Tuple] {
-        let Some(sorted) = self.sorted.get(order) else { return &[] };
-        let start = sorted.partition_point(|it| &it[..prefix.len()] < prefix);
-        let len = sorted[start..].partition_point(|it| &it[..prefix.len()] == prefix);
-        &sorted[start..start + len]
+    /// The tuples of one order that begin with the prefix: how many, and their values.
+    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> (usize, &[i64]) {
+        self.sorted.get(order).map_or((0, &[]), |it| it.range(prefix))
     }
 }
 
@@ -102,14 +130,14 @@ pub(super) const NONE: i64 = i64::MIN;
 pub(super) struct Layout<W> {
     pub(super) stores: Vec<Store>,
     /// The tuples of statics, by relation.
-    pub(super) known: Vec<Option<Vec<Tuple>>>,
+    pub(super) known: Vec<Option<Arc<Vec<Tuple>>>>,
     pub(super) statics: Statics<W>,
     pub(super) kept_rows: u32,
     pub(super) kept_funs: u32,
     pub(super) frame_rows: u32,
     /// Column orders of each sparse store, the whole-tuple order first.
     pub(super) orders: Vec<Vec<Vec<u8>>>,
-    /// Sparse stores that are statics: their index into `statics.sparse`.
+    /// Sparse stores that are statics, and in `statics.sparse`.
     pub(super) sparse_static: Vec<bool>,
     static_rows: HashMap<(RelId, u8, u32), Dense>,
     static_funs: HashMap<RelId, Dense>,
@@ -188,16 +216,16 @@ impl<W: Word> Layout<W> {
         if let Some(known) = self.orders[at].iter().position(|it| *it == order) {
             return known as u32;
         }
-        self.orders[at].push(order);
-        if self.sparse_static[at] {
-            let tuples = std::mem::take(&mut self.statics.sparse[at].tuples);
-            self.statics.sparse[at].fill(tuples, &self.orders[at]);
+        if let Some((&rel, _)) = self.static_sparse.iter().find(|it| *it.1 == store) {
+            let sorted = sort::reordered(self.known_tuples(rel), &order);
+            self.statics.sparse[at].sorted.push(sorted);
         }
+        self.orders[at].push(order);
         (self.orders[at].len() - 1) as u32
     }
 
     fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
-        let sizes: Option<Vec<u32>> = program
+        let sizes: Option<Sizes> = program
             .relation(rel)
             .columns
             .iter()
@@ -226,16 +254,24 @@ impl<W: Word> Layout<W> {
         self.known[usize::from(rel.0)].is_some()
     }
 
-    /// Settles a relation that is known at load.
-    pub(super) fn set_known(&mut self, rel: RelId, mut tuples: Vec<Tuple>) {
-        tuples.sort_unstable();
-        tuples.dedup();
+    /// Settles a relation that is known at load. The tuples ascend.
+    pub(super) fn set_known(&mut self, rel: RelId, tuples: Arc<Vec<Tuple>>) {
         self.known[usize::from(rel.0)] = Some(tuples);
         self.stores[usize::from(rel.0)] = Store::Static;
     }
 
     pub(super) fn known_tuples(&self, rel: RelId) -> &[Tuple] {
-        self.known[usize::from(rel.0)].as_deref().unwrap_or(&[])
+        self.known[usize::from(rel.0)].as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Forgets the tables that plans have asked for so far, but not what is known.
+    pub(super) fn drop_tables(&mut self) {
+        self.statics = Statics::default();
+        self.orders.clear();
+        self.sparse_static.clear();
+        self.static_rows.clear();
+        self.static_funs.clear();
+        self.static_sparse.clear();
     }
 
     /// Rows of a static towards one column, by the columns in the mask; the others are projected
@@ -254,7 +290,7 @@ impl<W: Word> Layout<W> {
         let columns = &program.relation(rel).columns;
         size(program, columns[target].ty)?;
         let kept: Vec<usize> = (0..columns.len()).filter(|it| mask >> it & 1 == 1).collect();
-        let sizes: Option<Vec<u32>> =
+        let sizes: Option<Sizes> =
             kept.iter().map(|&it| size(program, columns[it].ty).map(|it| it as u32)).collect();
         let sizes = sizes?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
@@ -264,7 +300,7 @@ impl<W: Word> Layout<W> {
         }
         let strides = strides(&sizes);
         self.statics.rows.resize(base + rows, W::default());
-        let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
+        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice);
         for tuple in tuples {
             let at: usize =
                 kept.iter().zip(&strides).map(|(&it, &by)| tuple[it] as usize * by as usize).sum();
@@ -290,7 +326,7 @@ impl<W: Word> Layout<W> {
         }
         let columns = &program.relation(rel).columns;
         let keys = &columns[..columns.len().checked_sub(1)?];
-        let sizes: Option<Vec<u32>> =
+        let sizes: Option<Sizes> =
             keys.iter().map(|it| size(program, it.ty).map(|it| it as u32)).collect();
         let sizes = sizes?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
@@ -300,7 +336,7 @@ impl<W: Word> Layout<W> {
         }
         let strides = strides(&sizes);
         self.statics.funs.resize(base + rows, NONE);
-        let tuples = self.known[usize::from(rel.0)].as_deref().unwrap_or(&[]);
+        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice);
         for tuple in tuples {
             let at: usize =
                 tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();
@@ -324,9 +360,8 @@ impl<W: Word> Layout<W> {
             return known;
         }
         let id = self.new_sparse(program.relation(rel).columns.len(), true);
-        let tuples = self.known_tuples(rel).to_vec();
-        let orders = self.orders[id as usize].clone();
-        self.statics.sparse[id as usize].fill(tuples, &orders);
+        let sorted = sort::reordered(self.known_tuples(rel), &self.orders[id as usize][0]);
+        self.statics.sparse[id as usize].sorted.push(sorted);
         self.static_sparse.insert(rel, id);
         id
     }
@@ -353,8 +388,8 @@ pub(super) fn size(program: &Program, ty: Type) -> Option<usize> {
     }
 }
 
-fn strides(sizes: &[u32]) -> Vec<u32> {
-    let mut strides = vec![1; sizes.len()];
+fn strides(sizes: &[u32]) -> Sizes {
+    let mut strides = Sizes::from_elem(1, sizes.len());
     for at in (0..sizes.len().saturating_sub(1)).rev() {
         strides[at] = strides[at + 1] * sizes[at + 1];
     }

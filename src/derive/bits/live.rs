@@ -658,7 +658,9 @@ impl<W: Word> Live<W> {
             .s
             .lists
             .iter()
-            .map(|it| (it.tuples.len() + it.sorted.iter().map(Vec::len).sum::<usize>()) * 48)
+            .map(|it| {
+                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.values.len() * 8).sum::<usize>()
+            })
             .sum();
         rows * size_of::<W>()
             + self.s.funs.capacity() * 8

@@ -11,12 +11,14 @@ mod machine;
 mod assemble;
 mod layout;
 mod inline;
+mod memo;
 mod planner;
 mod compile;
 mod read;
 mod run;
 mod effects;
 mod general;
+mod sort;
 mod live;
 mod engine;
 mod dump;
@@ -34,6 +36,7 @@ use crate::rules::Program;
 use compile::Compiled;
 pub(super) use engine::Evaluator;
 pub(super) use live::EngineMark;
+pub use memo::Memo;
 pub use planner::PlanError;
 
 use word::{Wide, Word};
@@ -54,13 +57,15 @@ impl BitPlan {
         program: &Arc<Program>,
         schedule: &Schedule,
         at_least: usize,
+        memo: &Memo,
     ) -> Result<Self, PlanError> {
         let largest = program.schema.domains().iter().map(|it| it.size()).max().unwrap_or(1);
         let program = Arc::clone(program);
+        let memo = memo.clone();
         let widths = match largest.max(at_least) {
-            0..=64 => Widths::W64(Arc::new(compile::compile(program, schedule)?)),
-            65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule)?)),
-            129..=256 => Widths::W256(Arc::new(compile::compile(program, schedule)?)),
+            0..=64 => Widths::W64(Arc::new(compile::compile(program, schedule, memo)?)),
+            65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule, memo)?)),
+            129..=256 => Widths::W256(Arc::new(compile::compile(program, schedule, memo)?)),
             larger => {
                 return Err(PlanError::TooLarge {
                     place: "the program".into(),

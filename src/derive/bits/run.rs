@@ -641,7 +641,7 @@ impl<W: Word> State<W> {
     fn scan_hits(&self, c: &Compiled<W>, scan: u32) -> bool {
         let scan = &c.machine.scans[scan as usize];
         let prefix = self.values(c, scan.bound);
-        !self.list(c, scan.store).range(scan.order as usize, &prefix).is_empty()
+        self.list(c, scan.store).range(scan.order as usize, &prefix).0 > 0
     }
 
     #[inline(never)]
@@ -738,10 +738,13 @@ impl<W: Word> State<W> {
         let prefix = self.values(c, scan.bound);
         // The list is not written while it is read: a rule emits into `fresh`.
         let list = self.list(c, scan.store);
-        let found: Vec<Tuple> = list.range(scan.order as usize, &prefix).to_vec();
+        let (len, found) = list.range(scan.order as usize, &prefix);
+        let arity = found.len().checked_div(len).unwrap_or(0);
+        let found = found.to_vec();
         let regs = scan.free.start as usize..(scan.free.start + scan.free.len) as usize;
         let owner = c.machine.owner[body as usize];
-        for tuple in found {
+        for at in 0..len {
+            let tuple = &found[at * arity..(at + 1) * arity];
             if !self.fuel.spend(1, owner) {
                 return false;
             }

@@ -25,11 +25,11 @@ pub struct Stuck {
     pub rule: RuleId,
 }
 
-/// What is the same in every position: the plans of the rules and, once they are needed, the
-/// statics with their indexes. Shared by the sessions that run under the program.
+/// What is the same in every position, once it is needed: the plans of the rules, and the statics
+/// with their indexes. Shared by the sessions that run under the program.
 pub struct Statics {
     program: Arc<Program>,
-    plans: Plans,
+    plans: OnceLock<Result<Plans, Stuck>>,
     rows: OnceLock<StaticRows>,
 }
 
@@ -51,8 +51,20 @@ impl Statics {
     /// # Errors
     /// A rule that no order of its literals can run.
     pub fn new(program: &Arc<Program>) -> Result<Self, Stuck> {
-        let plans = Plans::new(program)?;
-        Ok(Self { program: Arc::clone(program), plans, rows: OnceLock::new() })
+        let it = Self::later(program);
+        match it.planned() {
+            Ok(_) => Ok(it),
+            Err(stuck) => Err(*stuck),
+        }
+    }
+
+    /// Does nothing yet. A program that never asks the referee never pays for it.
+    pub fn later(program: &Arc<Program>) -> Self {
+        Self { program: Arc::clone(program), plans: OnceLock::new(), rows: OnceLock::new() }
+    }
+
+    fn planned(&self) -> &Result<Plans, Stuck> {
+        self.plans.get_or_init(|| Plans::new(&self.program))
     }
 
     fn rows(&self) -> &StaticRows {
@@ -60,7 +72,16 @@ impl Statics {
     }
 
     fn compute(&self) -> StaticRows {
-        let Self { program, plans, .. } = self;
+        let program = &self.program;
+        let plans = match self.planned() {
+            Ok(plans) => plans,
+            // The checks at load let no such rule in. Should there be one, nobody gets rows.
+            Err(Stuck { rule }) => {
+                let tables = vec![Table::default(); program.relations.len()];
+                let exhausted = Some((Resource::Steps, usize::from(rule.0)));
+                return StaticRows { tables, indexes: Vec::new(), exhausted };
+            }
+        };
         let tables = program.relations.iter().map(|it| match &it.role {
             Role::Builtin(rows) => sorted(rows.iter().map(|it| Tuple::from_slice(it)).collect()),
             Role::Input(_) | Role::Static | Role::Derived => Table::default(),
@@ -105,11 +126,15 @@ impl Frog {
     pub fn derive_with(statics: &Statics, facts: &Session) -> Self {
         let program = &statics.program;
         let fixed = statics.rows();
+        let Ok(plans) = statics.planned() else {
+            let (tables, exhausted) = (fixed.tables.clone(), fixed.exhausted);
+            return Self { program: Arc::clone(program), tables, exhausted };
+        };
         let mut runner = Runner {
             program,
-            plans: &statics.plans,
+            plans,
             tables: fixed.tables.clone(),
-            indexes: vec![Index::default(); statics.plans.accesses.len()],
+            indexes: vec![Index::default(); plans.accesses.len()],
             fixed: Some(&fixed.indexes),
             purse: Purse::new(program),
         };

@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: clauses and reactions.
 
+use smallvec::smallvec;
+
 use super::super::ast::{
     ActionDecl, ColumnDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl,
     RelationKind,
@@ -12,7 +14,7 @@ use super::super::program::{
     Action, ActionId, Column, EventId, Input, Legality, Meta, Piece, RelId, Relation, Role, Span,
     Template, Type,
 };
-use super::{Checker, Info};
+use super::{Checker, Info, Types};
 use crate::facts::{BOOL, DomainId};
 
 impl<'t> Checker<'t> {
@@ -72,7 +74,7 @@ impl<'t> Checker<'t> {
                 span: domain.span,
                 rules: Vec::new(),
             };
-            let types = vec![Some(Type::Domain(id)), Some(Type::Int)];
+            let types = smallvec![Some(Type::Domain(id)), Some(Type::Int)];
             self.add(Info { relation, types, name: Name { text, span: domain.span } });
         }
     }
@@ -165,9 +167,9 @@ impl<'t> Checker<'t> {
         self.events[usize::from(id.0)].name.span
     }
 
-    fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Vec<Option<Type>>) {
+    fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Types) {
         let mut columns: Vec<Column> = Vec::new();
-        let mut types = Vec::new();
+        let mut types = Types::new();
         for column in &decl.columns {
             let ty = match self.domains.ty(column.ty) {
                 Ok(ty) => Some(ty),

@@ -5,6 +5,7 @@
 use super::super::ast::{self, Atom, Name};
 use super::super::mistake;
 use super::super::program::{Effect, Event, Expr, Input, Message, MessagePart, Role, Span, VarId};
+use super::Types;
 use super::rule::{Body, OUTER, Subject, Use};
 
 impl ast::Effect<'_> {
@@ -153,7 +154,7 @@ impl<'t> Body<'_, 't> {
             }
             None => {
                 self.unresolved = true;
-                Vec::new()
+                Types::new()
             }
         };
         for (at, arg) in atom.args.iter().enumerate() {

@@ -17,6 +17,8 @@ mod template;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::ast::{File, Item, Name};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::limits::{self, LimitError};
@@ -68,11 +70,13 @@ fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
     Some(program)
 }
 
+/// Types of columns; `None` where the declaration names no known type.
+type Types = SmallVec<[Option<Type>; limits::COLUMNS]>;
+
 /// A relation as the checker knows it.
 struct Info<'t> {
     relation: Relation,
-    /// The columns' types; `None` where the declaration names no known type.
-    types: Vec<Option<Type>>,
+    types: Types,
     name: Name<'t>,
 }
 

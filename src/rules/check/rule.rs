@@ -9,7 +9,10 @@ use super::super::ast::{Aggregate, Atom, Clause, Expr, ExprKind, Literal, Name};
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{EventId, Fold, RelId, Role, Rule, RuleId, Span, Type, Var, VarId};
-use super::{Checker, Info};
+use super::{Checker, Info, Types};
+
+/// So many variables of a rule are found by looking through them.
+const FEW: usize = 24;
 
 /// Variables outside all aggregates.
 pub(super) const OUTER: u32 = 0;
@@ -62,8 +65,11 @@ pub(super) struct VarInfo<'t> {
 pub(super) struct Body<'c, 't> {
     pub(super) cx: &'c mut Checker<'t>,
     pub(super) vars: Vec<VarInfo<'t>>,
+    /// Those of `vars` that are not among the first [`FEW`].
     ids: HashMap<(u32, &'t str), VarId>,
-    outer: HashSet<&'t str>,
+    /// Names outside aggregates, and once they are asked for, as a set.
+    outer: Vec<&'t str>,
+    outer_set: Option<HashSet<&'t str>>,
     atoms: usize,
     comparisons: usize,
     /// Something in it could not be resolved: nothing further is concluded from it.
@@ -152,7 +158,8 @@ impl<'c, 't> Body<'c, 't> {
             cx,
             vars: Vec::new(),
             ids: HashMap::new(),
-            outer: HashSet::new(),
+            outer: Vec::new(),
+            outer_set: None,
             atoms: 0,
             comparisons: 0,
             unresolved: false,
@@ -185,7 +192,8 @@ impl<'c, 't> Body<'c, 't> {
     pub(super) fn note_expr(&mut self, expr: &Expr<'t>) {
         match &expr.kind {
             ExprKind::Var(name) => {
-                self.outer.insert(name);
+                self.outer.push(name);
+                self.outer_set = None;
             }
             ExprKind::Binary(_, lhs, rhs) => {
                 self.note_expr(lhs);
@@ -198,7 +206,8 @@ impl<'c, 't> Body<'c, 't> {
 
     /// Notes a variable of the outer scope that stands in no expression.
     pub(super) fn note_outer_name(&mut self, name: Name<'t>) {
-        self.outer.insert(name.text);
+        self.outer.push(name.text);
+        self.outer_set = None;
     }
 
     /// Notes a use of such a variable.
@@ -212,22 +221,36 @@ impl<'c, 't> Body<'c, 't> {
 
     /// The variable that a word means in a scope.
     pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
-        let scope = if self.outer.contains(name) { OUTER } else { scope };
+        let scope = if scope != OUTER && self.is_outer(name) { OUTER } else { scope };
+        let is_it = |it: &VarInfo<'t>| it.scope == scope && it.word == Some(name);
+        if let Some(at) = self.vars.iter().take(FEW).position(is_it) {
+            return VarId(at as u16);
+        }
         let next = VarId(self.vars.len() as u16);
-        *self.ids.entry((scope, name)).or_insert_with(|| {
-            self.vars.push(VarInfo {
-                name: name.to_string(),
-                ty: None,
-                ty_span: Span::default(),
-                scope,
-                multiplies,
-                made: false,
-                uses: Vec::new(),
-                reported: false,
-                word: Some(name),
-            });
-            next
-        })
+        if self.vars.len() >= FEW {
+            let known = *self.ids.entry((scope, name)).or_insert(next);
+            if known != next {
+                return known;
+            }
+        }
+        self.vars.push(VarInfo {
+            name: name.to_string(),
+            ty: None,
+            ty_span: Span::default(),
+            scope,
+            multiplies,
+            made: false,
+            uses: Vec::new(),
+            reported: false,
+            word: Some(name),
+        });
+        next
+    }
+
+    /// Whether the name also stands outside aggregates.
+    fn is_outer(&mut self, name: &str) -> bool {
+        let outer = &self.outer;
+        self.outer_set.get_or_insert_with(|| outer.iter().copied().collect()).contains(name)
     }
 
     /// A variable for a nested expression.
@@ -339,7 +362,7 @@ impl<'c, 't> Body<'c, 't> {
     ) {
         let types = match subject {
             Some(subject) => self.cx.subject(subject).types.clone(),
-            None => Vec::new(),
+            None => Types::new(),
         };
         match subject {
             Some(subject) if types.len() != atom.args.len() => {

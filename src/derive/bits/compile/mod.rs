@@ -29,6 +29,7 @@ use super::fuel::Fuel;
 use super::general::{self};
 use super::layout::{Layout, Sparse, Statics, Store, size};
 use super::machine::{Entry, Machine, Turn};
+use super::memo::Memo;
 use super::native::Native;
 use super::planner::{Code, PlanError, Planner};
 use super::word::Word;
@@ -128,7 +129,7 @@ pub(super) struct Compiled<W> {
     pub(super) program: Arc<Program>,
     pub(super) code: Code,
     pub(super) statics: Statics<W>,
-    pub(super) known: Vec<Option<Vec<Tuple>>>,
+    pub(super) known: Vec<Option<Arc<Vec<Tuple>>>>,
     pub(super) stores: Vec<Store>,
     pub(super) modes: Vec<Mode>,
     pub(super) readers: Vec<Readers>,
@@ -169,6 +170,7 @@ pub(super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
 pub(super) fn compile<W: Word>(
     program: Arc<Program>,
     schedule: &Schedule,
+    memo: Memo,
 ) -> Result<Compiled<W>, PlanError> {
     let shared = super::inline::inlined(&program);
     let mut compiler = Compiler {
@@ -181,6 +183,8 @@ pub(super) fn compile<W: Word>(
         deltas: vec![Vec::new(); shared.relations.len()],
         maintained: Vec::new(),
         general: Vec::new(),
+        memo,
+        ids: vec![0; shared.relations.len()],
         static_rows: 0,
         fuel: Fuel::new(),
     };
@@ -289,6 +293,10 @@ struct Compiler<'p, W> {
     deltas: Vec<Vec<Delta>>,
     maintained: Vec<RelId>,
     general: Vec<general::Fixpoint>,
+    /// Statics that other programs have computed already.
+    memo: Memo,
+    /// For each relation that is known, what its rows are called there.
+    ids: Vec<i64>,
     /// Rows of all statics so far.
     static_rows: usize,
     /// What is left for computing statics.

@@ -1,15 +1,19 @@
 //! What is empty or known at load, and the general fixpoints.
 
+use std::sync::Arc;
+
 use crate::rules::{Literal, RelId, Role};
 
 use super::super::super::budget::{Exhausted, ROWS, Resource};
 use super::super::super::rows::{Tuple, two_of_a_key};
 use super::super::assemble::Assembler;
 use super::super::code::StoreId;
-use super::super::general::{self, Variant};
-use super::super::layout::Store;
-use super::super::planner::{FREE_LOOPS, Goal, Lit, PlanError, lit};
+use super::super::general::{self, SPACE, Spent, Variant};
+use super::super::layout::{Store, size};
+use super::super::memo::{Key, Solved, Writer};
+use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, PlanError, lit};
 use super::super::run::State;
+use super::super::sort;
 use super::super::word::Word;
 use super::{Compiled, Compiler, LiveRule, ground_fact, relations_of};
 
@@ -18,8 +22,13 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn prune_and_settle(&mut self) -> Result<(), PlanError> {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Builtin(tuples) = &relation.role {
-                let tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
-                self.settle(RelId(at as u16), tuples)?;
+                let key: Key = [-1].into_iter().chain(tuples.iter().flatten().copied()).collect();
+                let solved = self.memo.find(&key).unwrap_or_else(|| {
+                    let mut tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
+                    sort::sort(&mut tuples);
+                    self.memo.keep(key, vec![tuples], Vec::new())
+                });
+                self.settle(&[RelId(at as u16)], &solved)?;
             }
         }
         for stratum in &self.program.strata {
@@ -30,10 +39,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                 self.live[usize::from(rel.0)] = live;
             }
             if known {
-                let found = self.solve_static(&stratum.relations)?;
-                for (&rel, tuples) in stratum.relations.iter().zip(found) {
-                    self.settle(rel, tuples)?;
-                }
+                let solved = self.solve_static(&stratum.relations)?;
+                self.settle(&stratum.relations, &solved)?;
             } else {
                 // Not empty, whatever it will be.
                 for &rel in &stratum.relations {
@@ -41,10 +48,26 @@ impl<'p, W: Word> Compiler<'p, W> {
                 }
             }
         }
+        self.start_plans();
         Ok(())
     }
 
-    pub(super) fn settle(&mut self, rel: RelId, tuples: Vec<Tuple>) -> Result<(), PlanError> {
+    /// Plans from here on share nothing with those before: what a stratum of statics may ask for
+    /// must not depend on whether those before it were computed or remembered.
+    fn start_plans(&mut self) {
+        self.planner.code = Code::new();
+        self.planner.layout.drop_tables();
+    }
+
+    fn settle(&mut self, relations: &[RelId], solved: &Solved) -> Result<(), PlanError> {
+        for ((&rel, rows), id) in relations.iter().zip(&solved.rows).zip(solved.first_id..) {
+            self.ids[usize::from(rel.0)] = id;
+            self.settle_one(rel, Arc::clone(rows))?;
+        }
+        Ok(())
+    }
+
+    fn settle_one(&mut self, rel: RelId, tuples: Arc<Vec<Tuple>>) -> Result<(), PlanError> {
         self.planner.layout.set_known(rel, tuples);
         let tuples = self.planner.layout.known_tuples(rel);
         self.planner.estimates[usize::from(rel.0)] = tuples.len() as f64;
@@ -101,24 +124,78 @@ impl<'p, W: Word> Compiler<'p, W> {
         relations_of(body).iter().all(|it| own.contains(it) || self.known(*it))
     }
 
-    /// Computes a stratum that depends on statics alone.
-    pub(super) fn solve_static(
+    /// The rows of a stratum that depends on statics alone: as remembered, or computed.
+    fn solve_static(&mut self, relations: &[RelId]) -> Result<Arc<Solved>, PlanError> {
+        let key = self.key_of(relations);
+        let rules = || relations.iter().flat_map(|it| &self.live[usize::from(it.0)]);
+        let owners: Vec<u32> = rules().map(|it| u32::from(it.rule.id.0)).collect();
+        if let Some(solved) = self.memo.find(&key) {
+            for &(rule, steps) in &solved.spent {
+                self.fuel.spend(steps, owners[rule]);
+            }
+            self.check_fuel()?;
+            return Ok(solved);
+        }
+        let mut spent = Spent::new();
+        let rows = match self.ground(relations) {
+            Some(facts) => facts,
+            None => self.compute_static(relations, &mut spent)?,
+        };
+        let numbered = spent
+            .into_iter()
+            .filter_map(|(owner, steps)| Some((owners.iter().position(|it| *it == owner)?, steps)));
+        let numbered = numbered.collect();
+        Ok(self.memo.keep(key, rows, numbered))
+    }
+
+    /// All that the rows of the stratum depend on.
+    fn key_of(&self, relations: &[RelId]) -> Key {
+        let (program, ids, key) = (self.program, self.ids.as_slice(), vec![W::WIDTH as i64]);
+        let mut writer = Writer { program, own: relations, ids, key };
+        writer.number(relations.len());
+        for &rel in relations {
+            writer.relation(rel);
+            let rules = &self.live[usize::from(rel.0)];
+            writer.number(rules.len());
+            for live in rules {
+                writer.types(live.rule.vars.iter().map(|it| it.ty));
+                writer.terms(&live.rule.args);
+                writer.literals(live.body.iter().copied());
+            }
+        }
+        writer.key
+    }
+
+    /// The rows of a stratum that is nothing but facts.
+    fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
+        let facts = |rel: &RelId| -> Option<Vec<Tuple>> {
+            let mut facts =
+                self.live[usize::from(rel.0)].iter().map(ground_fact).collect::<Option<_>>()?;
+            sort::sort(&mut facts);
+            Some(facts)
+        };
+        relations.iter().map(facts).collect()
+    }
+
+    fn check_fuel(&self) -> Result<(), PlanError> {
+        match self.fuel.exhausted() {
+            Some((resource, owner)) => Err(Exhausted::new(self.program, resource, owner).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn compute_static(
         &mut self,
         relations: &[RelId],
+        spent: &mut Spent,
     ) -> Result<Vec<Vec<Tuple>>, PlanError> {
-        let ground: Option<Vec<Vec<Tuple>>> = relations
-            .iter()
-            .map(|rel| self.live[usize::from(rel.0)].iter().map(ground_fact).collect())
-            .collect();
-        if let Some(facts) = ground {
-            return Ok(facts);
-        }
+        self.start_plans();
         let mut fixpoint = self.plan_fixpoint(relations)?;
         let mut assembler = Assembler::new(&self.planner.code, &[]);
         fixpoint.assemble(&mut assembler)?;
         let machine = assembler.machine;
         let layout = &mut self.planner.layout;
-        // Lent to the machine for the run, not copied: there are many such strata.
+        // Lent to the machine for the run, not copied.
         let mut probe = Compiled::bare(self.program);
         probe.machine = machine;
         probe.code = std::mem::take(&mut self.planner.code);
@@ -127,20 +204,14 @@ impl<'p, W: Word> Compiler<'p, W> {
         probe.list_is_static = std::mem::take(&mut layout.sparse_static);
         let mut state = State::new(&probe);
         std::mem::swap(&mut state.fuel, &mut self.fuel);
-        general::run(&probe, &mut state, &fixpoint);
+        let rows = general::solve(&probe, &mut state, &fixpoint, spent);
         std::mem::swap(&mut state.fuel, &mut self.fuel);
         layout.statics = probe.statics;
         layout.orders = probe.orders;
         layout.sparse_static = probe.list_is_static;
         self.planner.code = probe.code;
-        if let Some((resource, owner)) = self.fuel.exhausted() {
-            return Err(Exhausted::new(self.program, resource, owner).into());
-        }
-        Ok(fixpoint
-            .relations
-            .iter()
-            .map(|it| std::mem::take(&mut state.lists[it.full as usize].tuples))
-            .collect())
+        self.check_fuel()?;
+        Ok(rows)
     }
 
     /// Plans the semi-naive fixpoint of a stratum: every rule once, then once per recursive atom
@@ -152,11 +223,18 @@ impl<'p, W: Word> Compiler<'p, W> {
         let stores: Vec<general::Member> = relations
             .iter()
             .map(|&rel| {
-                let arity = self.program.relation(rel).columns.len();
+                let columns = &self.program.relation(rel).columns;
+                let arity = columns.len();
+                let sizes: Option<Vec<u32>> =
+                    columns.iter().map(|it| Some(size(self.program, it.ty)? as u32)).collect();
+                let all = |sizes: &Vec<u32>| {
+                    sizes.iter().try_fold(1, |all: usize, &it| all.checked_mul(it as usize))
+                };
                 general::Member {
                     rel,
                     full: self.planner.layout.new_sparse(arity, false),
                     delta: self.planner.layout.new_sparse(arity, false),
+                    space: sizes.filter(|it| all(it).is_some_and(|it| it <= SPACE)),
                 }
             })
             .collect();

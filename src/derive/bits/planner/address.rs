@@ -1,15 +1,15 @@
 //! Addresses of rows and values, and the pools that instructions point into.
 
-use std::collections::BTreeSet;
+use smallvec::{SmallVec, smallvec};
 
 use crate::rules::{Atom, Compare, Expr, RelId, Term, VarId};
 
 use super::super::code::{
     Address, ExprId, ExprNode, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
 };
-use super::super::layout::{Dense, Store};
+use super::super::layout::{Dense, Sizes, Store};
 use super::super::word::Word;
-use super::{Lit, PlanError, Planner, expr_vars, plain, shorten};
+use super::{Lit, PlanError, Planner, plain, shorten};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(in super::super) fn is_fun(&mut self, rel: RelId) -> bool {
@@ -44,8 +44,14 @@ impl<'p, W: Word> Planner<'p, W> {
         base: u32,
         key: Term,
     ) -> Option<Address> {
-        let dense =
-            Dense { space, base, strides: vec![1], sizes: Vec::new(), rows: 0, support: None };
+        let dense = Dense {
+            space,
+            base,
+            strides: smallvec![1],
+            sizes: Sizes::new(),
+            rows: 0,
+            support: None,
+        };
         self.address(&dense, &[key]).ok()
     }
 
@@ -127,11 +133,22 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(ExprId((self.code.exprs.len() - 1) as u32))
     }
 
-    pub(in super::super) fn unbound_of(&self, compare: &Compare) -> Vec<VarId> {
-        let mut vars = BTreeSet::new();
-        expr_vars(&compare.lhs, &mut vars);
-        expr_vars(&compare.rhs, &mut vars);
-        vars.into_iter().filter(|it| !self.is_bound(*it)).collect()
+    pub(in super::super) fn unbound_of(&self, compare: &Compare) -> SmallVec<[VarId; 4]> {
+        let mut vars = SmallVec::new();
+        self.unbound_in(&compare.lhs, &mut vars);
+        self.unbound_in(&compare.rhs, &mut vars);
+        vars
+    }
+
+    fn unbound_in(&self, expr: &Expr, vars: &mut SmallVec<[VarId; 4]>) {
+        match expr {
+            Expr::Var(var) if !self.is_bound(*var) && !vars.contains(var) => vars.push(*var),
+            Expr::Var(_) | Expr::Const(_) => {}
+            Expr::Binary(_, lhs, rhs) => {
+                self.unbound_in(lhs, vars);
+                self.unbound_in(rhs, vars);
+            }
+        }
     }
 
     /// Unbound variables of positive atoms, in text order.

@@ -5,7 +5,7 @@ use crate::rules::{Atom, RelId, Term, VarId};
 use super::super::code::{Op, Reg, RowSource, RowTerm, StoreId};
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
-use super::{Goal, Lit, PlanError, Planner, plain, remove_all, vars_of, vector_of};
+use super::{Goal, Lit, Others, PlanError, Planner, mentions, plain, remove_all, vector_of};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// Opens the loop with the fewest expected turns and takes out the literals that it settles.
@@ -81,21 +81,17 @@ impl<'p, W: Word> Planner<'p, W> {
         let (mut used, mut rows, mut turns) = (Vec::new(), Vec::new(), all);
         let mut weak: Option<(f64, RowTerm)> = None;
         let mut supports = Vec::new();
-        for at in 0..rest.len() {
-            if !vars_of(&rest[at]).contains(&var) {
-                continue;
-            }
-            let mut others = rest.to_vec();
-            let lit = others.remove(at);
-            if let Some(row) = self.row_term(var, &lit, &others) {
+        for (at, lit) in rest.iter().enumerate().filter(|(_, it)| mentions(it, var)) {
+            let others = Others::but(rest, at);
+            if let Some(row) = self.row_term(var, lit, others) {
                 turns =
-                    if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, &lit)) };
+                    if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, lit)) };
                 used.push(at);
                 rows.push(row);
-            } else if let Lit::Atom { atom, store } = &lit
+            } else if let Lit::Atom { atom, store } = lit
                 && !atom.negated
                 && let Some(col) = atom.args.iter().position(|it| *it == Term::Var(var))
-                && let Some(row) = self.row_of(atom, *store, col, &others, false)
+                && let Some(row) = self.row_of(atom, *store, col, others, false)
             {
                 // A superset settles nothing; the support of a relation is the better kind.
                 let support =
@@ -105,7 +101,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 if support {
                     supports.push(term);
                 }
-                let expected = self.expected_of(var, &lit).max(1.0) * factor;
+                let expected = self.expected_of(var, lit).max(1.0) * factor;
                 if weak.as_ref().is_none_or(|(known, _)| expected < *known) {
                     weak = Some((expected, term));
                 }

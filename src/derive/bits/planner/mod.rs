@@ -38,6 +38,13 @@ pub(super) struct Code {
     pub(super) owner: Vec<u32>,
 }
 
+impl Code {
+    /// The constant 0 is always there: the key of what has no key.
+    pub(super) fn new() -> Self {
+        Self { constants: vec![(0, (REGS - 1) as Reg)], ..Self::default() }
+    }
+}
+
 /// What a plan does with each solution.
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
@@ -84,6 +91,27 @@ pub(super) enum Lit<'a> {
     /// `var op var` that the planner itself added.
     Same(VarId, VarId),
     Aggregate(&'a Aggregate),
+}
+
+/// Literals of a body besides the one that is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Others<'r, 'p> {
+    rest: &'r [Lit<'p>],
+    but: usize,
+}
+
+impl<'r, 'p> Others<'r, 'p> {
+    fn all(rest: &'r [Lit<'p>]) -> Self {
+        Self { rest, but: usize::MAX }
+    }
+
+    fn but(rest: &'r [Lit<'p>], but: usize) -> Self {
+        Self { rest, but }
+    }
+
+    fn mention(self, var: VarId) -> bool {
+        self.rest.iter().enumerate().any(|(at, it)| at != self.but && mentions(it, var))
+    }
 }
 
 /// Plans bodies for one program.
@@ -156,12 +184,10 @@ pub(super) const SPARE: Reg = 159;
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn new(program: &'p Program) -> Self {
-        // The constant 0 is always there: the key of what has no key.
-        let code = Code { constants: vec![(0, (REGS - 1) as Reg)], ..Code::default() };
         Self {
             program,
             layout: Layout::new(program),
-            code,
+            code: Code::new(),
             estimates: vec![0.0; program.relations.len()],
             may_index: false,
             owner: 0,
@@ -243,7 +269,7 @@ impl<'p, W: Word> Planner<'p, W> {
         loop {
             if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
                 let lit = rest.remove(at);
-                turns *= self.emit_ready(&lit, &rest)?;
+                turns *= self.emit_ready(&lit, Others::all(&rest))?;
             } else if let Some((used, rows)) = self.existential(&rest) {
                 let rows = self.row_list(rows);
                 self.emit(Op::TestAny { rows, negated: false });
@@ -300,14 +326,12 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// A value that nothing else of the rule asks for.
-    fn is_private(&self, term: Term, others: &[Lit<'p>]) -> bool {
+    fn is_private(&self, term: Term, others: Others<'_, 'p>) -> bool {
         match term {
             Term::Wild => true,
             Term::Const(_) => false,
             Term::Var(var) => {
-                !self.is_bound(var)
-                    && !self.wanted.contains(&var)
-                    && others.iter().all(|it| !vars_of(it).contains(&var))
+                !self.is_bound(var) && !self.wanted.contains(&var) && !others.mention(var)
             }
         }
     }
@@ -444,9 +468,7 @@ fn bound_side(compare: &Compare, var: VarId) -> Option<&Expr> {
     }
     match (&compare.lhs, &compare.rhs) {
         (Expr::Var(it), side) | (side, Expr::Var(it)) if *it == var => {
-            let mut vars = BTreeSet::new();
-            expr_vars(side, &mut vars);
-            (!vars.contains(&var)).then_some(side)
+            (!expr_mentions(side, var)).then_some(side)
         }
         _ => None,
     }
@@ -462,6 +484,40 @@ pub(super) fn expr_vars(expr: &Expr, vars: &mut BTreeSet<VarId>) {
             expr_vars(lhs, vars);
             expr_vars(rhs, vars);
         }
+    }
+}
+
+/// Whether the variable is one of [`vars_of`] the literal.
+pub(super) fn mentions(lit: &Lit<'_>, var: VarId) -> bool {
+    match lit {
+        Lit::Same(a, b) => *a == var || *b == var,
+        Lit::Atom { atom, .. } => atom.args.contains(&Term::Var(var)),
+        Lit::Compare(compare) => compare_mentions(compare, var),
+        Lit::Aggregate(aggregate) => aggregate_mentions(aggregate, var),
+    }
+}
+
+fn aggregate_mentions(aggregate: &Aggregate, var: VarId) -> bool {
+    let inside = |literal: &Literal| match literal {
+        Literal::Atom(atom) => atom.args.contains(&Term::Var(var)),
+        Literal::Compare(compare) => compare_mentions(compare, var),
+        Literal::Aggregate(inner) => aggregate_mentions(inner, var),
+    };
+    aggregate.results.contains(&Term::Var(var))
+        || !aggregate.locals.contains(&var)
+            && (aggregate.body.iter().any(inside)
+                || aggregate.exprs.iter().any(|it| expr_mentions(it, var)))
+}
+
+fn compare_mentions(compare: &Compare, var: VarId) -> bool {
+    expr_mentions(&compare.lhs, var) || expr_mentions(&compare.rhs, var)
+}
+
+fn expr_mentions(expr: &Expr, var: VarId) -> bool {
+    match expr {
+        Expr::Var(it) => *it == var,
+        Expr::Const(_) => false,
+        Expr::Binary(_, lhs, rhs) => expr_mentions(lhs, var) || expr_mentions(rhs, var),
     }
 }
 

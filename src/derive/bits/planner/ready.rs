@@ -2,27 +2,26 @@
 
 use std::collections::BTreeSet;
 
+use smallvec::SmallVec;
+
 use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Op as Comparison, Term, Type, VarId};
 
 use super::super::code::{ExprNode, Op, Reg, RowTerm, StoreId};
 use super::super::layout::Store;
 use super::super::word::Word;
-use super::{FETCH, Goal, Lit, PlanError, Planner, bound_side, lit, outer_vars, vars_of};
+use super::{FETCH, Goal, Lit, Others, PlanError, Planner, bound_side, lit, mentions, outer_vars};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
         // Values of the head's last column stay rows if all that is said of them are rows.
         let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
-            let used: Vec<usize> =
-                (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
+            let used: Vec<usize> = (0..rest.len()).filter(|&it| mentions(&rest[it], var)).collect();
             self.rows_towards(var, rest, &used).is_some()
         });
         let mut best = None;
-        for at in 0..rest.len() {
-            let mut others = rest.to_vec();
-            let lit = others.remove(at);
-            if let Some(cost) = self.readiness(&lit, &others)
-                && !(cost == FETCH && vector.is_some_and(|it| vars_of(&lit).contains(&it)))
+        for (at, lit) in rest.iter().enumerate() {
+            if let Some(cost) = self.readiness(lit, Others::but(rest, at))
+                && !(cost == FETCH && vector.is_some_and(|it| mentions(lit, it)))
                 && best.is_none_or(|(known, _)| cost < known)
             {
                 best = Some((cost, at));
@@ -32,7 +31,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// How dear a literal is that can be settled now; `None` if it cannot.
-    pub(super) fn readiness(&mut self, lit: &Lit<'p>, others: &[Lit<'p>]) -> Option<u32> {
+    pub(super) fn readiness(&mut self, lit: &Lit<'p>, others: Others<'_, 'p>) -> Option<u32> {
         match lit {
             Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(0),
             Lit::Compare(compare) => match self.unbound_of(compare).as_slice() {
@@ -44,7 +43,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 outer_vars(aggregate).iter().all(|it| self.is_bound(*it)).then_some(6)
             }
             Lit::Atom { atom, store } => {
-                let open: Vec<usize> =
+                let open: SmallVec<[usize; 8]> =
                     (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
                 let private = open.iter().all(|&it| self.is_private(atom.args[it], others));
                 if open.is_empty() {
@@ -79,7 +78,7 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn emit_ready(
         &mut self,
         lit: &Lit<'p>,
-        others: &[Lit<'p>],
+        others: Others<'_, 'p>,
     ) -> Result<f64, PlanError> {
         match lit {
             Lit::Same(a, b) => {
@@ -124,7 +123,7 @@ impl<'p, W: Word> Planner<'p, W> {
         &mut self,
         atom: &Atom,
         store: Option<StoreId>,
-        others: &[Lit<'p>],
+        others: Others<'_, 'p>,
     ) -> Result<f64, PlanError> {
         let negated = atom.negated;
         let open: Vec<usize> =

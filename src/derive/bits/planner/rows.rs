@@ -1,11 +1,13 @@
 //! Literals as rows: towards one variable, everything else in them having a value.
 
+use smallvec::SmallVec;
+
 use crate::rules::{Atom, Expr, Op as Comparison, Term, VarId};
 
 use super::super::code::{Op, Reg, RowSource, RowTerm, Space, StoreId};
 use super::super::layout::Store;
 use super::super::word::Word;
-use super::{Goal, Lit, PlanError, Planner, depends_on, plain, vars_of};
+use super::{Goal, Lit, Others, PlanError, Planner, depends_on, mentions, plain};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// The literals of the body with these numbers as rows towards one variable, if each can be
@@ -18,9 +20,7 @@ impl<'p, W: Word> Planner<'p, W> {
     ) -> Option<Vec<RowTerm>> {
         let mut rows = Vec::new();
         for &at in used {
-            let mut others = body.to_vec();
-            let lit = others.remove(at);
-            rows.push(self.row_term(var, &lit, &others)?);
+            rows.push(self.row_term(var, &body[at], Others::but(body, at))?);
         }
         rows.iter().any(|it| !it.negated).then_some(rows)
     }
@@ -30,7 +30,7 @@ impl<'p, W: Word> Planner<'p, W> {
         &mut self,
         var: VarId,
         lit: &Lit<'p>,
-        others: &[Lit<'p>],
+        others: Others<'_, 'p>,
     ) -> Option<RowTerm> {
         match lit {
             Lit::Atom { atom, store } => {
@@ -62,13 +62,13 @@ impl<'p, W: Word> Planner<'p, W> {
         atom: &Atom,
         store: Option<StoreId>,
         col: usize,
-        others: &[Lit<'p>],
+        others: Others<'_, 'p>,
         exact: bool,
     ) -> Option<RowSource> {
         if store.is_some() || self.is_ready(atom.args[col]) {
             return None;
         }
-        let mut ready = Vec::new();
+        let mut ready: SmallVec<[usize; 8]> = SmallVec::new();
         for at in (0..atom.args.len()).filter(|&it| it != col) {
             if self.is_ready(atom.args[at]) {
                 ready.push(at);
@@ -81,7 +81,7 @@ impl<'p, W: Word> Planner<'p, W> {
             Store::Static => {
                 let mask = ready.iter().fold(0, |all, it| all | 1 << it);
                 let dense = self.layout.static_rows(self.program, atom.rel, col, mask)?;
-                let keys: Vec<Term> = ready.iter().map(|&it| atom.args[it]).collect();
+                let keys: SmallVec<[Term; 8]> = ready.iter().map(|&it| atom.args[it]).collect();
                 self.address(&dense, &keys).ok().map(RowSource::At)
             }
             Store::Dense(dense) => {
@@ -115,8 +115,7 @@ impl<'p, W: Word> Planner<'p, W> {
             if self.wanted.contains(&var) {
                 continue;
             }
-            let used: Vec<usize> =
-                (0..rest.len()).filter(|&it| vars_of(&rest[it]).contains(&var)).collect();
+            let used: Vec<usize> = (0..rest.len()).filter(|&it| mentions(&rest[it], var)).collect();
             if let Some(rows) = self.rows_towards(var, rest, &used) {
                 return Some((used, rows));
             }

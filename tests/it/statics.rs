@@ -1,0 +1,68 @@
+//! Statics that programs share: the same rows as computed anew, and the same budget.
+
+use std::sync::Arc;
+
+use rulemate::derive::{Backend, Memo, Plan, PlanError, World};
+use rulemate::presets::Catalogue;
+use rulemate::rules::{Program, RelId, Role, Source, compile};
+
+/// Every static of both, row by row.
+fn same_statics(name: &str, program: &Program, shared: Plan, alone: Plan) {
+    let [mut shared, mut alone] = [shared, alone].map(|it| World::new(Arc::new(it), Backend::Bits));
+    let mut rows = 0;
+    for (at, relation) in program.relations.iter().enumerate() {
+        if matches!(relation.role, Role::Static | Role::Builtin(_)) {
+            let rel = RelId(at as u16);
+            let (mine, own) = (shared.tuples(rel), alone.tuples(rel));
+            assert_eq!(mine, own, "{name}: {}", relation.name);
+            rows += mine.len();
+        }
+    }
+    assert!(rows > 1000, "{name} has {rows} rows of statics");
+}
+
+#[test]
+fn programs_with_shared_statics_have_the_rows_of_their_own() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let memo = Memo::default();
+    let presets: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+    // Once forwards and once back, so that each comes after each of its neighbours.
+    let sets = [None].into_iter().chain(presets.iter().copied().map(Some));
+    for preset in sets.clone().chain(sets.rev()) {
+        let activations = catalogue.with_required(preset.as_slice());
+        let rules = catalogue.load("chess", &activations).unwrap_or_else(|it| panic!("{it}"));
+        let program = rules.program();
+        let shared = Plan::compile_sharing(Arc::clone(program), &memo).expect("a plan");
+        let alone = Plan::compile(Arc::clone(program)).expect("a plan");
+        assert_eq!(shared.batches(), alone.batches());
+        same_statics(preset.unwrap_or("chess"), program, shared, alone);
+    }
+}
+
+/// Two programs, the second with more to compute than a load may.
+fn program(more: &str) -> Arc<Program> {
+    let text = format!(
+        ".domain Square grid 8 8\n\
+         .static near(a: Square, b: Square)\n\
+         near(a, b) :- rank(a, r), rank(b, r).\n\
+         .static far(a: Square, b: Square, c: Square)\n\
+         far(a, b, c) :- near(a, b), near(b, c).\n{more}"
+    );
+    let source = Source { path: "many.dl".into(), text };
+    Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")))
+}
+
+#[test]
+fn a_program_runs_out_at_the_same_place_whatever_was_computed_before() {
+    let much = ".static much(a: Square, b: Square)\n\
+                much(a, b) :- far(a, b, c), rank(d, r), rank(e, q), rank(f, o), rank(g, p), \
+                near(c, d), r + q + o + p < 0.\n";
+    let memo = Memo::default();
+    Plan::compile_sharing(program(""), &memo).expect("the first is small enough");
+    for _ in 0..2 {
+        let shared = Plan::compile_sharing(program(much), &memo).map(|_| ());
+        let alone = Plan::compile(program(much)).map(|_| ());
+        assert!(matches!(alone, Err(PlanError::Exhausted(_))), "{alone:?}");
+        assert_eq!(shared, alone);
+    }
+}
