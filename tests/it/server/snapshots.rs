@@ -118,7 +118,7 @@ fn what_cannot_be_kept_is_played_again() {
 fn a_game_is_loaded_from_its_snapshot_and_the_events_after_it() {
     let folder = Folder::new("snapshots");
     run(async {
-        let idle = Duration::from_millis(20);
+        let idle = Duration::from_millis(500);
         let server = Server::start(&folder, Config { idle, ..Config::default() });
         let made = json!({ "game": "knightmate", "seat": "both", "chat": true });
         let (id, token) = server.make(made).await;
