@@ -659,7 +659,7 @@ impl<W: Word> Live<W> {
             .lists
             .iter()
             .map(|it| {
-                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.values.len() * 8).sum::<usize>()
+                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.heap_bytes()).sum::<usize>()
             })
             .sum();
         rows * size_of::<W>()
