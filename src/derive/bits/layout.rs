@@ -244,11 +244,12 @@ impl<W: Word> Layout<W> {
         let strides = strides(&sizes);
         self.statics.rows.resize(base + rows, W::default());
         let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples);
-        for tuple in tuples.iter().map(Tuple::as_slice) {
-            let at: usize =
-                kept.iter().zip(&strides).map(|(&it, &by)| tuple[it] as usize * by as usize).sum();
-            let row = &mut self.statics.rows[base + at];
-            *row = row.or(W::one(tuple[target] as usize));
+        let table = &mut self.statics.rows[base..];
+        let part = |tuple: &[i64], at: usize| tuple[kept[at]] as usize * strides[at] as usize;
+        match kept.len() {
+            1 => set_bits(table, tuples, target, |it| part(it, 0)),
+            2 => set_bits(table, tuples, target, |it| part(it, 0) + part(it, 1)),
+            n => set_bits(table, tuples, target, |it| (0..n).map(|at| part(it, at)).sum()),
         }
         let dense = Dense {
             space: Space::Static,
@@ -326,6 +327,19 @@ impl<W: Word> Layout<W> {
         self.kept_rows += values;
         self.indexes.insert(rel, base);
         Some(base)
+    }
+}
+
+/// Sets the bit of one column of each tuple, in the row that its other columns say.
+fn set_bits<W: Word>(
+    table: &mut [W],
+    tuples: &[Tuple],
+    target: usize,
+    row: impl Fn(&[i64]) -> usize,
+) {
+    for tuple in tuples.iter().map(Tuple::as_slice) {
+        let row = &mut table[row(tuple)];
+        *row = row.or(W::one(tuple[target] as usize));
     }
 }
 
