@@ -2,8 +2,10 @@
 //!
 //! What must be so: the rules load and derive; after each half-move the incremental evaluator has the
 //! rows that the referee derives from the facts, and an action writes the same facts under both; every
-//! legal move can be taken and taken back, and playing everything out finds no other moves; a save comes back as the same game; and taking everything
-//! back gives the first hash again. What is played follows from the number of the combination alone.
+//! legal move can be taken and taken back, and playing everything out finds no other moves; a save
+//! comes back as the same game; and taking everything back gives the first hash again. In every third
+//! game one preset goes and comes again on the way, under both evaluators, which is saved and taken
+//! back like moves. What is played follows from the number of the combination alone.
 //! Deliberately absent: whether the moves are the right ones (vectors and golden games say that).
 
 use crate::game::Game;
@@ -44,6 +46,8 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
     pub plies: u64,
+    /// Changes of what is active.
+    pub switches: u64,
     /// Legal moves that were taken and taken back.
     pub moves: u64,
     /// Rows that both evaluators gave.
@@ -53,6 +57,7 @@ pub struct Played {
 impl std::ops::AddAssign for Played {
     fn add_assign(&mut self, other: Self) {
         self.plies += other.plies;
+        self.switches += other.switches;
         self.moves += other.moves;
         self.rows += other.rows;
     }
@@ -109,10 +114,16 @@ impl Combination {
             Ok(game) => game,
             Err(why) => return Outcome::Failed(why.to_string()),
         };
-        let walked = Walk { chance: Chance(self.seed), played: Played::default() }
-            .run(&mut game, self.plies)
-            .map_err(|it| format!("{it}, at {}", game.fen()));
-        let whole = walked.and_then(|played| {
+        let chance = Chance(self.seed);
+        let mut walk = Walk { catalogue, rules, chance, played: Played::default() };
+        // Every third, whatever the scopes.
+        let walked = match (self.seed + self.seed / 9) % 3 {
+            0 => walk.run_switching(&mut game, self.plies),
+            _ => walk.run(&mut game, self.plies),
+        };
+        let Walk { rules, played, .. } = walk;
+        let walked = walked.map_err(|it| format!("{it}, at {}", game.fen()));
+        let whole = walked.and_then(|()| {
             comes_back(catalogue, &rules, &game, self.seed)?;
             taken_back(&mut game)?;
             Ok(played)
@@ -122,13 +133,46 @@ impl Combination {
 }
 
 /// A game at random.
-struct Walk {
+struct Walk<'c> {
+    catalogue: &'c Catalogue,
+    rules: Ruleset,
     chance: Chance,
     played: Played,
 }
 
-impl Walk {
-    fn run(mut self, game: &mut Game, plies: u32) -> Result<Played, String> {
+impl Walk<'_> {
+    /// A third with all presets, a third without the last, and a third with all again.
+    fn run_switching(&mut self, game: &mut Game, plies: u32) -> Result<(), String> {
+        let all: Vec<String> = Catalogue::active(game).iter().map(ToString::to_string).collect();
+        let fewer = &all[..all.len().saturating_sub(1)];
+        self.run(game, plies / 3)?;
+        self.switch(game, fewer)?;
+        self.run(game, plies / 3)?;
+        self.switch(game, &all)?;
+        self.run(game, plies - plies / 3 * 2)
+    }
+
+    /// Makes other presets active, in the same way under both evaluators. A refusal changes nothing.
+    fn switch(&mut self, game: &mut Game, presets: &[String]) -> Result<(), String> {
+        let before = game.hash();
+        let mut referee = Referee::new(game);
+        let theirs = referee.switch(game, self.catalogue, &self.rules, presets);
+        match (self.catalogue.set_active(&self.rules, game, presets), theirs) {
+            (Ok(rules), Ok(())) => {
+                self.rules = rules;
+                self.played.switches += 1;
+                self.compare(game, &mut referee).map_err(|it| format!("switched: {it}"))
+            }
+            (Err(mine), Err(theirs)) if mine == theirs && game.hash() == before => Ok(()),
+            (mine, theirs) => Err(format!(
+                "switching to {presets:?}: {:?}, and under datafrog {:?}",
+                mine.err(),
+                theirs.err()
+            )),
+        }
+    }
+
+    fn run(&mut self, game: &mut Game, plies: u32) -> Result<(), String> {
         let mut referee = Referee::new(game);
         self.compare(game, &mut referee)?;
         for _ in 0..plies {
@@ -153,7 +197,7 @@ impl Walk {
         }
         match game.world_mut().broken_key() {
             Some((rel, _)) => Err(format!("{} breaks its key", game.program().relation(rel).name)),
-            None => Ok(self.played),
+            None => Ok(()),
         }
     }
 
@@ -221,7 +265,7 @@ fn comes_back(
 /// Every action is taken back, to the hash that was before it.
 fn taken_back(game: &mut Game) -> Result<(), String> {
     while let Some(record) = game.takeback() {
-        let before = game.history().last().map_or(game.start().hash(), |it| it.hash());
+        let before = game.position_before(game.history().len()).hash();
         if game.hash() != before {
             return Err(format!("taking {} back changes facts, at {}", record.uci, game.fen()));
         }

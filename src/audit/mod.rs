@@ -13,7 +13,9 @@ use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, decide};
 use crate::moves::{Move, is_tried};
 use crate::presets::Catalogue;
-use crate::presets::save::{Difference, Doubt, RestoreError, RulesFrom, Save, SavedMove, Step};
+use crate::presets::save::{
+    Difference, Doubt, Next, RestoreError, RulesFrom, Save, SavedMove, Step,
+};
 use crate::proof::{Checker, Report};
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
@@ -79,11 +81,18 @@ fn visit(
     referee: &mut Option<Referee>,
     tally: &mut Tally,
 ) -> Result<(), Difference> {
-    let at = place(step.ply, step.next.as_ref().map(|it| it.0));
+    let at = place(step.ply, &step.next);
     let referee = referee.get_or_insert_with(|| Referee::new(step.game));
     position(step.game, referee, tally).map_err(|it| Difference { at: at.clone(), ..it })?;
     tally.plies = step.ply;
-    let Some((saved, mv)) = &step.next else { return Ok(()) };
+    let (saved, mv) = match &step.next {
+        Next::Move(saved, mv) => (saved, mv),
+        Next::Switch { to, catalogue, rules } => {
+            let switched = referee.switch(step.game, catalogue, rules, &to.presets);
+            return switched.map_err(|it| Difference::new(at, it.to_string()));
+        }
+        Next::End => return Ok(()),
+    };
     let contract = step.game.contract().clone();
     let tried = is_tried(step.game.world_mut(), &contract, mv);
     let report = proof(referee.checker(step.game.facts()), saved, tried);
@@ -94,10 +103,11 @@ fn visit(
     Ok(())
 }
 
-fn place(ply: usize, next: Option<&SavedMove>) -> String {
+fn place(ply: usize, next: &Next<'_>) -> String {
     match next {
-        Some(next) => format!("move {} ({})", ply + 1, next.uci),
-        None => "the end".to_string(),
+        Next::Move(next, _) => format!("move {} ({})", ply + 1, next.uci),
+        Next::Switch { to, .. } => to.place(),
+        Next::End => "the end".to_string(),
     }
 }
 

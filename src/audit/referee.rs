@@ -1,11 +1,14 @@
 //! The second opinion: a world of its own under the slow evaluator, one action behind the game.
 
+use std::sync::Arc;
+
 use crate::derive::explain::{Finding, why, why_not};
 use crate::derive::{Backend, Rows, Tuple, World, collect};
 use crate::facts::{AttrId, GAME, NEXT_ENTITY, Session, saved};
 use crate::game::Game;
 use crate::moves::Move;
 use crate::presets::save::Difference;
+use crate::presets::{Catalogue, Ruleset, SetError};
 use crate::proof::Checker;
 use crate::rules::{RelId, Role};
 
@@ -16,15 +19,17 @@ pub struct Referee {
     checker: Option<Checker>,
     /// Relations that depend on the facts.
     live: Vec<RelId>,
-    /// An action has been taken that the game has not been compared with yet.
+    /// Something has been done that the game has not been compared with yet.
     ahead: Option<Ahead>,
 }
 
-/// What an action came to that has been taken here.
+/// What has been done here already.
 #[derive(Debug)]
-struct Ahead {
-    /// It takes the game back.
-    rewinds: bool,
+enum Ahead {
+    /// An action was taken. It may take the game back.
+    Taken { rewinds: bool },
+    /// Other presets were made active.
+    Switched,
 }
 
 impl Referee {
@@ -32,6 +37,10 @@ impl Referee {
     pub fn new(game: &Game) -> Self {
         let mut world = World::new(game.plan().clone(), Backend::Frog);
         copy(game.facts(), &mut world);
+        Self::over(world)
+    }
+
+    fn over(world: World) -> Self {
         let program = world.program();
         let live = (0..program.relations.len() as u16).map(RelId);
         let live =
@@ -58,7 +67,25 @@ impl Referee {
                 false
             }
         };
-        self.ahead = Some(Ahead { rewinds });
+        self.ahead = Some(Ahead::Taken { rewinds });
+    }
+
+    /// Makes other presets active, as the game is about to do.
+    ///
+    /// # Errors
+    /// Every reason why they cannot be.
+    pub fn switch(
+        &mut self,
+        game: &Game,
+        catalogue: &Catalogue,
+        rules: &Ruleset,
+        presets: &[String],
+    ) -> Result<(), SetError> {
+        let mut own = Game::from_facts(self.world.clone(), Arc::clone(game.terms()));
+        catalogue.set_active(rules, &mut own, presets)?;
+        *self = Self::over(own.world().clone());
+        self.ahead = Some(Ahead::Switched);
+        Ok(())
     }
 
     /// Compares the facts that the last action left with those of the game, and goes on from the
@@ -68,14 +95,16 @@ impl Referee {
     /// The first fact that differs.
     pub fn follow(&mut self, game: &Game) -> Result<(), Difference> {
         if let Some(ahead) = self.ahead.take() {
-            let last = game.history().last();
-            let rewound_to = last.and_then(|it| it.rewound_to());
-            if ahead.rewinds != rewound_to.is_some() {
-                let what = "the evaluators do not agree whether the game goes back";
-                return Err(Difference::new("", what.to_string()));
-            }
-            if let Some(plies) = rewound_to {
-                self.go_back(game, plies);
+            if let Ahead::Taken { rewinds } = ahead {
+                let last = game.history().last();
+                let rewound_to = last.and_then(|it| it.rewound_to());
+                if rewinds != rewound_to.is_some() {
+                    let what = "the evaluators do not agree whether the game goes back";
+                    return Err(Difference::new("", what.to_string()));
+                }
+                if let Some(plies) = rewound_to {
+                    self.go_back(game, plies);
+                }
             }
             let history = game.contract().occurrences.map(|it| it.attr);
             compare_facts(game.facts(), self.world.facts(), history)?;
@@ -87,10 +116,7 @@ impl Referee {
 
     /// Takes the facts of an earlier position, but for those that last.
     fn go_back(&mut self, game: &Game, plies: usize) {
-        let earlier = match plies.checked_sub(1).and_then(|it| game.history().get(it)) {
-            Some(record) => &record.snapshot,
-            None => game.start(),
-        };
+        let earlier = game.position_before(plies);
         let lasting = self.world.program().lasting.clone();
         for change in self.world.facts().changes_to(earlier) {
             if !lasting.contains(&change.attr) {

@@ -4,6 +4,8 @@
 //! and the transcript reads like the session it stands for.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
 
 use super::Verdict;
 use super::args::{PlayArgs, PositionArgs, RandomSide};
@@ -11,10 +13,13 @@ use super::board::{self, Symbols};
 use super::explain::{play_text, unasked};
 use super::names;
 use super::output::{Ink, Out};
-use super::setup;
+use super::saves;
+use super::setup::{self, Library};
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, Record};
 use crate::moves::notation::san_listing;
+use crate::presets::save::Content;
+use crate::presets::{Catalogue, Ruleset};
 
 const HELP: &str = "\
 A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
@@ -22,6 +27,11 @@ A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
   why MOVE     the proof that a move is legal, or what forbids it
   trace        the last move with all that it did, as JSON
   undo         take the last move back
+  presets      what is active
+  on PRESET    activate PRESET[:SCOPE][:OPTION=VALUE,...] beside it
+  off PRESET   deactivate PRESET[:SCOPE]
+  save FILE    write the game to a file (.json or .bin), to be loaded and audited;
+               with --embed-rules behind it, the texts of its rules too
   board        draw the board again
   fen          the position as FEN
   claim        claim a draw, if there is one to claim
@@ -35,16 +45,21 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         fen: args.fen.clone(),
         rules: args.rules.clone(),
     };
-    let game = setup::open(&position)?;
+    let mut library = Library::new(&args.rules)?;
+    let (rules, game) = setup::open_with(&mut library, &position)?;
+    let rules = Arc::unwrap_or_clone(rules);
     let random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
-    let mut session = Session { game, out, symbols, random, plays: args.random };
+    let mut session = Session { game, rules, library, out, symbols, random, plays: args.random };
     session.run()?;
     Ok(Verdict::Fine)
 }
 
 struct Session<'a> {
     game: Game,
+    /// By which it is played now.
+    rules: Ruleset,
+    library: Library,
     out: &'a mut Out,
     symbols: Symbols,
     random: fastrand::Rng,
@@ -106,6 +121,10 @@ impl Session<'_> {
             "trace" => self.trace()?,
             "undo" => self.undo()?,
             "why" => self.explain(rest.trim())?,
+            "presets" => self.show_presets()?,
+            "on" => self.activate(rest.trim())?,
+            "off" => self.deactivate(rest.trim())?,
+            "save" => self.save(rest.trim())?,
             "claim" => self.claim()?,
             "resign" => self.resign()?,
             _ => self.play(line)?,
@@ -192,6 +211,57 @@ impl Session<'_> {
         }
     }
 
+    fn show_presets(&mut self) -> anyhow::Result<()> {
+        let active = active(&self.game);
+        let line = if active.is_empty() { "none".to_owned() } else { active.join(", ") };
+        Ok(self.out.line(line)?)
+    }
+
+    fn activate(&mut self, preset: &str) -> anyhow::Result<()> {
+        let mut wanted = active(&self.game);
+        wanted.push(preset.to_owned());
+        self.set_active(&wanted)
+    }
+
+    fn deactivate(&mut self, preset: &str) -> anyhow::Result<()> {
+        let mut wanted = active(&self.game);
+        let is_meant = |it: &String| {
+            it.strip_prefix(preset).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        if !wanted.iter().any(is_meant) {
+            let line = format!("{preset} is not active (`presets` lists what is)");
+            return Ok(self.out.line(line)?);
+        }
+        wanted.retain(|it| !is_meant(it));
+        self.set_active(&wanted)
+    }
+
+    fn set_active(&mut self, wanted: &[String]) -> anyhow::Result<()> {
+        match self.library.catalogue().set_active(&self.rules, &mut self.game, wanted) {
+            Ok(rules) => self.rules = rules,
+            Err(why) => {
+                let line = self.out.ink(Ink::Bad, why);
+                return Ok(self.out.line(line)?);
+            }
+        }
+        self.show_presets()?;
+        self.show_board()?;
+        self.answer()
+    }
+
+    fn save(&mut self, file: &str) -> anyhow::Result<()> {
+        let (file, rules) = match file.strip_suffix("--embed-rules") {
+            Some(file) => (file.trim(), true),
+            None => (file, false),
+        };
+        if file.is_empty() {
+            return Ok(self.out.line("save where? Name a file: save game.json")?);
+        }
+        let content = Content { rules };
+        saves::write(&self.game, &self.rules, content, Path::new(file), self.out)
+            .or_else(|why| Ok(self.out.line(format_args!("{why:#}"))?))
+    }
+
     /// The last move with all that it did, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
         match self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it)) {
@@ -246,6 +316,11 @@ impl Session<'_> {
         }
         Ok(self.out.flush()?)
     }
+}
+
+/// What is active, in full.
+fn active(game: &Game) -> Vec<String> {
+    Catalogue::active(game).iter().map(ToString::to_string).collect()
 }
 
 /// What the rules say about a move.

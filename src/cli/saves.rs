@@ -14,6 +14,7 @@ use super::output::{Out, read_bytes, trouble};
 use super::setup::{self, Library};
 use crate::facts::SavedFact;
 use crate::game::Game;
+use crate::presets::Ruleset;
 use crate::presets::save::{Content, Form, RestoreError, Restored, RulesFrom, Save};
 
 /// The form that a file's name asks for.
@@ -29,21 +30,29 @@ pub(crate) fn save(args: &SaveArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let rules = library.load(&args.position.game, &args.position.presets)?;
     let mut game = setup::start(&rules, args.position.fen.as_deref())?;
     play_all(&mut game, args.moves.as_deref().unwrap_or_default())?;
-    let content = Content { rules: args.embed_rules };
-    let save = Save::of(&game, &rules, content)
-        .map_err(|it| trouble(it, "this is a mistake of Rulemate's own: please report it"))?;
-    let bytes = save.write(form(&args.file));
-    if args.file.as_os_str() == "-" {
-        out.write_all(&bytes)?;
-        return Ok(Verdict::Fine);
-    }
-    std::fs::write(&args.file, &bytes).map_err(|why| {
-        trouble(format!("{}: {why}", args.file.display()), "name a file that can be written")
-    })?;
-    let (facts, plies) = (save.facts.len(), save.moves.len());
-    let bytes = bytes.len();
-    out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", args.file.display()))?;
+    write(&game, &rules, Content { rules: args.embed_rules }, &args.file, out)?;
     Ok(Verdict::Fine)
+}
+
+/// Writes the save of a game to a file, or to the output.
+pub(crate) fn write(
+    game: &Game,
+    rules: &Ruleset,
+    content: Content,
+    file: &Path,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let save = Save::of(game, rules, content)
+        .map_err(|it| trouble(it, "this is a mistake of Rulemate's own: please report it"))?;
+    let bytes = save.write(form(file));
+    if file.as_os_str() == "-" {
+        return Ok(out.write_all(&bytes)?);
+    }
+    std::fs::write(file, &bytes).map_err(|why| {
+        trouble(format!("{}: {why}", file.display()), "name a file that can be written")
+    })?;
+    let (facts, plies, bytes) = (save.facts.len(), save.moves.len(), bytes.len());
+    Ok(out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))?)
 }
 
 /// Plays moves given in a row: UCI or SAN, with or without move numbers.
@@ -77,6 +86,25 @@ struct State {
     migrated: bool,
     result: Option<String>,
     moves: Vec<String>,
+    switches: Vec<SwitchState>,
+}
+
+/// Other presets in the middle of a game, as `--json` prints it.
+#[derive(Serialize)]
+struct SwitchState {
+    /// How many moves were played before it.
+    after: usize,
+    presets: Vec<String>,
+}
+
+impl SwitchState {
+    fn of(game: &Game) -> Vec<Self> {
+        let of = |after| {
+            let switches = game.switches_before(after).iter();
+            switches.map(move |it| Self { after, presets: it.names.to_vec() })
+        };
+        (0..=game.history().len()).flat_map(of).collect()
+    }
 }
 
 pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -96,6 +124,7 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         migrated,
         result: game.result().map(ToString::to_string),
         moves: game.history().iter().map(|it| it.san.to_string()).collect(),
+        switches: SwitchState::of(&game),
     };
     if args.json {
         out.json(&state)?;
@@ -124,6 +153,10 @@ fn print(state: &State, ascii: bool, out: &mut Out) -> anyhow::Result<()> {
         format!(" ({})", state.moves.join(" "))
     };
     out.line(format_args!("plies: {}{played}", state.plies))?;
+    for SwitchState { after, presets } in &state.switches {
+        let presets = if presets.is_empty() { "none".to_owned() } else { presets.join(", ") };
+        out.line(format_args!("presets from ply {} on: {presets}", after + 1))?;
+    }
     if state.migrated {
         out.line("brought up to date: the save is older than the rules")?;
     }

@@ -12,13 +12,20 @@ use crate::presets::{Catalogue, LoadError, Ruleset};
 
 /// The game of a command's position options, set up.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
-    let mut library = Library::new(&args.rules)?;
+    open_with(&mut Library::new(&args.rules)?, args).map(|it| it.1)
+}
+
+/// [`open`] with the rules that the game is played by.
+pub(crate) fn open_with(
+    library: &mut Library,
+    args: &PositionArgs,
+) -> anyhow::Result<(Arc<Ruleset>, Game)> {
     let rules = library.load(&args.game, &args.presets)?;
     let mut game = start(&rules, args.fen.as_deref())?;
     for conflict in Catalogue::conflicts(&mut game) {
         warn(conflict);
     }
-    Ok(game)
+    Ok((rules, game))
 }
 
 /// The games, layouts and presets of this package, and those of the folders that were named.
@@ -54,6 +61,11 @@ impl Library {
         let rules = Arc::new(rules);
         self.loaded.insert(key, Arc::clone(&rules));
         Ok(rules)
+    }
+
+    /// All that can be loaded.
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
     }
 
     /// What to do about a game that cannot be loaded.

@@ -26,7 +26,7 @@ pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::Game;
-pub use record::{GameResult, Record};
+pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, PlayError};
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;

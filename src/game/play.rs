@@ -17,7 +17,7 @@ use crate::rules::{Program, Type};
 use super::kept::Packed;
 use super::key::key;
 use super::names::value_name;
-use super::record::{Extra, GameResult, Record};
+use super::record::{Extra, GameResult, Record, Switch};
 use super::refusal::{EndError, IllegalMove, PlayError};
 use super::terms::Terms;
 
@@ -32,8 +32,8 @@ pub struct Game {
     history: Vec<Record>,
     /// The rules that the game was played by so far, the present ones last.
     eras: Vec<Era>,
-    /// The facts since the rules were changed, until the next action.
-    base: Option<Snapshot>,
+    /// How the rules were changed since the last action.
+    switches: Vec<Switch>,
     /// The result of the position on the board.
     result: Option<GameResult>,
     /// The history, while it is put away.
@@ -69,8 +69,8 @@ impl Game {
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (history, base, packed) = (Vec::new(), None, None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result, packed }
+        let (history, switches, packed) = (Vec::new(), Vec::new(), None);
+        Self { world, terms, warnings, start, start_key, history, eras, switches, result, packed }
     }
 
     /// A game whose history is known already, in a world with the facts after it.
@@ -82,14 +82,14 @@ impl Game {
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (warnings, base, packed) = (Vec::new(), None, None);
-        Self { world, terms, warnings, start, start_key, history, eras, base, result, packed }
+        let (warnings, switches, packed) = (Vec::new(), Vec::new(), None);
+        Self { world, terms, warnings, start, start_key, history, eras, switches, result, packed }
     }
 
     /// The game was not played by the same rules all the time.
     pub(super) fn has_changed_rules(&self) -> bool {
-        let by_others = |it: &Record| it.base().is_some();
-        self.eras.len() > 1 || self.base.is_some() || self.history.iter().any(by_others)
+        let switched = |it: &Record| !it.switches().is_empty();
+        !self.switches.is_empty() || self.history.iter().any(switched)
     }
 
     pub(super) fn start_key(&self) -> u64 {
@@ -150,8 +150,8 @@ impl Game {
     }
 
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
-    /// kept with the rules of their time.
-    pub fn switch(&mut self, world: World, terms: Arc<Terms>) {
+    /// kept with the rules of their time. What the new rules are called is kept for whoever asks.
+    pub fn switch(&mut self, world: World, terms: Arc<Terms>, names: Arc<[String]>) {
         let plan = Arc::clone(world.plan());
         self.world = world;
         self.world.commit();
@@ -159,7 +159,8 @@ impl Game {
         if !self.eras.last().is_some_and(|it| Arc::ptr_eq(&it.plan, &plan)) {
             self.eras.push(Era { plan, terms });
         }
-        self.base = Some(Snapshot::new(self.world.facts()));
+        let (facts, era) = (Snapshot::new(self.world.facts()), self.era() as u32);
+        self.switches.push(Switch { names, facts, era });
         self.result = GameResult::read(&mut self.world, &self.terms);
     }
 
@@ -176,8 +177,36 @@ impl Game {
 
     /// The facts that the next action starts from.
     fn position(&self) -> &Snapshot {
-        let last = || self.history.last().map_or(&self.start, |it| &it.snapshot);
-        self.base.as_ref().unwrap_or_else(last)
+        self.position_before(self.history.len())
+    }
+
+    /// The facts that an action started from, or will start from: those after the action before it,
+    /// or after the rules were changed in between.
+    pub fn position_before(&self, action: usize) -> &Snapshot {
+        let switches = self.switches_before(action);
+        let before = || action.checked_sub(1).and_then(|it| self.history.get(it));
+        let last = || before().map_or(&self.start, |it| &it.snapshot);
+        switches.last().map_or_else(last, |it| &it.facts)
+    }
+
+    /// How the rules were changed between an action and the one before it; for the action to come,
+    /// since the last one.
+    pub fn switches_before(&self, action: usize) -> &[Switch] {
+        self.history.get(action).map_or(&self.switches, Record::switches)
+    }
+
+    /// The facts right after a change of rules of this game, under these rules, with what is to be
+    /// known about them.
+    pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
+        let Era { plan, terms } = self.eras[switch.era as usize].clone();
+        let mut world = World::new(plan, self.world.backend());
+        write(&mut world, &switch.facts);
+        (world, terms)
+    }
+
+    /// The programs that the game was played by, in order of their time. One may come again.
+    pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
+        self.eras.iter().map(|it| it.plan.program())
     }
 
     /// The side to move.
@@ -203,13 +232,6 @@ impl Game {
     /// The first position.
     pub fn start(&self) -> &Snapshot {
         &self.start
-    }
-
-    /// After how many actions something was changed from outside (other presets) for the first time,
-    /// so that playing the same actions again does not lead here.
-    pub fn switched_at(&self) -> Option<usize> {
-        let before = self.history.iter().position(|it| it.base().is_some());
-        before.or_else(|| self.base.is_some().then_some(self.history.len()))
     }
 
     /// What was played, oldest first.
@@ -343,7 +365,8 @@ impl Game {
         self.world.commit();
         let is_plain = trace.is_plain(self.world.program());
         let trace = (!is_plain).then(|| Arc::new(trace));
-        let extra = Extra { base: self.base.take(), rewound_to, notes, trace };
+        let switches = std::mem::take(&mut self.switches);
+        let extra = Extra { switches, rewound_to, notes, trace };
         Ok(Record {
             mv: mv.clone(),
             uci: uci.into(),
@@ -375,10 +398,7 @@ impl Game {
     /// Writes the facts as they were so many whole turns ago, the turn under way included, but for
     /// those that last. Returns how many actions had been taken then.
     fn rewind(&mut self, turns: i64) -> usize {
-        // By other rules, nothing is taken back.
-        let era = self.era();
-        let line: Vec<usize> =
-            self.line().take_while(|&it| self.history[it].era as usize == era).collect();
+        let line = self.line_by_these_rules();
         let mut left = turns;
         let mut to = self.history.len();
         let mut ends = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
@@ -399,10 +419,7 @@ impl Game {
             }
             goes_on = ends.next();
         }
-        let base = self.history.get(to).map_or(self.base.as_ref(), Record::base);
-        let before = || to.checked_sub(1).map_or(&self.start, |it| &self.history[it].snapshot);
-        let snapshot = base.unwrap_or_else(before);
-        let changes = self.world.facts().changes_to(snapshot);
+        let changes = self.world.facts().changes_to(self.position_before(to));
         let lasting = self.world.program().lasting.clone();
         for change in changes.into_iter().filter(|it| !lasting.contains(&it.attr)) {
             self.world.set_raw(change.entity, change.attr, change.new);
@@ -428,6 +445,21 @@ impl Game {
         })
     }
 
+    /// Of these actions those since the rules were last changed: by other rules, nothing is taken
+    /// back.
+    fn line_by_these_rules(&self) -> Vec<usize> {
+        let mut line = Vec::new();
+        let mut switched = !self.switches.is_empty();
+        for at in self.line() {
+            if switched {
+                break;
+            }
+            line.push(at);
+            switched = !self.history[at].switches().is_empty();
+        }
+        line
+    }
+
     /// States how often the position on the board has stood, this time included.
     fn count_occurrences(&mut self, key: u64) {
         let Some(occurrences) = self.terms.moves.occurrences else { return };
@@ -441,12 +473,8 @@ impl Game {
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
-        self.base = record.base().cloned();
-        let era = match (&self.base, self.history.last()) {
-            (Some(_), _) => record.era,
-            (None, before) => before.map_or(0, |it| it.era),
-        };
-        self.go_to(era as usize);
+        self.switches = record.switches().to_vec();
+        self.go_to_last();
         Some(record)
     }
 
@@ -458,14 +486,25 @@ impl Game {
         let mut branch = self.clone();
         if plies < branch.history.len() {
             branch.history.truncate(plies);
-            branch.base = None;
-            branch.go_to(branch.history.last().map_or(0, |it| it.era as usize));
+            branch.switches.clear();
+            branch.go_to_last();
         }
         Some(branch)
     }
 
+    /// A game of its own that starts anew from the first position, by the rules of then.
+    pub fn anew(&self) -> Self {
+        let mut anew = self.clone();
+        anew.history.clear();
+        anew.switches.clear();
+        anew.go_to_last();
+        anew
+    }
+
     /// Restores the position that the next action is to start from, with the rules of that time.
-    fn go_to(&mut self, era: usize) {
+    fn go_to_last(&mut self) {
+        let last = || self.history.last().map_or(0, |it| it.era);
+        let era = self.switches.last().map_or_else(last, |it| it.era) as usize;
         if era != self.era() {
             self.eras.truncate(era + 1);
             let Era { plan, terms } = self.eras[era].clone();
@@ -473,10 +512,7 @@ impl Game {
             self.terms = terms;
         }
         let snapshot = self.position().clone();
-        for change in self.world.facts().changes_to(&snapshot) {
-            self.world.set_raw(change.entity, change.attr, change.new);
-        }
-        self.world.commit();
+        write(&mut self.world, &snapshot);
         self.result = GameResult::read(&mut self.world, &self.terms);
     }
 
@@ -542,4 +578,12 @@ impl Game {
         self.world.commit();
         Ok(self.result.insert(result))
     }
+}
+
+/// Makes a world's facts those of a snapshot.
+fn write(world: &mut World, snapshot: &Snapshot) {
+    for change in world.facts().changes_to(snapshot) {
+        world.set_raw(change.entity, change.attr, change.new);
+    }
+    world.commit();
 }

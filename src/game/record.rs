@@ -29,11 +29,22 @@ pub struct Record {
     pub(super) extra: Option<Box<Extra>>,
 }
 
+/// A change of the rules between two actions.
+#[derive(Debug, Clone)]
+pub struct Switch {
+    /// What the new rules are called, by whoever changed them.
+    pub names: Arc<[String]>,
+    /// The facts right after it.
+    pub facts: Snapshot,
+    /// The number of the new rules.
+    pub(super) era: u32,
+}
+
 /// What is kept of an action besides, if there is anything.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extra {
-    /// The facts that it started from, if the rules were changed since the action before.
-    pub(super) base: Option<Snapshot>,
+    /// How the rules were changed since the action before.
+    pub(super) switches: Vec<Switch>,
     pub(super) rewound_to: Option<usize>,
     pub(super) notes: Vec<Box<str>>,
     pub(super) trace: Option<Arc<Trace>>,
@@ -42,7 +53,7 @@ pub(super) struct Extra {
 impl Extra {
     /// The same in a box, unless there is nothing.
     pub(super) fn boxed(self) -> Option<Box<Self>> {
-        let is_empty = self.base.is_none()
+        let is_empty = self.switches.is_empty()
             && self.rewound_to.is_none()
             && self.notes.is_empty()
             && self.trace.is_none();
@@ -51,7 +62,8 @@ impl Extra {
 
     fn heap_bytes(&self) -> usize {
         let notes: usize = self.notes.iter().map(|it| it.len() + size_of::<Box<str>>()).sum();
-        size_of::<Self>() + notes + self.trace.as_ref().map_or(0, |it| it.heap_bytes())
+        let switches = self.switches.capacity() * size_of::<Switch>();
+        size_of::<Self>() + notes + switches + self.trace.as_ref().map_or(0, |it| it.heap_bytes())
     }
 }
 
@@ -72,9 +84,9 @@ impl Record {
         self.extra.as_ref()?.rewound_to
     }
 
-    /// The facts that it started from, if the rules were changed since the action before.
-    pub(super) fn base(&self) -> Option<&Snapshot> {
-        self.extra.as_ref()?.base.as_ref()
+    /// How the rules were changed since the action before.
+    pub fn switches(&self) -> &[Switch] {
+        self.extra.as_ref().map_or(&[], |it| &it.switches)
     }
 
     /// The hash of all facts after the action.

@@ -83,10 +83,7 @@ impl Game {
     /// What is told of the action of that number, the first being 0.
     pub fn told(&self, at: usize) -> Option<Told> {
         let record = self.history().get(at)?;
-        let before = record.base().unwrap_or_else(|| match at.checked_sub(1) {
-            Some(earlier) => &self.history()[earlier].snapshot,
-            None => self.start(),
-        });
+        let before = self.position_before(at);
         let (program, contract) = self.rules_of(record);
         let teller = Teller { program, before, contract, record };
         let steps: Vec<ToldStep> =

@@ -77,6 +77,17 @@ impl Catalogue {
         Ok(composed)
     }
 
+    /// The program of a game with activations that are given as texts.
+    pub(super) fn program_of(
+        &self,
+        game: &GameEntry,
+        activations: &[String],
+    ) -> Result<Arc<Program>, LoadError> {
+        let requests = self.requests(activations.iter().map(String::as_str))?;
+        let composed = self.compose(game, &requests.iter().collect::<Vec<_>>())?;
+        Ok(Arc::clone(composed.plan.program()))
+    }
+
     /// All rule text of a game with such activations.
     pub(super) fn texts(
         &self,

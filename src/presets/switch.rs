@@ -56,11 +56,14 @@ impl Catalogue {
                 }
                 None => {
                     let entity = activation.state(&mut world, number).map_err(SetFault::from)?;
-                    announce(&mut world, "activated", entity).map_err(SetFault::from)?;
+                    for event in ["activated", "joined"] {
+                        announce(&mut world, event, entity).map_err(SetFault::from)?;
+                    }
                 }
             }
         }
-        game.switch(world, Arc::clone(&composed.terms));
+        let names = wanted.iter().map(ToString::to_string).collect();
+        game.switch(world, Arc::clone(&composed.terms), names);
         Ok(rules.with(wanted, &composed))
     }
 

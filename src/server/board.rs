@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::core::{Outcome, Played, Refused, Rules};
-use crate::game::{EndError, Game, GameResult, Kept};
+use super::core::{Effect, Outcome, Played, Refused, Rules};
+use crate::game::{EndError, Game, GameResult, Kept, ToldEvent};
 use crate::presets::{Catalogue, Ruleset};
 
 /// A position with its rules, and where other presets for it come from.
@@ -48,13 +48,15 @@ impl Rules for Board {
     fn play(&mut self, text: &str) -> Result<Played, Refused> {
         let error = match self.game.play_text(text) {
             Ok(record) => {
-                return Ok(Played {
+                let played = Played {
                     uci: record.uci.to_string(),
                     san: record.san.to_string(),
                     side: number(Some(record.side)).unwrap_or_default(),
                     turn_goes_on: record.turn_goes_on,
                     notes: record.notes().iter().map(ToString::to_string).collect(),
-                });
+                    effects: Vec::new(),
+                };
+                return Ok(Played { effects: self.effects(), ..played });
             }
             Err(error) => error.to_string(),
         };
@@ -95,6 +97,16 @@ impl Rules for Board {
         let set = self.catalogue.set_active(&self.rules, &mut self.game, presets);
         self.rules = set.map_err(|it| Refused { sentence: it.to_string(), because: Vec::new() })?;
         Ok(())
+    }
+}
+
+impl Board {
+    /// What is to be shown of the last action.
+    fn effects(&self) -> Vec<Effect> {
+        let told = self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it));
+        let emitted = told.map(|it| it.emitted).unwrap_or_default();
+        let effect = |it: ToldEvent| Effect { name: it.name, args: it.args.into_iter().collect() };
+        emitted.into_iter().map(effect).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::board::Board;
-use super::core::{Answer, Control, Entry, Input, Recorded, Seat, Setup, Table, TokenHash};
+use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Setup, Table, TokenHash};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Command, Feed};
 use super::metrics::Metrics;
@@ -95,8 +95,7 @@ pub struct Wish {
 /// A game that was played elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct Import {
-    /// Each action, in UCI or SAN.
-    pub moves: Vec<String>,
+    pub past: Vec<Past>,
     /// How it ended, if it has.
     pub ended: Option<Recorded>,
 }
@@ -578,15 +577,20 @@ async fn lead_in(
     mut entries: Vec<Entry>,
     import: Import,
 ) -> Result<(Table<Board>, Vec<Entry>), Problem> {
-    if import.moves.is_empty() && import.ended.is_none() {
+    if import.past.is_empty() && import.ended.is_none() {
         return Ok((table, entries));
     }
     let play = move || {
-        let Import { moves, ended } = import;
-        let played = table.lead_in(&moves, ended);
+        let Import { past, ended } = import;
+        let played = table.lead_in(&past, ended);
         let refused = |(at, why): (usize, super::core::Refusal)| {
-            let text = moves.get(at).map(String::as_str).unwrap_or_default();
-            let message = format!("move {} of the text, {text}: {why}", at + 1);
+            let moves = past[..at].iter().filter(|it| matches!(it, Past::Action(_))).count();
+            let what = match past.get(at) {
+                Some(Past::Presets(presets)) => format!("presets {}", presets.join(" ")),
+                Some(Past::Action(text)) => text.clone(),
+                None => String::new(),
+            };
+            let message = format!("move {} of the text, {what}: {why}", moves + 1);
             Problem::unprocessable("bad_import", message)
         };
         entries.extend(played.map_err(refused)?);

@@ -1,6 +1,6 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Entry, Event, Outcome, Recorded, Setup};
+use super::core::{Entry, Event, Outcome, Past, Recorded, Setup};
 use super::live::created;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
@@ -8,29 +8,46 @@ use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 /// joined by commas.
 pub(super) fn pgn(id: &str, log: &[Entry]) -> String {
     let Some(setup) = created(log) else { return String::new() };
-    let mut game = PgnGame { tags: tags(id, log, setup), ..PgnGame::default() };
-    for (text, comments) in turns(log) {
+    let (comments, turns) = turns(log);
+    let mut game = PgnGame { tags: tags(id, log, setup), comments, ..PgnGame::default() };
+    for (text, comments) in turns {
         game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
     }
     game.result = Some(result(log));
     game.to_pgn()
 }
 
-/// Each turn with what the rules said about it.
-fn turns(log: &[Entry]) -> Vec<(String, Vec<String>)> {
+type Comments = Vec<String>;
+
+/// What was said before the first turn, and each turn with what the rules said about it. Other presets
+/// are a comment, too, which ends a turn.
+fn turns(log: &[Entry]) -> (Comments, Vec<(String, Comments)>) {
     let mut actions: Vec<(&str, bool, &[String])> = Vec::new();
+    // With the number of actions before.
+    let mut switches: Vec<(usize, &[String])> = Vec::new();
     for entry in log {
         match &entry.event {
             Event::Played { san, turn_goes_on, notes, .. } => {
                 actions.push((san, *turn_goes_on, notes));
             }
-            Event::TakenBack { to, .. } => actions.truncate(*to),
+            Event::PresetsChanged { presets, .. } => switches.push((actions.len(), presets)),
+            Event::TakenBack { to, .. } => {
+                actions.truncate(*to);
+                switches.retain(|it| it.0 <= *to);
+            }
             _ => {}
         }
     }
-    let mut turns: Vec<(String, Vec<String>)> = Vec::new();
+    let (mut before, mut turns): (Comments, Vec<(String, Comments)>) = Default::default();
+    let mut switches = switches.into_iter().peekable();
     let mut goes_on = false;
-    for (san, more, notes) in actions {
+    for at in 0..=actions.len() {
+        while let Some((_, presets)) = switches.next_if(|it| it.0 == at) {
+            let told = turns.last_mut().map_or(&mut before, |it| &mut it.1);
+            told.push(switch_comment(presets));
+            goes_on = false;
+        }
+        let Some(&(san, more, notes)) = actions.get(at) else { break };
         match turns.last_mut().filter(|_| goes_on) {
             Some((turn, told)) => {
                 *turn = format!("{turn},{san}");
@@ -40,7 +57,23 @@ fn turns(log: &[Entry]) -> Vec<(String, Vec<String>)> {
         }
         goes_on = more;
     }
-    turns
+    (before, turns)
+}
+
+/// Other presets as a comment that programs read, as they read `[%clk 0:05:00]`.
+fn switch_comment(presets: &[String]) -> String {
+    format!("{SWITCH}{}]", presets.iter().map(|it| format!(" {it}")).collect::<String>())
+}
+
+const SWITCH: &str = "[%presets";
+
+/// The presets that comments switch to, in order.
+fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
+    let read = |it: &String| {
+        let presets = it.trim().strip_prefix(SWITCH)?.strip_suffix(']')?;
+        Some(Past::Presets(presets.split_whitespace().map(str::to_owned).collect()))
+    };
+    comments.iter().filter_map(read)
 }
 
 fn ended(log: &[Entry]) -> Option<&Outcome> {
@@ -117,8 +150,7 @@ pub(super) struct Read {
     pub(super) fen: Option<String>,
     /// The hash of the rules that it was played by.
     pub(super) rules: Option<String>,
-    /// Each action as text.
-    pub(super) moves: Vec<String>,
+    pub(super) past: Vec<Past>,
     pub(super) ended: Option<Recorded>,
 }
 
@@ -131,13 +163,17 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     let game = game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())?;
     let tag = |name: &str| game.tag(name).map(str::to_owned);
     let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
-    let actions = game.moves.iter().flat_map(|it| it.text.split(','));
+    let mut past: Vec<Past> = switched(&game.comments).collect();
+    for turn in &game.moves {
+        past.extend(turn.text.split(',').map(|it| Past::Action(it.to_owned())));
+        past.extend(switched(&turn.comments));
+    }
     Ok(Read {
         game: tag("Variant").map(|it| name_of(&it)),
         presets: tag("Presets").map(words).unwrap_or_default(),
         fen: tag("FEN"),
         rules: tag("RulesHash").and_then(|it| it.strip_prefix("blake3:").map(str::to_owned)),
-        moves: actions.map(str::to_owned).collect(),
+        past,
         ended: game.result.and_then(|it| recorded(it, tag("Termination"))),
     })
 }

@@ -35,6 +35,38 @@ fn a_game_goes_to_a_file_and_back() {
     assert!(audited.out.contains("proofs checked                 5"), "{}", audited.out);
 }
 
+/// Presets come and go at the board, and the game that is written there tells of it.
+#[test]
+fn a_game_with_switched_presets_goes_to_a_file() {
+    let file = scratch("switched.bin");
+    let lines = format!(
+        "e4\non piece-hp:black\nd5\nexd5\npresets\noff piece-hp\noff piece-hp\non nothing\n\
+         dxe4\nsave {}\nquit\n",
+        shown(&file)
+    );
+    let played = rulemate_reading(&["play", "--ascii"], &lines);
+    assert_eq!((played.code, played.err.as_str()), (0, ""), "{}", played.out);
+    for part in [
+        "\npiece-hp:black:hp=2\n",
+        "piece-hp is not active (`presets` lists what is)",
+        "there is no preset nothing",
+        " facts, 4 plies, ",
+    ] {
+        assert!(played.out.contains(part), "{part}: {}", played.out);
+    }
+    let loaded = rulemate(&["load", "--json", shown(&file)]);
+    let state: serde_json::Value = serde_json::from_str(&loaded.out).expect("JSON");
+    let switches = serde_json::json!([
+        { "after": 1, "presets": ["piece-hp:black:hp=2"] },
+        { "after": 3, "presets": [] },
+    ]);
+    assert_eq!(state["switches"], switches);
+    let text = rulemate(&["load", "--ascii", shown(&file)]).out;
+    assert!(text.contains("presets from ply 2 on: piece-hp:black:hp=2\n"), "{text}");
+    assert!(text.contains("presets from ply 4 on: none\n"), "{text}");
+    assert_eq!(rulemate(&["audit", shown(&file)]).code, 0);
+}
+
 #[test]
 fn a_wrong_save_is_a_finding_of_audit_and_an_error_of_load() {
     let save = rulemate(&["save", "--moves", "e4 e5", "-"]).out;

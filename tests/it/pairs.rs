@@ -22,7 +22,7 @@ fn play(catalogue: &Catalogue, all: &[Combination]) -> (usize, usize) {
         }
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
-    assert!(sum.plies > 5 * played as u64, "{sum:?}");
+    assert!(sum.plies > 5 * played as u64 && sum.switches > played as u64 / 3, "{sum:?}");
     (played, refused)
 }
 

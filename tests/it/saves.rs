@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rulemate::audit;
 use rulemate::game::Game;
-use rulemate::presets::save::{Content, Form, MakeError, RestoreError, RulesFrom, Save};
+use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 use serde_json::{Value, json};
 
@@ -217,7 +217,7 @@ fn golden_saves_of_every_version_load() {
         .filter(|it| it.extension().is_some_and(|it| it == "json" || it == "bin"))
         .collect();
     names.sort();
-    assert!(names.len() >= 3, "{names:?}");
+    assert!(names.len() >= 5, "{names:?}");
     for path in names {
         let bytes = std::fs::read(&path).expect("it can be read");
         let (save, doubt) = Save::read(&bytes, "chess").expect("a save");
@@ -296,17 +296,135 @@ fn rewinds_and_takebacks_are_audited() {
     assert!(why.starts_with("the end: ") && why.contains("charges 2"), "{why}");
 }
 
-/// A game whose presets were changed has not come from its first position by its moves alone.
+/// A game whose presets were changed on the way: before the first move, twice between two moves, and
+/// after the last one, with durations, state that is left and a takeback.
+fn switched() -> (Ruleset, Game) {
+    let mut rules = catalogue().load("chess", &["piece-shield:white"]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let mut switch = |game: &mut Game, presets: &[&str]| {
+        rules = catalogue().set_active(&rules, game, presets).unwrap_or_else(|it| panic!("{it}"));
+    };
+    let play = |game: &mut Game, moves: &str| {
+        for mv in moves.split(' ') {
+            game.play_text(mv).unwrap_or_else(|it| panic!("{mv}: {it}"));
+        }
+    };
+    switch(&mut game, &["piece-shield:white", "piece-hp:both:hp=2"]);
+    play(&mut game, "e4 d5 exd5 Nf6");
+    switch(&mut game, &[]);
+    switch(&mut game, &["coregal", "piece-hp:black:hp=3,turns=6"]);
+    play(&mut game, "Nf3 Nc6 Bb5");
+    switch(&mut game, &["queen-splits"]);
+    play(&mut game, "a6");
+    game.takeback();
+    play(&mut game, "h6");
+    switch(&mut game, &["explosive-rook:black"]);
+    (rules, game)
+}
+
 #[test]
-fn games_that_were_switched_are_not_saved_wrongly() {
+fn games_whose_presets_were_switched_are_saved() {
+    let (rules, game) = switched();
+    let save = saved(&game, &rules);
+    let shape: Vec<(u32, usize)> =
+        save.switches.iter().map(|it| (it.after, it.presets.len())).collect();
+    assert_eq!(shape, [(0, 2), (4, 0), (4, 2), (7, 1), (8, 1)]);
+    assert_eq!((save.version, &save.presets[..]), (3, &["piece-shield:white".to_owned()][..]));
+    for form in [Form::Json, Form::Binary] {
+        let bytes = save.write(form);
+        let (read, doubt) = Save::read(&bytes, "").expect("it can be read");
+        assert_eq!((doubt, &read), (None, &save));
+        let restored = read.restore(catalogue(), RulesFrom::Here).expect("it loads");
+        assert!(!restored.migrated);
+        assert!(saved(&restored.game, &restored.rules).write(form) == bytes);
+        let tally = audited(&bytes).unwrap_or_else(|it| panic!("{it}"));
+        // A position after each move and each switch, and the first.
+        assert_eq!((tally.plies, tally.proofs, tally.positions), (8, 8, 14));
+        // Takebacks go back to the rules of the time, as in the game that was saved.
+        let (mut mine, mut theirs) = (game.clone(), restored.game);
+        loop {
+            assert_eq!(mine.hash(), theirs.hash());
+            assert_eq!(mine.legal_moves(), theirs.legal_moves());
+            let (a, b) = (mine.takeback(), theirs.takeback());
+            assert_eq!(a.is_some(), b.is_some());
+            if a.is_none() {
+                break;
+            }
+        }
+        assert!(saved(&theirs, &restored.rules).switches.len() == 1);
+    }
+}
+
+#[test]
+fn what_ended_a_switched_game_survives() {
+    let (rules, mut game) = switched();
+    game.resign(1).expect("a side may give up");
+    let save = saved(&game, &rules);
+    assert_eq!(save.ended, Some(rulemate::presets::save::Ended::Resigned("black".into())));
+    let again = loaded(&save.write(Form::Binary)).expect("it loads");
+    assert_eq!((again.result(), again.hash()), (game.result(), game.hash()));
+}
+
+/// The rules that only a switch brought are named if they change, and embedded like the others.
+#[test]
+fn the_rules_of_switches_are_saved() {
+    let (rules, game) = switched();
+    let mut save = Save::of(&game, &rules, Content { rules: true }).expect("it replays");
+    let bytes = save.write(Form::Binary);
+    let own = audit::save(&bytes, "", catalogue(), RulesFrom::Save, &mut |_| {});
+    assert_eq!(own.unwrap_or_else(|it| panic!("{it}")).proofs, 8);
+    let path = "rules/presets/coregal.dl";
+    let file = save.rules.iter_mut().find(|it| it.path == path).expect("a preset's file");
+    file.blake3 = "00".repeat(32);
+    let why = save.restore(catalogue(), RulesFrom::Here).expect_err("it has changed");
+    assert!(matches!(&why, RestoreError::Rules { files, .. } if files[..] == [path]), "{why}");
+    let migrated = save.restore(catalogue(), RulesFrom::Changed).expect("the moves are legal");
+    assert_eq!((migrated.migrated, migrated.game.hash()), (true, game.hash()));
+}
+
+#[test]
+fn tampering_with_switches_is_named() {
+    let (rules, game) = switched();
+    let save = saved(&game, &rules);
+    let found = |change: &dyn Fn(&mut Save)| {
+        let mut wrong = save.clone();
+        change(&mut wrong);
+        audited(&wrong.write(Form::Json)).expect_err("it is caught").to_string()
+    };
+    let why = found(&|it| it.switches[2].facts = "0123456789abcdef".into());
+    assert!(
+        why.starts_with("the change of presets after move 4: the hash of the facts after it is 01"),
+        "{why}"
+    );
+    let why = found(&|it| it.switches[2].presets[1] = "piece-hp:black:turns=5,hp=3".into());
+    assert!(why.starts_with("the change of presets after move 4: the hash of the facts"), "{why}");
+    let why = found(&|it| it.switches[2].presets[0] = "coregal".into());
+    assert!(why.contains("the presets are coregal, "), "{why}");
+    let why = found(&|it| it.switches[3].presets[0] = "queen-split".into());
+    assert!(why.contains("after move 7: there is no preset queen-split; did you mean"), "{why}");
+    let why = found(&|it| it.switches[3].presets.push("berserker:both".into()));
+    assert!(why.contains("rules/presets/"), "{why}");
+    let why = found(&|it| it.switches[1].after = 3);
+    assert!(why.starts_with("the change of presets after move 3: "), "{why}");
+    let why = found(&|it| it.switches[4].after = 9);
+    assert!(why.starts_with("the change of presets after move 9: it is not in its place"), "{why}");
+    let why = found(&|it| it.switches.swap(0, 4));
+    assert!(why.contains("the order of the files"), "{why}");
+    let why = found(&|it| it.switches.swap(0, 1));
+    assert!(why.starts_with("move 1 (e2e4): the hash of the facts after it is "), "{why}");
+    // The rules of queens that split are then of no use.
+    let why = found(&|it| drop(it.switches.remove(3)));
+    assert!(why.contains("rules/presets/queen-splits.dl"), "{why}");
+}
+
+/// What ended a game before its first move is not taken for a fact of its start.
+#[test]
+fn games_that_ended_at_once_are_saved() {
     let rules = rules("chess");
-    let mut game = played(&rules, "e4 e5");
-    let other = catalogue().set_active(&rules, &mut game, &["coregal"]).expect("it goes");
-    let why = Save::of(&game, &other, Content::default()).expect_err("it is refused");
-    assert_eq!(why, MakeError::Switched { plies: 2 });
-    game.play_text("Nf3").expect("it is legal");
-    let why = Save::of(&game, &other, Content::default()).expect_err("it is refused");
-    assert!(why.to_string().contains("after 2 plies"), "{why}");
+    let mut game = rules.start(None).expect("it starts");
+    game.resign(0).expect("a side may give up");
+    let again = loaded(&saved(&game, &rules).write(Form::Json)).expect("it loads");
+    assert_eq!((again.result(), again.hash()), (game.result(), game.hash()));
 }
 
 /// Moves that were decided by playing them out have their trials in the save, and these are checked.

@@ -83,6 +83,31 @@ fn presets_come_and_go() {
     play(&mut game, "b1c3");
 }
 
+/// Who joins in the middle of a game puts at stake what there is; a game that is entered from a
+/// position, what its layout has.
+#[test]
+fn what_had_died_out_before_is_not_at_stake() {
+    let catalogue = catalogue();
+    let fen = "rnb1kbnr/pppp1ppp/8/4p3/8/P7/1PPPPPPP/R1BQKB1R w KQkq - 0 3";
+    let all = "extinction-chess:both:target=all,royal_king=false";
+    let (_, game) = start(&catalogue, &[all], Some(fen));
+    let words = |game: &Game| game.result().map(ToString::to_string);
+    assert!(words(&game).is_some_and(|it| it.ends_with("by extinction")), "{:?}", words(&game));
+    let (mut rules, mut game) = start(&catalogue, &[], Some(fen));
+    switch(&catalogue, &mut rules, &mut game, &[all]);
+    assert_eq!(words(&game), None);
+    is_as_derived_afresh(&mut game);
+    play(&mut game, "h2h3 a7a6 d2d4 e5d4");
+    assert_eq!(words(&game), None);
+    play(&mut game, "d1d4 b8c6 d4c3 c6b4 h3h4 b4c6 h4h5 c6b4 h5h6 b4d3");
+    assert_eq!(words(&game), None);
+    play(&mut game, "c3d3");
+    // Knights: White had none, Black has one left.
+    assert_eq!(words(&game), None);
+    play(&mut game, "g8f6 h6g7 f6d5 d3d5");
+    assert_eq!(words(&game).as_deref(), Some("white wins by extinction"));
+}
+
 #[test]
 fn takeback_goes_back_to_the_rules_of_the_time() {
     let catalogue = catalogue();

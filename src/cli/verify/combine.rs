@@ -21,6 +21,7 @@ struct Tally {
     refused: usize,
     failed: usize,
     half_moves: u64,
+    switches: u64,
     moves_taken_back: u64,
     rows_compared: u64,
     failures: BTreeMap<String, String>,
@@ -97,6 +98,7 @@ fn count(what: &'static str, all: &[Combination], outcomes: Vec<(usize, Outcome)
         }
     }
     tally.half_moves = sum.plies;
+    tally.switches = sum.switches;
     tally.moves_taken_back = sum.moves;
     tally.rows_compared = sum.rows;
     tally
@@ -113,8 +115,8 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let Tally { what, played, refused, failed, .. } = tally;
     out.line(format_args!("{what}: {played} played, {refused} refused, {failed} failed"))?;
     out.line(format_args!(
-        "  {} half-moves, {} moves taken and taken back, {} rows compared with datafrog",
-        tally.half_moves, tally.moves_taken_back, tally.rows_compared
+        "  {} half-moves, {} switches, {} moves taken and taken back, {} rows compared with datafrog",
+        tally.half_moves, tally.switches, tally.moves_taken_back, tally.rows_compared
     ))?;
     Ok(())
 }

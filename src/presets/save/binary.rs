@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Forest, Node, Numbered, Reader};
-use super::{Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, VERSION};
+use super::{
+    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
+};
 use crate::facts::{SavedFact, SavedValue};
 
 pub(super) const MAGIC: &[u8] = b"RULEMATE";
@@ -46,6 +48,13 @@ struct Move {
 }
 
 #[derive(Serialize, Deserialize)]
+struct Switch {
+    after: u32,
+    presets: Vec<u32>,
+    facts: [u8; 8],
+}
+
+#[derive(Serialize, Deserialize)]
 struct Content {
     texts: Vec<String>,
     shapes: Vec<Vec<u32>>,
@@ -62,19 +71,24 @@ struct Content {
     result: Option<u32>,
 }
 
-pub(super) fn write(save: &Save) -> Vec<u8> {
-    let content = pack(save);
+/// A save as a version of the format has it: what is new in one follows what there was.
+pub(super) fn write(save: &Save, version: u32) -> Vec<u8> {
+    let packed = pack(save);
     // Plain data has a form.
-    let content = postcard::to_stdvec(&content).unwrap_or_default();
+    let content = match version > UNSWITCHED {
+        true => postcard::to_stdvec(&packed),
+        false => postcard::to_stdvec(&packed.0),
+    };
+    let content = content.unwrap_or_default();
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(version.to_le_bytes());
     bytes.extend((content.len() as u32).to_le_bytes());
     bytes.extend(blake3::hash(&content).as_bytes());
     bytes.extend(content);
     bytes
 }
 
-fn pack(save: &Save) -> Content {
+fn pack(save: &Save) -> (Content, Vec<Switch>) {
     let mut texts = Numbered::default();
     let mut forest = Forest::default();
     let mut text = |it: &String| texts.number(it.clone());
@@ -116,7 +130,13 @@ fn pack(save: &Save) -> Content {
             proof: forest.add(&mut texts, &it.proof),
         });
     }
-    Content {
+    let switch = |it: &SavedSwitch| Switch {
+        after: it.after,
+        presets: it.presets.iter().map(|it| texts.number(it.clone())).collect(),
+        facts: unhex(&it.facts).unwrap_or_default(),
+    };
+    let switches = save.switches.iter().map(switch).collect();
+    let content = Content {
         game,
         presets,
         rules,
@@ -130,7 +150,8 @@ fn pack(save: &Save) -> Content {
         texts: texts.all,
         shapes: forest.shapes.all,
         nodes: forest.nodes.all,
-    }
+    };
+    (content, switches)
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> {
@@ -142,7 +163,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
         bytes[at..at + 4].iter().rev().fold(0u32, |word, &it| word << 8 | u32::from(it))
     };
     let version = word(MAGIC.len());
-    if version != VERSION {
+    if !(UNSWITCHED..=VERSION).contains(&version) {
         return Err(RestoreError::Version { found: version });
     }
     let (hash, content) = bytes[MAGIC.len() + 8..].split_at(32);
@@ -152,22 +173,27 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     }
     let intact = blake3::hash(content).as_bytes()[..] == *hash;
     let here = |reason: &str| RestoreError::Binary { at: HEAD, reason: reason.into() };
-    let (read, rest) = postcard::take_from_bytes::<Content>(content)
-        .map_err(|why| here(&format!("the content cannot be read ({why})")))?;
+    let read = match version > UNSWITCHED {
+        true => postcard::take_from_bytes::<(Content, Vec<Switch>)>(content),
+        false => postcard::take_from_bytes::<Content>(content).map(|it| ((it.0, Vec::new()), it.1)),
+    };
+    let ((content, switches), rest) =
+        read.map_err(|why| here(&format!("the content cannot be read ({why})")))?;
     if !rest.is_empty() || bytes.len() != expected {
         let at = bytes.len() - rest.len();
         return Err(RestoreError::Binary { at, reason: "something follows the content".into() });
     }
-    let save = unpack(read).ok_or_else(|| here("the content refers to what is not in it"))?;
+    let save = unpack(version, content, &switches)
+        .ok_or_else(|| here("the content refers to what is not in it"))?;
     let doubt = match intact {
-        true if write(&save) == bytes => None,
+        true if write(&save, version) == bytes => None,
         true => Some(Doubt::Form { place: "the content".into() }),
         false => Some(Doubt::Checksum),
     };
     Ok((save, doubt))
 }
 
-fn unpack(content: Content) -> Option<Save> {
+fn unpack(version: u32, content: Content, switches: &[Switch]) -> Option<Save> {
     let texts = &content.texts;
     let text = |it: u32| texts.get(it as usize).cloned();
     let fact = |it: &Fact| {
@@ -200,15 +226,21 @@ fn unpack(content: Content) -> Option<Save> {
             proof: trees.tree(it.proof)?,
         });
     }
+    let all = |them: &[u32]| them.iter().map(|it| text(*it)).collect::<Option<Vec<_>>>();
+    let switch = |it: &Switch| {
+        let (after, presets, facts) = (it.after, all(&it.presets)?, hex(&it.facts));
+        Some(SavedSwitch { after, presets, facts })
+    };
     Some(Save {
-        version: VERSION,
+        version,
         game: text(content.game)?,
-        presets: content.presets.iter().map(|it| text(*it)).collect::<Option<_>>()?,
+        presets: all(&content.presets)?,
         rules: content.rules.iter().map(rule).collect::<Option<_>>()?,
-        attributes: content.attributes.iter().map(|it| text(*it)).collect::<Option<_>>()?,
+        attributes: all(&content.attributes)?,
         fen: optional(content.fen)?,
         start: content.start.iter().map(fact).collect::<Option<_>>()?,
         moves,
+        switches: switches.iter().map(switch).collect::<Option<_>>()?,
         ended: content.ended.clone(),
         facts: content.facts.iter().map(fact).collect::<Option<_>>()?,
         result: optional(content.result)?,

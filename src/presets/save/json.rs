@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, VERSION};
+use super::{
+    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
+};
 use crate::facts::json::{JsonError, parse};
 use crate::facts::{Document, SavedFact};
 
@@ -31,6 +33,8 @@ struct File {
     attributes: Vec<String>,
     start: Start,
     moves: Vec<SavedMove>,
+    #[serde(default)]
+    switches: Vec<SavedSwitch>,
     ended: Option<Ended>,
     facts: Vec<SavedFact>,
     result: Option<String>,
@@ -45,12 +49,12 @@ pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), Rest
             let document = Document::parse(text)?;
             return Ok((Save::of_facts(document, game), None));
         }
-        VERSION => {}
+        UNSWITCHED..=VERSION => {}
         found => return Err(RestoreError::Version { found }),
     }
     let file: File = parse(text)?;
     let save = Save {
-        version: VERSION,
+        version: head.version,
         game: file.game,
         presets: file.presets,
         rules: file.rules,
@@ -58,11 +62,12 @@ pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), Rest
         fen: file.start.fen,
         start: file.start.facts,
         moves: file.moves,
+        switches: file.switches,
         ended: file.ended,
         facts: file.facts,
         result: file.result,
     };
-    let doubt = doubt(text, &write(&save));
+    let doubt = doubt(text, &write(&save, head.version));
     Ok((save, doubt))
 }
 
@@ -90,8 +95,9 @@ fn doubt(text: &str, wanted: &str) -> Option<Doubt> {
 
 const CHECKSUM: &str = "\"checksum\":";
 
-pub(super) fn write(save: &Save) -> String {
-    let mut text = format!("{{\"version\":{VERSION},\n");
+/// A save as a version of the format has it.
+pub(super) fn write(save: &Save, version: u32) -> String {
+    let mut text = format!("{{\"version\":{version},\n");
     field(&mut text, "game", &save.game);
     field(&mut text, "presets", &save.presets);
     lines(&mut text, "\"rules\":", &save.rules, ",\n");
@@ -99,6 +105,9 @@ pub(super) fn write(save: &Save) -> String {
     let _ = write!(text, "\"start\":{{\"fen\":{},", one(&save.fen));
     lines(&mut text, "\"facts\":", &save.start, "},\n");
     lines(&mut text, "\"moves\":", &save.moves, ",\n");
+    if version > UNSWITCHED {
+        lines(&mut text, "\"switches\":", &save.switches, ",\n");
+    }
     field(&mut text, "ended", &save.ended);
     lines(&mut text, "\"facts\":", &save.facts, ",\n");
     field(&mut text, "result", &save.result);

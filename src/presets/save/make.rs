@@ -1,16 +1,18 @@
 //! A save of a game: its history replayed, each move with its proof.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use super::{Ended, RuleFile, Save, SavedMove, VERSION};
+use super::{Ended, RuleFile, Save, SavedMove, SavedSwitch, VERSION};
 use crate::derive::Exhausted;
 use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
 use crate::game::{Game, PlayError, Record, decide};
 use crate::moves::Move;
-use crate::presets::Ruleset;
 use crate::presets::compose::rule_files;
-use crate::rules::{Program, Type};
+use crate::presets::{Catalogue, Ruleset};
+use crate::rules::{Program, Source, Type};
 
 /// What a save shall have beside the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,10 +24,6 @@ pub struct Content {
 /// Why a game cannot be saved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MakeError {
-    #[error(
-        "the presets were changed after {plies} plies: a save has one set of presets for all moves"
-    )]
-    Switched { plies: usize },
     /// A move of the history cannot be played again.
     #[error(transparent)]
     Play(#[from] PlayError),
@@ -34,41 +32,85 @@ pub enum MakeError {
 }
 
 impl Save {
-    /// The save of a game under its rules.
+    /// The save of a game: its history is played again, switches of presets included.
     ///
     /// # Errors
-    /// Playing the history again does not lead to the position on the board: the presets were changed
-    /// in between.
+    /// A move cannot be played again, or proved.
     pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
-        if let Some(plies) = game.switched_at() {
-            return Err(MakeError::Switched { plies });
-        }
-        let program = game.program();
-        let mut replay = game.branch(0).unwrap_or_else(|| game.clone());
+        let mut replay = game.anew();
         let start = facts(&replay);
-        let fen = replay.fen();
-        let again = rules.start(Some(&fen)).ok().map(|it| facts(&it));
-        let fen = (again.as_ref() == Some(&start)).then_some(fen);
-        let mut moves = Vec::new();
-        for record in game.history() {
+        let presets = Catalogue::active(&replay).iter().map(ToString::to_string).collect();
+        let fen = start_as_fen(&mut replay, rules, &start);
+        let (mut moves, mut switches) = (Vec::new(), Vec::new());
+        for (ply, record) in game.history().iter().enumerate() {
+            switches.extend(switched(game, &mut replay, ply));
             let proof = proof(&mut replay, &record.mv)?;
             let record = replay.play(&record.mv)?.clone();
             moves.push(saved_move(&replay, &record, proof));
         }
+        switches.extend(switched(game, &mut replay, moves.len()));
+        let rule = |it: &Source| RuleFile::of(it, content.rules);
         Ok(Self {
             version: VERSION,
             game: rules.game().name.clone(),
-            presets: rules.activations().iter().map(ToString::to_string).collect(),
-            rules: rule_files(program).map(|it| RuleFile::of(it, content.rules)).collect(),
-            attributes: program.schema.attributes().iter().map(|it| it.name.clone()).collect(),
+            presets,
+            rules: files(game.programs()).into_iter().map(rule).collect(),
+            attributes: attributes(game.programs()),
             fen,
             start,
             moves,
+            switches,
             ended: ended(game),
             facts: facts(game),
             result: game.result().map(ToString::to_string),
         })
     }
+}
+
+/// The first position as FEN, if the rules make the same facts of it.
+fn start_as_fen(game: &mut Game, rules: &Ruleset, start: &[SavedFact]) -> Option<String> {
+    let fen = game.fen();
+    let again = rules.start(Some(&fen)).ok()?;
+    (Arc::ptr_eq(again.plan(), game.plan()) && facts(&again) == start).then_some(fen)
+}
+
+/// Has a replay follow the switches before an action.
+fn switched(game: &Game, replay: &mut Game, ply: usize) -> Vec<SavedSwitch> {
+    let mut saved = Vec::new();
+    for it in game.switches_before(ply) {
+        let (world, terms) = game.after_switch(it);
+        replay.switch(world, terms, Arc::clone(&it.names));
+        let (after, presets) = (ply as u32, it.names.to_vec());
+        saved.push(SavedSwitch { after, presets, facts: hash(it.facts.hash()) });
+    }
+    saved
+}
+
+/// The rule files of programs, each once.
+pub(super) fn files<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec<&'p Source> {
+    let mut files: Vec<&Source> = Vec::new();
+    for file in programs.flat_map(|it| rule_files(it)) {
+        if files.iter().all(|it| it.path != file.path) {
+            files.push(file);
+        }
+    }
+    files
+}
+
+/// The names of the attributes of programs, each once.
+pub(super) fn attributes<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for attribute in programs.flat_map(|it| it.schema.attributes()) {
+        if !names.contains(&attribute.name) {
+            names.push(attribute.name.clone());
+        }
+    }
+    names
+}
+
+/// A hash as saves write it.
+pub(super) fn hash(it: u64) -> String {
+    format!("{:016x}", it.swap_bytes())
 }
 
 /// The facts of a game in canonical order, by name.
@@ -86,8 +128,8 @@ pub(super) fn saved_move(game: &Game, record: &Record, proof: Value) -> SavedMov
         side: program.value_name(Type::Domain(game.contract().sides), record.side),
         action: action_name(program, &record.mv),
         goes_on: record.turn_goes_on,
-        facts: format!("{:016x}", record.hash().swap_bytes()),
-        position: format!("{:016x}", record.key.swap_bytes()),
+        facts: hash(record.hash()),
+        position: hash(record.key),
         proof,
     }
 }
@@ -125,9 +167,9 @@ fn in_order(value: &Value) -> Value {
     }
 }
 
-/// What was stated after the last move.
+/// What was stated after the last move and the switches that followed it.
 fn ended(game: &Game) -> Option<Ended> {
-    let last = game.history().last().map_or(game.start(), |it| &it.snapshot);
+    let last = game.position_before(game.history().len());
     let stated = |attr: Option<AttrId>| {
         let raw = game.facts().get_raw(GAME, attr?)?;
         (last.get_raw(GAME, attr?) != Some(raw)).then(|| word(game.facts().schema(), attr?, raw))?

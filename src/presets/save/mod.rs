@@ -1,8 +1,8 @@
 //! A game as a file: what it started from, what was played, what is true now, and the rules that it
 //! was played under.
 //!
-//! A save lists facts in canonical order, the schema's attributes, the activations, the hash of each
-//! rule file, and each move with its proof and what became of it. Two forms say the same: JSON, and
+//! A save lists facts in canonical order, the schema's attributes, the activations at the start and
+//! where they changed, the hash of each rule file, and each move with its proof and what became of it. Two forms say the same: JSON, and
 //! a compact binary. Both are canonical: a save has one text and one row of bytes, so nothing in a
 //! file goes unchecked, and a round trip changes nothing.
 //! Deliberately absent: reading and writing files; checking proofs (that is for audits).
@@ -23,10 +23,13 @@ use crate::facts::{Document, SaveError, SavedFact};
 use crate::rules::Source;
 
 pub use make::{Content, MakeError};
-pub use restore::{Difference, Restored, RulesFrom, Step};
+pub use restore::{Difference, Next, Restored, RulesFrom, Step};
 
-/// The version of the format that is written. Version 1 was a list of facts and no more.
-pub const VERSION: u32 = 2;
+/// The version of the format that is written. Version 1 was a list of facts and no more, version 2
+/// knew no switches.
+pub const VERSION: u32 = 3;
+/// The version before switches.
+const UNSWITCHED: u32 = 2;
 
 /// A rule file of the program that a game is played under.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +71,18 @@ pub struct SavedMove {
     pub proof: Value,
 }
 
+/// Other presets from then on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedSwitch {
+    /// How many moves were played before it.
+    pub after: u32,
+    /// All activations, in full.
+    pub presets: Vec<String>,
+    /// The hash of all facts after it.
+    pub facts: String,
+}
+
 /// What ended a game from outside of the board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -85,16 +100,19 @@ pub struct Save {
     pub version: u32,
     /// The game's name; of a save of version 1, whatever the reader was told.
     pub game: String,
-    /// All activations, in full, the game's own first.
+    /// All activations at the start, in full, the game's own first.
     pub presets: Vec<String>,
+    /// The rule files of the start, then those that switches brought.
     pub rules: Vec<RuleFile>,
-    /// The names of all attributes that the rules had.
+    /// The names of all attributes that these rules had.
     pub attributes: Vec<String>,
     /// The first position as FEN, where that says all of it.
     pub fen: Option<String>,
     /// The facts of the first position.
     pub start: Vec<SavedFact>,
     pub moves: Vec<SavedMove>,
+    /// Where other presets were made active, in order.
+    pub switches: Vec<SavedSwitch>,
     pub ended: Option<Ended>,
     /// The facts as they are now.
     pub facts: Vec<SavedFact>,
@@ -178,11 +196,11 @@ impl Save {
         json::read(text, game)
     }
 
-    /// The file.
+    /// The file, in the version of today.
     pub fn write(&self, form: Form) -> Vec<u8> {
         match form {
-            Form::Json => json::write(self).into_bytes(),
-            Form::Binary => binary::write(self),
+            Form::Json => json::write(self, VERSION).into_bytes(),
+            Form::Binary => binary::write(self, VERSION),
         }
     }
 
@@ -206,6 +224,7 @@ impl Save {
             fen: None,
             start: document.facts.clone(),
             moves: Vec::new(),
+            switches: Vec::new(),
             ended: None,
             facts: document.facts,
             result: None,

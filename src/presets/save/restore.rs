@@ -5,17 +5,17 @@
 //! checksum fit.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::make::{action_name, facts, saved_move};
-use super::{Ended, RestoreError, RuleFile, Save, SavedMove};
+use super::make::{action_name, attributes, facts, files, hash, saved_move};
+use super::{Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch};
 use crate::derive::Backend;
 use crate::facts::{Document, SavedFact};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
-use crate::presets::compose::rule_files;
 use crate::presets::external::FOLDER;
 use crate::presets::{Catalogue, Ruleset, StartError};
-use crate::rules::Source;
+use crate::rules::{Program, Source};
 
 /// Which rules a save is restored under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +29,26 @@ pub enum RulesFrom {
     Save,
 }
 
-/// A position on the way, and the move that follows it.
+/// A position on the way, and what follows it.
 #[derive(Debug)]
 pub struct Step<'s> {
     pub game: &'s mut Game,
     /// Moves played before it.
     pub ply: usize,
-    /// `None` at the end.
-    pub next: Option<(&'s SavedMove, Move)>,
+    pub next: Next<'s>,
+}
+
+/// What follows a position.
+#[derive(Debug)]
+pub enum Next<'s> {
+    Move(&'s SavedMove, Move),
+    /// Other presets, and the rules until then.
+    Switch {
+        to: &'s SavedSwitch,
+        catalogue: &'s Catalogue,
+        rules: &'s Ruleset,
+    },
+    End,
 }
 
 /// The first thing in a save that is not so.
@@ -113,15 +125,30 @@ impl Save {
         };
         self.check_code(catalogue)?;
         let rules = catalogue.load(&self.game, &self.presets)?;
-        let changed = self.changed_rules(&rules);
+        let programs = self.programs(catalogue, &rules)?;
+        let changed = self.changed_rules(&programs);
         if from != RulesFrom::Changed && self.version > 1 && !changed.is_empty() {
             let embedded = self.rules.iter().all(|it| it.text.is_some());
             return Err(RestoreError::Rules { files: changed, embedded });
         }
         let strict = self.version > 1 && changed.is_empty();
-        let replay = Replay { save: self, rules: &rules, strict };
+        let mut replay = Replay { save: self, catalogue, rules, programs, strict };
         let game = replay.run(visit)?;
-        Ok(Restored { game, rules, migrated: !strict })
+        Ok(Restored { game, rules: replay.rules, migrated: !strict })
+    }
+
+    /// The programs that the game was played by, in order of their time.
+    fn programs(
+        &self,
+        catalogue: &Catalogue,
+        rules: &Ruleset,
+    ) -> Result<Vec<Arc<Program>>, RestoreError> {
+        let mut programs = vec![Arc::clone(rules.program())];
+        for it in &self.switches {
+            let program = catalogue.program_of(rules.game(), &it.presets);
+            programs.push(program.map_err(|why| Difference::new(it.place(), why.to_string()))?);
+        }
+        Ok(programs)
     }
 
     /// The rule files of the save as a catalogue of their own.
@@ -154,9 +181,9 @@ impl Save {
     }
 
     /// The files whose text is not that of the save, or that only one side has.
-    fn changed_rules(&self, rules: &Ruleset) -> Vec<String> {
+    fn changed_rules(&self, programs: &[Arc<Program>]) -> Vec<String> {
         let now: Vec<(&str, String)> =
-            rule_files(rules.program()).map(|it| (it.path.as_str(), it.hash())).collect();
+            files(programs.iter()).into_iter().map(|it| (it.path.as_str(), it.hash())).collect();
         let then: Vec<(&str, String)> =
             self.rules.iter().map(|it| (it.path.as_str(), it.blake3.clone())).collect();
         let mut changed: Vec<String> = Vec::new();
@@ -175,52 +202,109 @@ impl Save {
     }
 }
 
+impl SavedSwitch {
+    /// Where it stands, in words.
+    pub fn place(&self) -> String {
+        match self.after {
+            0 => "the change of presets before move 1".into(),
+            after => format!("the change of presets after move {after}"),
+        }
+    }
+}
+
 /// A save on its way to a game.
 struct Replay<'s> {
     save: &'s Save,
-    rules: &'s Ruleset,
+    catalogue: &'s Catalogue,
+    /// The rules of the position on the board.
+    rules: Ruleset,
+    /// Those of all positions.
+    programs: Vec<Arc<Program>>,
     /// The rules are those of the save, so everything that it says must come out.
     strict: bool,
 }
 
 impl Replay<'_> {
-    fn run(&self, visit: Visit<'_>) -> Result<Game, RestoreError> {
+    fn run(&mut self, visit: Visit<'_>) -> Result<Game, RestoreError> {
+        let save = self.save;
         let mut game = self.start()?;
-        for (ply, saved) in self.save.moves.iter().enumerate() {
-            let at = format!("move {} ({})", ply + 1, saved.uci);
-            let mv = self.find(&mut game, saved).map_err(|it| Difference::new(&at, it))?;
-            visit(Step { game: &mut game, ply, next: Some((saved, mv.clone())) })?;
-            let played = game.play(&mv).cloned();
-            let record = played.map_err(|it| Difference::new(&at, it.to_string()))?;
-            if self.strict {
-                let now = saved_move(&game, &record, saved.proof.clone());
-                compare_moves(saved, &now).map_err(|it| Difference::new(&at, it))?;
+        let mut switches = save.switches.iter().peekable();
+        for ply in 0..=save.moves.len() {
+            while let Some(to) = switches.next_if(|it| it.after as usize == ply) {
+                let next = Next::Switch { to, catalogue: self.catalogue, rules: &self.rules };
+                visit(Step { game: &mut game, ply, next })?;
+                self.switch(&mut game, to).map_err(|it| Difference::new(to.place(), it))?;
+            }
+            if let Some(saved) = save.moves.get(ply) {
+                self.play(&mut game, ply, saved, visit)?;
             }
         }
+        if let Some(it) = switches.next() {
+            return Err(Difference::new(it.place(), "it is not in its place").into());
+        }
         self.end(&mut game)?;
-        visit(Step { game: &mut game, ply: self.save.moves.len(), next: None })?;
+        visit(Step { game: &mut game, ply: save.moves.len(), next: Next::End })?;
         Ok(game)
     }
 
-    fn start(&self) -> Result<Game, RestoreError> {
-        let Save { fen, start, version, attributes, .. } = self.save;
-        if let Some(fen) = fen {
-            let game = self.rules.start(Some(fen))?;
-            if self.strict {
-                compare_facts(start, &facts(&game))
-                    .map_err(|it| Difference::new("the start", it))?;
+    fn play(
+        &self,
+        game: &mut Game,
+        ply: usize,
+        saved: &SavedMove,
+        visit: Visit<'_>,
+    ) -> Result<(), Difference> {
+        let fault = |it: String| Difference::new(format!("move {} ({})", ply + 1, saved.uci), it);
+        let mv = self.find(game, saved).map_err(fault)?;
+        visit(Step { game, ply, next: Next::Move(saved, mv.clone()) })?;
+        let record = game.play(&mv).cloned().map_err(|it| fault(it.to_string()))?;
+        match self.strict {
+            true => {
+                compare_moves(saved, &saved_move(game, &record, saved.proof.clone())).map_err(fault)
             }
-            return Ok(game);
+            false => Ok(()),
         }
-        let document = Document { version: 1, facts: start.clone() };
-        let known = (*version < super::VERSION || !self.strict).then_some(attributes.as_slice());
-        let game =
+    }
+
+    /// Makes other presets active.
+    fn switch(&mut self, game: &mut Game, to: &SavedSwitch) -> Result<(), String> {
+        let rules = self.catalogue.set_active(&self.rules, game, &to.presets);
+        self.rules = rules.map_err(|it| it.to_string())?;
+        if !self.strict {
+            return Ok(());
+        }
+        let now = names(&self.rules);
+        if now != to.presets {
+            let (saved, now) = (to.presets.join(", "), now.join(", "));
+            return Err(format!("the presets are {saved} in the save, but {now}"));
+        }
+        match hash(game.hash()) {
+            now if now != to.facts => Err(format!(
+                "the hash of the facts after it is {} in the save, but {now}",
+                to.facts
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&self) -> Result<Game, RestoreError> {
+        let Save { fen, start, attributes, .. } = self.save;
+        let game = if let Some(fen) = fen {
+            self.rules.start(Some(fen))?
+        } else {
+            let document = Document { version: 1, facts: start.clone() };
+            let known = (!self.strict).then_some(attributes.as_slice());
             self.rules.resume_older(&document, known, Backend::Bits).map_err(|it| match it {
                 StartError::Save(it) => RestoreError::Facts(it),
                 other => RestoreError::Start(other),
-            })?;
+            })?
+        };
         if self.strict {
-            compare_facts(start, &facts(&game)).map_err(|it| Difference::new("the start", it))?;
+            let fault = |it: String| Difference::new("the start", it);
+            compare_facts(start, &facts(&game)).map_err(fault)?;
+            if names(&self.rules) != self.save.presets || self.save.game != self.rules.game().name {
+                return Err(fault("the game and its presets are named otherwise".into()).into());
+            }
         }
         Ok(game)
     }
@@ -269,18 +353,16 @@ impl Replay<'_> {
                 fault(format!("the save has the result {saved}, the rules give {now}")).into()
             );
         }
-        let names = self.rules.program().schema.attributes().iter().map(|it| &it.name);
-        if !names.eq(&self.save.attributes) {
+        if attributes(self.programs.iter()) != self.save.attributes {
             return Err(fault("the list of attributes is not that of the rules".into()).into());
-        }
-        let presets = self.rules.activations().iter().map(ToString::to_string);
-        if !presets.eq(self.save.presets.iter().cloned())
-            || self.save.game != self.rules.game().name
-        {
-            return Err(fault("the game and its presets are named otherwise".into()).into());
         }
         Ok(())
     }
+}
+
+/// What is active, in full.
+fn names(rules: &Ruleset) -> Vec<String> {
+    rules.activations().iter().map(ToString::to_string).collect()
 }
 
 /// The first field in which a saved move is not what was played.

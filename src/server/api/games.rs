@@ -81,7 +81,7 @@ async fn from_pgn(web: &Web, text: &str, new: &mut NewGame) -> Result<Import, Pr
     {
         new.rules = Some(hash);
     }
-    Ok(Import { moves: read.moves, ended: read.ended })
+    Ok(Import { past: read.past, ended: read.ended })
 }
 
 /// The names of the sides of a game that is not there yet.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::clock::Control;
-use super::rules::Outcome;
+use super::rules::{Effect, Outcome};
 
 /// The hash of a seat's token, in hexadecimal. The token itself is never kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +90,9 @@ pub enum Event {
         /// What the rules say about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// What is to be shown of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        effects: Vec<Effect>,
         /// What each side has left after it, in milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         clocks: Option<Vec<u64>>,

@@ -7,12 +7,14 @@
 
 mod clock;
 mod event;
+mod past;
 mod refusal;
 mod rules;
 mod table;
 
 pub use clock::{Clocks, Control};
 pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
+pub use past::{Past, Recorded};
 pub use refusal::Refusal;
-pub use rules::{Outcome, Played, Refused, Rules};
-pub use table::{Act, Answer, Input, Line, Offers, Output, Recorded, Table};
+pub use rules::{Effect, Outcome, Played, Refused, Rules};
+pub use table::{Act, Answer, Input, Line, Offers, Output, Table};

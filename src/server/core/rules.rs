@@ -1,5 +1,7 @@
 //! What a hosted game asks of the rules that it is played by.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -58,6 +60,15 @@ pub struct Played {
     pub turn_goes_on: bool,
     /// What the rules say about it.
     pub notes: Vec<String>,
+    /// What is to be shown of it.
+    pub effects: Vec<Effect>,
+}
+
+/// An effect for whoever shows the game, in words: `explosion` with `square` `d5` and `ttl` `600`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Effect {
+    pub name: String,
+    pub args: BTreeMap<String, String>,
 }
 
 /// How a game ended.

@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use super::rules::{Outcome, Played, Refused, Rules};
 
 /// As many events as one game may have.
-const EVENTS: u64 = 20_000;
+pub(super) const EVENTS: u64 = 20_000;
 /// Characters of what people type.
 const NAME: usize = 40;
 const ID: usize = 64;
@@ -61,14 +61,6 @@ pub enum Input {
     Act { token: Option<TokenHash>, id: Option<String>, act: Act },
     /// Time has passed.
     Tick,
-}
-
-/// How a game ended that was played elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
-    /// The side that won, the first or the second; none for a draw.
-    pub winner: Option<usize>,
-    pub reason: String,
 }
 
 /// What was made of a request.
@@ -173,36 +165,6 @@ impl<R: Rules> Table<R> {
             table.end(&mut events, outcome, None, None);
         }
         Ok((table, events))
-    }
-
-    /// Plays moves that were made elsewhere before, each for the side whose turn it is, and ends the
-    /// game as it ended there, if the rules have not ended it.
-    ///
-    /// # Errors
-    /// A move that is refused, by its number from 0; the table is then of no use any more.
-    pub fn lead_in(
-        &mut self,
-        moves: &[String],
-        ended: Option<Recorded>,
-    ) -> Result<Vec<Entry>, (usize, Refusal)> {
-        let mut events = Vec::new();
-        for (at, text) in moves.iter().enumerate() {
-            if self.v >= EVENTS / 2 {
-                return Err((at, Refusal::Full(EVENTS / 2)));
-            }
-            let by = self.rules.side();
-            self.play(&mut events, by, text, None, None).map_err(|it| (at, it))?;
-        }
-        if let Some(Recorded { winner, reason }) = ended.filter(|_| self.outcome.is_none()) {
-            // How the rules call it if this side wins: as if the other had given up.
-            let won = winner.map(|it| self.rules.resign(usize::from(it == 0)));
-            let outcome = match won {
-                Some(Ok(outcome)) => Outcome { reason, ..outcome },
-                _ => Outcome { outcome: "draw".into(), reason, winner: None },
-            };
-            self.end(&mut events, outcome, None, None);
-        }
-        Ok(events)
     }
 
     /// The game that a log tells. The first entry is its creation, which `rules` were made from.
@@ -512,7 +474,7 @@ impl<R: Rules> Table<R> {
         }
     }
 
-    fn play(
+    pub(super) fn play(
         &mut self,
         events: &mut Vec<Entry>,
         by: usize,
@@ -532,9 +494,10 @@ impl<R: Rules> Table<R> {
             }
             it.at(self.now)
         });
-        let Played { uci, san, turn_goes_on, notes, .. } = played;
+        let Played { uci, san, turn_goes_on, notes, effects, .. } = played;
         let side = by;
-        self.push(events, Event::Played { ply, uci, san, side, turn_goes_on, notes, clocks, id });
+        let event = Event::Played { ply, uci, san, side, turn_goes_on, notes, effects, clocks, id };
+        self.push(events, event);
         if let Some(outcome) = self.rules.outcome() {
             self.end(events, outcome, None, None);
         }
@@ -609,6 +572,21 @@ impl<R: Rules> Table<R> {
         self.push(events, Event::TakenBack { by, to, clocks, id });
     }
 
+    pub(super) fn set_presets(
+        &mut self,
+        events: &mut Vec<Entry>,
+        by: usize,
+        presets: Vec<String>,
+        id: Option<String>,
+    ) -> Result<(), Refusal> {
+        self.rules.activate(&presets).map_err(Refusal::NotSo)?;
+        self.push(events, Event::PresetsChanged { by, presets, id });
+        if let Some(outcome) = self.rules.outcome() {
+            self.end(events, outcome, None, None);
+        }
+        Ok(())
+    }
+
     fn change_presets(
         &mut self,
         events: &mut Vec<Entry>,
@@ -618,11 +596,7 @@ impl<R: Rules> Table<R> {
     ) -> Result<(), Refusal> {
         match &self.offers.presets {
             Some((other, asked)) if *other != by && *asked == presets => {
-                self.rules.activate(&presets).map_err(Refusal::NotSo)?;
-                self.push(events, Event::PresetsChanged { by, presets, id });
-                if let Some(outcome) = self.rules.outcome() {
-                    self.end(events, outcome, None, None);
-                }
+                return self.set_presets(events, by, presets, id);
             }
             Some((other, asked)) if *other == by && *asked == presets => {
                 return Err(Refusal::OfferStands);
@@ -641,7 +615,7 @@ impl<R: Rules> Table<R> {
         }
     }
 
-    fn end(
+    pub(super) fn end(
         &mut self,
         events: &mut Vec<Entry>,
         outcome: Outcome,

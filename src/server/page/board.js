@@ -37,7 +37,7 @@ export class Board {
 
   /**
    * @param {object} position as the server tells it
-   * @param {{flipped: boolean, selected: ?string, targets: Map, last: string[], lit: Set, sides: string[]}} look
+   * @param {{flipped: boolean, selected: ?string, targets: Map, last: string[], lit: Set, effects: Map, sides: string[]}} look
    */
   draw(position, look) {
     this.position = position;
@@ -95,6 +95,8 @@ export class Board {
     });
     cell.append(svg("rect", { width: SIZE, height: SIZE }));
     if (look.lit.has(name)) cell.append(svg("rect", { class: "glow", x: 2, y: 2, width: SIZE - 4, height: SIZE - 4 }));
+    const effect = look.effects.get(name);
+    if (effect) cell.append(svg("circle", { class: `effect effect-${effect}`, cx: SIZE / 2, cy: SIZE / 2, r: SIZE / 2 - 2 }));
     pieces.forEach((piece, at) => cell.append(this.piece(piece, at, pieces.length)));
     if (target) {
       cell.append(pieces.length

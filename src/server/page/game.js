@@ -26,6 +26,7 @@ class GameView {
     this.selected = null;
     this.ply = null; // of the position shown; null is the current one
     this.lit = new Set();
+    this.effects = new Map();
     this.flip = null;
     this.asked = null;
     this.retry = 0;
@@ -66,9 +67,11 @@ class GameView {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/games/${this.id}?v=${this.state.v}`);
     socket.addEventListener("open", () => { this.retry = 0; this.main.classList.remove("away"); });
-    socket.addEventListener("message", (event) => {
+    socket.addEventListener("message", async (event) => {
       const frame = JSON.parse(event.data);
-      if (frame.v > this.state.v || frame.t === "resync") this.refresh();
+      const shows = frame.t === "played" && frame.d.effects;
+      if (frame.v > this.state.v || frame.t === "resync") await this.refresh();
+      if (shows) this.showEffects(shows);
       if (frame.t === "said") this.said(frame.d);
     });
     socket.addEventListener("close", () => {
@@ -77,6 +80,16 @@ class GameView {
       setTimeout(() => this.connect(), 250 * 2 ** this.retry);
       if (this.retry > 1) this.refresh();
     });
+  }
+
+  /** Lights the squares of effects for the time that each of them asks for, five seconds at most. */
+  showEffects(effects) {
+    for (const { name, args } of effects) {
+      if (!args.square) continue;
+      this.effects.set(args.square, name);
+      setTimeout(() => { this.effects.delete(args.square); this.draw(); }, Math.min(Number(args.ttl) || 1000, 5000));
+    }
+    this.draw();
   }
 
   /** Loads again; what comes while that is under way is loaded once more, not once each. */
@@ -306,7 +319,7 @@ class GameView {
     }
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? state.history[shown - 1].uci.match(/[a-p]\d{1,2}/g) || [] : [];
-    this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, sides: state.sides });
+    this.board.draw(position, { flipped, selected: this.selected, targets, last, lit: this.lit, effects: this.effects, sides: state.sides });
     const presets = state.presets.length ? ` with ${state.presets.map(shortly).join(", ")}` : "";
     document.title = `${words(state.game)} – Rulemate`;
     clear(this.parts.title, h("h1", {}, begin(words(state.game)), h("small", { title: state.active.join("\n") }, presets)));

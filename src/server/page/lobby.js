@@ -161,7 +161,7 @@ class Lobby {
       this.facts = found.facts;
       this.position = found.position;
       this.brushes(found.position, found.sides);
-      this.board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), sides: found.sides });
+      this.board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides: found.sides });
       this.create.disabled = false;
     } catch (error) {
       if (asked !== this.asked) return;

@@ -401,6 +401,34 @@ fn a_game_is_imported_from_pgn_and_goes_on() {
         }
         assert_eq!(server.play(&copy, &token, "f3e5").await.0, StatusCode::OK);
 
+        // Presets that came and went are comments, and come back.
+        let (id, token) = server.make(json!({ "game": "double-move", "seat": "both" })).await;
+        let presets = format!("/api/v1/games/{id}/presets");
+        for step in ["double-move piece-shield:white", "e2e4", "", "d2d4", "e7e5", "coregal"] {
+            if step.contains(|it: char| it.is_ascii_digit()) {
+                assert_eq!(server.play(&id, &token, step).await.0, StatusCode::OK, "{step}");
+                continue;
+            }
+            let wanted: Vec<&str> = step.split_whitespace().collect();
+            for _ in 0..2 {
+                let asked = server.post(&presets, &token, json!({ "presets": wanted })).await;
+                assert_eq!(asked.0, StatusCode::OK, "{step}: {}", asked.1);
+            }
+        }
+        let (_, pgn) = server.get(&export(&id)).await;
+        let text = pgn.as_str().unwrap().replace('\n', " ");
+        assert!(
+            text.contains("{[%presets double-move piece-shield:white]} 1. e4 {[%presets]}"),
+            "{text}"
+        );
+        assert!(text.contains("e5 {[%presets coregal]}"), "{text}");
+        let (copy, _) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let (_, one) = server.get(&format!("/api/v1/games/{id}")).await;
+        let (_, two) = server.get(&format!("/api/v1/games/{copy}")).await;
+        for key in ["moves", "fen", "legal", "active", "turn", "presets"] {
+            assert_eq!(one[key], two[key], "{key}");
+        }
+
         // An end that the rules do not know is as it is recorded.
         let resigned = "[Variant \"Knightmate\"]\n[Termination \"resignation\"]\n\n1. e4 e5 0-1\n";
         let (over, _) = server.make(json!({ "pgn": resigned })).await;
@@ -413,6 +441,7 @@ fn a_game_is_imported_from_pgn_and_goes_on() {
             ("[Variant \"Nonsense\"]\n\n1. e4 *", "there is no game nonsense"),
             ("", "no game in the PGN"),
             ("1. e4 {open", "line 1, column 7"),
+            ("1. e4 {[%presets nothing]} e5", "move 2 of the text, presets nothing: "),
         ] {
             let (status, answer) = server.post("/api/v1/games", "", import(pgn)).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");

@@ -67,6 +67,7 @@ impl Rules for Sums {
             side,
             turn_goes_on,
             notes: Vec::new(),
+            effects: Vec::new(),
         })
     }
 

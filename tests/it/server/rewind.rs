@@ -7,7 +7,9 @@ use rulemate::game::Kept;
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::Source;
 use rulemate::server::Board;
-use rulemate::server::core::{Act, Control, Entry, Event, Input, Rules, Setup, Table, TokenHash};
+use rulemate::server::core::{
+    Act, Control, Entry, Event, Input, Past, Rules, Setup, Table, TokenHash,
+};
 
 use super::core::{seats, setup};
 
@@ -121,8 +123,9 @@ fn a_rewind_is_part_of_the_game() {
     }
     // And so do its moves alone, as another server would import them.
     let mut imported = Game::new();
-    let moves: Vec<String> = game.table.lines().iter().map(|it| it.san.clone()).collect();
-    let events = imported.table.lead_in(&moves, None).unwrap();
+    let past: Vec<Past> =
+        game.table.lines().iter().map(|it| Past::Action(it.san.to_string())).collect();
+    let events = imported.table.lead_in(&past, None).unwrap();
     assert!(events.iter().all(|it| matches!(it.event, Event::Played { .. })));
     assert_eq!(imported.fen(), game.fen());
 }

@@ -86,6 +86,28 @@ fn who_has_missed_too_much_gets_the_whole_state() {
     });
 }
 
+/// What rules emit for whoever shows the game comes with the action, to all who watch.
+#[test]
+fn effects_are_told() {
+    let folder = Folder::new("effects");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let fen = "4k3/8/8/3p4/8/8/3R4/4K3 w - - 0 1";
+        let game = json!({ "game": "explosive-rook", "seat": "both", "fen": fen });
+        let (id, token) = server.make(game).await;
+        let mut watcher = Client::to(address, &id, "?v=3").await;
+        for uci in ["d2d3", "e8e7", "d3d5"] {
+            let played = json!({ "uci": uci });
+            server.post(&format!("/api/v1/games/{id}/moves"), &token, played).await;
+        }
+        let told = watcher.hear_all(3).await;
+        assert_eq!(told[0]["d"].get("effects"), None);
+        let explosion = json!([{ "name": "explosion", "args": { "square": "d5", "ttl": "600" } }]);
+        assert_eq!(told[2]["d"]["effects"], explosion, "{}", told[2]);
+    });
+}
+
 #[test]
 fn events_come_without_gaps_and_moves_are_acknowledged() {
     let folder = Folder::new("socket");
