@@ -385,6 +385,9 @@ impl<W: Word> Live<W> {
 
     /// Makes a relation readable.
     pub(super) fn make_ready(&mut self, c: &Compiled<W>, rel: RelId) {
+        if matches!(c.stores[usize::from(rel.0)], Store::Static) {
+            return; // whatever the facts are
+        }
         self.catch_up(c);
         if c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
             return;
@@ -659,7 +662,7 @@ impl<W: Word> Live<W> {
             .lists
             .iter()
             .map(|it| {
-                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.values.len() * 8).sum::<usize>()
+                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.heap_bytes()).sum::<usize>()
             })
             .sum();
         rows * size_of::<W>()

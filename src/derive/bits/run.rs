@@ -5,7 +5,8 @@
 use super::code::{ExprId, ExprNode, REGS, Reg, RegList, Space};
 use super::compile::Compiled;
 use super::fuel::Fuel;
-use super::layout::{NONE, Sparse};
+use super::layout::NONE;
+use super::lists::Sparse;
 use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
 use super::planner::GIVEN;
 use super::word::Word;

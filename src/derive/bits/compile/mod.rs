@@ -27,7 +27,8 @@ use super::assemble::Assembler;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
-use super::layout::{Layout, Sparse, Statics, Store, size};
+use super::layout::{Layout, Statics, Store, size};
+use super::lists::{Fixed, Sparse};
 use super::machine::{Entry, Machine, Turn};
 use super::memo::Memo;
 use super::native::Native;
@@ -129,7 +130,7 @@ pub(super) struct Compiled<W> {
     pub(super) program: Arc<Program>,
     pub(super) code: Code,
     pub(super) statics: Statics<W>,
-    pub(super) known: Vec<Option<Arc<Vec<Tuple>>>>,
+    pub(super) known: Vec<Option<Arc<Fixed>>>,
     pub(super) stores: Vec<Store>,
     pub(super) modes: Vec<Mode>,
     pub(super) readers: Vec<Readers>,

@@ -10,10 +10,10 @@ use super::super::assemble::Assembler;
 use super::super::code::StoreId;
 use super::super::general::{self, SPACE, Spent, Variant};
 use super::super::layout::{Store, size};
+use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
 use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, PlanError, lit};
 use super::super::run::State;
-use super::super::sort;
 use super::super::word::Word;
 use super::{Compiled, Compiler, LiveRule, ground_fact, relations_of};
 
@@ -25,7 +25,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let key: Key = [-1].into_iter().chain(tuples.iter().flatten().copied()).collect();
                 let solved = self.memo.find(&key).unwrap_or_else(|| {
                     let mut tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
-                    sort::sort(&mut tuples);
+                    lists::sort(&mut tuples);
                     self.memo.keep(key, vec![tuples], Vec::new())
                 });
                 self.settle(&[RelId(at as u16)], &solved)?;
@@ -67,7 +67,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    fn settle_one(&mut self, rel: RelId, tuples: Arc<Vec<Tuple>>) -> Result<(), PlanError> {
+    fn settle_one(&mut self, rel: RelId, tuples: Arc<Fixed>) -> Result<(), PlanError> {
         self.planner.layout.set_known(rel, tuples);
         let tuples = self.planner.layout.known_tuples(rel);
         self.planner.estimates[usize::from(rel.0)] = tuples.len() as f64;
@@ -171,7 +171,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let facts = |rel: &RelId| -> Option<Vec<Tuple>> {
             let mut facts =
                 self.live[usize::from(rel.0)].iter().map(ground_fact).collect::<Option<_>>()?;
-            sort::sort(&mut facts);
+            lists::sort(&mut facts);
             Some(facts)
         };
         relations.iter().map(facts).collect()

@@ -1,10 +1,113 @@
-//! Sorting many tuples: as numbers, where what differs between them fits 64 bits.
+//! Lists of tuples: sorted by their columns in several orders, and read by what they begin with.
 //!
-//! Statics are thousands of tuples, and comparing tuples column by column was a third of a load.
-//! Deliberately absent: what the tuples are for.
+//! Statics are thousands of tuples, and comparing them column by column was a third of a load: where
+//! what differs between them fits 64 bits they are sorted as numbers. Deliberately absent: what the
+//! tuples are for, and which orders are wanted.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::rows::Tuple;
-use super::layout::Sorted;
+
+/// Tuples in the order of their columns, values side by side.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    arity: usize,
+    len: usize,
+    values: Vec<i64>,
+}
+
+impl Sorted {
+    fn tuple(&self, at: usize) -> &[i64] {
+        &self.values[at * self.arity..(at + 1) * self.arity]
+    }
+
+    /// The first tuple between these of which it does not hold, if it holds of all before.
+    fn first_not(&self, mut low: usize, mut high: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
+        while low < high {
+            let middle = low.midpoint(high);
+            match holds(self.tuple(middle)) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// The tuples that begin with the prefix: how many, and their values.
+    pub(super) fn range(&self, prefix: &[i64]) -> (usize, &[i64]) {
+        if prefix.is_empty() {
+            return (self.len, &self.values);
+        }
+        let has = |it: &[i64]| &it[..prefix.len()] == prefix;
+        let start = self.first_not(0, self.len, |it| &it[..prefix.len()] < prefix);
+        // Mostly there are few: the end is looked for from here on, in steps that double.
+        let (mut low, mut step) = (start, 1);
+        while low + step <= self.len && has(self.tuple(low + step - 1)) {
+            low += step;
+            step *= 2;
+        }
+        let end = self.first_not(low, (low + step).min(self.len), has);
+        (end - start, &self.values[start * self.arity..end * self.arity])
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<i64>()
+    }
+}
+
+/// A list of tuples, with a copy for each of its column orders.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sparse {
+    /// Statics are at hand elsewhere: theirs is empty.
+    pub(super) tuples: Vec<Tuple>,
+    pub(super) sorted: Vec<Arc<Sorted>>,
+}
+
+impl Sparse {
+    /// Takes the tuples in and sorts them by each of the orders.
+    pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
+        sort(&mut tuples);
+        self.sorted = orders.iter().map(|it| Arc::new(reordered(&tuples, it))).collect();
+        self.tuples = tuples;
+    }
+
+    /// The tuples of one order that begin with the prefix: how many, and their values.
+    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> (usize, &[i64]) {
+        self.sorted.get(order).map_or((0, &[]), |it| it.range(prefix))
+    }
+}
+
+/// So many orders of a static are shared.
+const ORDERS: usize = 8;
+
+/// The rows of a static, ascending, which programs share with the copies that they made.
+#[derive(Debug)]
+pub(super) struct Fixed {
+    tuples: Vec<Tuple>,
+    orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
+}
+
+impl Fixed {
+    pub(super) fn new(tuples: Vec<Tuple>) -> Self {
+        Self { tuples, orders: Mutex::default() }
+    }
+
+    pub(super) fn tuples(&self) -> &[Tuple] {
+        &self.tuples
+    }
+
+    pub(super) fn in_order(&self, order: &[u8]) -> Arc<Sorted> {
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = orders.iter().find(|it| it.0 == order) {
+            return Arc::clone(known);
+        }
+        let sorted = Arc::new(reordered(&self.tuples, order));
+        if orders.len() < ORDERS {
+            orders.push((order.to_vec(), Arc::clone(&sorted)));
+        }
+        sorted
+    }
+}
 
 /// So few tuples are compared as they are.
 const FEW: usize = 16;
@@ -33,7 +136,7 @@ pub(super) fn sort(tuples: &mut Vec<Tuple>) {
 }
 
 /// The ascending tuples with their columns in another order, ascending in that one.
-pub(super) fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
+fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
     let (arity, len) = (order.len(), tuples.len());
     let mut values = vec![0; arity * len];
     let rows = values.chunks_exact_mut(arity.max(1));
@@ -67,7 +170,7 @@ impl Pack {
     fn of(tuples: &[Tuple]) -> Option<Self> {
         let first = tuples.first().filter(|_| tuples.len() > FEW)?;
         let mut ranges: Vec<(i64, i64)> = first.iter().map(|&it| (it, it)).collect();
-        for tuple in tuples {
+        for tuple in tuples.iter().map(Tuple::as_slice) {
             for (range, &value) in ranges.iter_mut().zip(tuple) {
                 *range = (range.0.min(value), range.1.max(value));
             }
