@@ -167,7 +167,8 @@ impl<W: Word> Layout<W> {
         (self.orders[at].len() - 1) as u32
     }
 
-    fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
+    /// Rows for a relation, if its columns are finite and the rows are not too many.
+    pub(super) fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
         let sizes: Option<Sizes> = program
             .relation(rel)
             .columns

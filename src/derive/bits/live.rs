@@ -722,8 +722,8 @@ fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
     }
 }
 
-/// The key values of a row by its number.
-fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
+/// The key values of a row by its number, counted from the relation's first.
+pub(super) fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
     dense
         .strides
         .iter()

@@ -738,18 +738,15 @@ impl<W: Word> State<W> {
         let scan = c.machine.scans[scan as usize];
         let prefix = self.values(c, scan.bound);
         // The list is not written while it is read: a rule emits into `fresh`.
-        let list = self.list(c, scan.store);
-        let (len, found) = list.range(scan.order as usize, &prefix);
-        let arity = found.len().checked_div(len).unwrap_or(0);
-        let found = found.to_vec();
+        let (len, found) = self.list(c, scan.store).range(scan.order as usize, &prefix);
+        let (arity, found) = (found.len().checked_div(len).unwrap_or(0), found.to_vec());
         let regs = scan.free.start as usize..(scan.free.start + scan.free.len) as usize;
-        let owner = c.machine.owner[body as usize];
         for at in 0..len {
-            let tuple = &found[at * arity..(at + 1) * arity];
-            if !self.fuel.spend(1, owner) {
+            if !self.fuel.spend(1, c.machine.owner[body as usize]) {
                 return false;
             }
-            for (reg, &value) in c.machine.regs[regs.clone()].iter().zip(&tuple[prefix.len()..]) {
+            let values = &found[at * arity + prefix.len()..];
+            for (reg, &value) in c.machine.regs[regs.clone()].iter().zip(values) {
                 self.regs[usize::from(*reg)] = value;
             }
             if self.exec(c, body) {

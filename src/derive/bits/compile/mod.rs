@@ -12,6 +12,7 @@ mod deltas;
 mod modes;
 mod reactions;
 mod settle;
+mod solve;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
