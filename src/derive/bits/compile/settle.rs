@@ -20,7 +20,8 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn prune_and_settle(&mut self) -> Result<(), PlanError> {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Builtin(tuples) = &relation.role {
-                let key: Key = [-1].into_iter().chain(tuples.iter().flatten().copied()).collect();
+                let mut key = self.key_of(&[RelId(at as u16)]);
+                key.extend(tuples.iter().flatten());
                 let solved = self.memo.find(&key).unwrap_or_else(|| {
                     let mut tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
                     lists::sort(&mut tuples);
@@ -93,7 +94,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn live_rules(&self, rel: RelId, own: &[RelId]) -> Vec<LiveRule<'p>> {
         let mut live = Vec::new();
         for &id in &self.program.relation(rel).rules {
-            let rule = self.program.rule(id);
+            let rule = self.rules.rule(id);
             let mut body = Vec::new();
             let mut can_fire = true;
             for literal in &rule.body {

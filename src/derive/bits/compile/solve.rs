@@ -106,24 +106,24 @@ impl<'p, W: Word> Compiler<'p, W> {
         spent: &mut Spent,
     ) -> Result<Option<Vec<Vec<Tuple>>>, PlanError> {
         let mut plans = Vec::new();
-        let mut is_recursive = false;
         for (rel, dense) in relations.iter().zip(places) {
             for live in self.live[usize::from(rel.0)].clone() {
-                is_recursive |= relations_of(&live.body).iter().any(|it| relations.contains(it));
+                let again = relations_of(&live.body).iter().any(|it| relations.contains(it));
                 self.planner.begin(&live.types(), u32::from(live.rule.id.0));
                 self.planner.loops = FREE_LOOPS; // over the rounds
-                plans.push(self.planner.code.ops.len() as u32);
+                plans.push((self.planner.code.ops.len() as u32, again));
                 let goal = Goal::Rows { dense: dense.clone(), args: &live.rule.args };
                 let body = live.body.iter().map(|it| lit(it)).collect();
                 self.plan(body, &goal, live.rule.id)?;
             }
         }
         let mut assembler = Assembler::new(&self.planner.code, &[]);
-        let starts: Vec<u32> =
-            plans.iter().map(|&it| assembler.stretch(&[it])).collect::<Result<_, _>>()?;
+        for (plan, _) in &mut plans {
+            *plan = assembler.stretch(&[*plan])?;
+        }
         let machine = assembler.machine;
         self.lend(machine, |c, state| {
-            let done = rounds(c, state, &starts, is_recursive, spent);
+            let done = rounds(c, state, &plans, spent);
             done.then(|| places.iter().map(|it| tuples(state, it)).collect())
         })
     }
@@ -168,18 +168,19 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 }
 
-/// Runs the plans until nothing is new. False if that takes too long.
+/// Runs the plans until nothing is new: those that read what they add to, again and again. False if
+/// that takes too long.
 fn rounds<W: Word>(
     c: &Compiled<W>,
     state: &mut State<W>,
-    starts: &[u32],
-    is_recursive: bool,
+    plans: &[(u32, bool)],
     spent: &mut Spent,
 ) -> bool {
     let begun = state.fuel.used();
-    for _ in 0..ROUNDS {
+    let is_recursive = plans.iter().any(|it| it.1);
+    for round in 0..ROUNDS {
         let before = if is_recursive { state.rows.clone() } else { Vec::new() };
-        for &start in starts {
+        for &(start, _) in plans.iter().filter(|it| round == 0 || it.1) {
             let owner = c.machine.owner[start as usize];
             let used = state.fuel.used();
             if state.fuel.spend(1, owner) {
