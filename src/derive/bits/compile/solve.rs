@@ -203,14 +203,14 @@ fn tuples<W: Word>(state: &State<W>, dense: &Dense) -> Vec<Tuple> {
     let rows = &state.rows[dense.base as usize..(dense.base + dense.rows) as usize];
     let mut tuples = Vec::with_capacity(rows.iter().map(|it| it.count() as usize).sum());
     for (at, &row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
-        let keys = keys_of(dense, at);
+        let mut tuple = keys_of(dense, at);
+        tuple.extend((!dense.sizes.is_empty()).then_some(0));
         let mut row = row;
         while let Some(member) = row.pop() {
-            let mut tuple = keys.clone();
-            if !dense.sizes.is_empty() {
-                tuple.push(member as i64);
+            if let Some(last) = tuple.last_mut() {
+                *last = member as i64;
             }
-            tuples.push(tuple);
+            tuples.push(Tuple::from_slice(&tuple));
         }
     }
     tuples
