@@ -167,7 +167,8 @@ impl<W: Word> Layout<W> {
         (self.orders[at].len() - 1) as u32
     }
 
-    fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
+    /// Rows for a relation, if its columns are finite and the rows are not too many.
+    pub(super) fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
         let sizes: Option<Sizes> = program
             .relation(rel)
             .columns
@@ -242,14 +243,18 @@ impl<W: Word> Layout<W> {
             return None;
         }
         let strides = strides(&sizes);
-        self.statics.rows.resize(base + rows, W::default());
-        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples);
-        let table = &mut self.statics.rows[base..];
         let part = |tuple: &[i64], at: usize| tuple[kept[at]] as usize * strides[at] as usize;
-        match kept.len() {
-            1 => set_bits(table, tuples, target, |it| part(it, 0)),
-            2 => set_bits(table, tuples, target, |it| part(it, 0) + part(it, 1)),
-            n => set_bits(table, tuples, target, |it| (0..n).map(|at| part(it, at)).sum()),
+        let make = |tuples: &[Tuple]| match kept.len() {
+            1 => bits(rows, tuples, target, |it| part(it, 0)),
+            2 => bits(rows, tuples, target, |it| part(it, 0) + part(it, 1)),
+            n => bits(rows, tuples, target, |it| (0..n).map(|at| part(it, at)).sum()),
+        };
+        match &self.known[usize::from(rel.0)] {
+            Some(known) => {
+                let table = known.table((target, mask, rows), make);
+                self.statics.rows.extend_from_slice(&table);
+            }
+            None => self.statics.rows.resize(base + rows, W::default()),
         }
         let dense = Dense {
             space: Space::Static,
@@ -330,17 +335,19 @@ impl<W: Word> Layout<W> {
     }
 }
 
-/// Sets the bit of one column of each tuple, in the row that its other columns say.
-fn set_bits<W: Word>(
-    table: &mut [W],
+/// Rows with the bit of one column of each tuple, in the row that its other columns say.
+fn bits<W: Word>(
+    rows: usize,
     tuples: &[Tuple],
     target: usize,
     row: impl Fn(&[i64]) -> usize,
-) {
+) -> Vec<W> {
+    let mut table = vec![W::default(); rows];
     for tuple in tuples.iter().map(Tuple::as_slice) {
         let row = &mut table[row(tuple)];
         *row = row.or(W::one(tuple[target] as usize));
     }
+    table
 }
 
 /// The number of members of a finite type.

@@ -4,6 +4,7 @@
 //! what differs between them fits 64 bits they are sorted as numbers. Deliberately absent: what the
 //! tuples are for, and which orders are wanted.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::rows::Tuple;
@@ -77,32 +78,56 @@ impl Sparse {
     }
 }
 
-/// So many orders of a static are shared.
-const ORDERS: usize = 8;
+/// So many orders of a static are shared, and so many tables.
+const SHARED: usize = 8;
 
 /// The rows of a static, ascending, which programs share with the copies that they made.
 #[derive(Debug)]
 pub(super) struct Fixed {
     tuples: Vec<Tuple>,
     orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
+    tables: Mutex<Vec<(Slot, Arc<dyn Any + Send + Sync>)>>,
 }
+
+/// Which table of bit rows: the column of the bits, the columns of the rows, how many rows.
+pub(super) type Slot = (usize, u32, usize);
 
 impl Fixed {
     pub(super) fn new(tuples: Vec<Tuple>) -> Self {
-        Self { tuples, orders: Mutex::default() }
+        Self { tuples, orders: Mutex::default(), tables: Mutex::default() }
     }
 
     pub(super) fn tuples(&self) -> &[Tuple] {
         &self.tuples
     }
 
+    /// A table of rows of one width, made if nobody has asked for it before.
+    pub(super) fn table<W: Send + Sync + 'static>(
+        &self,
+        slot: Slot,
+        make: impl FnOnce(&[Tuple]) -> Vec<W>,
+    ) -> Arc<Vec<W>> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, known) in tables.iter().filter(|it| it.0 == slot) {
+            if let Ok(table) = Arc::clone(known).downcast::<Vec<W>>() {
+                return table;
+            }
+        }
+        let table = Arc::new(make(&self.tuples));
+        if tables.len() < SHARED {
+            tables.push((slot, Arc::clone(&table) as Arc<dyn Any + Send + Sync>));
+        }
+        table
+    }
+
+    /// A copy of the rows with their columns in another order.
     pub(super) fn in_order(&self, order: &[u8]) -> Arc<Sorted> {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = orders.iter().find(|it| it.0 == order) {
             return Arc::clone(known);
         }
         let sorted = Arc::new(reordered(&self.tuples, order));
-        if orders.len() < ORDERS {
+        if orders.len() < SHARED {
             orders.push((order.to_vec(), Arc::clone(&sorted)));
         }
         sorted

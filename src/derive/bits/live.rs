@@ -220,12 +220,11 @@ impl<W: Word> Live<W> {
     fn check_all(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense) {
         let last = i64::from(dense.sizes.last().copied().unwrap_or(1));
         for row in 0..dense.rows as usize {
-            let keys = keys_of(dense, row);
+            let mut tuple = keys_of(dense, row);
+            let keys = tuple.len();
             for member in 0..last {
-                let mut tuple = keys.clone();
-                if !dense.sizes.is_empty() {
-                    tuple.push(member);
-                }
+                tuple.truncate(keys);
+                tuple.extend((!dense.sizes.is_empty()).then_some(member));
                 self.check_tuple(c, rel, dense, &tuple);
             }
         }
@@ -722,8 +721,8 @@ fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
     }
 }
 
-/// The key values of a row by its number.
-fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
+/// The key values of a row by its number, counted from the relation's first.
+pub(super) fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
     dense
         .strides
         .iter()

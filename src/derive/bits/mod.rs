@@ -17,6 +17,7 @@ mod planner;
 mod compile;
 mod read;
 mod run;
+mod scan;
 mod effects;
 mod general;
 mod live;

@@ -12,6 +12,7 @@ mod deltas;
 mod modes;
 mod reactions;
 mod settle;
+mod solve;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -27,6 +28,7 @@ use super::assemble::Assembler;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
+use super::inline::Rules;
 use super::layout::{Layout, Statics, Store, size};
 use super::lists::{Fixed, Sparse};
 use super::machine::{Entry, Machine, Turn};
@@ -173,10 +175,12 @@ pub(super) fn compile<W: Word>(
     schedule: &Schedule,
     memo: Memo,
 ) -> Result<Compiled<W>, PlanError> {
-    let shared = super::inline::inlined(&program);
+    let shared = program.as_ref();
+    let rules = super::inline::inlined(shared);
     let mut compiler = Compiler {
-        program: &shared,
-        planner: Planner::<W>::new(&shared),
+        program: shared,
+        rules: &rules,
+        planner: Planner::<W>::new(shared),
         modes: vec![Mode::Given; shared.relations.len()],
         live: vec![Vec::new(); shared.relations.len()],
         volatile: vec![false; shared.relations.len()],
@@ -284,6 +288,8 @@ pub(super) fn compile<W: Word>(
 
 struct Compiler<'p, W> {
     program: &'p Program,
+    /// Its rules, as they are planned.
+    rules: &'p Rules<'p>,
     planner: Planner<'p, W>,
     modes: Vec<Mode>,
     /// For each relation, the rules that can fire, with the literals that can fail.
