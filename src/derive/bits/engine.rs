@@ -13,6 +13,7 @@ use super::super::budget::Resource;
 use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::Store;
+use super::lists::Fixed;
 use super::live::{EngineMark, Live, row_of};
 use super::word::Word;
 
@@ -150,7 +151,7 @@ impl<W: Word> Evaluator for Engine<W> {
                 return self.live.function_tuples(&self.c, rel, pattern, f);
             }
             Store::Static => {
-                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice)
+                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples)
             }
             Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],

@@ -12,9 +12,9 @@ use super::super::rows::Tuple;
 use super::assemble::Assembler;
 use super::code::StoreId;
 use super::compile::{Compiled, refill};
+use super::lists;
 use super::planner::PlanError;
 use super::run::State;
-use super::sort;
 use super::word::Word;
 
 /// One relation of the stratum: all its tuples, and those of the last round.
@@ -141,7 +141,7 @@ pub(super) fn solve<W: Word>(
             let mut new = std::mem::take(&mut state.fresh[member.full as usize]);
             match seen.get_mut(at) {
                 Some(seen) => new.retain(|it| seen.insert(it)),
-                None => sort::sort(&mut new),
+                None => lists::sort(&mut new),
             }
             grown |= !new.is_empty();
             let [full, delta] = reads[at];
@@ -163,6 +163,6 @@ pub(super) fn solve<W: Word>(
             break;
         }
     }
-    found.iter_mut().for_each(sort::sort);
+    found.iter_mut().for_each(lists::sort);
     found
 }

@@ -5,36 +5,61 @@
 //! readers one more row in an AND instead of a table. It can still be read by itself. The datafrog
 //! evaluator knows nothing of this.
 
-use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, Term, Var, VarId};
+use std::borrow::Cow;
+
+use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, RuleId, Term, Var, VarId};
 
 /// Bodies longer than this are not made.
 const MAX_BODY: usize = 24;
 
-/// The program with such relations replaced in the bodies of rules.
-pub(super) fn inlined(program: &Program) -> Program {
-    let mut result = program.clone();
+/// The rules of a program, by number.
+#[derive(Debug)]
+pub(super) struct Rules<'p> {
+    program: &'p Program,
+    rules: Vec<Cow<'p, Rule>>,
+}
+
+impl Rules<'_> {
+    pub(super) fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[usize::from(id.0)]
+    }
+}
+
+/// The rules of the program with such relations replaced in their bodies.
+pub(super) fn inlined(program: &Program) -> Rules<'_> {
+    let rules = program.rules.iter().map(Cow::Borrowed).collect();
+    let mut result = Rules { program, rules };
     // Lower strata first, so that an inlined body has been served itself.
     for stratum in &program.strata {
         for &rel in &stratum.relations {
             for &id in &program.relation(rel).rules {
-                let rule = substituted(&result, result.rule(id));
-                result.rules[usize::from(id.0)] = rule;
+                if let Some(rule) = substituted(&result, result.rule(id)) {
+                    result.rules[usize::from(id.0)] = Cow::Owned(rule);
+                }
             }
         }
     }
     result
 }
 
-fn substituted(program: &Program, rule: &Rule) -> Rule {
+/// The rule with what it reads replaced; none if there is nothing to replace.
+fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
+    let narrows = |literal: &Literal| match literal {
+        Literal::Atom(atom) => !atom.negated && narrowing(rules, atom.rel).is_some(),
+        _ => false,
+    };
+    if !rule.body.iter().any(narrows) {
+        return None;
+    }
     let mut rule = rule.clone();
     let body = std::mem::take(&mut rule.body);
     for literal in body {
         match &literal {
             Literal::Atom(atom) if !atom.negated && atom.rel != rule.head => {
-                match narrowing(program, atom.rel) {
+                match narrowing(rules, atom.rel) {
                     // A chain of such relations could double the body at every step.
                     Some(inner) if rule.body.len() + inner.body.len() <= MAX_BODY => {
-                        replace(program, &mut rule, atom, inner)
+                        replace(rules.program, &mut rule, atom, inner)
                     }
                     _ => rule.body.push(literal),
                 }
@@ -42,14 +67,14 @@ fn substituted(program: &Program, rule: &Rule) -> Rule {
             _ => rule.body.push(literal),
         }
     }
-    rule
+    Some(rule)
 }
 
 /// The relation's only rule, if its body is atoms over the head's variables.
-fn narrowing(program: &Program, rel: RelId) -> Option<&Rule> {
-    let relation = program.relation(rel);
+fn narrowing<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
+    let relation = rules.program.relation(rel);
     let [only] = relation.rules.as_slice() else { return None };
-    let rule = program.rule(*only);
+    let rule = rules.rule(*only);
     let mut heads: Vec<Term> = rule.args.clone();
     heads.sort_by_key(|it| if let Term::Var(var) = it { var.0 } else { u16::MAX });
     heads.dedup();

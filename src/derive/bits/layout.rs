@@ -14,7 +14,7 @@ use crate::rules::{Input, Program, RelId, Type};
 use super::super::budget::BIT_ROWS;
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
-use super::sort;
+use super::lists::{Fixed, Sparse};
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.
@@ -58,62 +58,6 @@ pub(super) enum Store {
     Sparse(StoreId),
 }
 
-/// A sorted list of tuples, with copies sorted by each of its column orders.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Sparse {
-    /// Statics are at hand elsewhere: theirs is empty.
-    pub(super) tuples: Vec<Tuple>,
-    pub(super) sorted: Vec<Sorted>,
-}
-
-/// Tuples in the order of their columns, values side by side.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Sorted {
-    pub(super) arity: usize,
-    pub(super) len: usize,
-    pub(super) values: Vec<i64>,
-}
-
-impl Sorted {
-    fn tuple(&self, at: usize) -> &[i64] {
-        &self.values[at * self.arity..(at + 1) * self.arity]
-    }
-
-    /// How many tuples there are from the start on of which this holds.
-    fn while_so(&self, from: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
-        let (mut low, mut high) = (from, self.len);
-        while low < high {
-            let middle = low.midpoint(high);
-            match holds(self.tuple(middle)) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
-    }
-
-    /// The tuples that begin with the prefix: how many, and their values.
-    pub(super) fn range(&self, prefix: &[i64]) -> (usize, &[i64]) {
-        let start = self.while_so(0, |it| &it[..prefix.len()] < prefix);
-        let end = self.while_so(start, |it| &it[..prefix.len()] == prefix);
-        (end - start, &self.values[start * self.arity..end * self.arity])
-    }
-}
-
-impl Sparse {
-    /// Takes the tuples in and sorts them by each of the orders.
-    pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
-        sort::sort(&mut tuples);
-        self.sorted = orders.iter().map(|it| sort::reordered(&tuples, it)).collect();
-        self.tuples = tuples;
-    }
-
-    /// The tuples of one order that begin with the prefix: how many, and their values.
-    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> (usize, &[i64]) {
-        self.sorted.get(order).map_or((0, &[]), |it| it.range(prefix))
-    }
-}
-
 /// The shared tables of statics.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Statics<W> {
@@ -130,7 +74,7 @@ pub(super) const NONE: i64 = i64::MIN;
 pub(super) struct Layout<W> {
     pub(super) stores: Vec<Store>,
     /// The tuples of statics, by relation.
-    pub(super) known: Vec<Option<Arc<Vec<Tuple>>>>,
+    pub(super) known: Vec<Option<Arc<Fixed>>>,
     pub(super) statics: Statics<W>,
     pub(super) kept_rows: u32,
     pub(super) kept_funs: u32,
@@ -217,14 +161,14 @@ impl<W: Word> Layout<W> {
             return known as u32;
         }
         if let Some((&rel, _)) = self.static_sparse.iter().find(|it| *it.1 == store) {
-            let sorted = sort::reordered(self.known_tuples(rel), &order);
-            self.statics.sparse[at].sorted.push(sorted);
+            self.add_order(rel, store, &order);
         }
         self.orders[at].push(order);
         (self.orders[at].len() - 1) as u32
     }
 
-    fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
+    /// Rows for a relation, if its columns are finite and the rows are not too many.
+    pub(super) fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
         let sizes: Option<Sizes> = program
             .relation(rel)
             .columns
@@ -255,13 +199,13 @@ impl<W: Word> Layout<W> {
     }
 
     /// Settles a relation that is known at load. The tuples ascend.
-    pub(super) fn set_known(&mut self, rel: RelId, tuples: Arc<Vec<Tuple>>) {
-        self.known[usize::from(rel.0)] = Some(tuples);
+    pub(super) fn set_known(&mut self, rel: RelId, rows: Arc<Fixed>) {
+        self.known[usize::from(rel.0)] = Some(rows);
         self.stores[usize::from(rel.0)] = Store::Static;
     }
 
     pub(super) fn known_tuples(&self, rel: RelId) -> &[Tuple] {
-        self.known[usize::from(rel.0)].as_deref().map_or(&[], Vec::as_slice)
+        self.known[usize::from(rel.0)].as_deref().map_or(&[], Fixed::tuples)
     }
 
     /// Forgets the tables that plans have asked for so far, but not what is known.
@@ -299,13 +243,18 @@ impl<W: Word> Layout<W> {
             return None;
         }
         let strides = strides(&sizes);
-        self.statics.rows.resize(base + rows, W::default());
-        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice);
-        for tuple in tuples {
-            let at: usize =
-                kept.iter().zip(&strides).map(|(&it, &by)| tuple[it] as usize * by as usize).sum();
-            let row = &mut self.statics.rows[base + at];
-            *row = row.or(W::one(tuple[target] as usize));
+        let part = |tuple: &[i64], at: usize| tuple[kept[at]] as usize * strides[at] as usize;
+        let make = |tuples: &[Tuple]| match kept.len() {
+            1 => bits(rows, tuples, target, |it| part(it, 0)),
+            2 => bits(rows, tuples, target, |it| part(it, 0) + part(it, 1)),
+            n => bits(rows, tuples, target, |it| (0..n).map(|at| part(it, at)).sum()),
+        };
+        match &self.known[usize::from(rel.0)] {
+            Some(known) => {
+                let table = known.table((target, mask, rows), make);
+                self.statics.rows.extend_from_slice(&table);
+            }
+            None => self.statics.rows.resize(base + rows, W::default()),
         }
         let dense = Dense {
             space: Space::Static,
@@ -336,7 +285,7 @@ impl<W: Word> Layout<W> {
         }
         let strides = strides(&sizes);
         self.statics.funs.resize(base + rows, NONE);
-        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Vec::as_slice);
+        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples);
         for tuple in tuples {
             let at: usize =
                 tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();
@@ -360,10 +309,16 @@ impl<W: Word> Layout<W> {
             return known;
         }
         let id = self.new_sparse(program.relation(rel).columns.len(), true);
-        let sorted = sort::reordered(self.known_tuples(rel), &self.orders[id as usize][0]);
-        self.statics.sparse[id as usize].sorted.push(sorted);
+        let order = self.orders[id as usize][0].clone();
+        self.add_order(rel, id, &order);
         self.static_sparse.insert(rel, id);
         id
+    }
+
+    fn add_order(&mut self, rel: RelId, store: StoreId, order: &[u8]) {
+        if let Some(rows) = &self.known[usize::from(rel.0)] {
+            self.statics.sparse[store as usize].sorted.push(rows.in_order(order));
+        }
     }
 
     /// Rows from the last column to the first of a maintained relation: which blocks have the
@@ -378,6 +333,21 @@ impl<W: Word> Layout<W> {
         self.indexes.insert(rel, base);
         Some(base)
     }
+}
+
+/// Rows with the bit of one column of each tuple, in the row that its other columns say.
+fn bits<W: Word>(
+    rows: usize,
+    tuples: &[Tuple],
+    target: usize,
+    row: impl Fn(&[i64]) -> usize,
+) -> Vec<W> {
+    let mut table = vec![W::default(); rows];
+    for tuple in tuples.iter().map(Tuple::as_slice) {
+        let row = &mut table[row(tuple)];
+        *row = row.or(W::one(tuple[target] as usize));
+    }
+    table
 }
 
 /// The number of members of a finite type.

@@ -220,12 +220,11 @@ impl<W: Word> Live<W> {
     fn check_all(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense) {
         let last = i64::from(dense.sizes.last().copied().unwrap_or(1));
         for row in 0..dense.rows as usize {
-            let keys = keys_of(dense, row);
+            let mut tuple = keys_of(dense, row);
+            let keys = tuple.len();
             for member in 0..last {
-                let mut tuple = keys.clone();
-                if !dense.sizes.is_empty() {
-                    tuple.push(member);
-                }
+                tuple.truncate(keys);
+                tuple.extend((!dense.sizes.is_empty()).then_some(member));
                 self.check_tuple(c, rel, dense, &tuple);
             }
         }
@@ -385,6 +384,9 @@ impl<W: Word> Live<W> {
 
     /// Makes a relation readable.
     pub(super) fn make_ready(&mut self, c: &Compiled<W>, rel: RelId) {
+        if matches!(c.stores[usize::from(rel.0)], Store::Static) {
+            return; // whatever the facts are
+        }
         self.catch_up(c);
         if c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
             return;
@@ -659,7 +661,7 @@ impl<W: Word> Live<W> {
             .lists
             .iter()
             .map(|it| {
-                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.values.len() * 8).sum::<usize>()
+                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.heap_bytes()).sum::<usize>()
             })
             .sum();
         rows * size_of::<W>()
@@ -719,8 +721,8 @@ fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
     }
 }
 
-/// The key values of a row by its number.
-fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
+/// The key values of a row by its number, counted from the relation's first.
+pub(super) fn keys_of(dense: &Dense, mut at: usize) -> Tuple {
     dense
         .strides
         .iter()

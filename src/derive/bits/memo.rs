@@ -14,6 +14,7 @@ use crate::rules::{Atom, Expr, Literal, Program, RelId, Term};
 
 use super::super::rows::Tuple;
 use super::layout::size;
+use super::lists::Fixed;
 
 /// When so many tuples are remembered (a word of a key counts as one, too), all are forgotten.
 const TUPLES: usize = 1 << 18;
@@ -26,7 +27,7 @@ pub(super) type Key = Vec<i64>;
 pub(super) struct Solved {
     /// Names the rows in the keys of strata that read them, one relation after the other.
     pub(super) first_id: i64,
-    pub(super) rows: Vec<Arc<Vec<Tuple>>>,
+    pub(super) rows: Vec<Arc<Fixed>>,
     /// Steps that it took, in their order, with the rule: numbered through the rules of the stratum.
     pub(super) spent: Vec<(usize, i64)>,
 }
@@ -60,7 +61,7 @@ impl Memo {
         let first_id = known.next_id;
         known.next_id += rows.len() as i64;
         let size = key.len() + rows.iter().map(Vec::len).sum::<usize>();
-        let rows = rows.into_iter().map(Arc::new).collect();
+        let rows = rows.into_iter().map(|it| Arc::new(Fixed::new(it))).collect();
         let solved = Arc::new(Solved { first_id, rows, spent });
         if known.tuples + size > TUPLES {
             known.strata.clear();

@@ -5,7 +5,8 @@
 use super::code::{ExprId, ExprNode, REGS, Reg, RegList, Space};
 use super::compile::Compiled;
 use super::fuel::Fuel;
-use super::layout::{NONE, Sparse};
+use super::layout::NONE;
+use super::lists::Sparse;
 use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
 use super::planner::GIVEN;
 use super::word::Word;
@@ -119,19 +120,11 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
+    pub(super) fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
         c.machine.regs[list.start as usize..(list.start + list.len) as usize]
             .iter()
             .map(|&it| self.reg(it))
             .collect()
-    }
-
-    fn list<'a>(&'a self, c: &'a Compiled<W>, store: u32) -> &'a Sparse {
-        if c.list_is_static[store as usize] {
-            &c.statics.sparse[store as usize]
-        } else {
-            &self.lists[store as usize]
-        }
     }
 
     /// Runs a stretch. True when a `Found` stopped it.
@@ -638,13 +631,6 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    fn scan_hits(&self, c: &Compiled<W>, scan: u32) -> bool {
-        let scan = &c.machine.scans[scan as usize];
-        let prefix = self.values(c, scan.bound);
-        self.list(c, scan.store).range(scan.order as usize, &prefix).0 > 0
-    }
-
-    #[inline(never)]
     fn emit_tuple(&mut self, c: &Compiled<W>, pc: usize, store: u32, values: u32) {
         if !self.has_room(c, pc, self.fresh[store as usize].len()) {
             return;
@@ -730,32 +716,6 @@ impl<W: Word> State<W> {
             self.regs[usize::from(reg)] = member as i64;
             self.exec(c, body);
         }
-    }
-
-    #[inline(never)]
-    fn scan(&mut self, c: &Compiled<W>, scan: u32, body: u32) -> bool {
-        let scan = c.machine.scans[scan as usize];
-        let prefix = self.values(c, scan.bound);
-        // The list is not written while it is read: a rule emits into `fresh`.
-        let list = self.list(c, scan.store);
-        let (len, found) = list.range(scan.order as usize, &prefix);
-        let arity = found.len().checked_div(len).unwrap_or(0);
-        let found = found.to_vec();
-        let regs = scan.free.start as usize..(scan.free.start + scan.free.len) as usize;
-        let owner = c.machine.owner[body as usize];
-        for at in 0..len {
-            let tuple = &found[at * arity..(at + 1) * arity];
-            if !self.fuel.spend(1, owner) {
-                return false;
-            }
-            for (reg, &value) in c.machine.regs[regs.clone()].iter().zip(&tuple[prefix.len()..]) {
-                self.regs[usize::from(*reg)] = value;
-            }
-            if self.exec(c, body) {
-                return true;
-            }
-        }
-        false
     }
 
     #[inline(never)]

@@ -12,6 +12,7 @@ mod deltas;
 mod modes;
 mod reactions;
 mod settle;
+mod solve;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -27,7 +28,9 @@ use super::assemble::Assembler;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
-use super::layout::{Layout, Sparse, Statics, Store, size};
+use super::inline::Rules;
+use super::layout::{Layout, Statics, Store, size};
+use super::lists::{Fixed, Sparse};
 use super::machine::{Entry, Machine, Turn};
 use super::memo::Memo;
 use super::native::Native;
@@ -129,7 +132,7 @@ pub(super) struct Compiled<W> {
     pub(super) program: Arc<Program>,
     pub(super) code: Code,
     pub(super) statics: Statics<W>,
-    pub(super) known: Vec<Option<Arc<Vec<Tuple>>>>,
+    pub(super) known: Vec<Option<Arc<Fixed>>>,
     pub(super) stores: Vec<Store>,
     pub(super) modes: Vec<Mode>,
     pub(super) readers: Vec<Readers>,
@@ -172,10 +175,12 @@ pub(super) fn compile<W: Word>(
     schedule: &Schedule,
     memo: Memo,
 ) -> Result<Compiled<W>, PlanError> {
-    let shared = super::inline::inlined(&program);
+    let shared = program.as_ref();
+    let rules = super::inline::inlined(shared);
     let mut compiler = Compiler {
-        program: &shared,
-        planner: Planner::<W>::new(&shared),
+        program: shared,
+        rules: &rules,
+        planner: Planner::<W>::new(shared),
         modes: vec![Mode::Given; shared.relations.len()],
         live: vec![Vec::new(); shared.relations.len()],
         volatile: vec![false; shared.relations.len()],
@@ -283,6 +288,8 @@ pub(super) fn compile<W: Word>(
 
 struct Compiler<'p, W> {
     program: &'p Program,
+    /// Its rules, as they are planned.
+    rules: &'p Rules<'p>,
     planner: Planner<'p, W>,
     modes: Vec<Mode>,
     /// For each relation, the rules that can fire, with the literals that can fail.

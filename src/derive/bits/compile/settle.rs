@@ -1,4 +1,4 @@
-//! What is empty or known at load, and the general fixpoints.
+//! What is empty or known at load, and plans of the general fixpoint.
 
 use std::sync::Arc;
 
@@ -6,26 +6,25 @@ use crate::rules::{Literal, RelId, Role};
 
 use super::super::super::budget::{Exhausted, ROWS, Resource};
 use super::super::super::rows::{Tuple, two_of_a_key};
-use super::super::assemble::Assembler;
 use super::super::code::StoreId;
-use super::super::general::{self, SPACE, Spent, Variant};
+use super::super::general::{self, SPACE, Variant};
 use super::super::layout::{Store, size};
+use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
 use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, PlanError, lit};
-use super::super::run::State;
-use super::super::sort;
 use super::super::word::Word;
-use super::{Compiled, Compiler, LiveRule, ground_fact, relations_of};
+use super::{Compiler, LiveRule, ground_fact, relations_of};
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// Drops what can never hold, and computes what statics alone decide.
     pub(super) fn prune_and_settle(&mut self) -> Result<(), PlanError> {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Builtin(tuples) = &relation.role {
-                let key: Key = [-1].into_iter().chain(tuples.iter().flatten().copied()).collect();
+                let mut key = self.key_of(&[RelId(at as u16)]);
+                key.extend(tuples.iter().flatten());
                 let solved = self.memo.find(&key).unwrap_or_else(|| {
                     let mut tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
-                    sort::sort(&mut tuples);
+                    lists::sort(&mut tuples);
                     self.memo.keep(key, vec![tuples], Vec::new())
                 });
                 self.settle(&[RelId(at as u16)], &solved)?;
@@ -54,7 +53,7 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// Plans from here on share nothing with those before: what a stratum of statics may ask for
     /// must not depend on whether those before it were computed or remembered.
-    fn start_plans(&mut self) {
+    pub(super) fn start_plans(&mut self) {
         self.planner.code = Code::new();
         self.planner.layout.drop_tables();
     }
@@ -67,7 +66,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    fn settle_one(&mut self, rel: RelId, tuples: Arc<Vec<Tuple>>) -> Result<(), PlanError> {
+    fn settle_one(&mut self, rel: RelId, tuples: Arc<Fixed>) -> Result<(), PlanError> {
         self.planner.layout.set_known(rel, tuples);
         let tuples = self.planner.layout.known_tuples(rel);
         self.planner.estimates[usize::from(rel.0)] = tuples.len() as f64;
@@ -95,7 +94,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn live_rules(&self, rel: RelId, own: &[RelId]) -> Vec<LiveRule<'p>> {
         let mut live = Vec::new();
         for &id in &self.program.relation(rel).rules {
-            let rule = self.program.rule(id);
+            let rule = self.rules.rule(id);
             let mut body = Vec::new();
             let mut can_fire = true;
             for literal in &rule.body {
@@ -124,32 +123,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         relations_of(body).iter().all(|it| own.contains(it) || self.known(*it))
     }
 
-    /// The rows of a stratum that depends on statics alone: as remembered, or computed.
-    fn solve_static(&mut self, relations: &[RelId]) -> Result<Arc<Solved>, PlanError> {
-        let key = self.key_of(relations);
-        let rules = || relations.iter().flat_map(|it| &self.live[usize::from(it.0)]);
-        let owners: Vec<u32> = rules().map(|it| u32::from(it.rule.id.0)).collect();
-        if let Some(solved) = self.memo.find(&key) {
-            for &(rule, steps) in &solved.spent {
-                self.fuel.spend(steps, owners[rule]);
-            }
-            self.check_fuel()?;
-            return Ok(solved);
-        }
-        let mut spent = Spent::new();
-        let rows = match self.ground(relations) {
-            Some(facts) => facts,
-            None => self.compute_static(relations, &mut spent)?,
-        };
-        let numbered = spent
-            .into_iter()
-            .filter_map(|(owner, steps)| Some((owners.iter().position(|it| *it == owner)?, steps)));
-        let numbered = numbered.collect();
-        Ok(self.memo.keep(key, rows, numbered))
-    }
-
     /// All that the rows of the stratum depend on.
-    fn key_of(&self, relations: &[RelId]) -> Key {
+    pub(super) fn key_of(&self, relations: &[RelId]) -> Key {
         let (program, ids, key) = (self.program, self.ids.as_slice(), vec![W::WIDTH as i64]);
         let mut writer = Writer { program, own: relations, ids, key };
         writer.number(relations.len());
@@ -167,51 +142,21 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// The rows of a stratum that is nothing but facts.
-    fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
+    pub(super) fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
         let facts = |rel: &RelId| -> Option<Vec<Tuple>> {
             let mut facts =
                 self.live[usize::from(rel.0)].iter().map(ground_fact).collect::<Option<_>>()?;
-            sort::sort(&mut facts);
+            lists::sort(&mut facts);
             Some(facts)
         };
         relations.iter().map(facts).collect()
     }
 
-    fn check_fuel(&self) -> Result<(), PlanError> {
+    pub(super) fn check_fuel(&self) -> Result<(), PlanError> {
         match self.fuel.exhausted() {
             Some((resource, owner)) => Err(Exhausted::new(self.program, resource, owner).into()),
             None => Ok(()),
         }
-    }
-
-    fn compute_static(
-        &mut self,
-        relations: &[RelId],
-        spent: &mut Spent,
-    ) -> Result<Vec<Vec<Tuple>>, PlanError> {
-        self.start_plans();
-        let mut fixpoint = self.plan_fixpoint(relations)?;
-        let mut assembler = Assembler::new(&self.planner.code, &[]);
-        fixpoint.assemble(&mut assembler)?;
-        let machine = assembler.machine;
-        let layout = &mut self.planner.layout;
-        // Lent to the machine for the run, not copied.
-        let mut probe = Compiled::bare(self.program);
-        probe.machine = machine;
-        probe.code = std::mem::take(&mut self.planner.code);
-        probe.statics = std::mem::take(&mut layout.statics);
-        probe.orders = std::mem::take(&mut layout.orders);
-        probe.list_is_static = std::mem::take(&mut layout.sparse_static);
-        let mut state = State::new(&probe);
-        std::mem::swap(&mut state.fuel, &mut self.fuel);
-        let rows = general::solve(&probe, &mut state, &fixpoint, spent);
-        std::mem::swap(&mut state.fuel, &mut self.fuel);
-        layout.statics = probe.statics;
-        layout.orders = probe.orders;
-        layout.sparse_static = probe.list_is_static;
-        self.planner.code = probe.code;
-        self.check_fuel()?;
-        Ok(rows)
     }
 
     /// Plans the semi-naive fixpoint of a stratum: every rule once, then once per recursive atom

@@ -1,0 +1,217 @@
+//! The rows of a stratum of statics: as remembered, by bit rows, or by the general fixpoint.
+//!
+//! By bit rows all rules run again until nothing is new. That repeats work, but boards take few
+//! rounds, and a round is ANDs of rows where lists would be built and sorted. Recursion that goes on
+//! for longer, and what has integers, is for lists. Deliberately absent: what statics there are
+//! (`settle`), and what they are remembered by (`memo`).
+
+use std::sync::Arc;
+
+use crate::rules::RelId;
+
+use super::super::super::budget::ROWS;
+use super::super::super::rows::Tuple;
+use super::super::assemble::Assembler;
+use super::super::code::Space;
+use super::super::general::{self, Spent};
+use super::super::layout::{Dense, Store};
+use super::super::live::keys_of;
+use super::super::machine::Machine;
+use super::super::memo::Solved;
+use super::super::planner::{FREE_LOOPS, Goal, PlanError, lit};
+use super::super::run::State;
+use super::super::word::Word;
+use super::{Compiled, Compiler, relations_of};
+
+/// Rounds that rows may take, and steps.
+const ROUNDS: usize = 16;
+const STEPS: i64 = 1 << 18;
+/// Rows of one relation.
+const LARGEST: u32 = 1 << 13;
+/// Columns that a row's address can have, and the row itself.
+const COLUMNS: usize = 5;
+
+impl<'p, W: Word> Compiler<'p, W> {
+    /// The rows of a stratum that depends on statics alone.
+    pub(super) fn solve_static(&mut self, relations: &[RelId]) -> Result<Arc<Solved>, PlanError> {
+        let key = self.key_of(relations);
+        let rules = || relations.iter().flat_map(|it| &self.live[usize::from(it.0)]);
+        let owners: Vec<u32> = rules().map(|it| u32::from(it.rule.id.0)).collect();
+        if let Some(solved) = self.memo.find(&key) {
+            for &(rule, steps) in &solved.spent {
+                self.fuel.spend(steps, owners[rule]);
+            }
+            self.check_fuel()?;
+            return Ok(solved);
+        }
+        let mut spent = Spent::new();
+        let rows = match self.ground(relations) {
+            Some(facts) => facts,
+            None => match self.solve_by_rows(relations, &mut spent)? {
+                Some(rows) => rows,
+                None => self.solve_by_lists(relations, &mut spent)?,
+            },
+        };
+        let numbered = spent
+            .into_iter()
+            .filter_map(|(owner, steps)| Some((owners.iter().position(|it| *it == owner)?, steps)));
+        let numbered = numbered.collect();
+        Ok(self.memo.keep(key, rows, numbered))
+    }
+
+    /// None if the stratum is not for rows.
+    fn solve_by_rows(
+        &mut self,
+        relations: &[RelId],
+        spent: &mut Spent,
+    ) -> Result<Option<Vec<Vec<Tuple>>>, PlanError> {
+        self.start_plans();
+        let before = self.planner.layout.kept_rows;
+        let places = self.place_rows(relations);
+        let found = match &places {
+            Some(places) => self.run_rows(relations, places, spent),
+            None => Ok(None),
+        };
+        self.planner.layout.kept_rows = before;
+        for &rel in relations {
+            self.planner.layout.stores[usize::from(rel.0)] = Store::Nowhere;
+        }
+        found
+    }
+
+    /// Rows for each relation, if all have few enough.
+    fn place_rows(&mut self, relations: &[RelId]) -> Option<Vec<Dense>> {
+        let mut places = Vec::new();
+        for &rel in relations {
+            let dense = self.planner.layout.dense(self.program, rel, Space::Kept)?;
+            let last = dense.sizes.last().map_or(1, |it| *it as usize);
+            let fits = dense.rows <= LARGEST
+                && dense.rows as usize * last <= ROWS
+                && dense.sizes.len() <= COLUMNS;
+            if !fits {
+                return None;
+            }
+            // The rules of the stratum read it while it grows.
+            self.planner.layout.stores[usize::from(rel.0)] = Store::Dense(dense.clone());
+            self.planner.estimates[usize::from(rel.0)] = 64.0;
+            places.push(dense);
+        }
+        Some(places)
+    }
+
+    fn run_rows(
+        &mut self,
+        relations: &[RelId],
+        places: &[Dense],
+        spent: &mut Spent,
+    ) -> Result<Option<Vec<Vec<Tuple>>>, PlanError> {
+        let mut plans = Vec::new();
+        for (rel, dense) in relations.iter().zip(places) {
+            for live in self.live[usize::from(rel.0)].clone() {
+                let again = relations_of(&live.body).iter().any(|it| relations.contains(it));
+                self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+                self.planner.loops = FREE_LOOPS; // over the rounds
+                plans.push((self.planner.code.ops.len() as u32, again));
+                let goal = Goal::Rows { dense: dense.clone(), args: &live.rule.args };
+                let body = live.body.iter().map(|it| lit(it)).collect();
+                self.plan(body, &goal, live.rule.id)?;
+            }
+        }
+        let mut assembler = Assembler::new(&self.planner.code, &[]);
+        for (plan, _) in &mut plans {
+            *plan = assembler.stretch(&[*plan])?;
+        }
+        let machine = assembler.machine;
+        self.lend(machine, |c, state| {
+            let done = rounds(c, state, &plans, spent);
+            done.then(|| places.iter().map(|it| tuples(state, it)).collect())
+        })
+    }
+
+    fn solve_by_lists(
+        &mut self,
+        relations: &[RelId],
+        spent: &mut Spent,
+    ) -> Result<Vec<Vec<Tuple>>, PlanError> {
+        self.start_plans();
+        let mut fixpoint = self.plan_fixpoint(relations)?;
+        let mut assembler = Assembler::new(&self.planner.code, &[]);
+        fixpoint.assemble(&mut assembler)?;
+        let machine = assembler.machine;
+        self.lend(machine, |c, state| general::solve(c, state, &fixpoint, spent))
+    }
+
+    /// Lends all that there is so far to a machine that runs plans of statics, and takes it back.
+    fn lend<R>(
+        &mut self,
+        machine: Machine,
+        run: impl FnOnce(&Compiled<W>, &mut State<W>) -> R,
+    ) -> Result<R, PlanError> {
+        let layout = &mut self.planner.layout;
+        let mut probe = Compiled::bare(self.program);
+        probe.machine = machine;
+        probe.kept_rows = layout.kept_rows as usize;
+        probe.code = std::mem::take(&mut self.planner.code);
+        probe.statics = std::mem::take(&mut layout.statics);
+        probe.orders = std::mem::take(&mut layout.orders);
+        probe.list_is_static = std::mem::take(&mut layout.sparse_static);
+        let mut state = State::new(&probe);
+        std::mem::swap(&mut state.fuel, &mut self.fuel);
+        let result = run(&probe, &mut state);
+        std::mem::swap(&mut state.fuel, &mut self.fuel);
+        layout.statics = probe.statics;
+        layout.orders = probe.orders;
+        layout.sparse_static = probe.list_is_static;
+        self.planner.code = probe.code;
+        self.check_fuel()?;
+        Ok(result)
+    }
+}
+
+/// Runs the plans until nothing is new: those that read what they add to, again and again. False if
+/// that takes too long.
+fn rounds<W: Word>(
+    c: &Compiled<W>,
+    state: &mut State<W>,
+    plans: &[(u32, bool)],
+    spent: &mut Spent,
+) -> bool {
+    let begun = state.fuel.used();
+    let is_recursive = plans.iter().any(|it| it.1);
+    for round in 0..ROUNDS {
+        let before = if is_recursive { state.rows.clone() } else { Vec::new() };
+        for &(start, _) in plans.iter().filter(|it| round == 0 || it.1) {
+            let owner = c.machine.owner[start as usize];
+            let used = state.fuel.used();
+            if state.fuel.spend(1, owner) {
+                state.exec(c, start);
+            }
+            spent.push((owner, state.fuel.used() - used));
+        }
+        if !is_recursive || state.fuel.is_out() || state.rows == before {
+            return true;
+        }
+        if state.fuel.used() - begun > STEPS {
+            return false;
+        }
+    }
+    false
+}
+
+/// The tuples of a relation's rows, ascending.
+fn tuples<W: Word>(state: &State<W>, dense: &Dense) -> Vec<Tuple> {
+    let rows = &state.rows[dense.base as usize..(dense.base + dense.rows) as usize];
+    let mut tuples = Vec::with_capacity(rows.iter().map(|it| it.count() as usize).sum());
+    for (at, &row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+        let mut tuple = keys_of(dense, at);
+        tuple.extend((!dense.sizes.is_empty()).then_some(0));
+        let mut row = row;
+        while let Some(member) = row.pop() {
+            if let Some(last) = tuple.last_mut() {
+                *last = member as i64;
+            }
+            tuples.push(Tuple::from_slice(&tuple));
+        }
+    }
+    tuples
+}

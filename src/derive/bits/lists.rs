@@ -1,0 +1,259 @@
+//! Lists of tuples: sorted by their columns in several orders, and read by what they begin with.
+//!
+//! Statics are thousands of tuples, and comparing them column by column was a third of a load: where
+//! what differs between them fits 64 bits they are sorted as numbers. Deliberately absent: what the
+//! tuples are for, and which orders are wanted.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::rows::Tuple;
+
+/// Tuples in the order of their columns, values side by side.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    arity: usize,
+    len: usize,
+    values: Vec<i64>,
+}
+
+impl Sorted {
+    fn tuple(&self, at: usize) -> &[i64] {
+        &self.values[at * self.arity..(at + 1) * self.arity]
+    }
+
+    /// The first tuple between these of which it does not hold, if it holds of all before.
+    fn first_not(&self, mut low: usize, mut high: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
+        while low < high {
+            let middle = low.midpoint(high);
+            match holds(self.tuple(middle)) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// The tuples that begin with the prefix: how many, and their values.
+    pub(super) fn range(&self, prefix: &[i64]) -> (usize, &[i64]) {
+        if prefix.is_empty() {
+            return (self.len, &self.values);
+        }
+        let has = |it: &[i64]| &it[..prefix.len()] == prefix;
+        let start = self.first_not(0, self.len, |it| &it[..prefix.len()] < prefix);
+        // Mostly there are few: the end is looked for from here on, in steps that double.
+        let (mut low, mut step) = (start, 1);
+        while low + step <= self.len && has(self.tuple(low + step - 1)) {
+            low += step;
+            step *= 2;
+        }
+        let end = self.first_not(low, (low + step).min(self.len), has);
+        (end - start, &self.values[start * self.arity..end * self.arity])
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<i64>()
+    }
+}
+
+/// A list of tuples, with a copy for each of its column orders.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sparse {
+    /// Statics are at hand elsewhere: theirs is empty.
+    pub(super) tuples: Vec<Tuple>,
+    pub(super) sorted: Vec<Arc<Sorted>>,
+}
+
+impl Sparse {
+    /// Takes the tuples in and sorts them by each of the orders.
+    pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
+        sort(&mut tuples);
+        self.sorted = orders.iter().map(|it| Arc::new(reordered(&tuples, it))).collect();
+        self.tuples = tuples;
+    }
+
+    /// The tuples of one order that begin with the prefix: how many, and their values.
+    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> (usize, &[i64]) {
+        self.sorted.get(order).map_or((0, &[]), |it| it.range(prefix))
+    }
+}
+
+/// So many orders of a static are shared, and so many tables.
+const SHARED: usize = 8;
+
+/// The rows of a static, ascending, which programs share with the copies that they made.
+#[derive(Debug)]
+pub(super) struct Fixed {
+    tuples: Vec<Tuple>,
+    orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
+    tables: Mutex<Vec<(Slot, Arc<dyn Any + Send + Sync>)>>,
+}
+
+/// Which table of bit rows: the column of the bits, the columns of the rows, how many rows.
+pub(super) type Slot = (usize, u32, usize);
+
+impl Fixed {
+    pub(super) fn new(tuples: Vec<Tuple>) -> Self {
+        Self { tuples, orders: Mutex::default(), tables: Mutex::default() }
+    }
+
+    pub(super) fn tuples(&self) -> &[Tuple] {
+        &self.tuples
+    }
+
+    /// A table of rows of one width, made if nobody has asked for it before.
+    pub(super) fn table<W: Send + Sync + 'static>(
+        &self,
+        slot: Slot,
+        make: impl FnOnce(&[Tuple]) -> Vec<W>,
+    ) -> Arc<Vec<W>> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, known) in tables.iter().filter(|it| it.0 == slot) {
+            if let Ok(table) = Arc::clone(known).downcast::<Vec<W>>() {
+                return table;
+            }
+        }
+        let table = Arc::new(make(&self.tuples));
+        if tables.len() < SHARED {
+            tables.push((slot, Arc::clone(&table) as Arc<dyn Any + Send + Sync>));
+        }
+        table
+    }
+
+    /// A copy of the rows with their columns in another order.
+    pub(super) fn in_order(&self, order: &[u8]) -> Arc<Sorted> {
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = orders.iter().find(|it| it.0 == order) {
+            return Arc::clone(known);
+        }
+        let sorted = Arc::new(reordered(&self.tuples, order));
+        if orders.len() < SHARED {
+            orders.push((order.to_vec(), Arc::clone(&sorted)));
+        }
+        sorted
+    }
+}
+
+/// So few tuples are compared as they are.
+const FEW: usize = 16;
+
+/// Sorts tuples ascending and leaves each once.
+pub(super) fn sort(tuples: &mut Vec<Tuple>) {
+    if tuples.is_sorted_by(|a, b| a < b) {
+        return;
+    }
+    match Pack::of(tuples) {
+        Some(pack) => {
+            let columns: Vec<u8> = (0..pack.columns.len() as u8).collect();
+            let mut keys: Vec<u64> = tuples.iter().map(|it| pack.key(it, &columns)).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            tuples.truncate(keys.len());
+            for (tuple, key) in tuples.iter_mut().zip(keys) {
+                pack.unpack(key, &columns, tuple);
+            }
+        }
+        None => {
+            tuples.sort_unstable();
+            tuples.dedup();
+        }
+    }
+}
+
+/// The ascending tuples with their columns in another order, ascending in that one.
+fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
+    let (arity, len) = (order.len(), tuples.len());
+    let mut values = vec![0; arity * len];
+    let rows = values.chunks_exact_mut(arity.max(1));
+    if let Some(pack) = Pack::of(tuples).filter(|_| !order.is_sorted()) {
+        let mut keys: Vec<u64> = tuples.iter().map(|it| pack.key(it, order)).collect();
+        keys.sort_unstable();
+        rows.zip(keys).for_each(|(row, key)| pack.unpack(key, order, row));
+        return Sorted { arity, len, values };
+    }
+    let mut moved: Vec<&Tuple> = tuples.iter().collect();
+    if !order.is_sorted() {
+        let key = |it: &Tuple| -> Tuple { order.iter().map(|&at| it[usize::from(at)]).collect() };
+        moved.sort_by_cached_key(|it| key(it));
+    }
+    for (row, tuple) in rows.zip(moved) {
+        for (value, &at) in row.iter_mut().zip(order) {
+            *value = tuple[usize::from(at)];
+        }
+    }
+    Sorted { arity, len, values }
+}
+
+/// How tuples are written as numbers: for each column its least value and the bits of the others
+/// above it.
+struct Pack {
+    columns: Vec<(i64, u32)>,
+}
+
+impl Pack {
+    /// None if the tuples are few, or their values too far apart.
+    fn of(tuples: &[Tuple]) -> Option<Self> {
+        let first = tuples.first().filter(|_| tuples.len() > FEW)?;
+        let mut ranges: Vec<(i64, i64)> = first.iter().map(|&it| (it, it)).collect();
+        for tuple in tuples.iter().map(Tuple::as_slice) {
+            for (range, &value) in ranges.iter_mut().zip(tuple) {
+                *range = (range.0.min(value), range.1.max(value));
+            }
+        }
+        let bits = |(least, most): (i64, i64)| (least, 64 - most.abs_diff(least).leading_zeros());
+        let columns: Vec<(i64, u32)> = ranges.into_iter().map(bits).collect();
+        // A shift by all 64 bits is none that a number can make.
+        let fits = columns.iter().map(|it| it.1).sum::<u32>() < 64;
+        fits.then_some(Self { columns })
+    }
+
+    fn key(&self, tuple: &[i64], order: &[u8]) -> u64 {
+        order.iter().fold(0, |key, &at| {
+            let (least, bits) = self.columns[usize::from(at)];
+            key << bits | tuple[usize::from(at)].abs_diff(least)
+        })
+    }
+
+    /// The values of a key, in the order in which it has them.
+    fn unpack(&self, mut key: u64, order: &[u8], tuple: &mut [i64]) {
+        for (value, &at) in tuple.iter_mut().zip(order).rev() {
+            let (least, bits) = self.columns[usize::from(at)];
+            *value = least.wrapping_add_unsigned(key & ((1 << bits) - 1));
+            key >>= bits;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tuples(rows: &[[i64; 3]]) -> Vec<Tuple> {
+        rows.iter().map(|it| Tuple::from_slice(it)).collect()
+    }
+
+    #[test]
+    fn numbers_sort_as_tuples_do() {
+        let mut seed = 7_i64;
+        let mut rows = Vec::new();
+        for _ in 0..500 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            rows.push([seed >> 60, (seed >> 33) % 5, (seed >> 20) % 64]);
+        }
+        for far in [None, Some([i64::MAX, 0, 0]), Some([0, i64::MIN + 1, 9])] {
+            let mut packed = tuples(&rows);
+            packed.extend(far.map(|it| Tuple::from_slice(&it)));
+            let mut plain = packed.clone();
+            sort(&mut packed);
+            plain.sort_unstable();
+            plain.dedup();
+            assert_eq!(packed, plain);
+            let mut moved: Vec<Tuple> =
+                plain.iter().map(|it| [it[2], it[0], it[1]].into_iter().collect()).collect();
+            moved.sort_unstable();
+            let sorted = reordered(&plain, &[2, 0, 1]);
+            assert_eq!((sorted.arity, sorted.len), (3, moved.len()));
+            assert_eq!(sorted.values, moved.concat());
+        }
+    }
+}
