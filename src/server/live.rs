@@ -283,6 +283,7 @@ impl Live {
     /// Reads what other nodes have stored. Tells whether there was anything.
     async fn catch_up(&mut self) -> Result<bool, Problem> {
         let entries = self.host.log_after(&self.id, self.table.v()).await?;
+        self.rouse();
         self.table.follow(&entries).map_err(|_| Problem::unavailable())?;
         entries.iter().for_each(|it| self.tell(frame(it)));
         Ok(!entries.is_empty())
@@ -358,6 +359,7 @@ impl Live {
         node: &str,
         input: &Input,
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        self.rest();
         let host = Arc::clone(&self.host);
         let Some(office) = host.office() else { return Ok(None) };
         let started = Instant::now();
@@ -440,6 +442,7 @@ impl Live {
     async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: super::core::Act::Move { .. }, .. });
+        self.rouse();
         let output = self.table.step(self.host.now(), input);
         if !output.events.is_empty() {
             let expected = output.events[0].v - 1;
@@ -451,6 +454,8 @@ impl Live {
                 snapshot: self.snapshot(),
                 lease: self.lease.as_ref().map(|it| it.0.clone()),
             };
+            // Many wait here when the disk is slow.
+            self.rest();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
             }
