@@ -9,6 +9,7 @@
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -80,11 +81,24 @@ impl Server {
         Ok(Self { child, address, folder })
     }
 
-    /// Resident memory, in kilobytes.
     fn memory(&self) -> Option<u64> {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = text.lines().find(|it| it.starts_with("VmRSS"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
+        memory(self.child.id())
+    }
+}
+
+/// Resident memory of a process, in kilobytes.
+fn memory(process: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = text.lines().find(|it| it.starts_with("VmRSS"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Looks at the memory of a process until it is stopped, and keeps the most.
+async fn watch(process: u32, most: Arc<AtomicU64>) {
+    let mut tick = tokio::time::interval(Duration::from_millis(250));
+    loop {
+        tick.tick().await;
+        most.fetch_max(memory(process).unwrap_or_default(), Ordering::Relaxed);
     }
 }
 
@@ -187,6 +201,8 @@ async fn run(options: Options) -> Result<(), Failure> {
     let pace = Duration::from_secs_f64(games as f64 / options.rate);
     let started = Instant::now();
     let until = started + Duration::from_secs(options.seconds);
+    let most = Arc::new(AtomicU64::new(0));
+    let watching = tokio::spawn(watch(server.child.id(), Arc::clone(&most)));
     let mut playing = JoinSet::new();
     for (at, seats) in sockets.into_iter().enumerate() {
         let offset = pace.mul_f64(at as f64 / games as f64);
@@ -200,7 +216,8 @@ async fn run(options: Options) -> Result<(), Failure> {
         }
     }
     let took = started.elapsed().as_secs_f64();
-    // Games that are not asked for let go of what they derive.
+    watching.abort();
+    let most = most.load(Ordering::Relaxed);
     tokio::time::sleep(Duration::from_secs(2)).await;
     let played = server.memory().unwrap_or_default();
     let mut times = times.lock().map_err(|_| "a player has failed")?.clone();
@@ -220,8 +237,10 @@ async fn run(options: Options) -> Result<(), Failure> {
         played,
     );
     println!(
-        "after {:.0} moves a game: {:.0} KB a game with its moves; load average {}",
+        "after {:.0} moves a game: {:.0} KB a game at most while all moved, {:.0} KB after it; load \
+         average {}",
         times.len() as f64 / games as f64,
+        per(with_games.saturating_sub(empty) + most.saturating_sub(with_sockets), games),
         per(with_games.saturating_sub(empty) + played.saturating_sub(with_sockets), games),
         std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim(),
     );

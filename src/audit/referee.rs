@@ -118,7 +118,7 @@ impl Referee {
     fn go_back(&mut self, game: &Game, plies: usize) {
         let earlier = game.position_before(plies);
         let lasting = self.world.program().lasting.clone();
-        for change in self.world.facts().changes_to(earlier) {
+        for change in self.world.facts().changes_to(&earlier) {
             if !lasting.contains(&change.attr) {
                 self.world.set_raw(change.entity, change.attr, change.new);
             }

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use super::Verdict;
 use super::output::{Ink, OrFix, Out, trouble};
 use crate::server::store::{self, Append, GameState, Summary};
-use crate::server::{Config, Limits, Rate, ServeError, Settings, serve};
+use crate::server::{Config, Limits, Rate, ServeError, Settings, serve, snapshots};
 
 const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
 
@@ -67,6 +67,9 @@ pub(crate) struct DoctorArgs {
     /// The store to look at [default: that of `rulemate serve`]
     #[arg(long, short, value_name = "URL")]
     store: Option<String>,
+    /// Leave out what takes long: playing games again to see whether their snapshots are right
+    #[arg(long)]
+    quick: bool,
 }
 
 #[derive(Debug, Args)]
@@ -172,6 +175,19 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
         }
         Err(why) => say(out, false, format!("store: {why}"))?,
     }
+    if !args.quick {
+        let library = crate::server::Library::new()?;
+        let looked = store::open(&url).and_then(|mut it| snapshots(it.as_mut(), &library));
+        match looked {
+            Ok(found) => {
+                say(out, true, format!("snapshots: {} are what their logs say", found.good))?;
+                for fault in found.faults {
+                    say(out, false, fault)?;
+                }
+            }
+            Err(why) => say(out, false, format!("snapshots: {why}"))?,
+        }
+    }
     match durable_appends() {
         Ok(rate) => say(out, rate > 20.0, format!("disk: {rate:.0} durable commits a second"))?,
         Err(why) => say(out, false, format!("disk: {why}"))?,
@@ -206,6 +222,7 @@ fn durable_appends() -> Result<f64, store::StoreError> {
                 listed: false,
             },
             snapshot: None,
+            lease: None,
         }])?;
     }
     let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();

@@ -3,6 +3,7 @@
 //! This layer must not know rules or chess. Everything above reads and writes facts through
 //! [`Session`].
 
+mod delta;
 pub mod json;
 mod nearest;
 mod save;
@@ -11,6 +12,7 @@ mod session;
 mod snapshot;
 mod value;
 
+pub use delta::Delta;
 pub(crate) use nearest::nearest;
 pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, saved, to_json};
 pub use schema::{

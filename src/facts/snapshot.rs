@@ -1,7 +1,7 @@
 //! The facts of one moment, kept: a persistent map that shares structure with its neighbours.
 //!
-//! A game keeps one per committed turn, for branches, rewinds and differences; a search uses the
-//! journal of [`Session`] instead. Facts are ordered by entity, then attribute. Values that fit 32
+//! A game keeps those of its last turns, for branches and rewinds, and what changed ([`Delta`]) of
+//! those before; a search uses the journal of [`Session`] instead. Facts are ordered by entity, then attribute. Values that fit 32
 //! bits (nearly all) are kept in a map of their own, which halves the cost of a turn.
 //! Deliberately absent: writing. A new snapshot comes from a session.
 
@@ -10,8 +10,9 @@ use std::sync::Arc;
 use im::OrdMap;
 use im::ordmap::DiffItem;
 
+use super::delta::Delta;
 use super::schema::{AttrId, EntityId, Schema};
-use super::session::{Change, Fact, Mark, Session, typed};
+use super::session::{Change, Fact, Session, typed};
 use super::value::Value;
 
 /// The facts of one moment. Cloning is cheap and shares everything.
@@ -65,24 +66,19 @@ impl Snapshot {
         snapshot
     }
 
-    /// The facts of a session as they are now, if this is the snapshot of that session as it was
-    /// at the mark. Costs what changed since, not what there is.
-    pub fn next(&self, session: &Session, since: Mark) -> Self {
-        let changes = session.changes_since(since);
-        let mut next = self.clone();
-        next.texts = Arc::clone(session.texts());
-        for change in changes {
-            next.set(Key::new(change.entity, change.attr), change.new);
+    /// Takes a step: these are the facts before it, and become those after it.
+    pub fn follow(&mut self, delta: &Delta) {
+        self.texts = Arc::clone(delta.texts());
+        for change in delta.changes() {
+            self.set(Key::new(change.entity, change.attr), change.new);
         }
-        next.hash = session.hash();
-        let mut entities: Vec<EntityId> = changes.iter().map(|it| it.entity).collect();
-        entities.sort_unstable();
+        self.hash = delta.hash();
+        let mut entities: Vec<EntityId> = delta.changes().map(|it| it.entity).collect();
         entities.dedup();
-        next.own_bytes = match entities.len() {
+        self.own_bytes = match entities.len() {
             0 => 0,
             it => (it * LEAF_BYTES + BRANCH_BYTES) as u32,
         };
-        next
     }
 
     fn set(&mut self, key: Key, raw: Option<i64>) {
@@ -183,7 +179,7 @@ impl Snapshot {
         typed(&self.schema, &self.texts, attr, raw)
     }
 
-    /// Bytes that this snapshot does not share with the one it was taken from: an estimate, as the
+    /// Bytes that this snapshot does not share with the one before it: an estimate, as the
     /// map does not tell; it is held against the allocator's figures in the tests of memory.
     pub fn own_bytes(&self) -> usize {
         self.own_bytes as usize

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::derive::World;
 use crate::facts::{
-    AttrType, Change, EntityId, Fact, SavedFact, SavedValue, Schema, Session, Snapshot, saved,
+    AttrType, Change, Delta, EntityId, Fact, SavedFact, SavedValue, Session, Snapshot, saved,
 };
 use crate::moves::Move;
 use crate::rules::{ActionId, Program};
@@ -74,17 +74,13 @@ impl Kept {
             for (entity, attribute, value) in &it.changes {
                 write(&mut session, *entity, attribute, value.as_ref())?;
             }
-            let before = history.last().map_or(&start, |it| &it.snapshot);
-            let snapshot = before.next(&session, since);
+            let delta = Delta::since(&session, since);
             session.commit();
-            history.push(it.record(snapshot, program)?);
+            history.push(it.record(delta, program)?);
         }
         (session.hash() == self.hash).then_some((start, history))
     }
 }
-
-/// A history as text, while nobody needs it.
-pub(super) type Packed = Option<Box<str>>;
 
 impl Game {
     /// The game as facts, if it can be kept so. A resignation or a claim on top of the position is
@@ -96,14 +92,10 @@ impl Game {
             return None;
         }
         let start = self.start().all_facts().iter().map(|it| row(saved(schema, it))).collect();
-        let mut before = self.start();
-        let mut moves = Vec::with_capacity(self.history().len());
-        for record in self.history() {
-            moves.push(kept_move(schema, before, record));
-            before = &record.snapshot;
-        }
+        let moves = self.history().iter().map(|it| kept_move(self.start(), it)).collect();
         let program = fingerprint(self.program());
-        let (start_key, hash) = (self.start_key(), before.hash());
+        let (start_key, hash) =
+            (self.start_key(), self.history().last().map_or(self.start().hash(), Record::hash));
         Some(Kept { form: FORM, program, start, start_key, moves, hash })
     }
 
@@ -112,31 +104,9 @@ impl Game {
         self.world_mut().rest();
     }
 
-    /// Rests deeper: what was played is put away, too. Nothing may be asked about it, and nothing
-    /// played, before [`Game::wake`]. Does nothing to a game that cannot be kept.
-    pub fn pack(&mut self) {
-        self.rest();
-        let Some(kept) = self.keep().filter(|it| !it.moves.is_empty()) else { return };
-        let Ok(text) = serde_json::to_string(&kept) else { return };
-        // Only what is sure to come back is let go.
-        let read = serde_json::from_str::<Kept>(&text).ok();
-        if read.is_some_and(|it| it.history(self.program()).is_some()) {
-            self.put_away(text.into());
-        }
-    }
-
-    /// Ends a rest. False if what was put away is lost: then the game is of no use any more.
-    #[must_use]
-    pub fn wake(&mut self) -> bool {
-        if let Some(text) = self.take_packed() {
-            let read = serde_json::from_str::<Kept>(&text).ok();
-            let Some((start, history)) = read.and_then(|it| it.history(self.program())) else {
-                return false;
-            };
-            self.take_out(start, history);
-        }
+    /// Ends a rest.
+    pub fn wake(&mut self) {
         self.world_mut().wake();
-        true
     }
 
     /// The game that was kept, in a world of its rules that has no facts yet. None if it was kept
@@ -146,8 +116,9 @@ impl Game {
             return None;
         }
         let (start, history) = kept.history(world.program())?;
-        let last = history.last().map_or(&start, |it| &it.snapshot);
-        for Change { entity, attr, new, .. } in world.facts().changes_to(last) {
+        let mut last = start.clone();
+        history.iter().for_each(|it| last.follow(&it.delta));
+        for Change { entity, attr, new, .. } in world.facts().changes_to(&last) {
             world.set_raw(entity, attr, new);
         }
         world.commit();
@@ -156,7 +127,7 @@ impl Game {
 }
 
 impl KeptMove {
-    fn record(&self, snapshot: Snapshot, program: &Program) -> Option<Record> {
+    fn record(&self, delta: Delta, program: &Program) -> Option<Record> {
         let action = ActionId(self.action);
         program.actions.get(usize::from(self.action))?;
         let notes = self.notes.iter().map(|it| it.as_str().into()).collect();
@@ -168,17 +139,19 @@ impl KeptMove {
             side: self.side,
             turn_goes_on: self.turn_goes_on,
             key: self.key,
-            snapshot,
+            delta,
+            snapshot: None,
             era: 0,
             extra: extra.boxed(),
         })
     }
 }
 
-fn kept_move(schema: &Schema, before: &Snapshot, record: &Record) -> KeptMove {
+fn kept_move(start: &Snapshot, record: &Record) -> KeptMove {
+    let schema = start.schema();
     let change = |it: Change| {
         let value = it.new.map(|raw| {
-            let value = record.snapshot.to_value(it.attr, raw);
+            let value = start.to_value(it.attr, raw);
             saved(schema, &Fact { entity: it.entity, attr: it.attr, value }).value
         });
         (it.entity.0, schema.attribute(it.attr).name.clone(), value)
@@ -191,7 +164,7 @@ fn kept_move(schema: &Schema, before: &Snapshot, record: &Record) -> KeptMove {
         side: record.side,
         turn_goes_on: record.turn_goes_on,
         key: record.key,
-        changes: before.diff(&record.snapshot).into_iter().map(change).collect(),
+        changes: record.delta.changes().map(change).collect(),
         rewound_to: record.rewound_to(),
         notes: record.notes().iter().map(ToString::to_string).collect(),
     }

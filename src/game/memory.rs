@@ -28,7 +28,7 @@ impl Game {
         Memory {
             facts: self.facts().heap_bytes(),
             derived: self.derived_bytes(),
-            history: self.start().own_bytes() + table + records + self.packed_bytes(),
+            history: self.start().own_bytes() + table + records,
         }
     }
 }

@@ -7,14 +7,13 @@
 use std::sync::Arc;
 
 use crate::derive::{Done, Exhausted, Plan, Trace, World};
-use crate::facts::{AttrId, GAME, Session, Snapshot, to_json};
+use crate::facts::{AttrId, Delta, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
 };
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
-use super::kept::Packed;
 use super::key::key;
 use super::names::value_name;
 use super::record::{Extra, GameResult, Record, Switch};
@@ -36,9 +35,13 @@ pub struct Game {
     switches: Vec<Switch>,
     /// The result of the position on the board.
     result: Option<GameResult>,
-    /// The history, while it is put away.
-    packed: Packed,
 }
+
+/// The facts after the last so many actions are at hand; earlier ones are made again when somebody
+/// asks, of what changed.
+const AT_HAND: usize = 4;
+/// A game in memory grows by so many actions at a time.
+const GROWTH: usize = 16;
 
 /// Rules that a game is played by for a while.
 #[derive(Debug, Clone)]
@@ -69,8 +72,8 @@ impl Game {
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (history, switches, packed) = (Vec::new(), Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, switches, result, packed }
+        let (history, switches) = (Vec::new(), Vec::new());
+        Self { world, terms, warnings, start, start_key, history, eras, switches, result }
     }
 
     /// A game whose history is known already, in a world with the facts after it.
@@ -82,8 +85,8 @@ impl Game {
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (warnings, switches, packed) = (Vec::new(), Vec::new(), None);
-        Self { world, terms, warnings, start, start_key, history, eras, switches, result, packed }
+        let (warnings, switches) = (Vec::new(), Vec::new());
+        Self { world, terms, warnings, start, start_key, history, eras, switches, result }
     }
 
     /// The game was not played by the same rules all the time.
@@ -132,23 +135,6 @@ impl Game {
         &self.world
     }
 
-    pub(super) fn put_away(&mut self, text: Box<str>) {
-        self.packed = Some(text);
-        self.history = Vec::new();
-    }
-
-    pub(super) fn packed_bytes(&self) -> usize {
-        self.packed.as_ref().map_or(0, |it| it.len())
-    }
-
-    pub(super) fn take_packed(&mut self) -> Packed {
-        self.packed.take()
-    }
-
-    pub(super) fn take_out(&mut self, start: Snapshot, history: Vec<Record>) {
-        (self.start, self.history) = (start, history);
-    }
-
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
     /// kept with the rules of their time. What the new rules are called is kept for whoever asks.
     pub fn switch(&mut self, world: World, terms: Arc<Terms>, names: Arc<[String]>) {
@@ -175,18 +161,27 @@ impl Game {
         self.eras.len() - 1
     }
 
-    /// The facts that the next action starts from.
-    fn position(&self) -> &Snapshot {
-        self.position_before(self.history.len())
+    /// The facts after so many actions, or after all of them if there are not so many.
+    pub fn position(&self, plies: usize) -> Snapshot {
+        let played = self.history.get(..plies).unwrap_or(&self.history);
+        let is_known = |it: &Record| it.snapshot.is_some() || !it.switches().is_empty();
+        let (from, known) = match played.iter().rposition(is_known) {
+            None => (0, &self.start),
+            Some(at) => match (&played[at].snapshot, played[at].switches().last()) {
+                (Some(after), _) => (at + 1, &**after),
+                (None, before) => (at, before.map_or(&self.start, |it| &it.facts)),
+            },
+        };
+        let mut position = known.clone();
+        played[from..].iter().for_each(|it| position.follow(&it.delta));
+        position
     }
 
     /// The facts that an action started from, or will start from: those after the action before it,
     /// or after the rules were changed in between.
-    pub fn position_before(&self, action: usize) -> &Snapshot {
-        let switches = self.switches_before(action);
-        let before = || action.checked_sub(1).and_then(|it| self.history.get(it));
-        let last = || before().map_or(&self.start, |it| &it.snapshot);
-        switches.last().map_or_else(last, |it| &it.facts)
+    pub fn position_before(&self, action: usize) -> Snapshot {
+        let switched = self.switches_before(action).last();
+        switched.map_or_else(|| self.position(action), |it| it.facts.clone())
     }
 
     /// How the rules were changed between an action and the one before it; for the action to come,
@@ -320,17 +315,27 @@ impl Game {
         }
         let san = to_san(&mut self.world, &self.terms.moves, mv);
         let record = self.transact(mv, uci, san)?;
-        tracing::debug!(facts = record.snapshot.len(), "committed");
+        tracing::debug!(changes = record.delta.changes().count(), "committed");
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");
         }
-        self.history.push(record);
+        self.remember(record);
         if let Err(limit) = self.check() {
             self.takeback();
             return Err(limit.into());
         }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    fn remember(&mut self, record: Record) {
+        if let Some(old) = self.history.len().checked_sub(AT_HAND) {
+            self.history[old].snapshot = None;
+        }
+        if self.history.len() == self.history.capacity() {
+            self.history.reserve_exact(GROWTH);
+        }
+        self.history.push(record);
     }
 
     /// What was read of this game so far is true.
@@ -357,11 +362,13 @@ impl Game {
         let side = self.side();
         let since = self.world.facts().mark();
         let trace = self.world.fire_traced(mv.action, &mv.args)?;
-        let notes = self.notes(&trace);
+        let notes = self.notes(&trace, since);
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = key(&mut self.world);
         self.count_occurrences(key);
-        let snapshot = self.position().next(self.world.facts(), since);
+        let delta = Delta::since(self.world.facts(), since);
+        let mut snapshot = self.position_before(self.history.len());
+        snapshot.follow(&delta);
         self.world.commit();
         let is_plain = trace.is_plain(self.world.program());
         let trace = (!is_plain).then(|| Arc::new(trace));
@@ -374,18 +381,25 @@ impl Game {
             side: side.unwrap_or_default(),
             turn_goes_on: rewound_to.is_none() && side == self.side(),
             key,
-            snapshot,
+            delta,
+            snapshot: Some(Box::new(snapshot)),
             era: self.era() as u32,
             extra: extra.boxed(),
         })
     }
 
     /// What the rules say about an action, pieces by their names before it.
-    fn notes(&self, trace: &Trace) -> Vec<Box<str>> {
+    fn notes(&self, trace: &Trace, since: Mark) -> Vec<Box<str>> {
         let (program, contract) = (self.world.program(), &self.terms.moves);
-        let before = self.position();
+        if !trace.done().any(|it| matches!(it.1, Done::Noted { .. })) {
+            return Vec::new();
+        }
+        let (now, delta) = (self.facts(), Delta::since(self.facts(), since));
         let names = |ty: Type, raw: i64| {
-            let get = |entity, attr| before.get_raw(entity, attr);
+            let get = |entity, attr| match delta.of(entity, attr) {
+                Some(change) => change.old,
+                None => now.get_raw(entity, attr),
+            };
             value_name(program, &get, contract, ty, raw)
         };
         let note = |done: &Done| match done {
@@ -419,7 +433,7 @@ impl Game {
             }
             goes_on = ends.next();
         }
-        let changes = self.world.facts().changes_to(self.position_before(to));
+        let changes = self.world.facts().changes_to(&self.position_before(to));
         let lasting = self.world.program().lasting.clone();
         for change in changes.into_iter().filter(|it| !lasting.contains(&it.attr)) {
             self.world.set_raw(change.entity, change.attr, change.new);
@@ -473,9 +487,28 @@ impl Game {
     /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
+        let was_switched = !self.switches.is_empty();
         self.switches = record.switches().to_vec();
-        self.go_to_last();
+        if was_switched || !self.unplay(&record) {
+            self.go_to_last();
+        }
         Some(record)
+    }
+
+    /// Takes back what an action changed. False if something else was stated after it: then this is
+    /// not the position before it.
+    fn unplay(&mut self, record: &Record) -> bool {
+        let before = self.switches.last().map(|it| it.facts.hash());
+        let before = before.or_else(|| self.history.last().map(Record::hash));
+        for change in record.delta.changes() {
+            self.world.set_raw(change.entity, change.attr, change.old);
+        }
+        if self.hash() != before.unwrap_or_else(|| self.start.hash()) {
+            return false;
+        }
+        self.world.commit();
+        self.result = GameResult::read(&mut self.world, &self.terms);
+        true
     }
 
     /// A game of its own that goes on from the position after the first `plies` actions.
@@ -511,7 +544,7 @@ impl Game {
             self.world = World::new(plan, self.world.backend());
             self.terms = terms;
         }
-        let snapshot = self.position().clone();
+        let snapshot = self.position_before(self.history.len());
         write(&mut self.world, &snapshot);
         self.result = GameResult::read(&mut self.world, &self.terms);
     }

@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::derive::{Trace, World};
-use crate::facts::Snapshot;
+use crate::facts::{Delta, Snapshot};
 use crate::moves::{Move, is_stuck};
 
 use super::terms::Terms;
 
-/// One action that was played, and the facts after it.
+/// One action that was played, and what it changed.
 #[derive(Debug, Clone)]
 pub struct Record {
     pub mv: Move,
@@ -21,8 +21,12 @@ pub struct Record {
     pub turn_goes_on: bool,
     /// The key of the position after it: equal for equal positions.
     pub key: u64,
-    /// The facts after it.
-    pub snapshot: Snapshot,
+    /// What facts it changed.
+    pub delta: Delta,
+    /// The facts after it, of the last few actions. [`Game::position`] has them of all.
+    ///
+    /// [`Game::position`]: super::Game::position
+    pub(super) snapshot: Option<Box<Snapshot>>,
     /// The number of the rules that it was played by, from 0.
     pub(super) era: u32,
     /// What few actions have.
@@ -91,14 +95,16 @@ impl Record {
 
     /// The hash of all facts after the action.
     pub fn hash(&self) -> u64 {
-        self.snapshot.hash()
+        self.delta.hash()
     }
 
     /// Bytes that this record holds and no other does.
     pub(super) fn heap_bytes(&self) -> usize {
         let spilled = if self.mv.args.spilled() { self.mv.args.capacity() * 8 } else { 0 };
         let extra = self.extra.as_ref().map_or(0, |it| it.heap_bytes());
-        self.uci.len() + self.san.len() + spilled + extra + self.snapshot.own_bytes()
+        let snapshot =
+            self.snapshot.as_ref().map_or(0, |it| size_of::<Snapshot>() + it.own_bytes());
+        self.uci.len() + self.san.len() + spilled + extra + snapshot + self.delta.heap_bytes()
     }
 }
 

@@ -98,7 +98,7 @@ impl Game {
             uci: record.uci.to_string(),
             san: record.san.to_string(),
             emitted: steps.iter().flat_map(|it| &it.did).filter_map(emitted).collect(),
-            facts: before.diff(&record.snapshot).iter().map(|it| teller.fact(it)).collect(),
+            facts: record.delta.changes().map(|it| teller.fact(&it)).collect(),
             notes: record.notes().iter().map(ToString::to_string).collect(),
             steps,
             result,
@@ -109,7 +109,7 @@ impl Game {
 struct Teller<'g> {
     program: &'g Program,
     contract: &'g crate::moves::Contract,
-    before: &'g Snapshot,
+    before: Snapshot,
     record: &'g Record,
 }
 
@@ -157,7 +157,7 @@ impl Teller<'_> {
     fn name(&self, ty: Type, raw: i64) -> String {
         let facts = |entity, attr| {
             let then = self.before.get_raw(entity, attr);
-            then.or_else(|| self.record.snapshot.get_raw(entity, attr))
+            then.or_else(|| self.record.delta.of(entity, attr)?.new)
         };
         value_name(self.program, &facts, self.contract, ty, raw)
     }

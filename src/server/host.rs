@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -16,8 +16,11 @@ use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Setup, Ta
 use super::library::{Library, Texts, lock};
 use super::live::{self, Command, Feed};
 use super::metrics::Metrics;
+use super::office::{Done, Letter, Office};
 use super::problem::Problem;
-use super::store::{Append, Journal, Reads, Row, Store, StoreError, Writer};
+use super::store::{
+    Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
+};
 use crate::game::Answer as Finding;
 use crate::presets::{Catalogue, LoadError, Ruleset};
 
@@ -29,7 +32,7 @@ const COMPILING: usize = 4;
 const TRIES: usize = 3;
 
 /// Where commands for a game go, and a place there that is taken already.
-type Inbox = (mpsc::Sender<Command>, Option<mpsc::OwnedPermit<Command>>);
+type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>>);
 
 /// What a server may be told.
 #[derive(Debug, Clone)]
@@ -109,10 +112,10 @@ pub struct Host {
     pub config: Config,
     pub(super) writer: Writer,
     reads: Reads,
-    live: Mutex<HashMap<String, mpsc::Sender<Command>>>,
+    live: Mutex<HashMap<String, mpsc::Sender<Box<Command>>>>,
     draining: AtomicBool,
-    /// Other nodes may write to the store.
-    shared: AtomicBool,
+    /// Where other nodes share the store.
+    office: OnceLock<Office>,
     compiling: Semaphore,
 }
 
@@ -141,7 +144,7 @@ impl Host {
             reads,
             live: Mutex::default(),
             draining: AtomicBool::new(false),
-            shared: AtomicBool::new(false),
+            office: OnceLock::new(),
             compiling: Semaphore::new(COMPILING),
         };
         Ok((Arc::new(host), journal))
@@ -155,8 +158,8 @@ impl Host {
         &self.reads
     }
 
-    pub(super) fn is_shared(&self) -> bool {
-        self.shared.load(Ordering::Relaxed)
+    pub(super) fn office(&self) -> Option<&Office> {
+        self.office.get()
     }
 
     /// How many games are in memory.
@@ -213,11 +216,20 @@ impl Host {
         let (table, entries) = lead_in(table, entries, wish.import).await?;
         let summary = live::summary(&id, &table);
         let payloads = entries.iter().map(payload).collect();
-        let append = Append { game: id.clone(), expected: 0, payloads, summary, snapshot: None };
+        let node = self.office().map(|it| Arc::clone(it.leases.node()));
+        let lease = node.map(|node| Lease { node, epoch: 1 });
+        let append = Append {
+            game: id.clone(),
+            expected: 0,
+            payloads,
+            summary,
+            snapshot: None,
+            lease: lease.clone(),
+        };
         self.writer.append(append).await??;
         self.metrics.created();
         tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
-        self.adopt(&id, table, &entries);
+        self.adopt(&id, table, &entries, lease);
         Ok(id)
     }
 
@@ -303,39 +315,88 @@ impl Host {
         entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)
     }
 
-    /// Passes news of other nodes on to the games that are in memory, until there are no more.
-    pub async fn follow(self: Arc<Self>, mut news: mpsc::Receiver<(String, u64)>) {
-        self.shared.store(true, Ordering::Relaxed);
-        while let Some((game, seq)) = news.recv().await {
-            let inboxes: Vec<mpsc::Sender<Command>> = {
-                let live = lock(&self.live);
-                match game.as_str() {
-                    // News may have been missed: every game looks for itself.
-                    "*" => live.values().cloned().collect(),
-                    id => live.get(id).cloned().into_iter().collect(),
+    /// Makes this server one of several that share the store, and listens to the others until they
+    /// are gone.
+    pub async fn join(self: Arc<Self>, others: Membership) {
+        let Membership { leases, mut news } = others;
+        if self.office.set(Office::new(leases)).is_err() {
+            tracing::error!("this server has joined the others already");
+            return;
+        }
+        while let Some(news) = news.recv().await {
+            match news {
+                News::Appended { game, seq } => {
+                    let inbox = lock(&self.live).get(&game).cloned();
+                    inbox.into_iter().for_each(|it| pass_on(it, seq));
                 }
-            };
-            let seq = if game == "*" { u64::MAX } else { seq };
-            for inbox in inboxes {
-                // A game that was let go at this moment is read anew anyway.
-                let _ = inbox.send(Command::News { seq }).await;
+                // Every game looks for itself.
+                News::Missed => {
+                    let all: Vec<_> = lock(&self.live).values().cloned().collect();
+                    all.into_iter().for_each(|it| pass_on(it, u64::MAX));
+                }
+                News::Letter(text) => self.open(&text),
             }
         }
     }
 
-    /// Keeps rules and makes them known.
+    /// What another node has sent.
+    fn open(self: &Arc<Self>, text: &str) {
+        let Some(office) = self.office() else { return };
+        match serde_json::from_str(text) {
+            Ok(Letter::Answer { number, done }) => office.answered(number, done),
+            Ok(Letter::Ask { from, number, game, input }) => {
+                let host = Arc::clone(self);
+                tokio::spawn(async move { host.serve_other(&from, number, &game, input).await });
+            }
+            Err(error) => tracing::warn!(%error, "a letter of another node makes no sense"),
+        }
+    }
+
+    /// Does what another node asks, if the game is here.
+    async fn serve_other(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
+        let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
+        let done = Done::of(answer.and_then(|it| it).transpose());
+        let Some(office) = self.office() else { return };
+        // Who gets no answer looks who has the game.
+        if let Err(problem) = office.send(from, &Letter::Answer { number, done }).await {
+            tracing::warn!(game, problem.message, "an answer to another node is lost");
+        }
+    }
+
+    /// Lets others have the games of this node at once.
+    pub async fn retire(&self) {
+        if let Some(office) = self.office()
+            && let Err(error) = office.leases.retire().await
+        {
+            tracing::warn!(%error, "the other nodes take over when they do not hear of us");
+        }
+    }
+
+    /// Keeps rules for somebody and makes them known. None if that has so many already.
     ///
     /// # Errors
     /// Their metadata makes no sense, or the store is away.
-    pub async fn keep_rules(&self, texts: Texts) -> Result<String, Problem> {
+    pub async fn keep_rules(
+        &self,
+        texts: Texts,
+        owner: String,
+        name: Option<String>,
+        limit: usize,
+    ) -> Result<Option<String>, Problem> {
         let (hash, text) = texts.stored();
         let bad = |it: crate::presets::CatalogueError| {
             Problem::unprocessable("bad_rules", it.to_string())
         };
         self.library.add(&texts).map_err(bad)?;
-        let kept = hash.clone();
-        self.reads.ask(move |store| store.put_text(&kept, &text)).await?;
-        Ok(hash)
+        let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
+        let keep = move |store: &mut dyn Store| {
+            let is_kept = store.add_upload(&upload, limit)?;
+            if is_kept {
+                store.put_text(&upload.rules, &text)?;
+            }
+            Ok(is_kept)
+        };
+        Ok(self.reads.ask(keep).await?.then_some(hash))
     }
 
     /// Whether rules from outside compile with what they build on: the name of the game or preset
@@ -476,7 +537,7 @@ impl Host {
             };
             let Some(command) = command.take() else { break };
             let (reply, answer) = oneshot::channel();
-            place.send(command(reply));
+            place.send(Box::new(command(reply)));
             return answer.await.map_err(|_| Problem::unavailable());
         }
         Err(Problem::unavailable())
@@ -507,14 +568,20 @@ impl Host {
         Ok((sender, place))
     }
 
-    fn adopt(self: &Arc<Self>, id: &str, table: Table<Board>, entries: &[Entry]) {
+    fn adopt(
+        self: &Arc<Self>,
+        id: &str,
+        table: Table<Board>,
+        entries: &[Entry],
+        lease: Option<Lease>,
+    ) {
         let (sender, inbox) = mpsc::channel(INBOX);
         lock(&self.live).insert(id.to_owned(), sender);
-        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), table, entries, inbox));
+        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), table, entries, lease, inbox));
     }
 
     /// Forgets a game if nobody has sent it anything. Otherwise it has to go on.
-    pub(super) fn let_go(&self, id: &str, inbox: &mut mpsc::Receiver<Command>) -> bool {
+    pub(super) fn let_go(&self, id: &str, inbox: &mut mpsc::Receiver<Box<Command>>) -> bool {
         let mut live = lock(&self.live);
         let ours = live.get(id).is_some_and(|it| !it.is_closed());
         if !inbox.is_empty() {
@@ -528,7 +595,7 @@ impl Host {
     }
 
     /// Forgets a game whatever is in its inbox: it cannot go on.
-    pub(super) fn drop_game(&self, id: &str, inbox: &mut mpsc::Receiver<Command>) {
+    pub(super) fn drop_game(&self, id: &str, inbox: &mut mpsc::Receiver<Box<Command>>) {
         inbox.close();
         self.forget_closed(id);
     }
@@ -568,6 +635,16 @@ impl Host {
             table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
         table.resume(now);
         Ok((table, log))
+    }
+}
+
+/// Tells a game that there may be events up to this one. Nobody waits for it: it may itself wait for
+/// what other nodes say.
+fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
+    let news = Box::new(Command::News { seq });
+    if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
+        // A game that was let go at this moment is read anew anyway.
+        tokio::spawn(async move { drop(inbox.send(news).await) });
     }
 }
 
@@ -620,7 +697,7 @@ fn bring_back(
     (told == plies).then(|| Table::replay_after(seen, board, setup.clone(), log).ok()).flatten()
 }
 
-fn start(
+pub(super) fn start(
     ruleset: &Ruleset,
     catalogue: Arc<Catalogue>,
     fen: Option<&str>,
@@ -667,7 +744,7 @@ pub(super) fn payload(entry: &Entry) -> String {
     serde_json::to_string(entry).unwrap_or_default()
 }
 
-fn entries(id: &str, rows: &[Row]) -> Result<Vec<Entry>, Problem> {
+pub(super) fn entries(id: &str, rows: &[Row]) -> Result<Vec<Entry>, Problem> {
     let read = |row: &Row| {
         let entry: Result<Entry, _> = serde_json::from_str(&row.payload);
         let damaged = |it: serde_json::Error| StoreError::Damaged {
@@ -688,7 +765,7 @@ fn new_id() -> Result<String, Problem> {
     Ok(bytes.iter().map(|it| char::from(LETTERS[usize::from(it % 32)])).collect())
 }
 
-/// A secret of 256 random bits.
+/// A secret of 256 random bits, in hexadecimal.
 pub(super) fn new_token() -> Result<String, Problem> {
     let mut bytes = [0; 32];
     random(&mut bytes)?;

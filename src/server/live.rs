@@ -13,14 +13,17 @@ use tokio::time::Instant;
 
 use super::board::Board;
 use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
-use super::host::{Host, payload};
+use super::host::{Host, new_token, payload};
+use super::office::Done;
 use super::problem::Problem;
 use super::state;
-use super::store::{Append, GameState, Summary};
+use super::store::{Append, Claim, GameState, Lease, Summary};
 use crate::game::Game;
 
-/// As many events as are at hand for those who come back; who missed more gets the whole state.
-const RECENT: usize = 64;
+/// As many events as are at hand for those who come back.
+const RECENT: usize = 16;
+/// As many are read from the log for them; who missed more gets the whole state.
+const MISSED: u64 = 256;
 /// As many messages as wait for one who watches; who is slower is dropped.
 const BACKLOG: usize = 64;
 /// As many as may watch one game.
@@ -28,15 +31,17 @@ const WATCHERS: usize = 2_000;
 
 /// How often a step is tried while other nodes are faster.
 const TRIES: usize = 4;
+/// How often one looks who owns a game whose owner does not answer, and for how long.
+const LOOK: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A snapshot is taken every so many actions, and at the end.
 const KEEP: usize = 64;
-/// A game that was not asked for so long lets go of what follows from its facts.
-const REST: Duration = Duration::from_millis(250);
-/// After so long it puts away what was played, too.
-const PACK: Duration = Duration::from_secs(3);
 /// As many actions are played again rather than kept.
 const WORTH: usize = 4;
+
+/// What is answered to another node; none if the game is not here.
+type Passed = Option<Answer>;
 
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
@@ -60,6 +65,11 @@ pub(super) enum Command {
     Branch {
         ply: Option<usize>,
         reply: Reply<Box<Game>>,
+    },
+    /// A step that another node passes on.
+    Asked {
+        input: Input,
+        reply: Reply<Passed>,
     },
     /// Another node may have stored events up to this one.
     News {
@@ -88,23 +98,21 @@ struct Live {
     kept: usize,
     /// The last event when it began.
     begun: u64,
-    awake: Awake,
-}
-
-/// How much of a game is at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Awake {
-    Whole,
-    /// Without what follows from its facts.
-    Resting,
-    /// Without what was played.
-    Packed,
+    /// What it appends under, where several nodes share the store, and when that was given; none if
+    /// another one may own it.
+    lease: Option<(Lease, std::time::Instant)>,
+    /// The clock is not looked at before: another node owns the game.
+    look: Instant,
 }
 
 /// A game that has to be loaded first.
-pub(super) async fn load_and_run(host: Arc<Host>, id: String, mut inbox: mpsc::Receiver<Command>) {
+pub(super) async fn load_and_run(
+    host: Arc<Host>,
+    id: String,
+    mut inbox: mpsc::Receiver<Box<Command>>,
+) {
     match host.load(&id).await {
-        Ok((table, entries)) => run(host, id, table, &entries, inbox).await,
+        Ok((table, entries)) => run(host, id, table, &entries, None, inbox).await,
         Err(problem) => {
             host.drop_game(&id, &mut inbox);
             while let Some(command) = inbox.recv().await {
@@ -120,7 +128,8 @@ pub(super) fn run(
     id: String,
     table: Table<Board>,
     entries: &[Entry],
-    inbox: mpsc::Receiver<Command>,
+    lease: Option<Lease>,
+    inbox: mpsc::Receiver<Box<Command>>,
 ) -> impl Future<Output = ()> + Send + use<> {
     let last = entries.len().saturating_sub(RECENT);
     let frames = entries[last..].iter().map(frame).collect();
@@ -135,7 +144,8 @@ pub(super) fn run(
         watchers: Vec::new(),
         kept: 0,
         begun,
-        awake: Awake::Whole,
+        lease: lease.map(|it| (it, std::time::Instant::now())),
+        look: Instant::now(),
     };
     live.serve(inbox)
 }
@@ -149,14 +159,16 @@ impl Command {
             Self::State { reply, .. } => drop(reply.send(Err(problem))),
             Self::Watch { reply, .. } => drop(reply.send(Err(problem))),
             Self::Branch { reply, .. } => drop(reply.send(Err(problem))),
+            Self::Asked { reply, .. } => drop(reply.send(Err(problem))),
             Self::News { .. } => {}
         }
     }
 }
 
 impl Live {
-    async fn serve(mut self, mut inbox: mpsc::Receiver<Command>) {
+    async fn serve(mut self, mut inbox: mpsc::Receiver<Box<Command>>) {
         let mut asked = Instant::now();
+        self.rest();
         loop {
             let wake = self.wake(asked);
             let command = tokio::select! {
@@ -166,13 +178,13 @@ impl Live {
                     if self.fallen() && self.tick().await.is_err() {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
-                    self.calm_down(asked.elapsed());
+                    self.rest();
                     self.watchers.retain(|it| !it.is_closed());
                     if self.is_idle(asked) && inbox.is_empty() {
                         self.keep().await;
                     }
                     if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox) {
-                        return;
+                        return self.release();
                     }
                     continue;
                 }
@@ -180,8 +192,11 @@ impl Live {
             // Nobody can ask any more: the server drains.
             let Some(command) = command else { return };
             asked = Instant::now();
-            if self.answer(command).await.is_err() {
+            if self.answer(*command).await.is_err() {
                 return self.host.drop_game(&self.id, &mut inbox);
+            }
+            if inbox.is_empty() {
+                self.rest();
             }
         }
     }
@@ -189,57 +204,44 @@ impl Live {
     /// When to look after the clock or whether anybody is there.
     fn wake(&self, asked: Instant) -> Instant {
         let now = Instant::now();
-        let idle = match self.awake {
-            Awake::Whole => now.max(asked + REST),
-            Awake::Resting => now.max(asked + PACK),
-            Awake::Packed => now.max(asked) + self.host.config.idle,
-        };
+        let idle = now.max(asked) + self.host.config.idle;
         match self.table.deadline() {
             None => idle,
             Some(at) => {
                 let left = at.saturating_sub(self.host.now());
-                idle.min(now + Duration::from_millis(left.max(1)))
+                idle.min(self.look.max(now + Duration::from_millis(left.max(1))))
             }
         }
     }
 
-    /// Makes the game one that can be asked. False if it has to be loaded again.
-    fn rouse(&mut self) -> bool {
-        self.awake = Awake::Whole;
-        let woken = self.table.rules_mut().game_mut().wake();
-        if !woken {
-            tracing::error!(game = self.id, "a game that was put away is lost here");
-        }
-        woken
+    fn rouse(&mut self) {
+        self.table.rules_mut().game_mut().wake();
     }
 
-    /// Lets go of what nobody has needed for a while.
-    fn calm_down(&mut self, quiet: Duration) {
-        let game = self.table.rules_mut().game_mut();
-        match self.awake {
-            Awake::Whole | Awake::Resting if quiet >= PACK => {
-                game.pack();
-                self.awake = Awake::Packed;
-            }
-            Awake::Whole if quiet >= REST => {
-                game.rest();
-                self.awake = Awake::Resting;
-            }
-            _ => {}
-        }
+    /// Lets go of what follows from the facts. It is most of what a game holds, and is derived again
+    /// in less time than it takes to store a move.
+    fn rest(&mut self) {
+        self.table.rules_mut().game_mut().rest();
     }
 
     /// # Errors
     /// The game cannot go on from here.
     async fn tick(&mut self) -> Result<(), ()> {
-        match self.rouse() {
-            true => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
-            false => Err(()),
+        self.rouse();
+        // Whoever owns the game looks after its clock.
+        match self.owner().await {
+            Ok(None) => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
+            Ok(Some(_)) => {
+                self.look = Instant::now() + LOOK;
+                Ok(())
+            }
+            Err(_) => Err(()),
         }
     }
 
     fn fallen(&self) -> bool {
-        self.table.deadline().is_some_and(|at| at <= self.host.now())
+        let fallen = self.table.deadline().is_some_and(|at| at <= self.host.now());
+        fallen && Instant::now() >= self.look
     }
 
     /// A game whose clock runs stays: nobody may win by being forgotten.
@@ -251,10 +253,7 @@ impl Live {
     /// # Errors
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {
-        if !self.rouse() {
-            command.refuse(&Problem::unavailable());
-            return Err(());
-        }
+        self.rouse();
         match command {
             Command::Step { input, reply } => match self.step(input).await {
                 Ok(answer) => drop(reply.send(answer)),
@@ -263,8 +262,15 @@ impl Live {
                     return Err(());
                 }
             },
+            Command::Asked { input, reply } => match self.step_here(input).await {
+                Ok(answer) => drop(reply.send(answer.transpose())),
+                Err(problem) => {
+                    drop(reply.send(Err(problem)));
+                    return Err(());
+                }
+            },
             Command::State { token, ply, reply } => drop(reply.send(self.state(token, ply))),
-            Command::Watch { have, reply } => drop(reply.send(self.watch(have))),
+            Command::Watch { have, reply } => drop(reply.send(self.watch(have).await)),
             Command::Branch { ply, reply } => drop(reply.send(self.branch(ply).map(Box::new))),
             Command::News { seq } if seq > self.table.v() => {
                 return self.catch_up().await.map(|_| ()).map_err(|_| ());
@@ -293,15 +299,103 @@ impl Live {
         Ok(())
     }
 
-    /// Steps, stores, and tells. If another node was faster, its events come first and the step is
-    /// tried again; a refusal may be one only because they are not known yet. The inner result is the game's own answer.
-    async fn step(&mut self, input: Input) -> Result<Result<Answer, Problem>, Problem> {
-        for _ in 0..TRIES {
-            match self.try_step(input.clone()).await? {
-                Some(Err(_)) if self.host.is_shared() && self.catch_up().await? => continue,
-                Some(answer) => return Ok(answer),
-                None => {}
+    /// The node that owns the game, unless it is this one: it is claimed if it has no owner that
+    /// lives, and what others have appended is taken in. None also where there are no other nodes.
+    async fn owner(&mut self) -> Result<Option<Arc<str>>, Problem> {
+        let host = Arc::clone(&self.host);
+        let Some(office) = host.office() else { return Ok(None) };
+        if self.lease.as_ref().is_some_and(|it| office.leases.hold_since(it.1)) {
+            return Ok(None);
+        }
+        let asked = std::time::Instant::now();
+        match office.leases.claim(&self.id).await? {
+            None => Err(Problem::no_game(&self.id)),
+            Some(Claim::Theirs(node)) => {
+                self.lease = None;
+                Ok(Some(node))
             }
+            Some(Claim::Ours { lease, seq }) => {
+                if seq > self.table.v() {
+                    self.catch_up().await?;
+                }
+                self.lease = Some((lease, asked));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Others may have the game from here on.
+    fn release(&mut self) {
+        if let (Some(office), Some((lease, _))) = (self.host.office(), self.lease.take()) {
+            office.leases.release(&self.id, lease);
+        }
+    }
+
+    /// Does a step, or has it done by the node that owns the game. The inner result is the game's own
+    /// answer.
+    async fn step(&mut self, mut input: Input) -> Result<Result<Answer, Problem>, Problem> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if let Some(answer) = self.step_here(input.clone()).await? {
+                return Ok(answer);
+            }
+            // It may be done twice if its owner dies over it, and is recognised by its name.
+            if let Input::Act { id: id @ None, .. } = &mut input {
+                *id = Some(format!("~{}", &new_token()?[..32]));
+            }
+            if let Some(node) = self.owner().await?
+                && let Some(answer) = self.pass_on(&node, &input).await?
+            {
+                return Ok(answer);
+            }
+        }
+        Err(Problem::unavailable())
+    }
+
+    /// Has a step done by another node. None if that does not own the game any more.
+    async fn pass_on(
+        &mut self,
+        node: &str,
+        input: &Input,
+    ) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        let host = Arc::clone(&self.host);
+        let Some(office) = host.office() else { return Ok(None) };
+        let started = Instant::now();
+        let mut asked = match office.ask(node, &self.id, input).await {
+            Ok(asked) => asked,
+            Err(problem) => return Ok(Some(Err(problem))),
+        };
+        while started.elapsed() < PATIENCE {
+            match tokio::time::timeout(LOOK, &mut asked.answer).await {
+                Ok(done) => {
+                    let answer = done.map_or(None, Done::answer);
+                    // Whoever hears the answer has heard what led to it.
+                    if answer.is_some() {
+                        self.catch_up().await?;
+                    }
+                    return Ok(answer);
+                }
+                Err(_) if self.owner().await?.as_deref() == Some(node) => {}
+                Err(_) => return Ok(None),
+            }
+        }
+        Err(Problem::unavailable())
+    }
+
+    /// Steps, stores, and tells; none if another node owns the game. Where two servers have one file,
+    /// the other may be faster: then its events come first and the step is tried again.
+    async fn step_here(
+        &mut self,
+        input: Input,
+    ) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        for _ in 0..TRIES {
+            if self.owner().await?.is_some() {
+                return Ok(None);
+            }
+            if let Some(answer) = self.try_step(input.clone()).await? {
+                return Ok(Some(answer));
+            }
+            self.lease = None;
             self.reload().await?;
         }
         let status = axum::http::StatusCode::CONFLICT;
@@ -322,10 +416,8 @@ impl Live {
     /// Keeps the game as facts before it is let go, if it has gone on since.
     async fn keep(&mut self) {
         let plies = self.table.lines().len();
-        if plies < self.kept + WORTH || self.table.v() == self.begun {
-            return;
-        }
-        if !self.rouse() {
+        let is_ours = self.lease.is_some() || self.host.office().is_none();
+        if plies < self.kept + WORTH || self.table.v() == self.begun || !is_ours {
             return;
         }
         self.kept = plies;
@@ -336,6 +428,7 @@ impl Live {
             payloads: Vec::new(),
             summary: summary(&self.id, &self.table),
             snapshot: Some(snapshot),
+            lease: self.lease.as_ref().map(|it| it.0.clone()),
         };
         // Without it the game is loaded from its log, which may have gone on elsewhere.
         match self.host.writer.append(append).await {
@@ -356,6 +449,7 @@ impl Live {
                 payloads: output.events.iter().map(payload).collect(),
                 summary: summary(&self.id, &self.table),
                 snapshot: self.snapshot(),
+                lease: self.lease.as_ref().map(|it| it.0.clone()),
             };
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
@@ -385,24 +479,34 @@ impl Live {
         self.told += 1;
     }
 
-    fn watch(&mut self, have: Option<u64>) -> Result<Feed, Problem> {
+    async fn watch(&mut self, have: Option<u64>) -> Result<Feed, Problem> {
         self.watchers.retain(|it| !it.is_closed());
         if self.watchers.len() >= WATCHERS {
             let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
             return Err(Problem::new(status, "too_many_watchers", "too many watch this game"));
         }
         let (sender, coming) = mpsc::channel(BACKLOG);
-        let first = self.told - self.frames.len() as u64;
         let missed = match have {
-            Some(have) if (first..=self.told).contains(&have) => {
-                let known = usize::try_from(have - first).unwrap_or(usize::MAX);
-                self.frames.iter().skip(known).cloned().collect()
+            Some(have) if have <= self.told && self.told - have <= MISSED => {
+                self.missed(have).await?
             }
             // Without a version, or with one that is too old or was never given out: all anew.
             _ => vec![self.resync()?],
         };
         self.watchers.push(sender);
         Ok(Feed { missed, coming })
+    }
+
+    /// The events after one.
+    async fn missed(&self, have: u64) -> Result<Vec<Arc<str>>, Problem> {
+        let first = self.told - self.frames.len() as u64;
+        if let Some(known) = have.checked_sub(first) {
+            let known = usize::try_from(known).unwrap_or(usize::MAX);
+            return Ok(self.frames.iter().skip(known).cloned().collect());
+        }
+        // The log may have more already: that is told when this game takes it in.
+        let log = self.host.log_after(&self.id, have).await?;
+        Ok(log.iter().take_while(|it| it.v <= self.told).map(frame).collect())
     }
 
     fn resync(&mut self) -> Result<Arc<str>, Problem> {

@@ -1,5 +1,7 @@
 //! What goes wrong, as clients see it: a status, a stable code, a sentence. Nothing has changed.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -14,7 +16,7 @@ use super::store::{Conflict, StoreError};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     pub status: StatusCode,
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     pub message: String,
     /// More about it, by name.
     pub more: Option<Value>,
@@ -34,7 +36,7 @@ pub struct ProblemBody {
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), more: None }
+        Self { status, code: code.into(), message: message.into(), more: None }
     }
 
     pub fn with(mut self, more: Value) -> Self {
@@ -60,7 +62,7 @@ impl Problem {
     }
 
     pub fn body(&self) -> ProblemBody {
-        let (error, message) = (self.code.to_owned(), self.message.clone());
+        let (error, message) = (self.code.to_string(), self.message.clone());
         ProblemBody { error, message, more: self.more.clone() }
     }
 }
@@ -88,7 +90,7 @@ impl From<Refusal> for Problem {
             }
             _ => None,
         };
-        Self { status, code: refusal.code(), message: refusal.to_string(), more }
+        Self { status, code: refusal.code().into(), message: refusal.to_string(), more }
     }
 }
 

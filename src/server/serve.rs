@@ -52,15 +52,15 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
     let library = Library::new()?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
-    let news = store::news(&settings.store)?;
+    let others = store::join(&settings.store, node_name()?)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (host, journal) = Host::start(library, writing, reading, settings.config)?;
     let served = runtime.block_on(async {
         let address = settings.listen;
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|error| ServeError::Listen { address, error })?;
-        if let Some(news) = news {
-            tokio::spawn(Arc::clone(&host).follow(news));
+        if let Some(others) = others {
+            tokio::spawn(Arc::clone(&host).join(others));
         }
         let address = listener.local_addr()?;
         tracing::info!(%address, "serving");
@@ -79,15 +79,24 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            () = serving => Ok(()),
-            () = late => Ok(()),
+            () = serving => {}
+            () = late => {}
         }
+        host.retire().await;
+        Ok(())
     });
     // Tasks go first, with what they hold of the journal: then it can be finished.
     runtime.shutdown_timeout(GRACE);
     drop(host);
     journal.finish();
     served
+}
+
+/// A name that no server has or had.
+fn node_name() -> std::io::Result<Arc<str>> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|it| std::io::Error::other(it.to_string()))?;
+    Ok(bytes.map(|it| format!("{it:02x}")).concat().into())
 }
 
 /// Waits for the signal, then lets the games go: sockets are closed, and every event is stored

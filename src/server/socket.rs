@@ -13,15 +13,16 @@ use axum::Extension;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
+use utoipa::{IntoParams, ToSchema};
 
 use super::accept::Place;
 use super::api::Web;
-use super::core::{Act, Input, TokenHash};
+use super::core::{Act, Answer, Input, TokenHash};
 use super::live::Feed;
-use super::problem::Problem;
+use super::problem::{Problem, ProblemBody};
 
 /// As large as a message may be.
 const MESSAGE: usize = 4096;
@@ -34,9 +35,50 @@ const SILENCE: Duration = Duration::from_secs(40);
 const SLOW: Duration = Duration::from_secs(10);
 
 /// Where a client stands.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 pub(super) struct Have {
+    /// The last event that the client has. It is sent those after it; or `resync` with the whole state,
+    /// if there are too many, and without a number.
     v: Option<u64>,
+}
+
+/// What a client may send: text, in JSON, 4 KiB at most, 20 a second.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "t", rename_all = "snake_case")]
+#[allow(dead_code, reason = "a description; what is read is `Said`, which says what is missing")]
+pub(super) enum FromClient {
+    /// Who speaks from here on. The token of a seat goes here, never into the address.
+    Auth {
+        /// Whatever the client likes: the answer has the same.
+        a: Option<Value>,
+        d: AuthSaid,
+    },
+    /// A move, done once however often it is sent under one `client_move_id`.
+    Move { a: Option<Value>, d: MoveSaid },
+    /// Whether the server is there.
+    Ping { a: Option<Value> },
+}
+
+/// What a client is sent: these, and every event of the game as `{v, at, t, d}` without gaps in `v`,
+/// as `/api/v1/games/{id}/events` lists them.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "t", rename_all = "snake_case")]
+#[allow(dead_code, reason = "a description; what is sent is made where it is known")]
+pub(super) enum FromServer {
+    /// The whole state, as `GET /api/v1/games/{id}` has it: what was known before is of no use.
+    Resync { v: u64, d: Value },
+    /// What was asked is done, and durable.
+    Ack { a: Value, d: Answer },
+    /// What was asked is not done.
+    Error { a: Value, d: ProblemBody },
+    /// The answer to `ping`.
+    Pong { a: Value },
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[allow(dead_code, reason = "a description")]
+pub(super) struct AuthSaid {
+    token: String,
 }
 
 /// A message from a client.
@@ -49,13 +91,34 @@ struct Said {
     d: Value,
 }
 
-#[derive(Debug, Deserialize)]
-struct MoveSaid {
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct MoveSaid {
+    /// In UCI or SAN.
     uci: String,
+    /// How many actions the client has seen: another number is refused.
     expected_ply: Option<usize>,
+    /// What the client calls this request: the same one is done once and answered alike.
     client_move_id: Option<String>,
 }
 
+/// A WebSocket: what happens in the game, as it happens, and moves the other way. Messages are
+/// `FromClient` and `FromServer`. The server closes with 4000 (come back with `?v=N`: it stops, or too
+/// many messages wait to be read), 4001 (silent for 40 seconds: answer pings), 4002 (more than 20
+/// messages in a second) or 1003 (something else than text).
+#[utoipa::path(get, path = "/ws/v1/games/{id}",
+    params(("id" = String, Path, description = "The game"), Have),
+    responses(
+        (status = 101, description = "The connection is a WebSocket from here on"),
+        (status = 400, description = "The request is no WebSocket handshake", body = ProblemBody),
+        (status = 403, description = "The origin is not on the server's list", body = ProblemBody),
+        (status = 404, description = "There is no such game", body = ProblemBody),
+        (status = 429, description = "Too many watch this game", body = ProblemBody),
+    ),
+    extensions(("x-websocket" = json!({
+        "client": { "$ref": "#/components/schemas/FromClient" },
+        "server": { "$ref": "#/components/schemas/FromServer" },
+    }))),
+)]
 pub(super) async fn open(
     State(web): State<Web>,
     Path(id): Path<String>,

@@ -32,7 +32,7 @@ pub(super) fn of(
     let summary = summary(id, table);
     let setup = table.setup();
     let legal: Vec<&str> = position.legal.iter().map(|it| it.uci.as_str()).collect();
-    let moves: Vec<&str> = table.lines().iter().map(|it| it.uci.as_str()).collect();
+    let moves: Vec<&str> = table.lines().iter().map(|it| &*it.uci).collect();
     json!({
         "id": id,
         "v": table.v(),

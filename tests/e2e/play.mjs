@@ -32,15 +32,21 @@ async function serve() {
 }
 
 const { server, address } = await serve();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+// A browser each: a process of its own, as people have.
+const browsers = [];
+async function browser() {
+  const one = await chromium.launch({
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  browsers.push(one);
+  return one;
+}
 mkdirSync(shots, { recursive: true });
 
 const faults = [];
 async function person(name, size = { width: 1400, height: 900 }) {
-  const context = await browser.newContext({ viewport: size });
+  const context = await (await browser()).newContext({ viewport: size });
   if (process.env.PAGE) {
     await context.route("**/page/*", (route) => {
       const file = route.request().url().split("/").pop();
@@ -392,6 +398,6 @@ try {
   console.error(error);
   process.exitCode = 1;
 } finally {
-  await browser.close();
+  for (const it of browsers) await it.close();
   server.kill("SIGTERM");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rulemate::facts::{
-    AttrId, AttrType, Attribute, BOOL, Document, Domain, EntityId, Fact, FactError, GAME,
+    AttrId, AttrType, Attribute, BOOL, Delta, Document, Domain, EntityId, Fact, FactError, GAME,
     NEXT_ENTITY, SaveError, Schema, Session, Shape, Snapshot, Value, to_json,
 };
 
@@ -144,7 +144,11 @@ proptest! {
                 }
                 Step::Keep => {
                     let snapshot = match (since, kept.last()) {
-                        (Some(mark), Some((last, _))) => last.next(&session, mark),
+                        (Some(mark), Some((last, _))) => {
+                            let mut next = last.clone();
+                            next.follow(&Delta::since(&session, mark));
+                            next
+                        }
                         _ => Snapshot::new(&session),
                     };
                     kept.push((snapshot, model.clone()));

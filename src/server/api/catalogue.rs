@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::Web;
 use super::extract::{Body, Query};
 use super::requests::{CatalogueQuery, Combination, Upload};
+use super::uploads::{Owner, RULE_SETS, too_many};
 use crate::presets::Catalogue;
 use crate::server::ProblemBody;
 use crate::server::host::load_problem;
@@ -111,14 +112,18 @@ pub(super) struct Uploaded {
     rules: Option<String>,
 }
 
-/// Checks rule text from outside, and keeps it if that is wanted. A file with `.meta game` is a
+/// Checks rule text from outside, and keeps it if that is wanted, for the account whose token is sent
+/// or for the address that it comes from. A file with `.meta game` is a
 /// game, one with `.meta preset` a preset on top of others.
 #[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
     (status = 200, body = Uploaded),
+    (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 403, description = "This server takes no rules from outside", body = ProblemBody),
+    (status = 409, description = "One keeps as many rule sets as one may (20) already", body = ProblemBody),
 ))]
 pub(super) async fn upload(
     State(web): State<Web>,
+    Owner(owner): Owner,
     Body(upload): Body<Upload>,
 ) -> Result<Json<Uploaded>, Problem> {
     if !web.host.config.uploads {
@@ -141,7 +146,10 @@ pub(super) async fn upload(
     };
     let ok = diagnostics.as_array().is_some_and(Vec::is_empty);
     let rules = match ok && upload.keep {
-        true => Some(web.host.keep_rules(texts).await?),
+        true => {
+            let kept = web.host.keep_rules(texts, owner, name.clone(), RULE_SETS).await?;
+            Some(kept.ok_or_else(too_many)?)
+        }
         false => None,
     };
     Ok(Json(Uploaded { ok, diagnostics, name, rules }))

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -61,7 +61,7 @@ fn refuse(web: &Web, request: &Request) -> Option<Problem> {
         let message = "this origin is not on the server's list";
         return Some(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
     }
-    let address = address(web, request)?;
+    let address = address(web, request.headers(), request.extensions())?;
     let cost = match request.uri().path() {
         "/api/v1/games" if !is_read => Cost::Game,
         "/api/v1/rules" | "/api/v1/presets/check" if !is_read => Cost::Compiling,
@@ -85,12 +85,12 @@ fn is_welcome(web: &Web, headers: &HeaderMap) -> bool {
 }
 
 /// Whose request it is, if requests of that address are counted.
-fn address(web: &Web, request: &Request) -> Option<IpAddr> {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>()?.0.ip();
+pub(super) fn address(web: &Web, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>()?.0.ip();
     if !peer.is_loopback() {
         return Some(peer);
     }
     // A proxy on this machine says whose request it passes on.
-    let forwarded = request.headers().get("x-forwarded-for").filter(|_| web.limits.behind_proxy)?;
+    let forwarded = headers.get("x-forwarded-for").filter(|_| web.limits.behind_proxy)?;
     forwarded.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
 }

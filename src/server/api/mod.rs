@@ -6,6 +6,7 @@ mod games;
 mod guard;
 mod operations;
 mod requests;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -51,7 +52,8 @@ pub struct Web {
                        `Authorization: Bearer TOKEN`. Errors are `{error, message}`: the code is \
                        stable."
     ),
-    components(schemas(ProblemBody))
+    paths(socket::open),
+    components(schemas(ProblemBody, socket::FromClient, socket::FromServer))
 )]
 struct Description;
 
@@ -68,7 +70,8 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(games::export))
         .routes(routes!(catalogue::catalogue))
         .routes(routes!(catalogue::check_presets))
-        .routes(routes!(catalogue::upload))
+        .routes(routes!(catalogue::upload, uploads::list))
+        .routes(routes!(uploads::remove))
         .routes(routes!(lichess::account::create))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))

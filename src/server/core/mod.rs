@@ -5,6 +5,7 @@
 //! a clock, sends a byte or knows a store; the tests drive it with a simulated network.
 //! Deliberately absent: the rules of any game, which come in through [`Rules`].
 
+mod answers;
 mod clock;
 mod event;
 mod past;

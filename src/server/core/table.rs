@@ -4,11 +4,10 @@
 //! makes the same state from a log. Whoever drives a table sends nothing out before the events are
 //! durable, and throws the table away if they cannot be stored.
 
-use std::collections::HashMap;
-
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answers::Answers;
 use super::clock::Clocks;
 use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 use super::refusal::Refusal;
@@ -24,7 +23,7 @@ const CHAT: usize = 300;
 const ABORTABLE: usize = 2;
 
 /// What somebody wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
     /// The action that the text means; with the number of actions that the client has seen.
     Move {
@@ -53,7 +52,7 @@ pub enum Act {
 }
 
 /// What reaches a game.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
     /// Somebody sits down, on any free seat or on a certain one.
     Join { side: Option<usize>, name: String, token: TokenHash },
@@ -64,7 +63,7 @@ pub enum Input {
 }
 
 /// What was made of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Answer {
     /// The number of the last event that it came to.
     pub v: u64,
@@ -89,19 +88,21 @@ pub struct Output {
 /// One action that was played.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Line {
-    pub uci: String,
-    pub san: String,
+    #[schema(value_type = String)]
+    pub uci: Box<str>,
+    #[schema(value_type = String)]
+    pub san: Box<str>,
     pub side: usize,
     /// The same side goes on with its turn.
     pub turn_goes_on: bool,
     /// What the rules say about it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub notes: Box<[String]>,
     /// When it was played, in milliseconds since 1970.
     pub at: u64,
     /// What each side had left after it, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub clocks: Option<Vec<u64>>,
+    pub clocks: Option<Box<[u64]>>,
 }
 
 /// What stands offered, and by which side.
@@ -128,18 +129,23 @@ pub struct Table<R> {
     clocks: Option<Clocks>,
     offers: Offers,
     outcome: Option<Outcome>,
-    rematch: Option<String>,
+    /// The id of the game that follows, and the event that it came about with.
+    rematch: Option<(u64, String)>,
     /// The presets in force beyond the game's own.
     presets: Vec<String>,
     /// What was in force before each change, and the number of actions played then.
     changed: Vec<(usize, Vec<String>)>,
-    answers: HashMap<(usize, String), Answer>,
+    /// What requests were answered.
+    answers: Answers,
     /// The last event, and the latest time that was seen.
     v: u64,
     now: u64,
     /// When the last event was.
     touched: u64,
 }
+
+/// A game in memory grows by so many lines at a time.
+const LINES: usize = 16;
 
 impl<R: Rules> Table<R> {
     /// A game that begins, with its first events.
@@ -229,7 +235,7 @@ impl<R: Rules> Table<R> {
             offers: Offers::default(),
             outcome: None,
             rematch: None,
-            answers: HashMap::new(),
+            answers: Answers::default(),
             v: 0,
             now: 0,
             touched: 0,
@@ -278,7 +284,7 @@ impl<R: Rules> Table<R> {
     }
 
     pub fn rematch(&self) -> Option<&str> {
-        self.rematch.as_deref()
+        self.rematch.as_ref().map(|it| it.1.as_str())
     }
 
     /// The number of the last event.
@@ -378,9 +384,8 @@ impl<R: Rules> Table<R> {
         let sides = self.admitted(token.as_ref())?;
         if let Some(id) = &id {
             short("a request's id", id, ID)?;
-            let known = sides.iter().find_map(|&it| self.answers.get(&(it, id.clone())));
-            if let Some(answer) = known {
-                return Ok(answer.clone());
+            if let Some(answer) = sides.iter().find_map(|&it| self.answered(it, id)) {
+                return Ok(answer);
             }
         }
         if self.v >= EVENTS {
@@ -388,7 +393,7 @@ impl<R: Rules> Table<R> {
         }
         let by = self.actor(&sides, &act)?;
         self.refuse_by_phase(&act)?;
-        let request = id.clone().map(|id| (by, id));
+        let named = id.clone();
         match act {
             Act::Move { uci, expected_ply } => self.play(events, by, &uci, expected_ply, id)?,
             Act::Resign => {
@@ -420,9 +425,8 @@ impl<R: Rules> Table<R> {
             }
         }
         // What is answered is what a repetition of the request would be answered.
-        let kept = request.and_then(|it| self.answers.get(&it).cloned());
-        let game = self.rematch.clone();
-        Ok(kept.unwrap_or(Answer { game, ..self.answer(by) }))
+        let kept = named.and_then(|it| self.answered(by, &it));
+        Ok(kept.unwrap_or_else(|| self.answer(by)))
     }
 
     /// The sides that may be acted for.
@@ -627,7 +631,17 @@ impl<R: Rules> Table<R> {
     }
 
     fn answer(&self, side: usize) -> Answer {
-        Answer { v: self.v, ply: self.lines.len(), side, game: None }
+        self.answer_of(side, self.v, self.lines.len())
+    }
+
+    fn answer_of(&self, side: usize, v: u64, ply: usize) -> Answer {
+        let game = self.rematch.as_ref().filter(|it| it.0 <= v).map(|it| it.1.clone());
+        Answer { v, ply, side, game }
+    }
+
+    /// What a request was answered, if it was made before.
+    fn answered(&self, side: usize, id: &str) -> Option<Answer> {
+        self.answers.get(side, id).map(|(v, ply)| self.answer_of(side, v, ply))
     }
 
     fn push(&mut self, events: &mut Vec<Entry>, event: Event) {
@@ -649,14 +663,17 @@ impl<R: Rules> Table<R> {
                 }
             }
             Event::Played { uci, san, side, turn_goes_on, notes, clocks, id, .. } => {
+                if self.lines.len() == self.lines.capacity() {
+                    self.lines.reserve_exact(LINES);
+                }
                 self.lines.push(Line {
-                    uci: uci.clone(),
-                    san: san.clone(),
+                    uci: uci.as_str().into(),
+                    san: san.as_str().into(),
                     side: *side,
                     turn_goes_on: *turn_goes_on,
-                    notes: notes.clone(),
+                    notes: notes.as_slice().into(),
                     at: entry.at,
-                    clocks: clocks.clone(),
+                    clocks: clocks.as_deref().map(Into::into),
                 });
                 self.offers.takeback = None;
                 self.offers.draw = self.offers.draw.filter(|it| it == side);
@@ -720,7 +737,7 @@ impl<R: Rules> Table<R> {
             }
             Event::Rematched { by, game, id } => {
                 self.offers.rematch = None;
-                self.rematch = Some(game.clone());
+                self.rematch = Some((entry.v, game.clone()));
                 self.done(*by, id.as_deref());
             }
             Event::Said { by, id, .. } => self.done(*by, id.as_deref()),
@@ -737,8 +754,7 @@ impl<R: Rules> Table<R> {
     /// Remembers the answer to a request, so that its repetition gets the same.
     fn done(&mut self, by: usize, id: Option<&str>) {
         if let Some(id) = id {
-            let answer = Answer { game: self.rematch.clone(), ..self.answer(by) };
-            self.answers.insert((by, id.to_owned()), answer);
+            self.answers.keep(by, id, self.v, self.lines.len());
         }
     }
 }

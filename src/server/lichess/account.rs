@@ -40,12 +40,19 @@ impl FromRequestParts<Web> for Account {
         let missing = "this needs an account's token: send it as `Authorization: Bearer TOKEN`";
         let none = || Problem::new(StatusCode::UNAUTHORIZED, "token_missing", missing);
         let hash = TokenHash::of(token.ok_or_else(none)?);
-        let key = format!("account-{}", hash.text());
-        let name = web.host.reads().ask(move |store| store.text(&key)).await;
         let wrong = || Problem::new(StatusCode::UNAUTHORIZED, "token_wrong", "no such token");
-        let name = name.map_err(Problem::from)?.ok_or_else(wrong)?;
+        let name = name_of(web, &hash).await?.ok_or_else(wrong)?;
         Ok(Self { name, token: hash })
     }
+}
+
+/// Whose token it is.
+pub(in crate::server) async fn name_of(
+    web: &Web,
+    token: &TokenHash,
+) -> Result<Option<String>, Problem> {
+    let key = format!("account-{}", token.text());
+    Ok(web.host.reads().ask(move |store| store.text(&key)).await?)
 }
 
 /// The token of a user that exists.

@@ -1,16 +1,20 @@
 //! Where games are kept: a log of events for each game, append-only and chained by hashes.
 //!
 //! A [`Store`] is blocking and belongs to one thread; [`Journal`] and [`Reads`] are the threads and
-//! what the rest of the server talks to. An append says which event it expects to come after, so
-//! two owners of one game cannot both write; it is durable when it returns.
+//! what the rest of the server talks to. An append says which event it expects to come after and
+//! under which [`Lease`] it is made, so two owners of one game cannot both write; it is durable when
+//! it returns.
 //! Deliberately absent: changing or deleting an event. A takeback is an event too.
 
 mod chain;
 mod journal;
+mod lease;
+mod listen;
 mod postgres;
 mod sqlite;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -18,6 +22,7 @@ use utoipa::ToSchema;
 
 pub use chain::Chain;
 pub use journal::{Journal, Reads, Writer};
+pub use lease::{Claim, Lease, Leases, News, Nodes};
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
@@ -41,6 +46,8 @@ pub struct Append {
     /// The game after these events as facts, to be loaded faster than from its events alone. The
     /// last one is kept.
     pub snapshot: Option<String>,
+    /// The right to append, where several nodes share a store.
+    pub lease: Option<Lease>,
 }
 
 /// A game in a list.
@@ -62,6 +69,18 @@ pub struct Summary {
     /// Whether lists show it.
     #[serde(skip)]
     pub listed: bool,
+}
+
+/// A rule set that somebody keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    pub owner: String,
+    /// The hash of its text.
+    pub rules: String,
+    /// The game or the preset that it is.
+    pub name: Option<String>,
+    /// When it was kept, in milliseconds since 1970.
+    pub at: u64,
 }
 
 /// Where a game stands.
@@ -86,11 +105,11 @@ impl GameState {
 
 /// Somebody else has written to the game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("game {game} is at event {found}, not {expected}")]
-pub struct Conflict {
-    pub game: String,
-    pub expected: u64,
-    pub found: u64,
+pub enum Conflict {
+    #[error("game {game} is at event {found}, not {expected}")]
+    Moved { game: String, expected: u64, found: u64 },
+    #[error("game {game} belongs to another node")]
+    Lost { game: String },
 }
 
 /// Why a store does not do what it should.
@@ -153,6 +172,31 @@ pub trait Store: Send {
     /// The store is away.
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError>;
 
+    /// Puts a rule set on its owner's list, or changes what the list says of it. False if there are so
+    /// many others on it already.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn add_upload(&mut self, upload: &Upload, limit: usize) -> Result<bool, StoreError>;
+
+    /// An owner's list of rule sets, the oldest first.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError>;
+
+    /// Takes a rule set from its owner's list; its text stays. False if it is not on it.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError>;
+
+    /// The games that have a snapshot.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn kept_games(&mut self) -> Result<Vec<String>, StoreError>;
+
     /// Writes a copy that can be opened like the store itself.
     ///
     /// # Errors
@@ -183,14 +227,25 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
     }
 }
 
-/// News of what other nodes append, as game and last event; game `*` is all of them. None for a
-/// store that has no other nodes.
+/// What a node has of a store that it shares with others.
+#[derive(Debug)]
+pub struct Membership {
+    pub leases: Leases,
+    pub news: mpsc::Receiver<News>,
+}
+
+/// Joins those who share a store, under a name that no other node has or had. None for a store that
+/// has no other nodes.
 ///
 /// # Errors
 /// The store is away.
-pub fn news(url: &str) -> Result<Option<mpsc::Receiver<(String, u64)>>, StoreError> {
+pub fn join(url: &str, node: Arc<str>) -> Result<Option<Membership>, StoreError> {
     match url.split_once("://") {
-        Some(("postgres" | "postgresql", _)) => postgres::listen(url).map(Some),
+        Some(("postgres" | "postgresql", _)) => {
+            let news = listen::listen(url, &node)?;
+            let leases = Leases::start(Box::new(Postgres::open_for_nodes(url)?), node)?;
+            Ok(Some(Membership { leases, news }))
+        }
         _ => Ok(None),
     }
 }

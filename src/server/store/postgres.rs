@@ -1,21 +1,22 @@
 //! The store for several nodes: PostgreSQL.
 //!
-//! Any node may append to any game: a row of the game is locked, and who expected another event is
-//! told so and looks again. So no node owns a game, and none has to be missed when it dies. Appends
-//! are announced with NOTIFY; nodes that have the game in memory read what is new.
+//! The row of a game is locked for an append: who expected another event is told so, and so is who
+//! has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY; nodes that
+//! have the game in memory read what is new.
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
-use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement, Transaction};
-use tokio::sync::mpsc;
 
-use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, chain};
-
-/// What is announced under: the game and its last event follow, `ID SEQ`.
-const CHANNEL: &str = "rulemate_events";
+use super::lease::LEASE;
+use super::listen::{CHANNEL, channel_of};
+use super::{
+    Append, Chain, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store, StoreError,
+    Summary, Upload, chain,
+};
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
@@ -42,7 +43,24 @@ CREATE TABLE IF NOT EXISTS snapshots (
     hash TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS texts (hash TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS nodes (id TEXT PRIMARY KEY, until TIMESTAMPTZ NOT NULL);
+ALTER TABLE games ADD COLUMN IF NOT EXISTS owner TEXT;
+ALTER TABLE games ADD COLUMN IF NOT EXISTS epoch BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX IF NOT EXISTS games_by_owner ON games (owner) WHERE owner IS NOT NULL;
+CREATE TABLE IF NOT EXISTS uploads (
+    owner TEXT NOT NULL,
+    rules TEXT NOT NULL,
+    name TEXT,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (owner, rules)
+);
 ";
+
+/// The newest of them: where it is, all are.
+const NEWEST: &str = "uploads";
+
+/// What NOTIFY takes.
+const LETTER: usize = 7_900;
 
 /// Two nodes that make the tables at once would trip over each other.
 const TABLES_LOCK: i64 = 0x7275_6c65_6d61_7465;
@@ -50,6 +68,8 @@ const TABLES_LOCK: i64 = 0x7275_6c65_6d61_7465;
 /// One connection to a database.
 pub struct Postgres {
     url: String,
+    /// What is done on it need not be on disk when it is done.
+    quick: bool,
     /// None after it broke: the next question connects anew.
     client: Option<Connected>,
 }
@@ -80,7 +100,9 @@ impl fmt::Debug for Postgres {
 
 impl From<postgres::Error> for StoreError {
     fn from(error: postgres::Error) -> Self {
-        Self::Unavailable(error.to_string())
+        // What the database says is more than that it said something.
+        let told = error.as_db_error().map(|it| it.message().to_owned());
+        Self::Unavailable(told.unwrap_or_else(|| error.to_string()))
     }
 }
 
@@ -90,14 +112,28 @@ impl Postgres {
     /// # Errors
     /// The database cannot be reached.
     pub fn open(url: &str) -> Result<Self, StoreError> {
-        let mut store = Self { url: url.to_owned(), client: None };
+        let mut store = Self { url: url.to_owned(), quick: false, client: None };
         store.with(|it| {
             let mut transaction = it.client.transaction()?;
             transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TABLES_LOCK])?;
-            transaction.batch_execute(TABLES)?;
+            // Others may be at work: what is there is not even locked.
+            let sql = "SELECT to_regclass($1) IS NOT NULL";
+            if !transaction.query_one(sql, &[&NEWEST])?.get::<_, bool>(0) {
+                transaction.batch_execute(TABLES)?;
+            }
             Ok(transaction.commit()?)
         })?;
         Ok(store)
+    }
+
+    /// A connection for what is said between nodes. A claim comes before the appends that it allows, in
+    /// the database's log too, and so is on disk with them.
+    ///
+    /// # Errors
+    /// As [`Postgres::open`].
+    pub(super) fn open_for_nodes(url: &str) -> Result<Self, StoreError> {
+        let store = Self::open(url)?;
+        Ok(Self { quick: true, client: None, ..store })
     }
 
     /// Asks something; a connection that broke is not used again.
@@ -107,7 +143,13 @@ impl Postgres {
     ) -> Result<T, StoreError> {
         let mut connected = match self.client.take() {
             Some(it) if !it.client.is_closed() => it,
-            _ => Connected { client: Client::connect(&self.url, NoTls)?, appending: None },
+            _ => {
+                let mut client = Client::connect(&self.url, NoTls)?;
+                if self.quick {
+                    client.batch_execute("SET synchronous_commit = off")?;
+                }
+                Connected { client, appending: None }
+            }
         };
         let answer = question(&mut connected);
         if !connected.client.is_closed() {
@@ -193,6 +235,47 @@ impl Store for Postgres {
         self.with(|it| Ok(it.client.query_opt(sql, &[&hash])?.map(|it| it.get(0))))
     }
 
+    fn add_upload(&mut self, upload: &Upload, limit: usize) -> Result<bool, StoreError> {
+        let Upload { owner, rules, name, at } = upload;
+        self.with(|it| {
+            let mut transaction = it.client.transaction()?;
+            // One at a time for each owner, or two could pass the limit together.
+            let lock = "SELECT pg_advisory_xact_lock(hashtext($1))";
+            transaction.execute(lock, &[owner])?;
+            let count = "SELECT count(*) FROM uploads WHERE owner = $1 AND rules <> $2";
+            let others: i64 = transaction.query_one(count, &[owner, rules])?.get(0);
+            if number(others) >= limit as u64 {
+                return Ok(false);
+            }
+            let sql = "INSERT INTO uploads (owner, rules, name, at) VALUES ($1, $2, $3, $4)
+                       ON CONFLICT (owner, rules) DO UPDATE SET name = $3, at = $4";
+            transaction.execute(sql, &[owner, rules, name, &int(*at)])?;
+            transaction.commit()?;
+            Ok(true)
+        })
+    }
+
+    fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError> {
+        let sql = "SELECT rules, name, at FROM uploads WHERE owner = $1 ORDER BY at, rules";
+        let rows = self.with(|it| Ok(it.client.query(sql, &[&owner])?))?;
+        let read = |it: &postgres::Row| {
+            let (owner, at) = (owner.to_owned(), number(it.get(2)));
+            Upload { owner, rules: it.get(0), name: it.get(1), at }
+        };
+        Ok(rows.iter().map(read).collect())
+    }
+
+    fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM uploads WHERE owner = $1 AND rules = $2";
+        self.with(|it| Ok(it.client.execute(sql, &[&owner, &rules])? > 0))
+    }
+
+    fn kept_games(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT game FROM snapshots ORDER BY game";
+        let rows = self.with(|it| Ok(it.client.query(sql, &[])?))?;
+        Ok(rows.iter().map(|it| it.get(0)).collect())
+    }
+
     fn backup(&mut self, _: &Path) -> Result<(), StoreError> {
         Err(StoreError::Unavailable("copy a database with PostgreSQL's own pg_dump".into()))
     }
@@ -212,16 +295,74 @@ impl Store for Postgres {
     }
 }
 
+impl Nodes for Postgres {
+    fn renew(&mut self, node: &str) -> Result<(), StoreError> {
+        // Who has been gone for long needs no row to say so.
+        let sql =
+            "WITH gone AS (DELETE FROM nodes WHERE until < clock_timestamp() - INTERVAL '1 hour')
+                   INSERT INTO nodes (id, until)
+                   VALUES ($1, clock_timestamp() + $2 * INTERVAL '1 millisecond')
+                   ON CONFLICT (id) DO UPDATE SET until = EXCLUDED.until";
+        let lease = LEASE.as_millis() as f64;
+        self.with(|it| Ok(it.client.execute(sql, &[&node, &lease]).map(|_| ())?))
+    }
+
+    fn claim(&mut self, game: &str, node: &Arc<str>) -> Result<Option<Claim>, StoreError> {
+        let sql = "UPDATE games SET owner = $2, epoch = epoch + 1
+                   WHERE id = $1 AND seq > 0 AND (owner IS NULL OR owner = $2 OR NOT EXISTS
+                       (SELECT 1 FROM nodes WHERE nodes.id = games.owner AND until > clock_timestamp()))
+                   RETURNING epoch, seq";
+        self.with(|it| {
+            if let Some(row) = it.client.query_opt(sql, &[&game, &&**node])? {
+                let (epoch, seq) = (number(row.get(0)), number(row.get(1)));
+                return Ok(Some(Claim::Ours {
+                    lease: Lease { node: Arc::clone(node), epoch },
+                    seq,
+                }));
+            }
+            let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
+            let row = it.client.query_opt(owner, &[&game])?;
+            // Whoever had it may have let it go at this very moment: then it is asked again.
+            let name = |it: postgres::Row| it.get::<_, Option<&str>>(0).unwrap_or_default().into();
+            Ok(row.map(|it| Claim::Theirs(name(it))))
+        })
+    }
+
+    fn release(&mut self, game: &str, lease: &Lease) -> Result<(), StoreError> {
+        let sql = "UPDATE games SET owner = NULL WHERE id = $1 AND owner = $2 AND epoch = $3";
+        let (node, epoch) = (&*lease.node, int(lease.epoch));
+        self.with(|it| Ok(it.client.execute(sql, &[&game, &node, &epoch]).map(|_| ())?))
+    }
+
+    fn retire(&mut self, node: &str) -> Result<(), StoreError> {
+        self.with(|it| {
+            it.client.execute("UPDATE games SET owner = NULL WHERE owner = $1", &[&node])?;
+            Ok(it.client.execute("DELETE FROM nodes WHERE id = $1", &[&node]).map(|_| ())?)
+        })
+    }
+
+    fn send(&mut self, node: &str, letter: &str) -> Result<bool, StoreError> {
+        if letter.len() > LETTER {
+            return Ok(false);
+        }
+        let channel = channel_of(node);
+        self.with(|it| {
+            it.client.execute("SELECT pg_notify($1, $2)", &[&channel, &letter])?;
+            Ok(true)
+        })
+    }
+}
+
 impl Appending {
     fn prepare(client: &mut Client) -> Result<Self, StoreError> {
         let mut prepare = |sql: &str| client.prepare(sql);
         Ok(Self {
             // The row is there to be locked, also for a game that two nodes make at once.
             make: prepare(
-                "INSERT INTO games (id, seq, hash, state, listed, updated, summary)
-                 VALUES ($1, 0, $2, 'waiting', FALSE, 0, '{}') ON CONFLICT DO NOTHING",
+                "INSERT INTO games (id, seq, hash, state, listed, updated, summary, owner, epoch)
+                 VALUES ($1, 0, $2, 'waiting', FALSE, 0, '{}', $3, $4) ON CONFLICT DO NOTHING",
             )?,
-            head: prepare("SELECT seq, hash FROM games WHERE id = $1 FOR UPDATE")?,
+            head: prepare("SELECT seq, hash, owner, epoch FROM games WHERE id = $1 FOR UPDATE")?,
             event: prepare(
                 "INSERT INTO events (game, seq, payload, hash) VALUES ($1, $2, $3, $4)",
             )?,
@@ -242,18 +383,26 @@ impl Appending {
         transaction: &mut Transaction<'_>,
         append: &Append,
     ) -> Result<Result<(), Conflict>, StoreError> {
-        let Append { game, expected, payloads, summary, snapshot } = append;
+        let Append { game, expected, payloads, summary, snapshot, lease } = append;
+        let owner = lease.as_ref().map(|it| (&*it.node, int(it.epoch)));
         if *expected == 0 {
-            transaction.execute(&self.make, &[game, &Chain::new(game).hash()])?;
+            let (owner, epoch) = (owner.map(|it| it.0), owner.map_or(0, |it| it.1));
+            let hash = Chain::new(game);
+            transaction.execute(&self.make, &[game, &hash.hash(), &owner, &epoch])?;
         }
         let head = transaction.query_opt(&self.head, &[game])?;
-        let mut chain = match head {
+        let mut chain = match &head {
             Some(row) => Chain::at(number(row.get(0)), row.get(1)),
             None => Chain::new(game),
         };
         if chain.seq() != *expected {
             let (game, expected, found) = (game.clone(), *expected, chain.seq());
-            return Ok(Err(Conflict { game, expected, found }));
+            return Ok(Err(Conflict::Moved { game, expected, found }));
+        }
+        if let (Some(lease), Some(row)) = (owner, &head)
+            && (row.get::<_, Option<&str>>(2), row.get::<_, i64>(3)) != (Some(lease.0), lease.1)
+        {
+            return Ok(Err(Conflict::Lost { game: game.clone() }));
         }
         for payload in payloads {
             let row = chain.next(payload);
@@ -283,64 +432,6 @@ impl Appending {
         }
         Ok(Ok(()))
     }
-}
-
-/// Tells which games have events that some node has appended, on a thread of its own. It connects
-/// again when the connection breaks; what was missed meanwhile is told as game `*`.
-///
-/// # Errors
-/// The database cannot be reached, or there are too many threads.
-pub(super) fn listen(url: &str) -> Result<mpsc::Receiver<(String, u64)>, StoreError> {
-    let mut client = connect_to_listen(url)?;
-    let (news, inbox) = mpsc::channel(4096);
-    let url = url.to_owned();
-    let body = move || {
-        while !news.is_closed() {
-            if let Err(error) = pass_on(&mut client, &news) {
-                tracing::warn!(%error, "no news from other nodes");
-            }
-            if news.is_closed() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(500));
-            if let Ok(again) = connect_to_listen(&url) {
-                client = again;
-                // The receiver may be gone: then the loop ends.
-                let _ = news.blocking_send(("*".to_owned(), 0));
-            }
-        }
-    };
-    let spawned = std::thread::Builder::new().name("news".to_owned()).spawn(body);
-    spawned.map_err(|it| StoreError::Unavailable(it.to_string()))?;
-    Ok(inbox)
-}
-
-fn connect_to_listen(url: &str) -> Result<Client, StoreError> {
-    let mut client = Client::connect(url, NoTls)?;
-    client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
-    Ok(client)
-}
-
-/// Passes news on until the connection breaks or nobody wants them.
-fn pass_on(client: &mut Client, news: &mpsc::Sender<(String, u64)>) -> Result<(), StoreError> {
-    let wait = std::time::Duration::from_millis(500);
-    while !news.is_closed() {
-        {
-            let mut waiting = client.notifications();
-            let mut all = waiting.timeout_iter(wait);
-            while let Some(it) = all.next()? {
-                let Some((game, seq)) = it.payload().split_once(' ') else { continue };
-                let Ok(seq) = seq.parse() else { continue };
-                if news.blocking_send((game.to_owned(), seq)).is_err() {
-                    return Ok(());
-                }
-            }
-        }
-        if client.is_closed() {
-            return Err(StoreError::Unavailable("the connection broke".into()));
-        }
-    }
-    Ok(())
 }
 
 /// PostgreSQL's integers are signed; none of ours comes near the end of either.

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, chain};
+use super::{
+    Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload, chain,
+};
 
 /// Raised when the tables change; a store of another format is refused.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
@@ -37,6 +39,13 @@ CREATE TABLE IF NOT EXISTS snapshots (
 CREATE TABLE IF NOT EXISTS texts (
     hash TEXT PRIMARY KEY,
     text TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS uploads (
+    owner TEXT NOT NULL,
+    rules TEXT NOT NULL,
+    name TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (owner, rules)
 ) WITHOUT ROWID;
 ";
 
@@ -132,6 +141,43 @@ impl Store for Sqlite {
         Ok(self.connection.query_row(sql, [hash], |row| row.get(0)).optional()?)
     }
 
+    fn add_upload(&mut self, upload: &Upload, limit: usize) -> Result<bool, StoreError> {
+        let Upload { owner, rules, name, at } = upload;
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let sql = "SELECT count(*) FROM uploads WHERE owner = ?1 AND rules <> ?2";
+        let others: i64 = transaction.query_row(sql, params![owner, rules], |row| row.get(0))?;
+        if number(others) >= limit as u64 {
+            return Ok(false);
+        }
+        let sql = "INSERT OR REPLACE INTO uploads (owner, rules, name, at) VALUES (?1, ?2, ?3, ?4)";
+        transaction.execute(sql, params![owner, rules, name, int(*at)])?;
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError> {
+        let sql = "SELECT rules, name, at FROM uploads WHERE owner = ?1 ORDER BY at, rules";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([owner], |row| {
+            let (owner, at) = (owner.to_owned(), number(row.get(2)?));
+            Ok(Upload { owner, rules: row.get(0)?, name: row.get(1)?, at })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM uploads WHERE owner = ?1 AND rules = ?2";
+        Ok(self.connection.execute(sql, params![owner, rules])? > 0)
+    }
+
+    fn kept_games(&mut self) -> Result<Vec<String>, StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT game FROM snapshots ORDER BY game")?;
+        let games = statement.query_map([], |row| row.get(0))?;
+        Ok(games.collect::<Result<_, _>>()?)
+    }
+
     fn backup(&mut self, to: &Path) -> Result<(), StoreError> {
         let to = to.to_str().ok_or_else(|| StoreError::Unavailable("no such file name".into()))?;
         self.connection.execute("VACUUM INTO ?1", [to])?;
@@ -165,11 +211,12 @@ fn append_one(
     transaction: &Transaction<'_>,
     append: &Append,
 ) -> Result<Result<(), Conflict>, StoreError> {
-    let Append { game, expected, payloads, summary, snapshot } = append;
+    // One node has the file: there are no leases.
+    let Append { game, expected, payloads, summary, snapshot, lease: _ } = append;
     let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
     if chain.seq() != *expected {
         let (game, expected, found) = (game.clone(), *expected, chain.seq());
-        return Ok(Err(Conflict { game, expected, found }));
+        return Ok(Err(Conflict::Moved { game, expected, found }));
     }
     let mut insert = transaction
         .prepare_cached("INSERT INTO events (game, seq, payload, hash) VALUES (?1, ?2, ?3, ?4)")?;

@@ -48,9 +48,13 @@ impl Process {
 
     /// Asks it to stop, and waits for that.
     pub(super) fn terminate(&mut self) -> bool {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        self.signal("-TERM");
         self.child.wait().unwrap().success()
+    }
+
+    pub(super) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 }
 

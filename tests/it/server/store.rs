@@ -48,13 +48,13 @@ fn summary(game: &str, state: GameState, updated: u64) -> Summary {
     }
 }
 
-fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
+pub(super) fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
     let payloads = payloads.iter().map(|it| (*it).to_owned()).collect();
     let summary = summary(game, GameState::Playing, expected);
-    Append { game: game.into(), expected, payloads, summary, snapshot: None }
+    Append { game: game.into(), expected, payloads, summary, snapshot: None, lease: None }
 }
 
-fn payloads(store: &mut dyn Store, game: &str, after: u64) -> Vec<String> {
+pub(super) fn payloads(store: &mut dyn Store, game: &str, after: u64) -> Vec<String> {
     store.read(game, after).unwrap().unwrap().into_iter().map(|it| it.payload).collect()
 }
 
@@ -67,11 +67,11 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(payloads(again().as_mut(), "a", 0), ["one", "two"], "durable when it returns");
 
     // Whoever does not know the last event does not write; others in the group do.
-    let stale = Conflict { game: "a".into(), expected: 1, found: 2 };
+    let stale = Conflict::Moved { game: "a".into(), expected: 1, found: 2 };
     let group = [append("a", 1, &["no"]), append("b", 0, &["first"]), append("a", 2, &["three"])];
     assert_eq!(store.append(&group).unwrap(), [Err(stale), Ok(()), Ok(())]);
     assert_eq!(payloads(store, "a", 0), ["one", "two", "three"]);
-    let made_twice = Conflict { game: "b".into(), expected: 0, found: 1 };
+    let made_twice = Conflict::Moved { game: "b".into(), expected: 0, found: 1 };
     assert_eq!(store.append(&[append("b", 0, &["other"])]).unwrap(), [Err(made_twice)]);
     // In one group the second of two for one event loses.
     let race = [append("b", 1, &["won"]), append("b", 1, &["lost"])];

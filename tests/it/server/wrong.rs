@@ -69,7 +69,10 @@ const ROWS: &[Row] = &[
     row("GET", "/api/v1/catalogue", "/api/v1/catalogue", "", Needs::Nothing),
     row("POST", "/api/v1/presets/check", "/api/v1/presets/check", "{\"game\":\"chess\"}", Needs::Nothing),
     row("POST", "/api/v1/rules", "/api/v1/rules", "{\"text\":\"\"}", Needs::Nothing),
+    row("GET", "/api/v1/rules", "/api/v1/rules", "", Needs::Nothing),
+    row("DELETE", "/api/v1/rules/{rules}", "/api/v1/rules/nosuchrules", "", Needs::Nothing),
     row("POST", "/api/v1/accounts", "/api/v1/accounts", "{\"name\":\"ann\"}", Needs::Nothing),
+    row("GET", "/ws/v1/games/{id}", "/ws/v1/games/GAME", "", Needs::Nothing),
     row("GET", "/healthz", "/healthz", "", Needs::Nothing),
     row("GET", "/readyz", "/readyz", "", Needs::Nothing),
     row("GET", "/metrics", "/metrics", "", Needs::Nothing),
@@ -88,6 +91,10 @@ const ROWS: &[Row] = &[
     row("POST", "", "/api/bot/game/GAME/move/e2e4", "", Needs::Account),
     row("GET", "", "/game/export/GAME", "", Needs::Nothing),
 ];
+
+/// What makes a request one for a WebSocket.
+const HANDSHAKE: &str = "connection: upgrade\r\nupgrade: websocket\r\n\
+    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
 /// A server whose log is read along.
 struct Talkative {
@@ -126,6 +133,10 @@ impl Talkative {
         };
         let headers = match body.starts_with('{') {
             true => format!("{headers}content-type: application/json\r\n"),
+            false => headers,
+        };
+        let headers = match path.starts_with("/ws/") {
+            true => format!("{headers}{HANDSHAKE}"),
             false => headers,
         };
         let answer = wire.ask_with(method, path, &headers, body);
@@ -262,6 +273,13 @@ fn every_address_refuses_what_is_wrong_and_nothing_changes() {
         let method = if row.method == "GET" { "DELETE" } else { "PUT" };
         let answer = scene.server.ask(method, &address, token, "");
         scene.refused("wrong method", row, &answer, &[(405, "method_not_allowed")]);
+    }
+    let rules = ROWS.iter().find(|it| it.method == "DELETE").unwrap();
+    let answer = scene.server.ask("DELETE", rules.address, "", "");
+    scene.refused("unknown rules", rules, &answer, &[(404, "no_such_rules")]);
+    for (method, address) in [("POST", "/api/v1/rules"), ("GET", "/api/v1/rules")] {
+        let answer = scene.server.ask(method, address, &scene.white, "{\"text\":\"\"}");
+        scene.refused("no account", rules, &answer, &[(401, "token_wrong")]);
     }
     let moves = format!("/api/v1/games/{}/moves", scene.id);
     let play = &ROWS[4];

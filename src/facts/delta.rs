@@ -1,0 +1,116 @@
+//! What one step changed, kept small: a game has one of every action that was played, and needs
+//! the facts of most moments never again.
+//!
+//! Deliberately absent: the facts that did not change. A [`Snapshot`] of the moment before makes
+//! them whole again.
+//!
+//! [`Snapshot`]: super::snapshot::Snapshot
+
+use std::sync::Arc;
+
+use super::schema::{AttrId, EntityId};
+use super::session::{Change, Mark, Session};
+
+/// No fact. Values of 32 bits are all others.
+const NONE: i32 = i32::MIN;
+
+/// What is other than before, in canonical order, and the hash of all facts after it.
+#[derive(Debug, Clone)]
+pub struct Delta {
+    changes: Changes,
+    texts: Arc<Vec<Arc<str>>>,
+    hash: u64,
+}
+
+/// Nearly all values fit 32 bits, and nearly all steps change nothing else.
+#[derive(Debug, Clone)]
+enum Changes {
+    Narrow(Box<[Narrow]>),
+    Wide(Box<[Change]>),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Narrow {
+    entity: u16,
+    attr: u16,
+    old: i32,
+    new: i32,
+}
+
+impl Delta {
+    /// What a session has changed since a mark. What was written and then written back is not in it.
+    pub fn since(session: &Session, mark: Mark) -> Self {
+        let mut all = session.changes_since(mark).to_vec();
+        // In canonical order, of one fact the first write first.
+        all.sort_by_key(|it| (it.entity, it.attr));
+        let mut changes: Vec<Change> = Vec::with_capacity(all.len());
+        for change in all {
+            match changes.last_mut() {
+                Some(it) if (it.entity, it.attr) == (change.entity, change.attr) => {
+                    it.new = change.new;
+                }
+                _ => changes.push(change),
+            }
+        }
+        changes.retain(|it| it.old != it.new);
+        let narrow: Option<Box<[Narrow]>> = changes.iter().map(Narrow::new).collect();
+        let changes = narrow.map_or_else(|| Changes::Wide(changes.into()), Changes::Narrow);
+        Self { changes, texts: Arc::clone(session.texts()), hash: session.hash() }
+    }
+
+    /// What is other than before, by entity, then by attribute.
+    pub fn changes(&self) -> impl Iterator<Item = Change> + '_ {
+        let (narrow, wide): (&[Narrow], &[Change]) = match &self.changes {
+            Changes::Narrow(it) => (it, &[]),
+            Changes::Wide(it) => (&[], it),
+        };
+        narrow.iter().map(|it| it.change()).chain(wide.iter().copied())
+    }
+
+    /// How one fact changed, if it did.
+    pub fn of(&self, entity: EntityId, attr: AttrId) -> Option<Change> {
+        self.changes().find(|it| (it.entity, it.attr) == (entity, attr))
+    }
+
+    /// The hash of all facts after the step.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    pub(super) fn texts(&self) -> &Arc<Vec<Arc<str>>> {
+        &self.texts
+    }
+
+    /// Bytes held by this delta alone.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.changes {
+            Changes::Narrow(it) => size_of_val(&**it),
+            Changes::Wide(it) => size_of_val(&**it),
+        }
+    }
+}
+
+impl Narrow {
+    fn new(change: &Change) -> Option<Self> {
+        let value = |raw: Option<i64>| match raw {
+            None => Some(NONE),
+            Some(raw) => i32::try_from(raw).ok().filter(|&it| it != NONE),
+        };
+        Some(Self {
+            entity: u16::try_from(change.entity.0).ok()?,
+            attr: change.attr.0,
+            old: value(change.old)?,
+            new: value(change.new)?,
+        })
+    }
+
+    fn change(&self) -> Change {
+        let value = |raw: i32| (raw != NONE).then_some(i64::from(raw));
+        Change {
+            entity: EntityId(u32::from(self.entity)),
+            attr: AttrId(self.attr),
+            old: value(self.old),
+            new: value(self.new),
+        }
+    }
+}

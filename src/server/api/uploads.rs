@@ -1,0 +1,99 @@
+//! Whose uploaded rules are whose: a list each, of a certain length, and how to make room in it.
+//!
+//! Deliberately absent: deleting the texts. Games may be played by them for as long as the store
+//! lasts, and a game keeps its rules.
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::Web;
+use super::guard::address;
+use crate::server::ProblemBody;
+use crate::server::api::extract::bearer;
+use crate::server::core::TokenHash;
+use crate::server::lichess::account;
+use crate::server::problem::Problem;
+use crate::server::store::Upload;
+
+/// As many rule sets as one may have.
+pub(super) const RULE_SETS: usize = 20;
+
+/// Who keeps rules: an account, if its token was sent, else whoever comes from an address.
+#[derive(Debug)]
+pub(super) struct Owner(pub(super) String);
+
+impl FromRequestParts<Web> for Owner {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
+        let Some(token) = bearer(parts) else {
+            let from = address(web, &parts.headers, &parts.extensions);
+            let from = from.map_or_else(|| "this machine".to_owned(), |it| it.to_string());
+            return Ok(Self(format!("from {from}")));
+        };
+        let wrong = || Problem::new(StatusCode::UNAUTHORIZED, "token_wrong", "no such account");
+        let name = account::name_of(web, &TokenHash::of(token)).await?.ok_or_else(wrong)?;
+        Ok(Self(format!("account {}", name.to_ascii_lowercase())))
+    }
+}
+
+/// A rule set that somebody keeps.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct OwnRules {
+    /// The id to make games with.
+    rules: String,
+    /// The game or the preset that the text is.
+    name: Option<String>,
+    /// When it was kept, in milliseconds since 1970.
+    at: u64,
+}
+
+/// The rule sets that one keeps, the oldest first: those of the account whose token is sent, else
+/// those that came from the same address without one.
+#[utoipa::path(get, path = "/api/v1/rules", responses(
+    (status = 200, body = Vec<OwnRules>),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+))]
+pub(super) async fn list(
+    State(web): State<Web>,
+    Owner(owner): Owner,
+) -> Result<Json<Vec<OwnRules>>, Problem> {
+    let found = web.host.reads().ask(move |store| store.uploads(&owner)).await?;
+    let own = |it: Upload| OwnRules { rules: it.rules, name: it.name, at: it.at };
+    Ok(Json(found.into_iter().map(own).collect()))
+}
+
+/// Takes a rule set from the list of those that one keeps, to make room for another. Games that were
+/// made with it go on.
+#[utoipa::path(delete, path = "/api/v1/rules/{rules}", responses(
+    (status = 200, description = "It is gone from the list: `rules`", body = Value),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 404, description = "It is not in one's list", body = ProblemBody),
+))]
+pub(super) async fn remove(
+    State(web): State<Web>,
+    Owner(owner): Owner,
+    Path(rules): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let wanted = rules.clone();
+    let was_there = web.host.reads().ask(move |store| store.drop_upload(&owner, &wanted)).await?;
+    if !was_there {
+        let message = "you keep no such rules: GET /api/v1/rules lists those that you do";
+        return Err(Problem::new(StatusCode::NOT_FOUND, "no_such_rules", message));
+    }
+    Ok(Json(json!({ "rules": rules })))
+}
+
+/// There is no room for another.
+pub(super) fn too_many() -> Problem {
+    let message = format!(
+        "you keep {RULE_SETS} rule sets, which is as many as one may: \
+         make room with DELETE /api/v1/rules/ID"
+    );
+    Problem::new(StatusCode::CONFLICT, "too_many_rules", message)
+}

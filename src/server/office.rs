@@ -1,0 +1,131 @@
+//! What nodes that share a store say to each other: a request for a game that another node owns, and
+//! its answer. Both travel with the news of the store, so nodes need not reach each other.
+//!
+//! A letter may be lost, and its node may die over it. So a request that is passed on has a name
+//! that its events carry: whoever does it again finds that it was done.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::core::{Answer, Input};
+use super::library::lock;
+use super::problem::Problem;
+use super::store::Leases;
+
+/// What one node sends another.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Letter {
+    Ask { from: String, number: u64, game: String, input: Input },
+    Answer { number: u64, done: Done },
+}
+
+/// What came of a request that was passed on.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Done {
+    Did(Answer),
+    Refused {
+        status: u16,
+        code: String,
+        message: String,
+        more: Option<Value>,
+    },
+    /// The game belongs to another node by now.
+    NotHere,
+}
+
+/// This node among others.
+#[derive(Debug)]
+pub(super) struct Office {
+    pub(super) leases: Leases,
+    /// Requests that other nodes have not answered yet.
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Done>>>,
+    next: AtomicU64,
+}
+
+impl Office {
+    pub(super) fn new(leases: Leases) -> Self {
+        Self { leases, waiting: Mutex::default(), next: AtomicU64::new(1) }
+    }
+
+    /// Passes a request on.
+    ///
+    /// # Errors
+    /// The store is away, or the request is too long.
+    pub(super) async fn ask(
+        &self,
+        node: &str,
+        game: &str,
+        input: &Input,
+    ) -> Result<Asked<'_>, Problem> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (done, answer) = oneshot::channel();
+        lock(&self.waiting).insert(number, done);
+        let asked = Asked { office: self, number, answer };
+        let (from, game) = (self.leases.node().to_string(), game.to_owned());
+        let sent =
+            self.send(node, &Letter::Ask { from, number, game, input: input.clone() }).await?;
+        if sent {
+            return Ok(asked);
+        }
+        let message = "another server has this game, and the request is too long to be passed on";
+        Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
+    }
+
+    pub(super) async fn send(&self, node: &str, letter: &Letter) -> Result<bool, Problem> {
+        let text = serde_json::to_string(letter).map_err(|_| Problem::unavailable())?;
+        Ok(self.leases.send(node, text).await?)
+    }
+
+    pub(super) fn answered(&self, number: u64, done: Done) {
+        // Whoever asked may have found another way since.
+        if let Some(waiting) = lock(&self.waiting).remove(&number) {
+            let _ = waiting.send(done);
+        }
+    }
+}
+
+/// A request that was passed on.
+#[derive(Debug)]
+pub(super) struct Asked<'o> {
+    office: &'o Office,
+    number: u64,
+    pub(super) answer: oneshot::Receiver<Done>,
+}
+
+/// Nobody waits for it any more.
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        lock(&self.office.waiting).remove(&self.number);
+    }
+}
+
+impl Done {
+    pub(super) fn of(answer: Option<Result<Answer, Problem>>) -> Self {
+        match answer {
+            None => Self::NotHere,
+            Some(Ok(answer)) => Self::Did(answer),
+            Some(Err(Problem { status, code, message, more })) => {
+                Self::Refused { status: status.as_u16(), code: code.into_owned(), message, more }
+            }
+        }
+    }
+
+    /// The answer, unless somebody else is to be asked.
+    pub(super) fn answer(self) -> Option<Result<Answer, Problem>> {
+        match self {
+            Self::Did(answer) => Some(Ok(answer)),
+            Self::Refused { status, code, message, more } => {
+                let status = StatusCode::from_u16(status);
+                let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                Some(Err(Problem { status, code: code.into(), message, more }))
+            }
+            Self::NotHere => None,
+        }
+    }
+}

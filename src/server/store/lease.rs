@@ -1,0 +1,215 @@
+//! Who owns a game where several nodes share a store: leases, and the thread that keeps them.
+//!
+//! A node says every so often that it lives. It owns the games that it has claimed until another
+//! node claims them, which a node may as soon as the owner has not been heard of for [`LEASE`], or
+//! has let them go. Every claim counts the game's epoch up, and an append says under which it is
+//! made: an owner that was away for long and does not know that it has lost its games can append to
+//! none of them.
+//! Deliberately absent: clocks of nodes. The database's own says when a lease is over.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::StoreError;
+
+/// How long a node owns its games after it was last heard of.
+pub(super) const LEASE: Duration = Duration::from_millis(1200);
+/// How often a node says that it lives.
+const RENEW: Duration = Duration::from_millis(300);
+
+/// A node's right to append to a game, until another node takes the game over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    pub node: Arc<str>,
+    pub epoch: u64,
+}
+
+/// What came of claiming a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// It belongs to this node from here on; `seq` is its last event.
+    Ours { lease: Lease, seq: u64 },
+    /// It belongs to a node that lives.
+    Theirs(Arc<str>),
+}
+
+/// A store that several nodes share.
+pub trait Nodes: Send {
+    /// Says that a node lives.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn renew(&mut self, node: &str) -> Result<(), StoreError>;
+
+    /// Makes a node the owner of a game, if it has no owner that lives. None if there is no such
+    /// game.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn claim(&mut self, game: &str, node: &Arc<str>) -> Result<Option<Claim>, StoreError>;
+
+    /// Lets a game go, if the lease still holds.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn release(&mut self, game: &str, lease: &Lease) -> Result<(), StoreError>;
+
+    /// Lets all games of a node go, and says that it lives no more.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn retire(&mut self, node: &str) -> Result<(), StoreError>;
+
+    /// Sends something to a node; nobody says whether it arrives. False if it is too long.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn send(&mut self, node: &str, letter: &str) -> Result<bool, StoreError>;
+}
+
+/// News from other nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// A game has got events, up to this one.
+    Appended { game: String, seq: u64 },
+    /// Some news may have been missed.
+    Missed,
+    /// Somebody has sent this to this node.
+    Letter(String),
+}
+
+type Job = Box<dyn FnOnce(&mut dyn Nodes) + Send>;
+
+/// Since when this node has said in time that it lives, and when it last did, by its own clock.
+#[derive(Debug)]
+struct Alive {
+    since: Instant,
+    last: Instant,
+}
+
+/// The thread that says that this node lives, and claims games for it.
+#[derive(Debug, Clone)]
+pub struct Leases {
+    node: Arc<str>,
+    alive: Arc<Mutex<Alive>>,
+    queue: Sender<Job>,
+}
+
+impl Leases {
+    /// Starts the thread. It ends when the last handle is gone.
+    ///
+    /// # Errors
+    /// The store is away, or there are too many threads.
+    pub fn start(mut nodes: Box<dyn Nodes>, node: Arc<str>) -> Result<Self, StoreError> {
+        let now = Instant::now();
+        nodes.renew(&node)?;
+        let alive = Arc::new(Mutex::new(Alive { since: now, last: now }));
+        let (queue, inbox) = channel();
+        let (own, shared) = (Arc::clone(&node), Arc::clone(&alive));
+        let body = move || keep_alive(nodes.as_mut(), &own, &shared, &inbox);
+        let spawned = std::thread::Builder::new().name("leases".to_owned()).spawn(body);
+        spawned.map_err(|it| StoreError::Unavailable(it.to_string()))?;
+        Ok(Self { node, alive, queue })
+    }
+
+    /// The name of this node.
+    pub fn node(&self) -> &Arc<str> {
+        &self.node
+    }
+
+    /// Whether a game that was claimed at a time is sure to be ours still. If not, it may be: only a
+    /// claim tells.
+    pub fn hold_since(&self, claimed: Instant) -> bool {
+        let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        alive.since <= claimed && alive.last.elapsed() < LEASE
+    }
+
+    /// Claims a game for this node.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub async fn claim(&self, game: &str) -> Result<Option<Claim>, StoreError> {
+        let (game, node) = (game.to_owned(), Arc::clone(&self.node));
+        self.ask(move |nodes| nodes.claim(&game, &node)).await
+    }
+
+    /// Lets a game go; nobody waits for it.
+    pub fn release(&self, game: &str, lease: Lease) {
+        let game = game.to_owned();
+        self.post(Box::new(move |nodes| {
+            if let Err(error) = nodes.release(&game, &lease) {
+                tracing::warn!(game, %error, "a game that is let go stays ours until we are gone");
+            }
+        }));
+    }
+
+    /// Sends something to a node. False if it is too long to be sent.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub async fn send(&self, node: &str, letter: String) -> Result<bool, StoreError> {
+        let node = node.to_owned();
+        self.ask(move |nodes| nodes.send(&node, &letter)).await
+    }
+
+    /// Lets all games go, so that others can have them at once.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub async fn retire(&self) -> Result<(), StoreError> {
+        let node = Arc::clone(&self.node);
+        self.ask(move |nodes| nodes.retire(&node)).await
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut dyn Nodes) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (done, answer) = oneshot::channel();
+        // Whoever has stopped waiting does not need the answer.
+        self.post(Box::new(move |nodes| drop(done.send(question(nodes)))));
+        let gone = || StoreError::Unavailable("the thread of leases has stopped".into());
+        answer.await.map_err(|_| gone())?
+    }
+
+    fn post(&self, job: Job) {
+        if self.queue.send(job).is_err() {
+            tracing::error!("the thread of leases has stopped");
+        }
+    }
+}
+
+impl Alive {
+    /// The node has said that it lives; `now` is the time before it did.
+    fn go_on(&mut self, now: Instant) {
+        // Was it late, others may have had its games meanwhile: claims from before count no more.
+        if self.last.elapsed() >= LEASE {
+            self.since = now;
+        }
+        self.last = now;
+    }
+}
+
+fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Alive>, inbox: &Receiver<Job>) {
+    let mut due = Instant::now() + RENEW;
+    loop {
+        match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Ok(job) => job(nodes),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if Instant::now() >= due {
+            let now = Instant::now();
+            match nodes.renew(node) {
+                Ok(()) => alive.lock().unwrap_or_else(PoisonError::into_inner).go_on(now),
+                Err(error) => {
+                    tracing::warn!(%error, "others may take our games over: they do not hear of us");
+                }
+            }
+            due = Instant::now() + RENEW;
+        }
+    }
+}

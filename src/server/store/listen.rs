@@ -1,0 +1,83 @@
+//! News between the nodes of one PostgreSQL: a connection that listens, on a thread of its own.
+//!
+//! News may be lost, and nobody minds: whoever connects again is told so, and looks.
+
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::{Client, NoTls, Notification};
+use tokio::sync::mpsc;
+
+use super::{News, StoreError};
+
+/// What is announced to all: the game and its last event, `ID SEQ`.
+pub(super) const CHANNEL: &str = "rulemate_events";
+
+/// What is sent to one node. Its name is of letters and digits, so it needs no quotes.
+pub(super) fn channel_of(node: &str) -> String {
+    format!("rulemate_node_{node}")
+}
+
+/// Tells which games have events that some node has appended, and what this node is sent, on a thread
+/// of its own. It connects again when the connection breaks.
+///
+/// # Errors
+/// The database cannot be reached, or there are too many threads.
+pub(super) fn listen(url: &str, node: &str) -> Result<mpsc::Receiver<News>, StoreError> {
+    let mut client = connect(url, node)?;
+    let (news, inbox) = mpsc::channel(4096);
+    let (url, node) = (url.to_owned(), node.to_owned());
+    let body = move || {
+        while !news.is_closed() {
+            if let Err(error) = pass_on(&mut client, &news) {
+                tracing::warn!(%error, "no news from other nodes");
+            }
+            if news.is_closed() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            if let Ok(again) = connect(&url, &node) {
+                client = again;
+                // The receiver may be gone: then the loop ends.
+                let _ = news.blocking_send(News::Missed);
+            }
+        }
+    };
+    let spawned = std::thread::Builder::new().name("news".to_owned()).spawn(body);
+    spawned.map_err(|it| StoreError::Unavailable(it.to_string()))?;
+    Ok(inbox)
+}
+
+fn connect(url: &str, node: &str) -> Result<Client, StoreError> {
+    let mut client = Client::connect(url, NoTls)?;
+    let own = channel_of(node);
+    client.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {own}"))?;
+    Ok(client)
+}
+
+/// Passes news on until the connection breaks or nobody wants them.
+fn pass_on(client: &mut Client, news: &mpsc::Sender<News>) -> Result<(), StoreError> {
+    let wait = std::time::Duration::from_millis(500);
+    while !news.is_closed() {
+        {
+            let mut waiting = client.notifications();
+            let mut all = waiting.timeout_iter(wait);
+            while let Some(it) = all.next()? {
+                let Some(it) = read(&it) else { continue };
+                if news.blocking_send(it).is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        if client.is_closed() {
+            return Err(StoreError::Unavailable("the connection broke".into()));
+        }
+    }
+    Ok(())
+}
+
+fn read(said: &Notification) -> Option<News> {
+    if said.channel() != CHANNEL {
+        return Some(News::Letter(said.payload().to_owned()));
+    }
+    let (game, seq) = said.payload().split_once(' ')?;
+    Some(News::Appended { game: game.to_owned(), seq: seq.parse().ok()? })
+}

@@ -1,0 +1,84 @@
+//! Rules that people keep: a list each, of a certain length, and room in it again.
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use rulemate::server::Config;
+use serde_json::{Value, json};
+
+use super::api::{Server, hosted};
+
+/// As many rule sets as one may have.
+const ROOM: usize = 20;
+
+fn preset(name: &str) -> Value {
+    let text = format!(".meta preset \"{name}\"\n.domain Preset += {{ {name} }}\n");
+    json!({ "text": text, "keep": true })
+}
+
+async fn ask(server: &Server, method: Method, path: &str, token: &str) -> (StatusCode, Value) {
+    let mut request = Request::builder().method(method).uri(path);
+    if !token.is_empty() {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    server.send(request.body(Body::empty()).unwrap()).await
+}
+
+#[test]
+fn rule_sets_are_limited_by_owner_and_make_room() {
+    hosted("keeping", Config { uploads: true, ..Config::default() }, async |server| {
+        let rules = "/api/v1/rules";
+        let (_, account) = server.post("/api/v1/accounts", "", json!({ "name": "ann" })).await;
+        let ann = account["token"].as_str().unwrap();
+        let mut kept = Vec::new();
+        for at in 0..ROOM {
+            let (status, answer) = server.post(rules, ann, preset(&format!("p{at}"))).await;
+            assert_eq!((status, &answer["ok"]), (StatusCode::OK, &json!(true)), "{answer}");
+            kept.push(answer["rules"].as_str().unwrap().to_owned());
+        }
+        let (status, answer) = server.post(rules, ann, preset("more")).await;
+        assert_eq!(
+            (status, &answer["error"]),
+            (StatusCode::CONFLICT, &json!("too_many_rules")),
+            "{answer}"
+        );
+        assert!(answer["message"].as_str().unwrap().contains("DELETE /api/v1/rules/"), "{answer}");
+        // What is only checked, or kept already, needs no room; others have their own.
+        let look = json!({ "text": preset("more")["text"] });
+        assert_eq!(server.post(rules, ann, look).await.0, StatusCode::OK);
+        assert_eq!(server.post(rules, ann, preset("p3")).await.1["rules"], json!(kept[3]));
+        assert_eq!(server.post(rules, "", preset("more")).await.0, StatusCode::OK);
+        let (status, answer) = server.post(rules, "nonsense", preset("p1")).await;
+        assert_eq!(
+            (status, &answer["error"]),
+            (StatusCode::UNAUTHORIZED, &json!("token_wrong")),
+            "{answer}"
+        );
+
+        let made = json!({ "game": "chess", "rules": kept[0], "presets": ["p0"], "seat": "both" });
+        let (id, token) = server.make(made).await;
+        let (_, own) = ask(server, Method::GET, rules, ann).await;
+        let mut listed: Vec<&str> =
+            own.as_array().unwrap().iter().map(|it| it["rules"].as_str().unwrap()).collect();
+        listed.sort_unstable();
+        let mut all = kept.clone();
+        all.sort_unstable();
+        assert_eq!(listed, all);
+        assert!(own.as_array().unwrap().iter().any(|it| it["name"] == "p7"), "{own}");
+        let (_, others) = ask(server, Method::GET, rules, "").await;
+        assert_eq!(others.as_array().map(Vec::len), Some(1), "{others}");
+
+        // Room is made by the owner alone, and games go on.
+        let first = format!("{rules}/{}", kept[0]);
+        assert_eq!(ask(server, Method::DELETE, &first, "").await.0, StatusCode::NOT_FOUND);
+        assert_eq!(ask(server, Method::DELETE, &first, ann).await.0, StatusCode::OK);
+        let (status, answer) = ask(server, Method::DELETE, &first, ann).await;
+        assert_eq!(
+            (status, &answer["error"]),
+            (StatusCode::NOT_FOUND, &json!("no_such_rules")),
+            "{answer}"
+        );
+        assert_eq!(server.post(rules, ann, preset("more")).await.0, StatusCode::OK);
+        assert_eq!(server.post(rules, ann, preset("p0")).await.0, StatusCode::CONFLICT);
+        assert_eq!(server.play(&id, &token, "e2e4").await.0, StatusCode::OK);
+    });
+}
