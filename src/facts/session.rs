@@ -191,8 +191,8 @@ impl Session {
         EntityId(id as u32)
     }
 
-    /// Retracts every fact of an entity. The entity counter stays: a removed id is never given to
-    /// another entity.
+    /// Retracts every fact of an entity. The entity counter stays: a removed id is given to no other
+    /// entity, unless somebody sets the counter back.
     pub fn remove(&mut self, entity: EntityId) {
         for attr in (NEXT_ENTITY.0 + 1..self.columns.len() as u16).map(AttrId) {
             self.set_raw(entity, attr, None);

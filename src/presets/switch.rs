@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::derive::World;
-use crate::facts::{EntityId, GAME, NEXT_ENTITY, Session, Value};
+use crate::facts::{EntityId, Fact, GAME, NEXT_ENTITY, Session, Value};
 use crate::game::Game;
 
 use super::activation::{Activation, Request};
@@ -46,6 +46,7 @@ impl Catalogue {
         }
         let mut world = game.world().clone();
         let kept = drop_others(&mut world, &wanted)?;
+        give_back_ids(&mut world);
         if !Arc::ptr_eq(world.plan(), &composed.plan) {
             world = migrated(&world, World::new(Arc::clone(&composed.plan), world.backend()))?;
         }
@@ -124,11 +125,22 @@ fn drop_others(
     Ok(wanted.iter().map(kept).collect())
 }
 
+/// Lets ids above the last entity that is known be given again: else a game in which presets come and
+/// go has none left in the end.
+fn give_back_ids(world: &mut World) {
+    let known = |fact: &Fact| match fact.value {
+        Value::Entity(it) => fact.entity.max(it),
+        _ => fact.entity,
+    };
+    let last = world.facts().all_facts().iter().map(known).max().unwrap_or(GAME);
+    world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(last.0) + 1));
+}
+
 /// The facts of one world in another one, whose program may number attributes and members otherwise.
 /// Attributes that the other program does not have are left behind.
 fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
     let (old, new) = (Arc::clone(from.facts().schema()), Arc::clone(to.facts().schema()));
-    let known = |it: &crate::facts::Fact| new.attribute_named(&old.attribute(it.attr).name);
+    let known = |it: &Fact| new.attribute_named(&old.attribute(it.attr).name);
     // A fact that the game has taken back is not to come again as a default.
     for fact in to.facts().all_facts() {
         let name = &new.attribute(fact.attr).name;
