@@ -79,7 +79,8 @@ pub(super) struct Layout<W> {
     pub(super) kept_rows: u32,
     pub(super) kept_funs: u32,
     pub(super) frame_rows: u32,
-    /// Column orders of each sparse store, the whole-tuple order first.
+    /// Column orders of each sparse store: the columns as declared first, but statics have only those
+    /// that plans ask for.
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     /// Sparse stores that are statics, and in `statics.sparse`.
     pub(super) sparse_static: Vec<bool>,
@@ -309,8 +310,7 @@ impl<W: Word> Layout<W> {
             return known;
         }
         let id = self.new_sparse(program.relation(rel).columns.len(), true);
-        let order = self.orders[id as usize][0].clone();
-        self.add_order(rel, id, &order);
+        self.orders[id as usize].clear(); // none until a plan asks for it
         self.static_sparse.insert(rel, id);
         id
     }

@@ -24,8 +24,8 @@ use super::super::word::Word;
 use super::{Compiled, Compiler, relations_of};
 
 /// Rounds that rows may take, and steps.
-const ROUNDS: usize = 16;
-const STEPS: i64 = 1 << 18;
+const ROUNDS: usize = 32;
+const STEPS: i64 = 1 << 19;
 /// Rows of one relation.
 const LARGEST: u32 = 1 << 13;
 /// Columns that a row's address can have, and the row itself.
@@ -210,8 +210,19 @@ fn tuples<W: Word>(state: &State<W>, dense: &Dense) -> Vec<Tuple> {
             if let Some(last) = tuple.last_mut() {
                 *last = member as i64;
             }
-            tuples.push(Tuple::from_slice(&tuple));
+            tuples.push(copied(&tuple));
         }
     }
     tuples
+}
+
+/// The tuple again, without the detour by which longer ones are copied.
+fn copied(tuple: &Tuple) -> Tuple {
+    match *tuple.as_slice() {
+        [a] => Tuple::from_buf_and_len([a, 0, 0, 0], 1),
+        [a, b] => Tuple::from_buf_and_len([a, b, 0, 0], 2),
+        [a, b, c] => Tuple::from_buf_and_len([a, b, c, 0], 3),
+        [a, b, c, d] => Tuple::from_buf([a, b, c, d]),
+        _ => tuple.clone(),
+    }
 }
