@@ -2,6 +2,7 @@
 //!
 //! Figures are of this machine and this run; what travels are the ratios.
 
+mod activate;
 mod audit;
 mod derive;
 mod explain;
@@ -32,6 +33,7 @@ struct Answer {
     perft: Vec<perft::Row>,
     derive: Vec<derive::Row>,
     presets: Vec<presets::Row>,
+    activate: Vec<activate::Row>,
     explain: Vec<explain::Row>,
     memory: memory::Row,
     startup: startup::Row,
@@ -41,13 +43,14 @@ struct Answer {
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&RulesArgs::default())?;
     let mut peer = Peer::start(PEER);
-    let bar = progress(perft::count() + 6, "bench");
+    let bar = progress(perft::count() + 7, "bench");
     let answer = Answer {
         processor: meter::processor(),
         measure: meter::unit(),
         perft: perft::run(&mut library, &mut peer, args.quick, || bar.inc(1))?,
         derive: derive::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         presets: presets::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
+        activate: activate::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory: memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
@@ -102,6 +105,9 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
 
     head(out, "Legal moves under each preset, beside chess in the same run")?;
     presets::print(&answer.presets, out)?;
+
+    head(out, "Presets in the middle of a game, legal moves listed, milliseconds")?;
+    activate::print(&answer.activate, out)?;
 
     head(out, "Explaining a move of chess, tree complete, microseconds")?;
     for row in &answer.explain {
