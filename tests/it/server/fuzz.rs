@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};
 use super::store::Folder;
+use super::uploads::ask;
 
 /// As long as the rules of one request may run here: the fuel of all that it does is gone before
 /// that, on a machine that does much else.
@@ -456,6 +457,10 @@ fn uploaded_rules() {
             if let Err(why) = played(server, rules, &answer["name"]).await {
                 fuzz.fail(&input, &why);
             }
+            // One may keep so many, and no more.
+            let path = format!("/api/v1/rules/{rules}");
+            let (status, answer) = ask(server, Method::DELETE, &path, "").await;
+            assert!(status.is_success(), "{answer}");
         }
         assert!(compiled > 0 || fuzz.tried < 200, "{} tried, none compiled", fuzz.tried);
         fuzz.done();

@@ -15,7 +15,12 @@ fn preset(name: &str) -> Value {
     json!({ "text": text, "keep": true })
 }
 
-async fn ask(server: &Server, method: Method, path: &str, token: &str) -> (StatusCode, Value) {
+pub(super) async fn ask(
+    server: &Server,
+    method: Method,
+    path: &str,
+    token: &str,
+) -> (StatusCode, Value) {
     let mut request = Request::builder().method(method).uri(path);
     if !token.is_empty() {
         request = request.header("authorization", format!("Bearer {token}"));
