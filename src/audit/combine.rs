@@ -11,7 +11,7 @@
 use crate::game::Game;
 use crate::moves::{LegalityMode, Move, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
-use crate::presets::{Catalogue, LoadError, Ruleset};
+use crate::presets::{Activation, Catalogue, LoadError, Ruleset};
 
 use super::Referee;
 
@@ -143,7 +143,7 @@ struct Walk<'c> {
 impl Walk<'_> {
     /// A third with all presets, a third without the last, and a third with all again.
     fn run_switching(&mut self, game: &mut Game, plies: u32) -> Result<(), String> {
-        let all: Vec<String> = Catalogue::active(game).iter().map(ToString::to_string).collect();
+        let all = Activation::texts(&Catalogue::active(game));
         let fewer = &all[..all.len().saturating_sub(1)];
         self.run(game, plies / 3)?;
         self.switch(game, fewer)?;

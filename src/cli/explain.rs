@@ -13,7 +13,7 @@ use super::output::{Out, trouble};
 use super::{setup, svg};
 use crate::derive::explain::Limits;
 use crate::game::{Explanation, Game, PlayError, QuestionError};
-use crate::presets::Catalogue;
+use crate::presets::{Activation, Catalogue};
 
 /// An explanation with all that is needed to check it.
 #[derive(Debug, Serialize)]
@@ -81,8 +81,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     let rules = setup::Library::new(&args.position.rules)?
         .load(&args.position.game, &args.position.presets)?;
     let mut game = setup::start(&rules, args.position.fen.as_deref())?;
-    let mut wanted: Vec<String> =
-        Catalogue::active(&game).iter().map(ToString::to_string).collect();
+    let mut wanted = Activation::texts(&Catalogue::active(&game));
     wanted.push(preset.to_owned());
     let told = match catalogue.set_active(&rules, &mut game, &wanted) {
         Ok(_) => Activating {

@@ -19,7 +19,7 @@ use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, Record};
 use crate::moves::notation::san_listing;
 use crate::presets::save::Content;
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Activation, Catalogue, Ruleset};
 
 const HELP: &str = "\
 A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
@@ -212,19 +212,19 @@ impl Session<'_> {
     }
 
     fn show_presets(&mut self) -> anyhow::Result<()> {
-        let active = active(&self.game);
+        let active = Activation::texts(&Catalogue::active(&self.game));
         let line = if active.is_empty() { "none".to_owned() } else { active.join(", ") };
         Ok(self.out.line(line)?)
     }
 
     fn activate(&mut self, preset: &str) -> anyhow::Result<()> {
-        let mut wanted = active(&self.game);
+        let mut wanted = Activation::texts(&Catalogue::active(&self.game));
         wanted.push(preset.to_owned());
         self.set_active(&wanted)
     }
 
     fn deactivate(&mut self, preset: &str) -> anyhow::Result<()> {
-        let mut wanted = active(&self.game);
+        let mut wanted = Activation::texts(&Catalogue::active(&self.game));
         let is_meant = |it: &String| {
             it.strip_prefix(preset).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
         };
@@ -316,11 +316,6 @@ impl Session<'_> {
         }
         Ok(self.out.flush()?)
     }
-}
-
-/// What is active, in full.
-fn active(game: &Game) -> Vec<String> {
-    Catalogue::active(game).iter().map(ToString::to_string).collect()
 }
 
 /// What the rules say about a move.

@@ -14,8 +14,8 @@ use super::output::{Out, read_bytes, trouble};
 use super::setup::{self, Library};
 use crate::facts::SavedFact;
 use crate::game::Game;
-use crate::presets::Ruleset;
 use crate::presets::save::{Content, Form, RestoreError, Restored, RulesFrom, Save};
+use crate::presets::{Activation, Ruleset};
 
 /// The form that a file's name asks for.
 fn form(path: &Path) -> Form {
@@ -117,7 +117,7 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let side = game.side().map(|it| names::side(&game, it));
     let state = State {
         game: rules.game().name.clone(),
-        presets: rules.activations().iter().map(ToString::to_string).collect(),
+        presets: Activation::texts(rules.activations()),
         fen: game.fen(),
         side,
         plies: game.history().len(),

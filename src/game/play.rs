@@ -516,22 +516,22 @@ impl Game {
         if plies > self.history.len() {
             return None;
         }
-        let mut branch = self.clone();
-        if plies < branch.history.len() {
-            branch.history.truncate(plies);
-            branch.switches.clear();
-            branch.go_to_last();
-        }
-        Some(branch)
+        // What was stated after the last action belongs to it.
+        Some(if plies < self.history.len() { self.cut(plies) } else { self.clone() })
     }
 
     /// A game of its own that starts anew from the first position, by the rules of then.
     pub fn anew(&self) -> Self {
-        let mut anew = self.clone();
-        anew.history.clear();
-        anew.switches.clear();
-        anew.go_to_last();
-        anew
+        self.cut(0)
+    }
+
+    /// The game right after so many actions, and nothing of what followed.
+    fn cut(&self, plies: usize) -> Self {
+        let mut cut = self.clone();
+        cut.history.truncate(plies);
+        cut.switches.clear();
+        cut.go_to_last();
+        cut
     }
 
     /// Restores the position that the next action is to start from, with the rules of that time.

@@ -217,6 +217,11 @@ impl Activation {
         Ok(())
     }
 
+    /// Activations as requests are written, in full.
+    pub fn texts(all: &[Self]) -> Vec<String> {
+        all.iter().map(ToString::to_string).collect()
+    }
+
     /// The activations that facts state, with their entities, in the order of their requests.
     pub(super) fn of_facts(program: &Program, facts: &Session) -> Vec<(EntityId, Self)> {
         let schema = &*program.schema;

@@ -63,7 +63,7 @@ impl Catalogue {
                 }
             }
         }
-        let names = wanted.iter().map(ToString::to_string).collect();
+        let names = Activation::texts(&wanted).into();
         game.switch(world, Arc::clone(&composed.terms), names);
         Ok(rules.with(wanted, &composed))
     }

@@ -6,7 +6,7 @@ use super::board::Board;
 use super::core::{Table, TokenHash};
 use super::live::{summary, turn};
 use crate::game::Game;
-use crate::presets::Catalogue;
+use crate::presets::{Activation, Catalogue};
 
 /// The state of a game; the position is that of `past` if it is given.
 pub(super) fn of(
@@ -18,7 +18,7 @@ pub(super) fn of(
 ) -> Value {
     let is_past = past.is_some();
     let active = Catalogue::active(past.as_ref().unwrap_or_else(|| table.rules().game()));
-    let active: Vec<String> = active.iter().map(ToString::to_string).collect();
+    let active = Activation::texts(&active);
     let mut past = past;
     let mut position = match &mut past {
         Some(game) => game.view(),

@@ -11,7 +11,7 @@ use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
 use crate::game::{Game, PlayError, Record, decide};
 use crate::moves::Move;
 use crate::presets::compose::rule_files;
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Activation, Catalogue, Ruleset};
 use crate::rules::{Program, Source, Type};
 
 /// What a save shall have beside the game.
@@ -39,7 +39,7 @@ impl Save {
     pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
         let mut replay = game.anew();
         let start = facts(&replay);
-        let presets = Catalogue::active(&replay).iter().map(ToString::to_string).collect();
+        let presets = Activation::texts(&Catalogue::active(&replay));
         let fen = start_as_fen(&mut replay, rules, &start);
         let (mut moves, mut switches) = (Vec::new(), Vec::new());
         for (ply, record) in game.history().iter().enumerate() {

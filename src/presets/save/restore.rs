@@ -14,7 +14,7 @@ use crate::facts::{Document, SavedFact};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
 use crate::presets::external::FOLDER;
-use crate::presets::{Catalogue, Ruleset, StartError};
+use crate::presets::{Activation, Catalogue, Ruleset, StartError};
 use crate::rules::{Program, Source};
 
 /// Which rules a save is restored under.
@@ -273,7 +273,7 @@ impl Replay<'_> {
         if !self.strict {
             return Ok(());
         }
-        let now = names(&self.rules);
+        let now = Activation::texts(self.rules.activations());
         if now != to.presets {
             let (saved, now) = (to.presets.join(", "), now.join(", "));
             return Err(format!("the presets are {saved} in the save, but {now}"));
@@ -302,7 +302,9 @@ impl Replay<'_> {
         if self.strict {
             let fault = |it: String| Difference::new("the start", it);
             compare_facts(start, &facts(&game)).map_err(fault)?;
-            if names(&self.rules) != self.save.presets || self.save.game != self.rules.game().name {
+            if Activation::texts(self.rules.activations()) != self.save.presets
+                || self.save.game != self.rules.game().name
+            {
                 return Err(fault("the game and its presets are named otherwise".into()).into());
             }
         }
@@ -358,11 +360,6 @@ impl Replay<'_> {
         }
         Ok(())
     }
-}
-
-/// What is active, in full.
-fn names(rules: &Ruleset) -> Vec<String> {
-    rules.activations().iter().map(ToString::to_string).collect()
 }
 
 /// The first field in which a saved move is not what was played.

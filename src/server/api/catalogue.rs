@@ -9,7 +9,7 @@ use super::Web;
 use super::extract::{Body, Query};
 use super::requests::{CatalogueQuery, Combination, Upload};
 use super::uploads::{Owner, RULE_SETS, too_many};
-use crate::presets::Catalogue;
+use crate::presets::{Activation, Catalogue};
 use crate::server::ProblemBody;
 use crate::server::host::load_problem;
 use crate::server::library::Texts;
@@ -80,7 +80,7 @@ pub(super) async fn check_presets(
     let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash().to_owned());
     web.host.know_rules(&hash).await?;
     let ruleset = web.host.ruleset(&hash, &wanted.game, &wanted.presets).await?;
-    let active: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
+    let active = Activation::texts(ruleset.activations());
     let sides = ruleset.sides();
     let look = move || {
         let game = match &wanted.facts {

@@ -599,15 +599,13 @@ impl<R: Rules> Table<R> {
         id: Option<String>,
     ) -> Result<(), Refusal> {
         match &self.offers.presets {
-            Some((other, asked)) if *other != by && *asked == presets => {
-                return self.set_presets(events, by, presets, id);
+            Some((other, asked)) if *asked == presets && *other == by => Err(Refusal::OfferStands),
+            Some((_, asked)) if *asked == presets => self.set_presets(events, by, presets, id),
+            _ => {
+                self.push(events, Event::PresetsAsked { by, presets, id });
+                Ok(())
             }
-            Some((other, asked)) if *other == by && *asked == presets => {
-                return Err(Refusal::OfferStands);
-            }
-            _ => self.push(events, Event::PresetsAsked { by, presets, id }),
         }
-        Ok(())
     }
 
     fn stands(&self, offer: OfferKind) -> bool {
