@@ -86,7 +86,7 @@ impl<'c> Page<'c> {
         self.list(&mut page, "Known elsewhere as", "also");
         self.list(&mut page, "Differences from other sites", "differs");
         self.counts(&mut page);
-        let source = self.catalogue.source_of(preset).map(|it| (&it.path, it.text.as_str()));
+        let source = self.catalogue.source_of(preset).map(|it| (&it.path, &*it.text));
         if let Some((path, text)) = source {
             let _ = write!(
                 page,

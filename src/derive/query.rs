@@ -86,7 +86,7 @@ impl Query {
         let mut sources = program.sources.clone();
         let at = sources.len() as u16;
         let Rewritten { out, origins, shown, .. } = &written;
-        sources.push(Source { path: "query".into(), text: format!("{HEAD}{out}.\n") });
+        sources.push(Source { path: "query".into(), text: format!("{HEAD}{out}.\n").into() });
         let compiled = compile(sources).map_err(|it| {
             let here = |it: &&Diagnostic| it.span().source == at;
             match it.list().iter().find(here) {

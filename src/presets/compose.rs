@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::derive::{Backend, Memo, Plan, World};
 use crate::game::Terms;
-use crate::rules::{InputHead, Program, Source, compile, inputs};
+use crate::rules::{InputHead, Program, Reader, Source, compile_sharing, inputs_sharing};
 
 use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
@@ -29,12 +29,13 @@ pub(super) struct Composed {
 /// A compiled program with the numbers of its files.
 type Kept = (Vec<usize>, Composed);
 
-/// Compiled programs by their files, and the statics that they have in common. Copies of a catalogue
-/// share both.
+/// Compiled programs by their files, and what they have in common: files that were read, and rows of
+/// statics. Copies of a catalogue share all of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Composers {
     kept: Arc<Mutex<Vec<Kept>>>,
     memo: Memo,
+    reader: Reader,
 }
 
 impl Composers {
@@ -63,8 +64,8 @@ impl Catalogue {
         if let Some(composed) = self.composers.find(&files) {
             return Ok(composed);
         }
-        let program =
-            compile(self.texts(game, requests)?).map_err(|it| LoadError::Rules(Box::new(it)))?;
+        let program = compile_sharing(self.texts(game, requests)?, &self.composers.reader)
+            .map_err(|it| LoadError::Rules(Box::new(it)))?;
         let program = Arc::new(program);
         self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);
@@ -147,11 +148,13 @@ impl Catalogue {
                 continue;
             }
             done.push(&preset.preset);
-            for input in inputs(&self.sources[preset.source]) {
+            let source = &self.sources[preset.source];
+            let number = sources.iter().position(|it| it.path == source.path).unwrap_or(0);
+            for input in inputs_sharing(source, number, &self.composers.reader) {
                 write_input(&mut text, &preset.preset, &input);
             }
         }
-        Some(Source { path: WRITTEN.into(), text })
+        Some(Source { path: WRITTEN.into(), text: text.into() })
     }
 }
 

@@ -344,17 +344,18 @@ impl Catalogue {
     }
 
     fn register_shared(&mut self, preset: Arc<dyn Preset>) -> Result<(), CatalogueError> {
-        let mut source = Source { path: FOLDER.into(), text: preset.rules() };
+        let mut source = Source { path: FOLDER.into(), text: preset.rules().into() };
         let named = metas(&source).into_iter().find(|it| it.key == "preset");
         let Some(id) = named.map(|it| it.value) else {
             let fault = "a registered preset needs a .meta preset".to_string();
             return Err(CatalogueError { path: source.path, line: 1, fault });
         };
-        let _ = writeln!(source.text, "\n% Code of version {} is called.", preset.version());
+        let mut text = source.text.to_string();
+        let _ = writeln!(text, "\n% Code of version {} is called.", preset.version());
         for point in preset.points() {
-            point.write(&id, &mut source.text);
+            point.write(&id, &mut text);
         }
-        source.path = format!("{FOLDER}{id}.dl");
+        source = Source { path: format!("{FOLDER}{id}.dl"), text: text.into() };
         if self.externals.has(&id) {
             let fault = format!("preset {id} is registered already");
             return Err(CatalogueError { path: source.path, line: 1, fault });

@@ -162,7 +162,7 @@ impl Modifier {
         for hook in &self.hooks {
             self.hook(hook, &mut out)?;
         }
-        Ok(Source { path: format!("modifiers/{id}.dl"), text: out })
+        Ok(Source { path: format!("modifiers/{id}.dl"), text: out.into() })
     }
 
     /// One reaction per effect. `x` has the modifier, `y` is the target, `a` attacks and `d` is

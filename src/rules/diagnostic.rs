@@ -119,7 +119,7 @@ impl Diagnostics {
     pub fn place(&self, label: &Label) -> Place {
         let Span { source, start, end, .. } = label.span;
         let (file, text) = match self.sources.get(usize::from(source)) {
-            Some(it) => (it.path.clone(), it.text.as_str()),
+            Some(it) => (it.path.clone(), &*it.text),
             None => (String::new(), ""),
         };
         let before = text.get(..start as usize).unwrap_or(text);
@@ -153,7 +153,7 @@ impl Diagnostics {
     pub fn render(&self, color: bool) -> String {
         let mut out = Vec::new();
         let texts: Vec<(String, &str)> =
-            self.sources.iter().map(|it| (it.path.clone(), it.text.as_str())).collect();
+            self.sources.iter().map(|it| (it.path.clone(), &*it.text)).collect();
         let mut cache = sources(texts);
         for diagnostic in &self.list {
             let report = self.report(diagnostic, color);

@@ -6,6 +6,7 @@
 use super::ast::{ColumnDecl, InputKind, Item, RelationDecl, RelationKind};
 use super::limits;
 use super::program::{Meta, Source, Span};
+use super::reader::Reader;
 use super::syntax;
 
 /// The `.meta` lines of a source, in text order. Mistakes are left for [`compile`](super::compile)
@@ -39,11 +40,17 @@ pub struct InputHead {
 /// The `.input` declarations of a source, in text order. Mistakes are left for
 /// [`compile`](super::compile) to report.
 pub fn inputs(source: &Source) -> Vec<InputHead> {
+    inputs_sharing(source, 0, &Reader::default())
+}
+
+/// The same of a file that is, or will be, such a number of a program.
+pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<InputHead> {
+    let Ok(number) = u16::try_from(number) else { return Vec::new() };
     if !source.text.contains(".input") || source.text.len() > limits::FILE_BYTES {
         return Vec::new();
     }
-    let file = syntax::parse(0, &source.text, &mut Vec::new());
-    let input = |it| match it {
+    let reading = reader.read(number, &source.text, &mut Vec::new());
+    let input = |it: &Item<'_>| match it {
         Item::Relation(RelationDecl {
             name, columns, kind: RelationKind::Input(input), ..
         }) => {
@@ -61,5 +68,5 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
         }
         _ => None,
     };
-    file.items.into_iter().filter_map(input).collect()
+    reading.file().items.iter().filter_map(input).collect()
 }

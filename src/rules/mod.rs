@@ -13,21 +13,23 @@ pub mod limits;
 mod meta;
 mod mistake;
 mod program;
+mod reader;
 mod source;
 mod stratify;
 mod syntax;
 pub mod tree;
 
-pub use check::compile;
+pub use check::{compile, compile_sharing};
 pub use depends::{Attributes, Dependencies, raises, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::document;
 pub use limits::LimitError;
-pub use meta::{InputHead, inputs, metas};
+pub use meta::{InputHead, inputs, inputs_sharing, metas};
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expr, Fold, Input, Legality, Literal, Message, MessagePart, Meta, Op, Piece, Program,
     Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId, Stratum, Template,
     Term, Type, Var, VarId,
 };
+pub use reader::Reader;
 pub use source::{EMBEDDED, embedded_folder, embedded_sources, load_file, load_folder};

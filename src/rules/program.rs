@@ -34,7 +34,8 @@ pub struct EventId(pub u16);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub path: String,
-    pub text: String,
+    /// Shared: many programs are made of the same files.
+    pub text: Arc<str>,
 }
 
 /// A place in a source: byte offsets into its text, and the 1-based line for display.

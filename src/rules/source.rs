@@ -24,7 +24,7 @@ pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {
     paths
         .iter()
         .filter_map(|path| EMBEDDED.iter().find(|it| it.0 == *path))
-        .map(|(path, text)| Source { path: (*path).to_string(), text: (*text).to_string() })
+        .map(|(path, text)| Source { path: (*path).to_string(), text: (*text).into() })
         .collect()
 }
 
@@ -66,5 +66,5 @@ pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
 /// A file that cannot be read, or is no UTF-8.
 pub fn load_file(path: &Path) -> io::Result<Source> {
     let text = std::fs::read_to_string(path)?;
-    Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text })
+    Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text: text.into() })
 }

@@ -49,7 +49,7 @@ impl Library {
     /// None, as a test holds.
     pub fn new() -> Result<Self, CatalogueError> {
         let catalogue = Catalogue::embedded()?;
-        let files = catalogue.sources().iter().map(|it| (it.path.clone(), it.text.clone()));
+        let files = catalogue.sources().iter().map(|it| (it.path.clone(), it.text.to_string()));
         let own = Texts { base: None, files: files.collect() };
         let (own_hash, _) = own.stored();
         let catalogues = Mutex::new(HashMap::from([(own_hash.clone(), Arc::new(catalogue))]));
@@ -99,7 +99,7 @@ impl Library {
         let files = texts
             .files
             .iter()
-            .map(|(path, text)| Source { path: path.clone(), text: text.clone() });
+            .map(|(path, text)| Source { path: path.clone(), text: text.as_str().into() });
         match texts.base.as_ref().and_then(|it| self.catalogue(it)) {
             None => Catalogue::new(files.collect()),
             Some(base) => {

@@ -45,7 +45,7 @@ pub struct RuleFile {
 
 impl RuleFile {
     fn of(source: &Source, embed: bool) -> Self {
-        let text = embed.then(|| source.text.clone());
+        let text = embed.then(|| source.text.to_string());
         Self { path: source.path.clone(), blake3: source.hash(), text }
     }
 }

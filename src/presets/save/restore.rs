@@ -154,8 +154,8 @@ impl Save {
     /// The rule files of the save as a catalogue of their own.
     fn catalogue(&self) -> Result<Catalogue, RestoreError> {
         let source = |it: &RuleFile| {
-            let text = it.text.clone().ok_or(RestoreError::NotEmbedded)?;
-            let source = Source { path: it.path.clone(), text };
+            let text = it.text.as_deref().ok_or(RestoreError::NotEmbedded)?;
+            let source = Source { path: it.path.clone(), text: text.into() };
             match source.hash() == it.blake3 {
                 true => Ok(source),
                 false => {

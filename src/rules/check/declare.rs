@@ -18,7 +18,7 @@ use super::{Checker, Info, Types};
 use crate::facts::{BOOL, DomainId};
 
 impl<'t> Checker<'t> {
-    pub(super) fn declare(&mut self, files: &[File<'t>]) {
+    pub(super) fn declare(&mut self, files: &[&File<'t>]) {
         self.domains.declare(files, &mut self.found);
         self.declare_board();
         let items = || files.iter().flat_map(|it| &it.items);

@@ -140,7 +140,7 @@ impl<'t> Domains<'t> {
     }
 
     /// All `.domain` declarations: first those that define, then those that extend.
-    pub(super) fn declare(&mut self, files: &[File<'t>], found: &mut Vec<Diagnostic>) {
+    pub(super) fn declare(&mut self, files: &[&File<'t>], found: &mut Vec<Diagnostic>) {
         let decls = || {
             files.iter().flat_map(|it| &it.items).filter_map(|it| match it {
                 Item::Domain(domain) => Some(domain),

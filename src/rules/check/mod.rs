@@ -27,7 +27,8 @@ use super::program::{
     Action, DeclaredEvent, EventId, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source,
     Span, Stage, StageId, Type,
 };
-use super::{stratify, syntax};
+use super::reader::{Reader, Reading};
+use super::stratify;
 use crate::facts::{AttrId, nearest};
 use domains::Domains;
 
@@ -36,33 +37,42 @@ use domains::Domains;
 /// # Errors
 /// Every mistake that was found, over all files.
 pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
+    compile_sharing(sources, &Reader::default())
+}
+
+/// The same, with files that were read for other programs.
+///
+/// # Errors
+/// As for [`compile`].
+pub fn compile_sharing(sources: Vec<Source>, reader: &Reader) -> Result<Program, Diagnostics> {
     let mut found = Vec::new();
-    let outcome = check(&sources, &mut found);
+    let outcome = check(&sources, reader, &mut found);
     match outcome {
         Some(program) if found.is_empty() => Ok(Program { sources, ..program }),
         _ => Err(Diagnostics::new(sources, found)),
     }
 }
 
-fn check(sources: &[Source], found: &mut Vec<Diagnostic>) -> Option<Program> {
+fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Option<Program> {
     if sources.len() > limits::FILES {
         let span = Span { line: 1, ..Span::default() };
         found.push(mistake::limit(LimitError::Files(sources.len()), span));
         return None;
     }
-    let mut files = Vec::new();
+    let mut readings = Vec::new();
     for (at, source) in sources.iter().enumerate() {
         let at = at as u16;
         if source.text.len() > limits::FILE_BYTES {
             let span = Span { source: at, start: 0, end: 0, line: 1 };
             found.push(mistake::limit(LimitError::FileBytes(source.text.len()), span));
         } else {
-            files.push(syntax::parse(at, &source.text, found));
+            readings.push(reader.read(at, &source.text, found));
         }
     }
-    if files.len() < sources.len() {
+    if readings.len() < sources.len() {
         return None;
     }
+    let files: Vec<&File<'_>> = readings.iter().map(Reading::file).collect();
     let mut checker = Checker::new(&files);
     checker.declare(&files);
     checker.conclude(&files);
@@ -113,7 +123,7 @@ struct Checker<'t> {
 }
 
 impl<'t> Checker<'t> {
-    fn new(files: &[File<'t>]) -> Self {
+    fn new(files: &[&File<'t>]) -> Self {
         Self {
             found: Vec::new(),
             broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
@@ -129,7 +139,7 @@ impl<'t> Checker<'t> {
             event_ids: HashMap::new(),
             stages: Vec::new(),
             default_stage: StageId(0),
-            is_preset: files.iter().map(is_preset).collect(),
+            is_preset: files.iter().copied().map(is_preset).collect(),
             repetition: Vec::new(),
             lasting: Vec::new(),
             meta: Vec::new(),
@@ -186,7 +196,7 @@ impl<'t> Checker<'t> {
     }
 
     /// All clauses and reactions, in text order.
-    fn conclude(&mut self, files: &[File<'t>]) {
+    fn conclude(&mut self, files: &[&File<'t>]) {
         let mut rules = 0;
         for item in files.iter().flat_map(|it| &it.items) {
             let span = match item {

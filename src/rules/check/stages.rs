@@ -22,7 +22,7 @@ struct Order<'t> {
 }
 
 impl<'t> Checker<'t> {
-    pub(super) fn declare_stages(&mut self, files: &[File<'t>]) {
+    pub(super) fn declare_stages(&mut self, files: &[&File<'t>]) {
         let items = || files.iter().flat_map(|it| &it.items);
         let mut list: Option<&StagesDecl<'t>> = None;
         for item in items() {

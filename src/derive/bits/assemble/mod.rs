@@ -240,23 +240,39 @@ impl<'c> Assembler<'c> {
         Ok((self.depth - 1) as u8)
     }
 
-    /// Lowers the relations derived on demand, each with its entry, one after the other.
-    pub(super) fn schedule(&mut self, relations: &[(Entry, &[u32])]) -> Result<u32, PlanError> {
+    /// Lowers a relation that is derived on demand: its entry, and its plans one after the other.
+    pub(super) fn relation(&mut self, entry: Entry, plans: &[u32]) -> Result<u32, PlanError> {
+        let start = self.machine.insts.len();
+        if let Some(&first) = plans.first() {
+            self.owner = self.code.owner[first as usize];
+        }
+        let number = self.machine.entries.len();
+        self.push(Inst::Enter { entry: number as u32 });
+        self.machine.entries.push(entry);
+        for &pc in plans {
+            self.plan(pc as usize, self.code.ops.len())?;
+        }
+        self.machine.entries[number].len = (self.machine.insts.len() - start) as u32;
+        self.push(Inst::Halt);
+        Ok(start as u32)
+    }
+
+    /// One stretch of several relations that begin here. They are copied as they are, since all jumps
+    /// are relative and none leaves its relation.
+    pub(super) fn chain(&mut self, starts: &[u32]) -> u32 {
         let start = self.machine.insts.len() as u32;
-        for (entry, plans) in relations {
-            if let Some(&first) = plans.first() {
-                self.owner = self.code.owner[first as usize];
-            }
-            let at = self.push(Inst::Enter { entry: self.machine.entries.len() as u32 });
-            let number = self.machine.entries.len();
-            self.machine.entries.push(*entry);
-            for &pc in *plans {
-                self.plan(pc as usize, self.code.ops.len())?;
-            }
-            self.machine.entries[number].len = (self.machine.insts.len() - at) as u32;
+        for &at in starts {
+            let at = at as usize;
+            let len = match self.machine.insts[at] {
+                Inst::Enter { entry } => self.machine.entries[entry as usize].len as usize,
+                other => unreachable!("a relation begins with {other:?}"),
+            };
+            self.machine.insts.extend_from_within(at..at + len);
+            self.machine.owner.extend_from_within(at..at + len);
+            self.owner = self.machine.owner[at];
         }
         self.push(Inst::Halt);
-        Ok(start)
+        start
     }
 
     fn list(&mut self, list: RegList) -> u32 {

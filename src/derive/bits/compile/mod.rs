@@ -216,7 +216,7 @@ pub(super) fn compile<W: Word>(
     }
     let mut assembler = Assembler::new(&code, &turns);
     let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
-    let schedules = schedules(&mut assembler, &modes, &layout.stores, &needs)?;
+    let schedules = schedules(&mut assembler, &modes, &layout.stores, &derive, &needs);
     let readers =
         deltas.iter().map(|it| readers(&mut assembler, it, &turns)).collect::<Result<_, _>>()?;
     for fixpoint in &mut general {
@@ -443,7 +443,7 @@ fn assemble_modes(
     let stretch = |(at, mode): (usize, &Mode)| match mode {
         Mode::Given | Mode::General { .. } => Ok(u32::MAX),
         Mode::Scratch { rules } => match entry(at, &stores[at]) {
-            Some(entry) => assembler.schedule(&[(entry, rules)]),
+            Some(entry) => assembler.relation(entry, rules),
             None => assembler.stretch(rules),
         },
         Mode::Block { rules, fixes } => {
@@ -474,41 +474,37 @@ fn entry(at: usize, store: &Store) -> Option<Entry> {
 const SCHEDULED: usize = 4;
 
 /// For relations that need many others: all of them as one stretch, if all are rows.
-fn schedules(
+fn schedules<'n>(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
     stores: &[Store],
-    needs: &[Vec<RelId>],
-) -> Result<Vec<Option<OnDemand>>, PlanError> {
-    let part = |rel: &RelId| match &modes[usize::from(rel.0)] {
-        Mode::Scratch { rules } => {
-            let at = usize::from(rel.0);
-            Some((entry(at, &stores[at])?, rules.as_slice()))
-        }
-        _ => None,
+    derive: &[u32],
+    needs: &'n [Vec<RelId>],
+) -> Vec<Option<OnDemand>> {
+    let start = |rel: &RelId| {
+        let at = usize::from(rel.0);
+        let is_rows = matches!((&modes[at], &stores[at]), (Mode::Scratch { .. }, Store::Dense(_)));
+        is_rows.then_some(derive[at])
     };
-    let mut known: HashMap<&[RelId], u32> = HashMap::new();
+    let mut known: HashMap<&'n [RelId], u32> = HashMap::new();
+    let mut schedule = |at: usize, all: &'n [RelId]| {
+        let starts: Vec<u32> = all.iter().map(start).collect::<Option<_>>()?;
+        let start = match known.get(all) {
+            Some(&start) => start,
+            None => assembler.chain(&starts),
+        };
+        known.insert(all, start);
+        let mut before = vec![0; needs.len().div_ceil(64)];
+        for rel in all.iter().filter(|it| usize::from(it.0) != at) {
+            before[usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+        }
+        Some(OnDemand { start, before })
+    };
     let mut schedules = Vec::new();
     for (at, all) in needs.iter().enumerate() {
-        let parts: Option<Vec<(Entry, &[u32])>> = all.iter().map(part).collect();
-        let schedule = match parts {
-            Some(parts) if parts.len() >= SCHEDULED => {
-                let start = match known.get(all.as_slice()) {
-                    Some(&start) => start,
-                    None => assembler.schedule(&parts)?,
-                };
-                known.insert(all, start);
-                let mut before = vec![0; needs.len().div_ceil(64)];
-                for rel in all.iter().filter(|it| usize::from(it.0) != at) {
-                    before[usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
-                }
-                Some(OnDemand { start, before })
-            }
-            _ => None,
-        };
-        schedules.push(schedule);
+        schedules.push(if all.len() >= SCHEDULED { schedule(at, all) } else { None });
     }
-    Ok(schedules)
+    schedules
 }
 
 fn readers(
