@@ -12,7 +12,8 @@ pub(crate) fn program(text: &str) -> Arc<Program> {
         true => format!("{line} \"of no interest\"\n"),
         false => format!("{line}\n"),
     };
-    let source = Source { path: "test.dl".into(), text: text.lines().map(line).collect() };
+    let text: String = text.lines().map(line).collect();
+    let source = Source { path: "test.dl".into(), text: text.into() };
     Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")))
 }
 

@@ -65,20 +65,21 @@ pub(crate) fn corpus(folder: &str) -> Vec<(String, Vec<Source>)> {
 
 /// Lines `% --- file NAME` split a corpus file into several sources.
 fn split_files(path: &str, text: &str) -> Vec<Source> {
-    let mut sources = vec![Source { path: path.to_string(), text: String::new() }];
+    let mut files = vec![(path, String::new())];
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("% --- file ") {
-            sources.push(Source { path: name.to_string(), text: String::new() });
+            files.push((name, String::new()));
         } else {
-            let last = sources.last_mut().expect("never empty");
-            last.text.push_str(line);
-            last.text.push('\n');
+            let (_, text) = files.last_mut().expect("never empty");
+            text.push_str(line);
+            text.push('\n');
         }
     }
-    if sources.len() > 1 {
-        sources.remove(0);
+    if files.len() > 1 {
+        files.remove(0);
     }
-    sources
+    let source = |(path, text): (&str, String)| Source { path: path.into(), text: text.into() };
+    files.into_iter().map(source).collect()
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn the_embedded_files_are_the_folder() {
         .into_iter()
         .map(|it| {
             let path = Path::new(&it.path).strip_prefix(root).expect("inside").to_path_buf();
-            (path.to_string_lossy().replace('\\', "/"), it.text)
+            (path.to_string_lossy().replace('\\', "/"), it.text.to_string())
         })
         .collect();
     let embedded: Vec<(String, String)> =
@@ -438,7 +439,7 @@ fn hostile_text_meets_a_limit_not_the_stack() {
     for text in texts {
         let start = Instant::now();
         let shown: String = text.chars().take(60).collect();
-        survive(vec![Source { path: "hostile.dl".into(), text }]);
+        survive(vec![Source { path: "hostile.dl".into(), text: text.into() }]);
         assert!(
             start.elapsed() < Duration::from_secs(10),
             "{shown}... takes {:?}",
@@ -449,7 +450,7 @@ fn hostile_text_meets_a_limit_not_the_stack() {
 
 #[test]
 fn large_programs_meet_their_limits() {
-    let source = |at: usize, text: String| Source { path: format!("{at}.dl"), text };
+    let source = |at: usize, text: String| Source { path: format!("{at}.dl"), text: text.into() };
     let code_of = |sources: Vec<Source>| {
         let found = compile(sources).expect_err("over the limit");
         assert_well_placed(&found);
@@ -590,19 +591,19 @@ proptest! {
 
     #[test]
     fn any_text_gets_an_answer(text in "\\PC{0,200}") {
-        survive(vec![Source { path: "any.dl".into(), text }]);
+        survive(vec![Source { path: "any.dl".into(), text: text.into() }]);
     }
 
     #[test]
     fn any_words_get_an_answer(text in soup()) {
-        survive(vec![Source { path: "soup.dl".into(), text }]);
+        survive(vec![Source { path: "soup.dl".into(), text: text.into() }]);
     }
 
     #[test]
     fn damaged_rules_get_an_answer(which in 0..8usize, damage in damage()) {
         let mut sources = game_sources("antichess");
         let at = which % sources.len();
-        sources[at].text = damaged(&sources[at].text, &damage);
+        sources[at].text = damaged(&sources[at].text, &damage).into();
         survive(sources);
     }
 
@@ -610,7 +611,7 @@ proptest! {
     fn damaged_examples_get_an_answer(which in 0..1000usize, damage in damage()) {
         let corpus = corpus(if which % 3 == 0 { "fail" } else { "ok" });
         let (_, mut sources) = corpus[which % corpus.len()].clone();
-        sources[0].text = damaged(&sources[0].text, &damage);
+        sources[0].text = damaged(&sources[0].text, &damage).into();
         survive(sources);
     }
 }

@@ -175,7 +175,7 @@ fn rules_that_changed_are_named() {
     let (path, text) = ("rules/core/results.dl", "% a comment of old\n");
     let file = save.rules.iter_mut().find(|it| it.path == path).expect("a core file");
     let old = format!("{text}{}", file.text.take().expect("embedded"));
-    file.blake3 = rulemate::rules::Source { path: path.into(), text: old.clone() }.hash();
+    file.blake3 = rulemate::rules::Source { path: path.into(), text: old.clone().into() }.hash();
     file.text = Some(old);
     let why = save.restore(catalogue(), RulesFrom::Here).expect_err("they have changed");
     assert!(why.to_string().contains(path), "{why}");
@@ -264,7 +264,7 @@ on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note
 #[test]
 fn rewinds_and_takebacks_are_audited() {
     let mut catalogue = Catalogue::embedded().expect("the catalogue");
-    let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.to_owned());
+    let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.into());
     catalogue.add(rulemate::rules::Source { path, text }).expect("a preset");
     let rules = catalogue.load("chess", &["again"]).expect("it loads");
     let mut game = played(&rules, "e4 d5 exd5");

@@ -48,7 +48,7 @@ fn program(more: &str) -> Arc<Program> {
          .static far(a: Square, b: Square, c: Square)\n\
          far(a, b, c) :- near(a, b), near(b, c).\n{more}"
     );
-    let source = Source { path: "many.dl".into(), text };
+    let source = Source { path: "many.dl".into(), text: text.into() };
     Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")))
 }
 

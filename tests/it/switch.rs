@@ -307,7 +307,7 @@ fn a_preset_keeps_its_state_in_a_bag() {
 
 fn preset(name: &str, rest: &str) -> Source {
     let text = format!(".meta preset \"{name}\"\n.domain Preset += {{ {name} }}\n{rest}");
-    Source { path: format!("{name}.dl"), text }
+    Source { path: format!("{name}.dl"), text: text.into() }
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn every_effect_is_justified() {
 
 fn with_file(name: &str, text: &str) -> Ruleset {
     let mut catalogue = catalogue();
-    let source = Source { path: format!("rules/presets/{name}.dl"), text: text.to_owned() };
+    let source = Source { path: format!("rules/presets/{name}.dl"), text: text.into() };
     catalogue.add(source).expect("it compiles");
     catalogue.load("chess", &[name]).expect("it loads")
 }

@@ -3,7 +3,7 @@
 //! Used for statics at load, for mutual recursion, and for recursion that leaves its row. Slow and
 //! complete.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 
 use crate::rules::RelId;
 

@@ -4,9 +4,9 @@
 //! Inputs are functions with inverse rows. What does not fit (integers, huge products) is a sorted
 //! list of tuples. Deliberately absent: the choice of join orders.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use smallvec::SmallVec;
 
 use crate::rules::{Input, Program, RelId, Type};
@@ -69,6 +69,9 @@ pub(super) struct Statics<W> {
 /// Marks a function without a value.
 pub(super) const NONE: i64 = i64::MIN;
 
+/// A table of a static's rows: the column of their bits, and the columns that say which row.
+type RowsOf = (RelId, u8, u32);
+
 /// All stores of a program, growing while plans are made.
 #[derive(Debug)]
 pub(super) struct Layout<W> {
@@ -84,7 +87,9 @@ pub(super) struct Layout<W> {
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     /// Sparse stores that are statics, and in `statics.sparse`.
     pub(super) sparse_static: Vec<bool>,
-    static_rows: HashMap<(RelId, u8, u32), Dense>,
+    static_rows: HashMap<RowsOf, Dense>,
+    /// Those of them that are empty as yet.
+    unfilled: Vec<(RowsOf, Dense)>,
     static_funs: HashMap<RelId, Dense>,
     static_sparse: HashMap<RelId, StoreId>,
     /// Rows from the last column to the first of maintained relations, by relation.
@@ -103,6 +108,7 @@ impl<W: Word> Layout<W> {
             orders: Vec::new(),
             sparse_static: Vec::new(),
             static_rows: HashMap::new(),
+            unfilled: Vec::new(),
             static_funs: HashMap::new(),
             static_sparse: HashMap::new(),
             indexes: HashMap::new(),
@@ -205,8 +211,9 @@ impl<W: Word> Layout<W> {
         self.stores[usize::from(rel.0)] = Store::Static;
     }
 
-    pub(super) fn known_tuples(&self, rel: RelId) -> &[Tuple] {
-        self.known[usize::from(rel.0)].as_deref().map_or(&[], Fixed::tuples)
+    /// How many tuples of a relation are known.
+    pub(super) fn known_len(&self, rel: RelId) -> usize {
+        self.known[usize::from(rel.0)].as_deref().map_or(0, Fixed::len)
     }
 
     /// Forgets the tables that plans have asked for so far, but not what is known.
@@ -215,12 +222,13 @@ impl<W: Word> Layout<W> {
         self.orders.clear();
         self.sparse_static.clear();
         self.static_rows.clear();
+        self.unfilled.clear();
         self.static_funs.clear();
         self.static_sparse.clear();
     }
 
-    /// Rows of a static towards one column, by the columns in the mask; the others are projected
-    /// away. `None` if a column is not finite or the table would be too large.
+    /// A place for rows of a static towards one column, by the columns in the mask; the others are
+    /// projected away. `None` if a column is not finite or the table would be too large.
     pub(super) fn static_rows(
         &mut self,
         program: &Program,
@@ -243,30 +251,58 @@ impl<W: Word> Layout<W> {
         if rows > MAX_ROWS || base + rows > BIT_ROWS {
             return None;
         }
-        let strides = strides(&sizes);
-        let part = |tuple: &[i64], at: usize| tuple[kept[at]] as usize * strides[at] as usize;
-        let make = |tuples: &[Tuple]| match kept.len() {
-            1 => bits(rows, tuples, target, |it| part(it, 0)),
-            2 => bits(rows, tuples, target, |it| part(it, 0) + part(it, 1)),
-            n => bits(rows, tuples, target, |it| (0..n).map(|at| part(it, at)).sum()),
-        };
-        match &self.known[usize::from(rel.0)] {
-            Some(known) => {
-                let table = known.table((target, mask, rows), make);
-                self.statics.rows.extend_from_slice(&table);
-            }
-            None => self.statics.rows.resize(base + rows, W::default()),
-        }
+        self.statics.rows.resize(base + rows, W::default());
         let dense = Dense {
             space: Space::Static,
             base: base as u32,
-            strides,
+            strides: strides(&sizes),
             sizes,
             rows: rows as u32,
             support: None,
         };
         self.static_rows.insert(slot, dense.clone());
+        self.unfilled.push((slot, dense.clone()));
         Some(dense)
+    }
+
+    /// Fills the tables of rows that begin at or before these, which instructions read: plans ask for
+    /// many more tables than they take.
+    pub(super) fn fill_tables(&mut self, program: &Program, read: impl Iterator<Item = u32>) {
+        let unfilled = std::mem::take(&mut self.unfilled);
+        let mut is_read = vec![false; unfilled.len()];
+        for base in read {
+            // Their bases ascend.
+            if let Some(at) = unfilled.partition_point(|it| it.1.base <= base).checked_sub(1) {
+                is_read[at] = true;
+            }
+        }
+        for ((slot, dense), _) in unfilled.iter().zip(is_read).filter(|it| it.1) {
+            self.fill(program, *slot, dense);
+        }
+    }
+
+    fn fill(&mut self, program: &Program, (rel, target, mask): RowsOf, dense: &Dense) {
+        let Some(known) = &self.known[usize::from(rel.0)] else { return };
+        let (target, rows) = (usize::from(target), dense.rows as usize);
+        let columns = &program.relation(rel).columns;
+        let strides = &dense.strides;
+        let kept: Vec<usize> = (0..columns.len()).filter(|it| mask >> it & 1 == 1).collect();
+        let part = |tuple: &[i64], at: usize| tuple[kept[at]] as usize * strides[at] as usize;
+        let make = || match (known.rows(), kept.len()) {
+            (Some(all), _) => {
+                let by = |it| kept.iter().position(|at| *at == it).map_or(0, |at| strides[at]);
+                let by: Sizes = (0..columns.len()).map(by).collect();
+                let sizes = columns.iter().filter_map(|it| size(program, it.ty));
+                let sizes: Sizes = sizes.map(|it| it as u32).collect();
+                regrouped(rows, &all, &sizes, target, &by)
+            }
+            (_, 1) => bits(rows, known.tuples(), target, |it| part(it, 0)),
+            (_, 2) => bits(rows, known.tuples(), target, |it| part(it, 0) + part(it, 1)),
+            (_, n) => bits(rows, known.tuples(), target, |it| (0..n).map(|at| part(it, at)).sum()),
+        };
+        let table = known.table((target, mask, rows), make);
+        let base = dense.base as usize;
+        self.statics.rows[base..base + rows].copy_from_slice(&table);
     }
 
     /// The values of a functional static by its other columns.
@@ -286,11 +322,16 @@ impl<W: Word> Layout<W> {
         }
         let strides = strides(&sizes);
         self.statics.funs.resize(base + rows, NONE);
-        let tuples = self.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples);
-        for tuple in tuples {
-            let at: usize =
-                tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();
-            self.statics.funs[base + at] = tuple[keys.len()];
+        let known = self.known[usize::from(rel.0)].as_deref();
+        if let Some(table) = known.and_then(Fixed::rows::<W>) {
+            let values = table.iter().map(|it| it.clone().pop().map_or(NONE, |it| it as i64));
+            self.statics.funs.splice(base.., values);
+        } else {
+            for tuple in known.map_or(&[][..], Fixed::tuples) {
+                let at: usize =
+                    tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();
+                self.statics.funs[base + at] = tuple[keys.len()];
+            }
         }
         let dense = Dense {
             space: Space::Static,
@@ -346,6 +387,36 @@ fn bits<W: Word>(
     for tuple in tuples.iter().map(Tuple::as_slice) {
         let row = &mut table[row(tuple)];
         *row = row.or(W::one(tuple[target] as usize));
+    }
+    table
+}
+
+/// The same, from rows towards the last column: the sizes of all columns, and the stride of each in
+/// the table, which is 0 for those that are projected away.
+fn regrouped<W: Word>(rows: usize, all: &[W], sizes: &[u32], target: usize, by: &[u32]) -> Vec<W> {
+    let mut table = vec![W::default(); rows];
+    let last = sizes.len() - 1;
+    // The values of the keys, counted up with the rows, and the row of the table that they mean.
+    let (mut keys, mut to) = (Sizes::from_elem(0, last), 0);
+    for &row in all {
+        if target == last {
+            table[to] = table[to].or(row);
+        } else if !row.is_empty() {
+            let bit = W::one(keys[target] as usize);
+            let mut members = if by[last] == 0 { W::one(0) } else { row };
+            while let Some(member) = members.pop() {
+                let to = &mut table[to + member * by[last] as usize];
+                *to = to.or(bit);
+            }
+        }
+        for (at, key) in keys.iter_mut().enumerate().rev() {
+            *key += 1;
+            to += by[at] as usize;
+            if *key < sizes[at] {
+                break;
+            }
+            to -= by[at] as usize * std::mem::take(key) as usize;
+        }
     }
     table
 }

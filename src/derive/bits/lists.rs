@@ -5,9 +5,10 @@
 //! tuples are for, and which orders are wanted.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::super::rows::Tuple;
+use super::super::rows::{Tuple, two_of_a_key};
+use super::word::Word;
 
 /// Tuples in the order of their columns, values side by side.
 #[derive(Debug, Default)]
@@ -79,14 +80,32 @@ impl Sparse {
 }
 
 /// So many orders of a static are shared, and so many tables.
-const SHARED: usize = 8;
+const SHARED: usize = 16;
 
 /// The rows of a static, ascending, which programs share with the copies that they made.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Fixed {
-    tuples: Vec<Tuple>,
+    /// Made of the rows when somebody asks for them.
+    tuples: OnceLock<Vec<Tuple>>,
+    len: usize,
+    /// Bit rows, if that is how they were computed.
+    rows: Option<Rows>,
     orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
-    tables: Mutex<Vec<(Slot, Arc<dyn Any + Send + Sync>)>>,
+    tables: Mutex<Vec<(Slot, Table)>>,
+}
+
+/// Bit rows of some width.
+type Table = Arc<dyn Any + Send + Sync>;
+
+/// Bit rows towards the last column, a row for each value of the others.
+#[derive(Debug)]
+struct Rows {
+    table: Table,
+    /// Of all columns; at least one.
+    sizes: Vec<u32>,
+    /// No row has two members.
+    is_function: bool,
+    tuples: fn(&Rows) -> Vec<Tuple>,
 }
 
 /// Which table of bit rows: the column of the bits, the columns of the rows, how many rows.
@@ -94,18 +113,48 @@ pub(super) type Slot = (usize, u32, usize);
 
 impl Fixed {
     pub(super) fn new(tuples: Vec<Tuple>) -> Self {
-        Self { tuples, orders: Mutex::default(), tables: Mutex::default() }
+        Self { len: tuples.len(), tuples: tuples.into(), ..Self::default() }
+    }
+
+    /// Bit rows towards the last column, and the sizes of all columns.
+    pub(super) fn of_rows<W: Word>(table: Vec<W>, sizes: &[u32]) -> Self {
+        if sizes.is_empty() {
+            let holds = table.iter().any(|it| !it.is_empty());
+            return Self::new(holds.then(Tuple::new).into_iter().collect());
+        }
+        let counts = || table.iter().map(|it| it.count() as usize);
+        let (len, is_function) = (counts().sum(), counts().all(|it| it < 2));
+        let (table, sizes) = (Arc::new(table), sizes.to_vec());
+        let rows = Rows { table, sizes, is_function, tuples: tuples_of::<W> };
+        Self { len, rows: Some(rows), ..Self::default() }
+    }
+
+    /// The bit rows of that width towards the last column, if they are at hand.
+    pub(super) fn rows<W: Word>(&self) -> Option<Arc<Vec<W>>> {
+        Arc::clone(&self.rows.as_ref()?.table).downcast().ok()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     pub(super) fn tuples(&self) -> &[Tuple] {
-        &self.tuples
+        self.tuples.get_or_init(|| self.rows.as_ref().map_or_else(Vec::new, |it| (it.tuples)(it)))
+    }
+
+    /// Two tuples that differ in their last column only, if there are such.
+    pub(super) fn two_of_a_key(&self) -> Option<[&Tuple; 2]> {
+        match &self.rows {
+            Some(rows) if rows.is_function => None,
+            _ => two_of_a_key(self.tuples()),
+        }
     }
 
     /// A table of rows of one width, made if nobody has asked for it before.
     pub(super) fn table<W: Send + Sync + 'static>(
         &self,
         slot: Slot,
-        make: impl FnOnce(&[Tuple]) -> Vec<W>,
+        make: impl FnOnce() -> Vec<W>,
     ) -> Arc<Vec<W>> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, known) in tables.iter().filter(|it| it.0 == slot) {
@@ -113,9 +162,9 @@ impl Fixed {
                 return table;
             }
         }
-        let table = Arc::new(make(&self.tuples));
+        let table = Arc::new(make());
         if tables.len() < SHARED {
-            tables.push((slot, Arc::clone(&table) as Arc<dyn Any + Send + Sync>));
+            tables.push((slot, Arc::clone(&table) as Table));
         }
         table
     }
@@ -126,11 +175,50 @@ impl Fixed {
         if let Some((_, known)) = orders.iter().find(|it| it.0 == order) {
             return Arc::clone(known);
         }
-        let sorted = Arc::new(reordered(&self.tuples, order));
+        let sorted = Arc::new(reordered(self.tuples(), order));
         if orders.len() < SHARED {
             orders.push((order.to_vec(), Arc::clone(&sorted)));
         }
         sorted
+    }
+}
+
+/// The tuples of rows, ascending.
+fn tuples_of<W: Word>(rows: &Rows) -> Vec<Tuple> {
+    let Some(table) = rows.table.downcast_ref::<Vec<W>>() else { return Vec::new() };
+    let mut tuples = Vec::with_capacity(table.iter().map(|it| it.count() as usize).sum());
+    let last = rows.sizes.len() - 1;
+    let mut tuple = Tuple::from_elem(0, rows.sizes.len());
+    for &row in table {
+        let mut row = row;
+        while let Some(member) = row.pop() {
+            tuple[last] = member as i64;
+            tuples.push(copied(&tuple));
+        }
+        count_up(&mut tuple[..last], &rows.sizes);
+    }
+    tuples
+}
+
+/// The next values of columns of such sizes, the last one first.
+fn count_up(values: &mut [i64], sizes: &[u32]) {
+    for (value, &size) in values.iter_mut().zip(sizes).rev() {
+        *value += 1;
+        if *value < i64::from(size) {
+            return;
+        }
+        *value = 0;
+    }
+}
+
+/// The tuple again, without the detour by which longer ones are copied.
+fn copied(tuple: &Tuple) -> Tuple {
+    match *tuple.as_slice() {
+        [a] => Tuple::from_buf_and_len([a, 0, 0, 0], 1),
+        [a, b] => Tuple::from_buf_and_len([a, b, 0, 0], 2),
+        [a, b, c] => Tuple::from_buf_and_len([a, b, c, 0], 3),
+        [a, b, c, d] => Tuple::from_buf([a, b, c, d]),
+        _ => tuple.clone(),
     }
 }
 

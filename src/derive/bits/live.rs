@@ -46,7 +46,7 @@ pub(super) struct Live<W> {
     /// No bit of the current frame is set.
     clean: bool,
     pending: bool,
-    /// Kept relations all of whose tuples are to be checked, by turn.
+    /// Kept relations by turn, whose candidates have not been looked at yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
@@ -200,8 +200,10 @@ impl<W: Word> Live<W> {
 
     fn catch_up_tuples(&mut self, c: &Compiled<W>, kept: &Kept, turn: usize) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
-        if std::mem::take(&mut self.unchecked[turn]) {
-            self.check_all(c, kept.rel, dense);
+        if std::mem::take(&mut self.unchecked[turn])
+            && let Some(candidates) = kept.candidates
+        {
+            self.s.exec(c, candidates);
         }
         let mut suspects = std::mem::take(&mut self.s.suspects[turn]);
         for tuple in &suspects {
@@ -214,20 +216,6 @@ impl<W: Word> Live<W> {
         suspects.clear();
         suspects.shrink_to(MAX_IDLE_SUSPECTS);
         self.s.suspects[turn] = suspects;
-    }
-
-    /// Checks every tuple that the relation could have.
-    fn check_all(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense) {
-        let last = i64::from(dense.sizes.last().copied().unwrap_or(1));
-        for row in 0..dense.rows as usize {
-            let mut tuple = keys_of(dense, row);
-            let keys = tuple.len();
-            for member in 0..last {
-                tuple.truncate(keys);
-                tuple.extend((!dense.sizes.is_empty()).then_some(member));
-                self.check_tuple(c, rel, dense, &tuple);
-            }
-        }
     }
 
     /// Derives a block that is one row.

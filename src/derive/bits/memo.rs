@@ -7,12 +7,12 @@
 //! again, so that a program runs out of its budget at the same place whatever was compiled before.
 //! Deliberately absent: names and places, which are no matter for rows.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::HashMap;
 
 use crate::rules::{Atom, Expr, Literal, Program, RelId, Term};
 
-use super::super::rows::Tuple;
 use super::layout::size;
 use super::lists::Fixed;
 
@@ -51,17 +51,12 @@ impl Memo {
     }
 
     /// Remembers rows, which ascend.
-    pub(super) fn keep(
-        &self,
-        key: Key,
-        rows: Vec<Vec<Tuple>>,
-        spent: Vec<(usize, i64)>,
-    ) -> Arc<Solved> {
+    pub(super) fn keep(&self, key: Key, rows: Vec<Fixed>, spent: Vec<(usize, i64)>) -> Arc<Solved> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_id = known.next_id;
         known.next_id += rows.len() as i64;
-        let size = key.len() + rows.iter().map(Vec::len).sum::<usize>();
-        let rows = rows.into_iter().map(|it| Arc::new(Fixed::new(it))).collect();
+        let size = key.len() + rows.iter().map(|it| it.len()).sum::<usize>();
+        let rows = rows.into_iter().map(Arc::new).collect();
         let solved = Arc::new(Solved { first_id, rows, spent });
         if known.tuples + size > TUPLES {
             known.strata.clear();

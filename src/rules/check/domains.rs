@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: relations, which `declare` makes.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use super::super::ast::{DomainDecl, File, Item, Name, Shape as ShapeDecl};
 use super::super::diagnostic::Diagnostic;
@@ -43,11 +43,11 @@ impl<'t> Domains<'t> {
             name: "Bool",
             span: None,
             shape: Shape::Members(vec!["false".into(), "true".into()]),
-            members: HashMap::from([("false", (0, span)), ("true", (1, span))]),
+            members: HashMap::from_iter([("false", (0, span)), ("true", (1, span))]),
         };
         Self {
             known: vec![truth],
-            ids: HashMap::from([("Bool", BOOL)]),
+            ids: HashMap::from_iter([("Bool", BOOL)]),
             attrs: Vec::new(),
             attr_ids: HashMap::new(),
         }

@@ -14,9 +14,10 @@ mod safety;
 mod stages;
 mod template;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use smallvec::SmallVec;
 
 use super::ast::{File, Item, Name};

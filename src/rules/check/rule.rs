@@ -3,7 +3,7 @@
 //! A first walk over the tree (here) finds variables and types; a second (`lower`) builds the
 //! checked rule. Deliberately absent: whether every variable is bound (`safety`).
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::super::ast::{Aggregate, Atom, Clause, Expr, ExprKind, Literal, Name};
 use super::super::limits::{self, LimitError};

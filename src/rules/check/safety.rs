@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: choosing a good order; planners do.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::super::mistake;
 use super::super::program::{Aggregate, Compare, Expr, Literal, Op, Term, VarId};

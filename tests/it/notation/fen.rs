@@ -178,12 +178,13 @@ fn loading_again_and_again_takes_no_more_entities() {
 fn a_wide_board_has_runs_and_ranks_of_two_digits() {
     let mut wide = sources("chess");
     for source in &mut wide {
-        source.text = source.text.replace("grid 8 8", "grid 12 10");
-        if let Some(at) = source.text.find(".meta start") {
-            source.text.truncate(at);
+        let mut text = source.text.replace("grid 8 8", "grid 12 10");
+        if let Some(at) = text.find(".meta start") {
+            text.truncate(at);
             let empty = ["12"; 9].join("/");
-            source.text.push_str(&format!(".meta start \"{empty}/k10K w - - 0 1\"\n"));
+            text.push_str(&format!(".meta start \"{empty}/k10K w - - 0 1\"\n"));
         }
+        source.text = text.into();
     }
     let mut table = Table::under(compile(wide).unwrap_or_else(|it| panic!("{it}")));
     let fen = "11r/12/12/12/12/12/R10R/12/12/1k8K1 w - - 3 7";

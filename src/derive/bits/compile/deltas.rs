@@ -26,6 +26,33 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
+    /// What the maintained relations that are kept by tuple may hold without any fact: plans that find
+    /// it among the statics.
+    pub(super) fn plan_candidates(&mut self) -> Result<Vec<(RelId, Vec<u32>)>, PlanError> {
+        let mut candidates = Vec::new();
+        for relation in self.maintained.clone() {
+            if self.is_block(relation) {
+                continue;
+            }
+            let mut plans = Vec::new();
+            for live in self.live[usize::from(relation.0)].clone() {
+                if !self.is_free(&live) {
+                    continue;
+                }
+                self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+                plans.push(self.planner.code.ops.len() as u32);
+                let says_more = |it: &&&Literal| !matches!(it, Literal::Atom(atom) if atom.negated);
+                let body = live.body.iter().filter(says_more).map(|it| lit(it)).collect();
+                let goal = Goal::Suspect { relation, args: &live.rule.args };
+                self.plan(body, &goal, live.rule.id)?;
+            }
+            if !plans.is_empty() {
+                candidates.push((relation, plans));
+            }
+        }
+        Ok(candidates)
+    }
+
     pub(super) fn plan_delta(
         &mut self,
         consumer: RelId,

@@ -88,6 +88,8 @@ pub(super) struct Kept {
     pub(super) support: u32,
     pub(super) index: Option<u32>,
     pub(super) derive: u32,
+    /// Where the stretch begins that finds what may hold without any fact, if it is kept by tuple.
+    pub(super) candidates: Option<u32>,
 }
 
 /// Kept rows that a block must be in to be of concern.
@@ -201,6 +203,7 @@ pub(super) fn compile<W: Word>(
     let reactions = compiler.plan_reactions()?;
     let needs = compiler.needs();
     let unprompted = compiler.unprompted();
+    let candidates = compiler.plan_candidates()?;
     let Compiler { planner, modes, deltas, maintained, mut general, .. } = compiler;
     let mut layout = planner.layout;
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
@@ -209,6 +212,7 @@ pub(super) fn compile<W: Word>(
         return Err(PlanError::TooLarge { place: "the program".into(), what });
     }
     let mut code = planner.code;
+    layout.fill_tables(&program, code.static_rows());
     shift_frames(&mut code, &mut layout);
     let mut turns = vec![Turn::MAX; program.relations.len()];
     for (turn, rel) in (0..).zip(&maintained) {
@@ -226,6 +230,10 @@ pub(super) fn compile<W: Word>(
     for plan in reactions.iter_mut().flatten() {
         plan.pc = assembler.given(&[(plan.params.as_slice(), plan.pc)])?;
     }
+    let mut starts: HashMap<RelId, u32> = HashMap::new();
+    for (rel, plans) in &candidates {
+        starts.insert(*rel, assembler.stretch(plans)?);
+    }
     let batches = attach_needs(schedule, reactions, &needs);
     let machine = assembler.machine;
     let kept = |rel: &RelId| {
@@ -239,6 +247,7 @@ pub(super) fn compile<W: Word>(
             support: dense.support.unwrap_or(dense.base),
             index: layout.indexes.get(rel).copied(),
             derive: derive[at],
+            candidates: starts.get(rel).copied(),
         })
     };
     let maintained = maintained.iter().filter_map(kept).collect();
@@ -352,13 +361,16 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// Maintained relations with a rule that asks for no fact.
     fn unprompted(&self) -> Vec<Turn> {
-        let asks = |literal: &&Literal| match literal {
+        let free = |rel: &RelId| self.live[usize::from(rel.0)].iter().any(|it| self.is_free(it));
+        (0..).zip(&self.maintained).filter(|(_, rel)| free(rel)).map(|(turn, _)| turn).collect()
+    }
+
+    /// Whether the rule asks for no fact.
+    fn is_free(&self, live: &LiveRule<'_>) -> bool {
+        !live.body.iter().any(|it| match it {
             Literal::Atom(atom) => !atom.negated && !self.known(atom.rel),
             _ => false,
-        };
-        let rules = |rel: &RelId| &self.live[usize::from(rel.0)];
-        let free = |rel: &RelId| rules(rel).iter().any(|it| !it.body.iter().any(asks));
-        (0..).zip(&self.maintained).filter(|(_, rel)| free(rel)).map(|(turn, _)| turn).collect()
+        })
     }
 
     /// For each relation, what must be derived on demand before it is read, in order.
@@ -661,7 +673,7 @@ fn is_row_local(rel: RelId, live: &LiveRule<'_>) -> bool {
         _ => None,
     });
     let Some(atom) = recursive.next() else { return true };
-    let keys = atom.args.len() - 1;
+    let Some(keys) = atom.args.len().checked_sub(1) else { return false };
     recursive.next().is_none()
         && !atom.negated
         && atom.args[..keys] == live.rule.args[..keys]

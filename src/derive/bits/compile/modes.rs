@@ -172,15 +172,15 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// A recursive rule that stays within one row: loops over the middle columns, then the row's
-    /// fixpoint.
+    /// A recursive rule that stays within one row: loops over the columns that are not bound, then the
+    /// row's fixpoint.
     pub(super) fn plan_fix(&mut self, rel: RelId, live: &LiveRule<'p>) -> Result<(), PlanError> {
         let Store::Dense(dense) = self.planner.layout.stores[usize::from(rel.0)].clone() else {
             unreachable!("maintained relations are dense")
         };
         let args = &live.rule.args;
         let (_, keys) = args.split_last().unwrap_or((&Term::Wild, &[]));
-        for (at, key) in keys.iter().enumerate().skip(1) {
+        for (at, key) in keys.iter().enumerate() {
             if let Term::Var(var) = *key
                 && !self.planner.is_bound(var)
             {

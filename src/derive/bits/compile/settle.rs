@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::rules::{Literal, RelId, Role};
 
 use super::super::super::budget::{Exhausted, ROWS, Resource};
-use super::super::super::rows::{Tuple, two_of_a_key};
+use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
 use super::super::general::{self, SPACE, Variant};
 use super::super::layout::{Store, size};
@@ -25,7 +25,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let solved = self.memo.find(&key).unwrap_or_else(|| {
                     let mut tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
                     lists::sort(&mut tuples);
-                    self.memo.keep(key, vec![tuples], Vec::new())
+                    self.memo.keep(key, vec![Fixed::new(tuples)], Vec::new())
                 });
                 self.settle(&[RelId(at as u16)], &solved)?;
             }
@@ -66,29 +66,30 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    fn settle_one(&mut self, rel: RelId, tuples: Arc<Fixed>) -> Result<(), PlanError> {
-        self.planner.layout.set_known(rel, tuples);
-        let tuples = self.planner.layout.known_tuples(rel);
-        self.planner.estimates[usize::from(rel.0)] = tuples.len() as f64;
-        self.static_rows += tuples.len();
+    fn settle_one(&mut self, rel: RelId, rows: Arc<Fixed>) -> Result<(), PlanError> {
+        self.planner.layout.set_known(rel, Arc::clone(&rows));
+        self.planner.estimates[usize::from(rel.0)] = rows.len() as f64;
+        self.static_rows += rows.len();
         let relation = self.program.relation(rel);
         if self.static_rows > ROWS {
             let owner = relation.rules.first().map_or(usize::MAX, |it| usize::from(it.0));
             return Err(Exhausted::new(self.program, Resource::Rows, owner).into());
         }
-        match two_of_a_key(tuples) {
-            Some([first, second]) if relation.functional => Err(PlanError::NotFunctional {
+        if relation.functional
+            && let Some([first, second]) = rows.two_of_a_key()
+        {
+            return Err(PlanError::NotFunctional {
                 place: self.program.place(relation.span),
                 relation: relation.name.clone(),
                 first: self.program.tuple_name(rel, first),
                 second: self.program.tuple_name(rel, second),
-            }),
-            _ => Ok(()),
+            });
         }
+        Ok(())
     }
 
     pub(super) fn is_empty(&self, rel: RelId) -> bool {
-        self.known(rel) && self.planner.layout.known_tuples(rel).is_empty()
+        self.known(rel) && self.planner.layout.known_len(rel) == 0
     }
 
     pub(super) fn live_rules(&self, rel: RelId, own: &[RelId]) -> Vec<LiveRule<'p>> {

@@ -10,18 +10,17 @@ use std::sync::Arc;
 use crate::rules::RelId;
 
 use super::super::super::budget::ROWS;
-use super::super::super::rows::Tuple;
 use super::super::assemble::Assembler;
 use super::super::code::Space;
 use super::super::general::{self, Spent};
 use super::super::layout::{Dense, Store};
-use super::super::live::keys_of;
+use super::super::lists::Fixed;
 use super::super::machine::Machine;
 use super::super::memo::Solved;
 use super::super::planner::{FREE_LOOPS, Goal, PlanError, lit};
 use super::super::run::State;
 use super::super::word::Word;
-use super::{Compiled, Compiler, relations_of};
+use super::{Compiled, Compiler, is_row_local, relations_of};
 
 /// Rounds that rows may take, and steps.
 const ROUNDS: usize = 32;
@@ -30,6 +29,16 @@ const STEPS: i64 = 1 << 19;
 const LARGEST: u32 = 1 << 13;
 /// Columns that a row's address can have, and the row itself.
 const COLUMNS: usize = 5;
+
+/// A rule of a stratum that is solved by rows.
+struct RowPlan {
+    /// Where it begins.
+    start: u32,
+    /// It reads what it may add to.
+    again: bool,
+    /// Until it can add nothing more to a row.
+    in_row: bool,
+}
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// The rows of a stratum that depends on statics alone.
@@ -46,7 +55,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
         let mut spent = Spent::new();
         let rows = match self.ground(relations) {
-            Some(facts) => facts,
+            Some(facts) => facts.into_iter().map(Fixed::new).collect(),
             None => match self.solve_by_rows(relations, &mut spent)? {
                 Some(rows) => rows,
                 None => self.solve_by_lists(relations, &mut spent)?,
@@ -64,7 +73,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         &mut self,
         relations: &[RelId],
         spent: &mut Spent,
-    ) -> Result<Option<Vec<Vec<Tuple>>>, PlanError> {
+    ) -> Result<Option<Vec<Fixed>>, PlanError> {
         self.start_plans();
         let before = self.planner.layout.kept_rows;
         let places = self.place_rows(relations);
@@ -104,27 +113,42 @@ impl<'p, W: Word> Compiler<'p, W> {
         relations: &[RelId],
         places: &[Dense],
         spent: &mut Spent,
-    ) -> Result<Option<Vec<Vec<Tuple>>>, PlanError> {
+    ) -> Result<Option<Vec<Fixed>>, PlanError> {
         let mut plans = Vec::new();
         for (rel, dense) in relations.iter().zip(places) {
             for live in self.live[usize::from(rel.0)].clone() {
-                let again = relations_of(&live.body).iter().any(|it| relations.contains(it));
+                let reads = relations_of(&live.body);
+                let again = reads.iter().any(|it| relations.contains(it));
                 self.planner.begin(&live.types(), u32::from(live.rule.id.0));
                 self.planner.loops = FREE_LOOPS; // over the rounds
-                plans.push((self.planner.code.ops.len() as u32, again));
-                let goal = Goal::Rows { dense: dense.clone(), args: &live.rule.args };
-                let body = live.body.iter().map(|it| lit(it)).collect();
-                self.plan(body, &goal, live.rule.id)?;
+                let start = self.planner.code.ops.len() as u32;
+                let in_row = again && reads.contains(rel) && is_row_local(*rel, &live);
+                if in_row {
+                    self.plan_fix(*rel, &live)?;
+                } else {
+                    let goal = Goal::Rows { dense: dense.clone(), args: &live.rule.args };
+                    let body = live.body.iter().map(|it| lit(it)).collect();
+                    self.plan(body, &goal, live.rule.id)?;
+                }
+                plans.push(RowPlan { start, again, in_row });
             }
         }
+        // Those that read what they add to come last; a row that is complete by itself needs no round
+        // more, if nothing else adds to it.
+        plans.sort_by_key(|it| it.again);
+        if let [first @ .., last] = plans.as_mut_slice()
+            && !first.iter().any(|it| it.again)
+        {
+            last.again &= !last.in_row;
+        }
         let mut assembler = Assembler::new(&self.planner.code, &[]);
-        for (plan, _) in &mut plans {
-            *plan = assembler.stretch(&[*plan])?;
+        for plan in &mut plans {
+            plan.start = assembler.stretch(&[plan.start])?;
         }
         let machine = assembler.machine;
         self.lend(machine, |c, state| {
             let done = rounds(c, state, &plans, spent);
-            done.then(|| places.iter().map(|it| tuples(state, it)).collect())
+            done.then(|| places.iter().map(|it| fixed(state, it)).collect())
         })
     }
 
@@ -132,13 +156,14 @@ impl<'p, W: Word> Compiler<'p, W> {
         &mut self,
         relations: &[RelId],
         spent: &mut Spent,
-    ) -> Result<Vec<Vec<Tuple>>, PlanError> {
+    ) -> Result<Vec<Fixed>, PlanError> {
         self.start_plans();
         let mut fixpoint = self.plan_fixpoint(relations)?;
         let mut assembler = Assembler::new(&self.planner.code, &[]);
         fixpoint.assemble(&mut assembler)?;
         let machine = assembler.machine;
-        self.lend(machine, |c, state| general::solve(c, state, &fixpoint, spent))
+        let rows = self.lend(machine, |c, state| general::solve(c, state, &fixpoint, spent))?;
+        Ok(rows.into_iter().map(Fixed::new).collect())
     }
 
     /// Lends all that there is so far to a machine that runs plans of statics, and takes it back.
@@ -148,6 +173,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         run: impl FnOnce(&Compiled<W>, &mut State<W>) -> R,
     ) -> Result<R, PlanError> {
         let layout = &mut self.planner.layout;
+        layout.fill_tables(self.program, self.planner.code.static_rows());
         let mut probe = Compiled::bare(self.program);
         probe.machine = machine;
         probe.kept_rows = layout.kept_rows as usize;
@@ -173,14 +199,14 @@ impl<'p, W: Word> Compiler<'p, W> {
 fn rounds<W: Word>(
     c: &Compiled<W>,
     state: &mut State<W>,
-    plans: &[(u32, bool)],
+    plans: &[RowPlan],
     spent: &mut Spent,
 ) -> bool {
     let begun = state.fuel.used();
-    let is_recursive = plans.iter().any(|it| it.1);
+    let is_recursive = plans.iter().any(|it| it.again);
     for round in 0..ROUNDS {
         let before = if is_recursive { state.rows.clone() } else { Vec::new() };
-        for &(start, _) in plans.iter().filter(|it| round == 0 || it.1) {
+        for &RowPlan { start, .. } in plans.iter().filter(|it| round == 0 || it.again) {
             let owner = c.machine.owner[start as usize];
             let used = state.fuel.used();
             if state.fuel.spend(1, owner) {
@@ -198,31 +224,8 @@ fn rounds<W: Word>(
     false
 }
 
-/// The tuples of a relation's rows, ascending.
-fn tuples<W: Word>(state: &State<W>, dense: &Dense) -> Vec<Tuple> {
+/// The rows of a relation.
+fn fixed<W: Word>(state: &State<W>, dense: &Dense) -> Fixed {
     let rows = &state.rows[dense.base as usize..(dense.base + dense.rows) as usize];
-    let mut tuples = Vec::with_capacity(rows.iter().map(|it| it.count() as usize).sum());
-    for (at, &row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
-        let mut tuple = keys_of(dense, at);
-        tuple.extend((!dense.sizes.is_empty()).then_some(0));
-        let mut row = row;
-        while let Some(member) = row.pop() {
-            if let Some(last) = tuple.last_mut() {
-                *last = member as i64;
-            }
-            tuples.push(copied(&tuple));
-        }
-    }
-    tuples
-}
-
-/// The tuple again, without the detour by which longer ones are copied.
-fn copied(tuple: &Tuple) -> Tuple {
-    match *tuple.as_slice() {
-        [a] => Tuple::from_buf_and_len([a, 0, 0, 0], 1),
-        [a, b] => Tuple::from_buf_and_len([a, b, 0, 0], 2),
-        [a, b, c] => Tuple::from_buf_and_len([a, b, c, 0], 3),
-        [a, b, c, d] => Tuple::from_buf([a, b, c, d]),
-        _ => tuple.clone(),
-    }
+    Fixed::of_rows(rows.to_vec(), &dense.sizes)
 }

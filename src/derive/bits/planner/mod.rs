@@ -43,6 +43,20 @@ impl Code {
     pub(super) fn new() -> Self {
         Self { constants: vec![(0, (REGS - 1) as Reg)], ..Self::default() }
     }
+
+    /// Where the rows of statics are that the instructions read.
+    pub(super) fn static_rows(&self) -> impl Iterator<Item = u32> {
+        let tests = self.ops.iter().filter_map(|it| match it {
+            Op::TestBit { row, .. } => Some((row.space, row.base)),
+            _ => None,
+        });
+        let terms = self.rows.iter().filter_map(|it| match it.row {
+            RowSource::At(row) => Some((row.space, row.base)),
+            RowSource::Next { space, base, .. } => Some((space, base)),
+            RowSource::Only(_) | RowSource::All(_) => None,
+        });
+        tests.chain(terms).filter(|it| it.0 == Space::Static).map(|it| it.1)
+    }
 }
 
 /// What a plan does with each solution.

@@ -210,7 +210,7 @@ impl<'p, W: Word> Planner<'p, W> {
             self.emit(Op::TestBit { row, bit, negated });
         } else {
             // Known at load: empty or true; `prune` has left only the literals that can fail.
-            let holds = !self.layout.known_tuples(atom.rel).is_empty();
+            let holds = self.layout.known_len(atom.rel) > 0;
             if holds == negated {
                 let (lhs, rhs) = (self.constant(0)?, self.constant(1)?);
                 self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
