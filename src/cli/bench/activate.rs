@@ -11,11 +11,10 @@ use serde::Serialize;
 
 use crate::cli::args::DEFAULT_GAME;
 use crate::cli::output::Out;
-use crate::cli::setup::Library;
 use crate::game::Game;
-use crate::presets::Catalogue;
+use crate::presets::{Catalogue, LoadError};
 
-/// A line of the table: over all presets, each with what it requires.
+/// A line of the table: over all presets, each with what it requires, or over pairs of them.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) what: &'static str,
@@ -26,22 +25,57 @@ pub(crate) struct Row {
     pub(crate) worst_set: String,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
+/// Presets whose pairs are tried, too: those that take longest by themselves.
+const SLOWEST: usize = 6;
+
+pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Row>> {
     let catalogue = Catalogue::embedded()?;
-    let (mut first, mut again, mut off) = (Vec::new(), Vec::new(), Vec::new());
+    let runs = if quick { 2 } else { 9 };
+    let mut ones = Vec::new();
     for preset in catalogue.presets() {
         let set = catalogue.with_required(&[&preset.preset]);
-        let expected = moves(&mut library.load(DEFAULT_GAME, &set)?.start(None)?);
-        let mut best = [f64::MAX; 3];
-        for _ in 0..if quick { 2 } else { 9 } {
-            let times = times(&set, &expected)?;
-            best = std::array::from_fn(|at| best[at].min(times[at]));
-        }
-        for (all, time) in [&mut first, &mut off, &mut again].into_iter().zip(best) {
-            all.push((time, preset.preset.clone()));
+        ones.extend(least(&catalogue, set, runs)?);
+    }
+    let mut slowest: Vec<&Times> = ones.iter().collect();
+    slowest.sort_by(|a, b| b.first.total_cmp(&a.first));
+    slowest.truncate(SLOWEST);
+    let mut twos = Vec::new();
+    for (at, first) in slowest.iter().enumerate() {
+        for second in &slowest[at + 1..] {
+            let set = [first.set.as_slice(), second.set.as_slice()].concat();
+            twos.extend(least(&catalogue, catalogue.with_required(&set), runs)?);
         }
     }
-    Ok(vec![row("on, the first time", first), row("on again", again), row("off", off)])
+    Ok(vec![
+        row("on, the first time", ones.iter().map(|it| (it.first, it))),
+        row("two of the slowest", twos.iter().map(|it| (it.first, it))),
+        row("on again", ones.iter().map(|it| (it.again, it))),
+        row("off", ones.iter().map(|it| (it.off, it))),
+    ])
+}
+
+/// What a set of activations takes, in milliseconds.
+struct Times {
+    set: Vec<String>,
+    first: f64,
+    off: f64,
+    again: f64,
+}
+
+/// The least of so many runs. None if the presets of the set do not go together.
+fn least(catalogue: &Catalogue, set: Vec<String>, runs: usize) -> anyhow::Result<Option<Times>> {
+    let expected = match catalogue.load(DEFAULT_GAME, &set) {
+        Ok(rules) => moves(&mut rules.start(None)?),
+        Err(LoadError::Set(_)) => return Ok(None),
+        Err(why) => return Err(why.into()),
+    };
+    let mut best = [f64::MAX; 3];
+    for _ in 0..runs {
+        let times = times(&set, &expected)?;
+        best = std::array::from_fn(|at| best[at].min(times[at]));
+    }
+    let [first, off, again] = best;
+    Ok(Some(Times { set, first, off, again }))
 }
 
 /// Milliseconds to make a set active, to take it off, and to make it active again.
@@ -69,18 +103,19 @@ fn moves(game: &mut Game) -> Vec<String> {
     game.listing().into_iter().map(|it| it.0).collect()
 }
 
-fn row(what: &'static str, mut times: Vec<(f64, String)>) -> Row {
+fn row<'t>(what: &'static str, times: impl Iterator<Item = (f64, &'t Times)>) -> Row {
+    let mut times: Vec<(f64, &Times)> = times.collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let median = times.get(times.len() / 2).map_or(0.0, |it| it.0);
-    let sets = times.len();
-    let (worst, worst_set) = times.pop().unwrap_or_default();
-    Row { what, sets, median, worst, worst_set }
+    let (worst, worst_set) =
+        times.last().map_or((0.0, String::new()), |it| (it.0, it.1.set.join(" ")));
+    Row { what, sets: times.len(), median, worst, worst_set }
 }
 
 pub(crate) fn print(rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
     for Row { what, sets, median, worst, worst_set } in rows {
         out.line(format_args!(
-            "{what:22}{sets:>4} presets: median {median:.2}, worst {worst:.2} ({worst_set})"
+            "{what:22}{sets:>4} sets: median {median:.2}, worst {worst:.2} ({worst_set})"
         ))?;
     }
     Ok(())

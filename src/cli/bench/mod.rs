@@ -50,7 +50,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         perft: perft::run(&mut library, &mut peer, args.quick, || bar.inc(1))?,
         derive: derive::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         presets: presets::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
-        activate: activate::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
+        activate: activate::run(args.quick).inspect(|_| bar.inc(1))?,
         explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory: memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
