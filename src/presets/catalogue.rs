@@ -203,7 +203,7 @@ impl Catalogue {
             let fault = format!("another file has the name {name} already");
             return Err(CatalogueError { path: source.path, line, fault });
         }
-        self.composers = Composers::default();
+        self.composers = self.composers.of_other_files();
         self.definitions = OnceLock::new();
         self.core.retain(|&it| it != at);
         self.modules.retain(|it| it.1 != at);

@@ -39,6 +39,11 @@ pub(super) struct Composers {
 }
 
 impl Composers {
+    /// No programs, but what those of other files can have in common with these.
+    pub(super) fn of_other_files(&self) -> Self {
+        Self { kept: Arc::default(), ..self.clone() }
+    }
+
     fn find(&self, files: &[usize]) -> Option<Composed> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().find(|it| it.0 == files).map(|it| it.1.clone())

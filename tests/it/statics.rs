@@ -1,10 +1,11 @@
-//! Statics that programs share: the same rows as computed anew, and the same budget.
+//! What programs share: statics with the same rows as computed anew and the same budget, and files with
+//! the same trees as read anew.
 
 use std::sync::Arc;
 
 use rulemate::derive::{Backend, Memo, Plan, PlanError, World};
 use rulemate::presets::Catalogue;
-use rulemate::rules::{Program, RelId, Role, Source, compile};
+use rulemate::rules::{Program, Reader, RelId, Role, Source, compile, compile_sharing};
 
 /// Every static of both, row by row.
 fn same_statics(name: &str, program: &Program, shared: Plan, alone: Plan) {
@@ -66,4 +67,43 @@ fn a_program_runs_out_at_the_same_place_whatever_was_computed_before() {
         assert!(matches!(alone, Err(PlanError::Exhausted(_))), "{alone:?}");
         assert_eq!(shared, alone);
     }
+}
+
+#[test]
+fn programs_of_shared_files_are_those_of_files_read_anew() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let reader = Reader::default();
+    let presets = catalogue.presets().iter().map(|it| vec![it.preset.as_str()]);
+    // Files have other numbers with a preset than without, and back again.
+    for set in presets.flat_map(|it| [vec![], it]) {
+        let rules = catalogue.load("chess", &catalogue.with_required(&set)).expect("a program");
+        let sources = rules.program().sources.clone();
+        let shared = compile_sharing(sources.clone(), &reader).expect("a program");
+        let alone = compile(sources).expect("a program");
+        assert_eq!(shared.relation_names, alone.relation_names);
+        assert_eq!(shared.schema.attributes(), alone.schema.attributes());
+        assert_eq!(shared.relations, alone.relations);
+        assert_eq!(shared.rules, alone.rules);
+        let rest = |it: &Program| {
+            let what = (&it.actions, &it.reactions, &it.stages, &it.events, &it.strata);
+            format!("{what:?} {:?}", (&it.repetition, &it.lasting, &it.meta, &it.texts))
+        };
+        assert_eq!(rest(&shared), rest(&alone), "{set:?}");
+    }
+}
+
+#[test]
+fn mistakes_of_a_file_are_told_every_time() {
+    let reader = Reader::default();
+    let text = ".domain Square grid 8 8\n.decl odd(s: Square\nodd(s) :- rank(s, 1).\n";
+    let source = Source { path: "odd.dl".into(), text: text.into() };
+    let told = || {
+        let found = compile_sharing(vec![source.clone()], &reader).expect_err("a mistake");
+        found.to_string()
+    };
+    let first = told();
+    assert!(first.contains("odd.dl"), "{first}");
+    assert_eq!(told(), first);
+    let alone = compile(vec![source.clone()]).expect_err("a mistake").to_string();
+    assert_eq!(alone, first);
 }

@@ -436,3 +436,38 @@ fn strides(sizes: &[u32]) -> Sizes {
     }
     strides
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_tuples_make_the_same_tables() {
+        let sizes = [3, 5, 2, 7];
+        let mut seed = 1_u64;
+        let mut all = Vec::new();
+        for _ in 0..3 * 5 * 2 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            // Many rows are empty, as they are on boards.
+            all.push(if seed >> 62 == 0 { 0 } else { seed >> 40 & seed >> 20 & 0x7f });
+        }
+        let known = Fixed::of_rows(all.clone(), &sizes);
+        assert_eq!(known.tuples().len(), known.len());
+        assert!(known.len() > 20 && known.tuples().is_sorted());
+        for target in 0..4 {
+            for mask in (0..16).filter(|it| it >> target & 1 == 0) {
+                let kept: Vec<usize> = (0..4).filter(|it| mask >> it & 1 == 1).collect();
+                let kept_sizes: Vec<u32> = kept.iter().map(|&it| sizes[it]).collect();
+                let strides = strides(&kept_sizes);
+                let rows = kept_sizes.iter().product::<u32>() as usize;
+                let mut by = [0; 4];
+                kept.iter().zip(&strides).for_each(|(&it, &stride)| by[it] = stride);
+                let part = |it: &[i64], at: usize| it[at] as usize * by[at] as usize;
+                let row = |it: &[i64]| (0..4).map(|at| part(it, at)).sum();
+                let expected: Vec<u64> = bits(rows, known.tuples(), target, row);
+                let found = regrouped(rows, &all, &sizes, target, &by);
+                assert_eq!(found, expected, "towards {target} by {mask:b}");
+            }
+        }
+    }
+}
