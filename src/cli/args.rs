@@ -120,7 +120,7 @@ pub(crate) struct PositionArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  rulemate games\n  rulemate presets --json")]
+#[command(after_help = "Examples:\n  rulemate games\n  rulemate layouts --json")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
@@ -130,11 +130,21 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate presets
+  rulemate presets piece-hp
+  rulemate presets --json")]
 pub(crate) struct PresetsArgs {
+    /// Tell all about these: scopes, options, what goes with them
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
-    pub(crate) list: ListArgs,
+    pub(crate) rules: RulesArgs,
+    /// Print JSON, all about each preset
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Write a page about each preset, with a diagram, to a folder
-    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "names"])]
     pub(crate) pages: Option<PathBuf>,
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{DEFAULT_GAME, ListArgs};
+use super::args::{DEFAULT_GAME, ListArgs, PresetsArgs};
 use super::output::{Ink, OrFix, Out};
 use super::setup;
 use crate::presets::{Catalogue, GameEntry, OptionEntry, OptionType, PresetEntry};
@@ -72,10 +72,14 @@ struct Choice {
     of: Option<String>,
     default: Option<String>,
     text: String,
+    /// What it takes, in words.
+    #[serde(skip)]
+    takes: String,
 }
 
 impl From<OptionEntry> for Choice {
     fn from(it: OptionEntry) -> Self {
+        let takes = it.takes.to_string();
         let (ty, range, values, of) = match it.takes {
             OptionType::Bool => ("bool", None, None, None),
             OptionType::Int(range) => ("int", range, None, None),
@@ -83,7 +87,7 @@ impl From<OptionEntry> for Choice {
             OptionType::List(of) => ("list", None, None, Some(of)),
         };
         let OptionEntry { name, default, text, .. } = it;
-        Self { name, ty, range, values, of, default, text }
+        Self { name, ty, range, values, of, default, text, takes }
     }
 }
 
@@ -163,18 +167,55 @@ pub(crate) fn layouts(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
     table(layouts.iter().map(|it| (it.layout, format!("{} ({})", it.title, it.start))), out)
 }
 
-pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+pub(crate) fn presets(args: &PresetsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue(&args.rules)?;
-    if !args.json {
+    let fix = || "`rulemate presets` lists them".to_owned();
+    let named = args.names.iter().map(|it| catalogue.find_preset(it).or_fix(fix()));
+    let named: Vec<&PresetEntry> = named.collect::<anyhow::Result<_>>()?;
+    if named.is_empty() && !args.json {
         let presets = catalogue.presets().iter();
         return table(presets.map(|it| (it.preset.as_str(), it.description.clone())), out);
     }
-    let mut presets = Vec::new();
-    for it in catalogue.presets() {
-        presets.push(in_full(&catalogue, it)?);
+    let entries = if named.is_empty() { catalogue.presets().iter().collect() } else { named };
+    let presets = entries.into_iter().map(|it| in_full(&catalogue, it));
+    let presets: Vec<Preset<'_>> = presets.collect::<anyhow::Result<_>>()?;
+    if args.json {
+        out.json(&presets)?;
+    } else {
+        for (at, preset) in presets.iter().enumerate() {
+            if at > 0 {
+                out.line("")?;
+            }
+            tell(preset, out)?;
+        }
     }
-    out.json(&presets)?;
     Ok(Verdict::Fine)
+}
+
+/// All about a preset, for people.
+fn tell(preset: &Preset<'_>, out: &mut Out) -> anyhow::Result<()> {
+    let name = out.ink(Ink::Strong, preset.preset);
+    out.line(format_args!("{name}: {}", preset.name))?;
+    out.line(preset.description)?;
+    let words = |it: &[String]| it.join(", ");
+    let mut rows = vec![("rules", preset.file.to_owned()), ("scopes", words(&preset.scopes))];
+    let takes = |it: &Choice| match &it.default {
+        Some(default) => format!("{}={default}: {}; {}", it.name, it.text, it.takes),
+        None => format!("{}: {}; {}", it.name, it.text, it.takes),
+    };
+    rows.extend(preset.options.iter().map(|it| ("option", takes(it))));
+    rows.extend(preset.requires.iter().map(|it| ("requires", it.clone())));
+    let clash = |it: &Clash<'_>| ("not with", format!("{}: {}", it.preset, it.reason));
+    rows.extend(preset.incompatible.iter().map(clash));
+    rows.push(("adds to", words(&preset.hooks.relations)));
+    rows.push(("reacts to", words(&preset.hooks.reactions)));
+    rows.push(("states", words(&preset.attributes)));
+    rows.push(("games", preset.games.join(", ")));
+    for (what, text) in rows.into_iter().filter(|it| !it.1.is_empty()) {
+        let what = out.ink(Ink::Dim, format_args!("{what:9}"));
+        out.line(format_args!("  {what}  {text}"))?;
+    }
+    Ok(())
 }
 
 fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Result<Preset<'a>> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::args::{PositionArgs, RulesArgs};
 use super::output::{OrFix, trouble, warn};
 use crate::game::Game;
-use crate::presets::{Catalogue, LoadError, Ruleset};
+use crate::presets::{ActivationError, Catalogue, LoadError, Ruleset};
 
 /// The game of a command's position options, set up.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
@@ -76,6 +76,11 @@ impl Library {
                 let names = self.catalogue.games().iter().map(|it| it.name.as_str()).collect();
                 format!("the games are {} (`rulemate games`)", list(names))
             }
+            LoadError::Activation(
+                ActivationError::Scope { preset, .. }
+                | ActivationError::Option { preset, .. }
+                | ActivationError::Value { preset, .. },
+            ) => format!("`rulemate presets {preset}` tells what it takes"),
             LoadError::Activation(_) => {
                 let names = self.catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
                 format!(

@@ -243,6 +243,19 @@ fn presets_are_listed_with_all_that_they_take() {
     };
     assert!(holds(&it["hooks"]["reactions"], "damage in wound"), "{it}");
     assert!(holds(&it["hooks"]["relations"], "ignores_check"), "{it}");
+    // The same of those that are named, and for people.
+    let named: serde_json::Value =
+        serde_json::from_str(&check(0, &["presets", "--json", "piece-hp"])).expect("JSON");
+    assert_eq!(named, json!([it]));
+    let told = check(0, &["presets", "piece-hp", "king-heals"]);
+    let option = "hp=2: how many hit points every piece starts with; a number from 1 to 9";
+    for part in [option, "scopes     white, black, both", "requires   piece-hp"] {
+        assert!(told.contains(part), "{part}\n{told}");
+    }
+    let wrong = rulemate(&["presets", "peice-hp"]).err;
+    assert!(wrong.contains("did you mean piece-hp?"), "{wrong}");
+    let wrong = rulemate(&["moves", "--preset", "piece-hp:both:hp=12"]).err;
+    assert!(wrong.contains("`rulemate presets piece-hp` tells what it takes"), "{wrong}");
     assert!(holds(&it["games"], "king-heals"), "{it}");
     assert_eq!(listed(&[], "king-heals")["requires"], json!(["piece-hp"]));
     let it = listed(&[], "double-move");
