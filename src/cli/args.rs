@@ -120,29 +120,26 @@ pub(crate) struct PositionArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  rulemate games\n  rulemate layouts --json")]
+#[command(after_help = "Examples:
+  rulemate games
+  rulemate games chess960 --json
+  rulemate presets piece-hp
+  rulemate layouts")]
 pub(crate) struct ListArgs {
+    /// Tell all about these
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// Print JSON
+    /// Print JSON, all about each
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  rulemate presets
-  rulemate presets piece-hp
-  rulemate presets --json")]
 pub(crate) struct PresetsArgs {
-    /// Tell all about these: scopes, options, what goes with them
-    #[arg(value_name = "NAME")]
-    pub(crate) names: Vec<String>,
     #[command(flatten)]
-    pub(crate) rules: RulesArgs,
-    /// Print JSON, all about each preset
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) list: ListArgs,
     /// Write a page about each preset, with a diagram, to a folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "names"])]
     pub(crate) pages: Option<PathBuf>,

@@ -1,9 +1,10 @@
 //! `rulemate games`, `rulemate presets` and `rulemate layouts`: what can be named.
 
+use anyhow::anyhow;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{DEFAULT_GAME, ListArgs, PresetsArgs};
+use super::args::{DEFAULT_GAME, ListArgs};
 use super::output::{Ink, OrFix, Out};
 use super::setup;
 use crate::presets::{Catalogue, GameEntry, OptionEntry, OptionType, PresetEntry};
@@ -101,27 +102,28 @@ struct Hooks {
 
 pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue(&args.rules)?;
-    let games: Vec<Game<'_>> = catalogue
-        .games()
-        .iter()
-        .map(|it| Game {
-            name: &it.name,
-            title: &it.title,
-            aliases: &it.aliases,
-            start: &it.start,
-            layout: it.layout.as_deref(),
-            presets: &it.uses,
-            facts: &it.facts,
-            number: it.numbered.as_ref().map(|it| Number {
-                option: &it.option,
-                count: it.count(),
-                default: it.default,
-            }),
-        })
-        .collect();
+    let find = |name: &str| catalogue.find_game(name).or_fix("`rulemate games` lists them");
+    let games = chosen(args, catalogue.games(), find)?.into_iter().map(|it| Game {
+        name: &it.name,
+        title: &it.title,
+        aliases: &it.aliases,
+        start: &it.start,
+        layout: it.layout.as_deref(),
+        presets: &it.uses,
+        facts: &it.facts,
+        number: it.numbered.as_ref().map(|it| Number {
+            option: &it.option,
+            count: it.count(),
+            default: it.default,
+        }),
+    });
+    let games: Vec<Game<'_>> = games.collect();
     if args.json {
         out.json(&games)?;
         return Ok(Verdict::Fine);
+    }
+    if !args.names.is_empty() {
+        return tell_each(games.iter().map(tell_game), out);
     }
     let rows = games.iter().map(|it| {
         let mut text = it.title.to_owned();
@@ -134,6 +136,27 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         (it.name, text)
     });
     table(rows, out)
+}
+
+fn tell_game<'a>(game: &Game<'a>) -> Told<'a> {
+    let fact = |(attribute, value): &(String, String)| format!("{attribute}={value}");
+    let number = |it: &Number<'_>| {
+        format!(
+            "{}={}: a start position by its number, 0 to {}",
+            it.option,
+            it.default,
+            it.count - 1
+        )
+    };
+    let lines = vec![
+        ("also", game.aliases.join(", ")),
+        ("start", game.start.to_owned()),
+        ("layout", game.layout.unwrap_or_default().to_owned()),
+        ("presets", game.presets.join(", ")),
+        ("states", game.facts.iter().map(fact).collect::<Vec<_>>().join(", ")),
+        ("option", game.number.as_ref().map(number).unwrap_or_default()),
+    ];
+    Told { name: game.name, title: game.title, text: "", lines }
 }
 
 #[derive(Debug, Serialize)]
@@ -150,72 +173,66 @@ pub(crate) fn layouts(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
         let games = catalogue.games().iter().filter(|it| it.layout.as_deref() == Some(name));
         games.map(|it| it.name.as_str()).collect()
     };
-    let layouts: Vec<Layout<'_>> = catalogue
-        .layouts()
-        .iter()
-        .map(|it| Layout {
-            layout: &it.name,
-            title: &it.title,
-            start: &it.start,
-            games: games_of(&it.name),
-        })
-        .collect();
+    let find = |name: &str| {
+        let known = catalogue.layouts().iter().find(|it| it.name == name);
+        known
+            .ok_or_else(|| anyhow!("there is no layout {name}"))
+            .or_fix("`rulemate layouts` lists them")
+    };
+    let layouts = chosen(args, catalogue.layouts(), find)?.into_iter().map(|it| Layout {
+        layout: &it.name,
+        title: &it.title,
+        start: &it.start,
+        games: games_of(&it.name),
+    });
+    let layouts: Vec<Layout<'_>> = layouts.collect();
     if args.json {
         out.json(&layouts)?;
         return Ok(Verdict::Fine);
     }
+    if !args.names.is_empty() {
+        return tell_each(layouts.iter().map(tell_layout), out);
+    }
     table(layouts.iter().map(|it| (it.layout, format!("{} ({})", it.title, it.start))), out)
 }
 
-pub(crate) fn presets(args: &PresetsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+fn tell_layout<'a>(layout: &Layout<'a>) -> Told<'a> {
+    let lines = vec![("start", layout.start.to_owned()), ("games", layout.games.join(", "))];
+    Told { name: layout.layout, title: layout.title, text: "", lines }
+}
+
+pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue(&args.rules)?;
-    let fix = || "`rulemate presets` lists them".to_owned();
-    let named = args.names.iter().map(|it| catalogue.find_preset(it).or_fix(fix()));
-    let named: Vec<&PresetEntry> = named.collect::<anyhow::Result<_>>()?;
-    if named.is_empty() && !args.json {
+    if args.names.is_empty() && !args.json {
         let presets = catalogue.presets().iter();
         return table(presets.map(|it| (it.preset.as_str(), it.description.clone())), out);
     }
-    let entries = if named.is_empty() { catalogue.presets().iter().collect() } else { named };
-    let presets = entries.into_iter().map(|it| in_full(&catalogue, it));
+    let find = |name: &str| catalogue.find_preset(name).or_fix("`rulemate presets` lists them");
+    let presets = chosen(args, catalogue.presets(), find)?;
+    let presets = presets.into_iter().map(|it| in_full(&catalogue, it));
     let presets: Vec<Preset<'_>> = presets.collect::<anyhow::Result<_>>()?;
     if args.json {
         out.json(&presets)?;
-    } else {
-        for (at, preset) in presets.iter().enumerate() {
-            if at > 0 {
-                out.line("")?;
-            }
-            tell(preset, out)?;
-        }
+        return Ok(Verdict::Fine);
     }
-    Ok(Verdict::Fine)
+    tell_each(presets.iter().map(tell_preset), out)
 }
 
-/// All about a preset, for people.
-fn tell(preset: &Preset<'_>, out: &mut Out) -> anyhow::Result<()> {
-    let name = out.ink(Ink::Strong, preset.preset);
-    out.line(format_args!("{name}: {}", preset.name))?;
-    out.line(preset.description)?;
-    let words = |it: &[String]| it.join(", ");
-    let mut rows = vec![("rules", preset.file.to_owned()), ("scopes", words(&preset.scopes))];
+fn tell_preset<'a>(preset: &Preset<'a>) -> Told<'a> {
     let takes = |it: &Choice| match &it.default {
         Some(default) => format!("{}={default}: {}; {}", it.name, it.text, it.takes),
         None => format!("{}: {}; {}", it.name, it.text, it.takes),
     };
-    rows.extend(preset.options.iter().map(|it| ("option", takes(it))));
-    rows.extend(preset.requires.iter().map(|it| ("requires", it.clone())));
-    let clash = |it: &Clash<'_>| ("not with", format!("{}: {}", it.preset, it.reason));
-    rows.extend(preset.incompatible.iter().map(clash));
-    rows.push(("adds to", words(&preset.hooks.relations)));
-    rows.push(("reacts to", words(&preset.hooks.reactions)));
-    rows.push(("states", words(&preset.attributes)));
-    rows.push(("games", preset.games.join(", ")));
-    for (what, text) in rows.into_iter().filter(|it| !it.1.is_empty()) {
-        let what = out.ink(Ink::Dim, format_args!("{what:9}"));
-        out.line(format_args!("  {what}  {text}"))?;
-    }
-    Ok(())
+    let clash = |it: &Clash<'_>| format!("{}: {}", it.preset, it.reason);
+    let mut lines = vec![("rules", preset.file.to_owned()), ("scopes", preset.scopes.join(", "))];
+    lines.extend(preset.options.iter().map(|it| ("option", takes(it))));
+    lines.extend(preset.requires.iter().map(|it| ("requires", it.clone())));
+    lines.extend(preset.incompatible.iter().map(|it| ("not with", clash(it))));
+    lines.push(("adds to", preset.hooks.relations.join(", ")));
+    lines.push(("reacts to", preset.hooks.reactions.join(", ")));
+    lines.push(("states", preset.attributes.join(", ")));
+    lines.push(("games", preset.games.join(", ")));
+    Told { name: preset.preset, title: preset.name, text: preset.description, lines }
 }
 
 fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Result<Preset<'a>> {
@@ -238,6 +255,44 @@ fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Resu
         hooks: Hooks { relations: found.adds_to, reactions: found.reacts_to },
         games: catalogue.games().iter().filter(uses).map(|it| it.name.as_str()).collect(),
     })
+}
+
+/// Those that are named, else all.
+fn chosen<'c, T>(
+    args: &ListArgs,
+    all: &'c [T],
+    find: impl Fn(&str) -> anyhow::Result<&'c T>,
+) -> anyhow::Result<Vec<&'c T>> {
+    match args.names.as_slice() {
+        [] => Ok(all.iter().collect()),
+        names => names.iter().map(|it| find(it)).collect(),
+    }
+}
+
+/// All about one of them, for people. Lines without text are left out.
+struct Told<'a> {
+    name: &'a str,
+    title: &'a str,
+    text: &'a str,
+    lines: Vec<(&'static str, String)>,
+}
+
+fn tell_each<'a>(all: impl Iterator<Item = Told<'a>>, out: &mut Out) -> anyhow::Result<Verdict> {
+    for (at, told) in all.enumerate() {
+        if at > 0 {
+            out.line("")?;
+        }
+        let name = out.ink(Ink::Strong, told.name);
+        out.line(format_args!("{name}: {}", told.title))?;
+        if !told.text.is_empty() {
+            out.line(told.text)?;
+        }
+        for (what, text) in told.lines.into_iter().filter(|it| !it.1.is_empty()) {
+            let what = out.ink(Ink::Dim, format_args!("{what:9}"));
+            out.line(format_args!("  {what}  {text}"))?;
+        }
+    }
+    Ok(Verdict::Fine)
 }
 
 /// Names in a column of their own, sorted.

@@ -115,8 +115,8 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn presets(args: &PresetsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     match &args.pages {
-        Some(dir) => page::write_all(dir, &args.rules, out),
-        None => lists::presets(args, out),
+        Some(dir) => page::write_all(dir, &args.list.rules, out),
+        None => lists::presets(&args.list, out),
     }
 }
 

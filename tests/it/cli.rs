@@ -215,6 +215,15 @@ fn lists_name_what_there_is() {
         serde_json::from_str(&check(0, &["games", "--json"])).expect("JSON");
     assert!(games.as_array().is_some_and(|it| it.len() >= 7), "{games}");
     assert!(check(0, &["presets"]).contains("coregal "));
+    let told = check(0, &["games", "chess960", "Knightmate"]);
+    for part in ["chess960: ", "start position by its number, 0 to 959", "\n\nknightmate: "] {
+        assert!(told.contains(part), "{part}\n{told}");
+    }
+    let told = check(0, &["layouts", "knightmate"]);
+    assert!(told.contains("  games      knightmate"), "{told}");
+    let wrong = rulemate(&["layouts", "there-is-none"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("`rulemate layouts` lists them"), "{}", wrong.err);
 }
 
 /// The preset of that name in `presets --json`.
