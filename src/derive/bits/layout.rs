@@ -321,12 +321,12 @@ impl<W: Word> Layout<W> {
             return None;
         }
         let strides = strides(&sizes);
-        self.statics.funs.resize(base + rows, NONE);
         let known = self.known[usize::from(rel.0)].as_deref();
         if let Some(table) = known.and_then(Fixed::rows::<W>) {
-            let values = table.iter().map(|it| it.clone().pop().map_or(NONE, |it| it as i64));
-            self.statics.funs.splice(base.., values);
+            let value = |mut row: W| row.pop().map_or(NONE, |it| it as i64);
+            self.statics.funs.extend(table.iter().copied().map(value));
         } else {
+            self.statics.funs.resize(base + rows, NONE);
             for tuple in known.map_or(&[][..], Fixed::tuples) {
                 let at: usize =
                     tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();

@@ -176,7 +176,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// row's fixpoint.
     pub(super) fn plan_fix(&mut self, rel: RelId, live: &LiveRule<'p>) -> Result<(), PlanError> {
         let Store::Dense(dense) = self.planner.layout.stores[usize::from(rel.0)].clone() else {
-            unreachable!("maintained relations are dense")
+            unreachable!("who plans a row has placed it")
         };
         let args = &live.rule.args;
         let (_, keys) = args.split_last().unwrap_or((&Term::Wild, &[]));

@@ -122,7 +122,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 self.planner.begin(&live.types(), u32::from(live.rule.id.0));
                 self.planner.loops = FREE_LOOPS; // over the rounds
                 let start = self.planner.code.ops.len() as u32;
-                let in_row = again && reads.contains(rel) && is_row_local(*rel, &live);
+                let in_row = reads.contains(rel) && is_row_local(*rel, &live);
                 if in_row {
                     self.plan_fix(*rel, &live)?;
                 } else {
