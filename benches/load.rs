@@ -114,7 +114,7 @@ async fn make(address: &str) -> Result<(String, String), Failure> {
     let body = "{\"game\":\"chess\",\"seat\":\"both\"}";
     let mut stream = TcpStream::connect(address).await?;
     let length = body.len();
-    let head = "POST /api/v1/games HTTP/1.1\r\nhost: x\r\nconnection: close";
+    let head = "POST /api/v1/games HTTP/1.1\r\nhost: localhost\r\nconnection: close";
     let text = format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}");
     stream.write_all(text.as_bytes()).await?;
     let mut answer = String::new();

@@ -11,14 +11,16 @@ use tracing_subscriber::filter::LevelFilter;
 use super::Verdict;
 use super::output::{Ink, OrFix, Out, trouble};
 use crate::server::store::{self, Append, GameState, Summary};
-use crate::server::{Config, Limits, Rate, ServeError, Settings, serve, snapshots};
+use crate::server::{
+    Addresses, Config, Limits, Names, Rate, ServeError, Settings, serve, snapshots,
+};
 
 const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   rulemate serve
-  rulemate serve --listen 0.0.0.0:8088 --store sqlite:///var/lib/rulemate/games.db
+  rulemate serve --listen 0.0.0.0:8088 --host games.example.org --store sqlite:///var/lib/rulemate/games.db
   rulemate serve --uploads --log debug")]
 pub(crate) struct ServeArgs {
     /// Address to serve on; port 0 is any free one
@@ -27,9 +29,15 @@ pub(crate) struct ServeArgs {
     /// Where games are kept [default: a file among this user's data]
     #[arg(long, short, value_name = "URL")]
     store: Option<String>,
-    /// Let browsers of this origin in too; may be repeated
+    /// Answer to this name too, besides localhost and addresses; may be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Let pages of this origin use the server too; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
+    /// Show counters for Prometheus at /metrics of this address
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<SocketAddr>,
     /// Take rule files from whoever can reach the server: for people you trust
     #[arg(long)]
     uploads: bool,
@@ -93,11 +101,15 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         store: store.clone(),
         config: Config { idle, uploads: args.uploads, ..Config::default() },
         limits: Limits::new(requests, games, args.behind_proxy),
-        origins: args.origins.clone(),
+        metrics: args.metrics,
+        names: Names::new(&args.hosts, &args.origins)?,
     };
-    let ready = |address: SocketAddr| {
-        // Whoever reads this waits for it: it goes out at once. A lost line is no reason to stop.
-        let _ = out.line(format_args!("http://{address}/"));
+    let ready = |Addresses { games, metrics }| {
+        // Somebody waits for these lines: they go out at once. A lost line is no reason to stop.
+        let _ = out.line(format_args!("http://{games}/"));
+        if let Some(address) = metrics {
+            let _ = out.line(format_args!("counters: http://{address}/metrics"));
+        }
         let _ = out.line(format_args!("games are kept in {store}; stop with Ctrl-C"));
         let _ = out.flush();
     };

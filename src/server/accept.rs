@@ -1,9 +1,8 @@
-//! Connections: how many there may be, and how long a request may take to arrive. Who opens one
-//! and says nothing, or says it letter by letter, is closed.
+//! Connections: how many there may be, and how long a request may take to arrive. One on which nothing
+//! is said, or only letter by letter, is closed.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -18,23 +17,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::Service;
 
-use super::library::lock;
+use super::limit::Net;
+use super::places::{Place, Places};
 
-/// As long as the head of a request may take to arrive, and as a connection may be without one.
+/// The time that the head of a request may take to arrive, and a connection may be without one.
 const HEAD: Duration = Duration::from_secs(10);
-/// As many bytes as a head may have.
+/// The maximum number of bytes of a head.
 const HEAD_BYTES: usize = 16 * 1024;
-/// As many connections as there may be, of all and of one address. This machine's own are counted
-/// only among all: a proxy may be there.
+/// The maximum number of connections, of all and of one network. This machine's own are counted only
+/// among all: a proxy may be there.
 const ALL: usize = 16_000;
 const OF_ONE: usize = 100;
 /// How long to wait when the system has no more connections to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// The place of a connection, for what lives on after its request.
+#[derive(Debug, Clone)]
+pub(super) struct Connected(#[allow(dead_code, reason = "it is there to be let go")] Arc<Place>);
+
 /// Takes connections until it is told to stop; then waits for the requests under way.
 pub(super) async fn accept(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {
     let (stopping, stops) = watch::channel(());
-    let places = Arc::new(Places::default());
+    let places = Places::new(ALL, OF_ONE);
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -50,7 +54,8 @@ pub(super) async fn accept(listener: TcpListener, app: Router, stop: impl Future
                 continue;
             }
         };
-        let Some(place) = Place::take(&places, address.ip()) else {
+        let net = Some(address.ip().to_canonical()).filter(|it| !it.is_loopback()).map(Net::of);
+        let Some(place) = places.take(net) else {
             tracing::debug!(%address, "too many connections");
             continue;
         };
@@ -71,11 +76,11 @@ async fn serve(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "small messages wait for others");
     }
-    let place = Arc::new(place);
+    let place = Connected(Arc::new(place));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
         // A socket lives on after its request: it holds the place.
-        request.extensions_mut().insert(Arc::clone(&place));
+        request.extensions_mut().insert(place.clone());
         let mut app = app.clone();
         async move { app.call(request.map(Body::new)).await }
     });
@@ -95,73 +100,5 @@ async fn serve(
     };
     if let Err(error) = ended {
         tracing::debug!(%address, %error, "a connection has ended");
-    }
-}
-
-/// Who is connected.
-#[derive(Debug, Default)]
-struct Places(Mutex<Taken>);
-
-#[derive(Debug, Default)]
-struct Taken {
-    all: usize,
-    by_address: HashMap<IpAddr, usize>,
-}
-
-/// A connection's place; it is free again when this is gone.
-#[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
-    address: IpAddr,
-}
-
-impl Place {
-    fn take(places: &Arc<Places>, address: IpAddr) -> Option<Self> {
-        let mut taken = lock(&places.0);
-        if taken.all >= ALL {
-            return None;
-        }
-        if !address.is_loopback() {
-            let own = taken.by_address.entry(address).or_default();
-            if *own >= OF_ONE {
-                return None;
-            }
-            *own += 1;
-        }
-        taken.all += 1;
-        Some(Self { places: Arc::clone(places), address })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut taken = lock(&self.places.0);
-        taken.all -= 1;
-        if let Some(own) = taken.by_address.get_mut(&self.address) {
-            *own -= 1;
-            if *own == 0 {
-                taken.by_address.remove(&self.address);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_address_gets_no_more_than_its_places_and_has_them_again() {
-        let places = Arc::new(Places::default());
-        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        let mut taken: Vec<Place> = (0..OF_ONE).filter_map(|_| Place::take(&places, one)).collect();
-        assert_eq!(taken.len(), OF_ONE);
-        assert!(Place::take(&places, one).is_none());
-        assert!(Place::take(&places, other).is_some());
-        taken.pop();
-        assert!(Place::take(&places, one).is_some());
-        drop(taken);
-        let left = lock(&places.0);
-        assert_eq!((left.all, left.by_address.len()), (0, 0));
     }
 }

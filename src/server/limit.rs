@@ -1,16 +1,22 @@
-//! How often one address may ask: a bucket of tokens each, that fills with time.
+//! How often one client may ask, by the network that it asks from or by its account. The counting is
+//! `governor`'s; here is what is counted together, and how much of it there may be.
 
-use std::collections::HashMap;
-use std::net::IpAddr;
-use std::sync::Mutex;
-use std::time::Instant;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::time::Duration;
 
-use super::library::lock;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-/// As many addresses as are remembered.
-const ADDRESSES: usize = 50_000;
+use super::places::Places;
 
-/// A rate: tokens a second, and as many as may be saved up.
+/// The maximum number of payers that are remembered one by one, for each kind of request.
+const PAYERS: usize = 50_000;
+/// The maximum number of sockets and streams that one network may have open.
+const OPEN: usize = 100;
+
+/// A rate: requests a second, and the number that may be saved up.
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
     pub per_second: f64,
@@ -21,59 +27,103 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cost {
     Little,
-    /// It makes a game.
+    /// It makes a game, in whatever way.
     Game,
     /// It compiles rules.
     Compiling,
+    /// It makes an account.
+    Account,
 }
 
-/// The rates of a server. Requests from this machine itself are not counted, unless they come
-/// through a proxy.
+/// What one subscriber has of the net: an address of IPv4, 64 bits of IPv6. All of it is counted as
+/// one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Net {
+    first: IpAddr,
+    bits: u8,
+}
+
+impl Net {
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            first @ IpAddr::V4(_) => Self { first, bits: 32 },
+            IpAddr::V6(it) => Self { first: six(it, 64), bits: 64 },
+        }
+    }
+
+    /// The neighbourhood that it is in: what a provider has.
+    fn wide(self) -> Self {
+        match self.first {
+            IpAddr::V4(it) => {
+                let [a, b, ..] = it.octets();
+                Self { first: Ipv4Addr::new(a, b, 0, 0).into(), bits: 16 }
+            }
+            IpAddr::V6(it) => Self { first: six(it, 32), bits: 32 },
+        }
+    }
+}
+
+fn six(address: Ipv6Addr, bits: u32) -> IpAddr {
+    Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << (128 - bits))).into()
+}
+
+impl fmt::Display for Net {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.first, self.bits) {
+            (it @ IpAddr::V4(_), 32) => write!(f, "{it}"),
+            (it, bits) => write!(f, "{it}/{bits}"),
+        }
+    }
+}
+
+/// What a request is counted for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Payer {
+    Net(Net),
+    Account(String),
+}
+
+/// The limits of a server. Requests from this machine itself are not counted, unless they come through
+/// a proxy.
 #[derive(Debug)]
 pub struct Limits {
-    requests: Rate,
-    games: Rate,
-    compiling: Rate,
+    little: Meter,
+    games: Meter,
+    compiling: Meter,
+    accounts: Meter,
+    /// Whether a proxy on this machine says whose requests it passes on.
     pub(super) behind_proxy: bool,
-    buckets: Mutex<HashMap<(IpAddr, Cost), Bucket>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    tokens: f64,
-    at: Instant,
+    /// Sockets and streams, which live on after their requests.
+    pub(super) open: Places,
 }
 
 impl Limits {
     pub fn new(requests: Rate, games: Rate, behind_proxy: bool) -> Self {
-        // One who types in the rule editor compiles twice a second for a while.
+        // Typing in the rule editor compiles twice a second for a while.
         let compiling = Rate { per_second: 1.0, burst: 60.0 };
-        Self { requests, games, compiling, behind_proxy, buckets: Mutex::default() }
+        let accounts = Rate { per_second: 1.0 / 60.0, burst: 5.0 };
+        Self {
+            little: Meter::new(requests),
+            games: Meter::new(games),
+            compiling: Meter::new(compiling),
+            accounts: Meter::new(accounts),
+            behind_proxy,
+            open: Places::new(usize::MAX, OPEN),
+        }
     }
 
-    /// Whether one more request of an address is let in.
-    pub fn admits(&self, address: IpAddr, cost: Cost) -> bool {
-        let rate = match cost {
-            Cost::Little => self.requests,
-            Cost::Game => self.games,
-            Cost::Compiling => self.compiling,
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// It is one too many; after this time it is not.
+    pub fn admit(&self, payer: &Payer, cost: Cost) -> Result<(), Duration> {
+        let meter = match cost {
+            Cost::Little => &self.little,
+            Cost::Game => &self.games,
+            Cost::Compiling => &self.compiling,
+            Cost::Account => &self.accounts,
         };
-        let now = Instant::now();
-        let mut buckets = lock(&self.buckets);
-        if buckets.len() >= ADDRESSES {
-            // Whoever has been quiet for a minute has a full bucket again anyway.
-            buckets.retain(|_, it| now.duration_since(it.at).as_secs() < 60);
-        }
-        let full = Bucket { tokens: rate.burst, at: now };
-        let bucket = buckets.entry((address, cost)).or_insert(full);
-        let filled = now.duration_since(bucket.at).as_secs_f64() * rate.per_second;
-        bucket.tokens = (bucket.tokens + filled).min(rate.burst);
-        bucket.at = now;
-        let admitted = bucket.tokens >= 1.0;
-        if admitted {
-            bucket.tokens -= 1.0;
-        }
-        admitted
+        meter.admit(payer)
     }
 }
 
@@ -82,5 +132,83 @@ impl Default for Limits {
         let requests = Rate { per_second: 40.0, burst: 200.0 };
         let games = Rate { per_second: 0.5, burst: 20.0 };
         Self::new(requests, games, false)
+    }
+}
+
+/// One rate, for every payer.
+#[derive(Debug)]
+struct Meter {
+    counts: DefaultKeyedRateLimiter<Payer>,
+    /// Networks beyond those that are remembered, by neighbourhood: their number is small.
+    crowd: DefaultKeyedRateLimiter<Payer>,
+}
+
+impl Meter {
+    fn new(rate: Rate) -> Self {
+        let quota = quota(rate);
+        Self { counts: RateLimiter::keyed(quota), crowd: RateLimiter::keyed(quota) }
+    }
+
+    fn admit(&self, payer: &Payer) -> Result<(), Duration> {
+        if self.counts.len() >= PAYERS {
+            // What has been quiet for long may save up no more: it counts like new.
+            self.counts.retain_recent();
+            self.crowd.retain_recent();
+        }
+        let checked = match payer {
+            Payer::Net(net) if self.counts.len() >= PAYERS => {
+                self.crowd.check_key(&Payer::Net(net.wide()))
+            }
+            _ => self.counts.check_key(payer),
+        };
+        checked.map_err(|it| it.wait_time_from(DefaultClock::default().now()))
+    }
+}
+
+fn quota(rate: Rate) -> Quota {
+    // From a billion a second to one in a day; whatever is no number is the least.
+    let seconds = (1.0 / rate.per_second).clamp(1e-9, 86_400.0);
+    let period = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400));
+    let burst = NonZeroU32::new(rate.burst as u32).unwrap_or(NonZeroU32::MIN);
+    Quota::with_period(period).unwrap_or(Quota::per_second(burst)).allow_burst(burst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn net(text: &str) -> Net {
+        Net::of(text.parse().unwrap())
+    }
+
+    #[test]
+    fn a_subscriber_is_one_network() {
+        assert_eq!(net("2001:db8:1:2::1"), net("2001:db8:1:2:ffff::9"));
+        assert_ne!(net("2001:db8:1:2::1"), net("2001:db8:1:3::1"));
+        assert_eq!(net("::ffff:192.0.2.1"), net("192.0.2.1"));
+        assert_ne!(net("192.0.2.2"), net("192.0.2.1"));
+        assert_eq!(net("2001:db8:1:2::1").to_string(), "2001:db8:1:2::/64");
+        assert_eq!(net("192.0.2.1").to_string(), "192.0.2.1");
+    }
+
+    #[test]
+    fn a_crowd_of_networks_takes_no_more_memory_and_is_still_counted() {
+        let meter = Meter::new(Rate { per_second: 1e-6, burst: 2.0 });
+        let from = |at: u128| Payer::Net(Net::of(Ipv6Addr::from_bits(at << 64).into()));
+        let first = 0x2001_0db8_u128 << 32;
+        for at in 0..PAYERS as u128 {
+            assert_eq!(meter.admit(&from(first + at)), Ok(()));
+        }
+        let more = (0..1_000).filter(|at| meter.admit(&from(first + PAYERS as u128 + at)).is_ok());
+        assert_eq!(more.count(), 2, "the others are counted as one");
+        assert_eq!((meter.counts.len(), meter.crowd.len()), (PAYERS, 1));
+    }
+
+    #[test]
+    fn odd_rates_are_rates() {
+        for per_second in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
+            let meter = Meter::new(Rate { per_second, burst: per_second });
+            assert_eq!(meter.admit(&Payer::Account("ann".into())), Ok(()), "{per_second}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What `/metrics` counts, in the text form that Prometheus reads.
+//! What `/metrics` tells, in the text form that Prometheus reads.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ impl Metrics {
     }
 
     /// All counters as text.
-    pub(super) fn text(&self, live: usize) -> String {
+    pub(super) fn text(&self, live: usize, open: usize) -> String {
         let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
         let mut text = String::new();
         let mut line = |name: &str, kind: &str, help: &str, value: u64| {
@@ -64,6 +64,7 @@ impl Metrics {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
         };
         line("rulemate_games_live", "gauge", "Games in memory.", live as u64);
+        line("rulemate_open", "gauge", "Open sockets and streams.", open as u64);
         line("rulemate_sockets", "gauge", "Open WebSockets.", of(&self.sockets));
         line("rulemate_games_created_total", "counter", "Games made.", of(&self.games));
         line("rulemate_moves_total", "counter", "Durable moves.", of(&self.moves));

@@ -1,10 +1,12 @@
 //! What goes wrong, as clients see it: a status, a stable code, a sentence. Nothing has changed.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use axum::Json;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::http::header::{HeaderName, RETRY_AFTER};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -67,9 +69,31 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// A request over a rate; it may come again after a time.
+    pub(super) fn too_many(wait: Duration) -> Self {
+        let seconds = wait.as_secs() + 1;
+        let message =
+            format!("too many requests of this kind from your address: wait {seconds} seconds");
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message)
+            .with(json!({ "retry_after": seconds }))
+    }
+
+    /// `Retry-After`, for what may be asked again.
+    pub(super) fn wait(&self) -> Option<(HeaderName, String)> {
+        let said = self.more.as_ref().and_then(|it| it["retry_after"].as_u64());
+        let usual = match self.status {
+            StatusCode::TOO_MANY_REQUESTS => Some(1),
+            StatusCode::SERVICE_UNAVAILABLE => Some(5),
+            _ => None,
+        };
+        said.or(usual).map(|it| (RETRY_AFTER, it.to_string()))
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        (self.status, Json(self.body())).into_response()
+        (self.status, AppendHeaders(self.wait()), Json(self.body())).into_response()
     }
 }
 

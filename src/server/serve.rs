@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use super::accept::accept;
-use super::api::{Web, router};
+use super::api::{Web, metrics_router, router};
 use super::host::{Config, Host};
 use super::library::Library;
 use super::limit::Limits;
+use super::names::Names;
 use super::store::{self, StoreError};
 use crate::presets::CatalogueError;
 
@@ -25,8 +26,10 @@ pub struct Settings {
     pub store: String,
     pub config: Config,
     pub limits: Limits,
-    /// Origins beside its own that browsers may come from.
-    pub origins: Vec<String>,
+    /// Where counters are shown, if anywhere.
+    pub metrics: Option<SocketAddr>,
+    /// The names that it answers to, and origins that browsers may come from.
+    pub names: Names,
 }
 
 /// Why a server does not start, or stops.
@@ -42,13 +45,20 @@ pub enum ServeError {
     Io(#[from] std::io::Error),
 }
 
+/// Where a server can be reached.
+#[derive(Debug, Clone, Copy)]
+pub struct Addresses {
+    pub games: SocketAddr,
+    pub metrics: Option<SocketAddr>,
+}
+
 /// Serves until the process is told to stop (SIGTERM, SIGINT), then lets what is under way finish.
 ///
-/// `ready` is told the address once connections are taken.
+/// `ready` is told the addresses once connections are taken.
 ///
 /// # Errors
 /// The store or the address cannot be had.
-pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), ServeError> {
     let library = Library::new()?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
@@ -56,21 +66,28 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (host, journal) = Host::start(library, writing, reading, settings.config)?;
     let served = runtime.block_on(async {
-        let address = settings.listen;
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|error| ServeError::Listen { address, error })?;
+        let listener = listen(settings.listen).await?;
+        let counters = match settings.metrics {
+            None => None,
+            Some(address) => Some(listen(address).await?),
+        };
         if let Some(others) = others {
             tokio::spawn(Arc::clone(&host).join(others));
         }
-        let address = listener.local_addr()?;
-        tracing::info!(%address, "serving");
-        ready(address);
+        let games = listener.local_addr()?;
+        let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;
+        tracing::info!(address = %games, "serving");
+        ready(Addresses { games, metrics });
         let web = Web {
             host: Arc::clone(&host),
             limits: Arc::new(settings.limits),
             hall: Arc::default(),
-            origins: settings.origins.into(),
+            names: settings.names.into(),
         };
+        if let Some(listener) = counters {
+            // It ends with the runtime.
+            tokio::spawn(accept(listener, metrics_router(web.clone()), std::future::pending()));
+        }
         let stopped = Arc::new(tokio::sync::Notify::new());
         let draining = drain(Arc::clone(&host), Arc::clone(&stopped));
         let serving = accept(listener, router(web), draining);
@@ -90,6 +107,11 @@ pub fn serve(settings: Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), S
     drop(host);
     journal.finish();
     served
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let listener = TcpListener::bind(address).await;
+    listener.map_err(|error| ServeError::Listen { address, error })
 }
 
 /// A name that no server has or had.

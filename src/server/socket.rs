@@ -18,8 +18,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use utoipa::{IntoParams, ToSchema};
 
-use super::accept::Place;
+use super::accept::Connected;
 use super::api::Web;
+use super::api::guard::Caller;
 use super::core::{Act, Answer, Input, TokenHash};
 use super::live::Feed;
 use super::problem::{Problem, ProblemBody};
@@ -112,7 +113,7 @@ pub(super) struct MoveSaid {
         (status = 400, description = "The request is no WebSocket handshake", body = ProblemBody),
         (status = 403, description = "The origin is not on the server's list", body = ProblemBody),
         (status = 404, description = "There is no such game", body = ProblemBody),
-        (status = 429, description = "Too many watch this game", body = ProblemBody),
+        (status = 429, description = "Too many watch this game, or too many sockets are open from your address", body = ProblemBody),
     ),
     extensions(("x-websocket" = json!({
         "client": { "$ref": "#/components/schemas/FromClient" },
@@ -123,9 +124,11 @@ pub(super) async fn open(
     State(web): State<Web>,
     Path(id): Path<String>,
     Query(have): Query<Have>,
-    place: Option<Extension<Arc<Place>>>,
+    caller: Caller,
+    connected: Option<Extension<Connected>>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, Problem> {
+    let place = web.hold_open(&caller)?;
     let feed = web.host.watch(&id, have.v).await?;
     // Small buffers: thousands of sockets are mostly silent.
     let upgrade = upgrade
@@ -140,7 +143,7 @@ pub(super) async fn open(
         client.run(feed).await;
         client.web.host.metrics.socket_closed();
         // Until here this connection was one of those that there may be.
-        drop(place);
+        drop((place, connected));
     }))
 }
 

@@ -7,12 +7,14 @@ use utoipa::ToSchema;
 
 use super::Web;
 use super::extract::{Body, Query};
+use super::guard::Caller;
 use super::requests::{CatalogueQuery, Combination, Upload};
 use super::uploads::{Owner, RULE_SETS, too_many};
 use crate::presets::{Activation, Catalogue};
 use crate::server::ProblemBody;
 use crate::server::host::load_problem;
 use crate::server::library::Texts;
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 
 /// Everything that games can be made of.
@@ -75,8 +77,10 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
 ))]
 pub(super) async fn check_presets(
     State(web): State<Web>,
+    caller: Caller,
     Body(wanted): Body<Combination>,
 ) -> Result<Json<Value>, Problem> {
+    web.admit(&caller, Cost::Compiling)?;
     let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash().to_owned());
     web.host.know_rules(&hash).await?;
     let ruleset = web.host.ruleset(&hash, &wanted.game, &wanted.presets).await?;
@@ -123,6 +127,7 @@ pub(super) struct Uploaded {
 ))]
 pub(super) async fn upload(
     State(web): State<Web>,
+    caller: Caller,
     Owner(owner): Owner,
     Body(upload): Body<Upload>,
 ) -> Result<Json<Uploaded>, Problem> {
@@ -131,6 +136,7 @@ pub(super) async fn upload(
         let message = "this server takes no rules from outside: it was started without --uploads";
         return Err(Problem::new(status, "uploads_off", message));
     }
+    web.admit(&caller, Cost::Compiling)?;
     let texts = Texts {
         base: Some(web.host.library.own_hash().to_owned()),
         files: vec![(path(&upload.path), upload.text)],

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use super::Web;
 use super::extract::{Body, Query, Token};
+use super::guard::Caller;
 use super::requests::{Acting, After, Asking, At, Exporting, Joining, Listing, Moving, NewGame};
 use crate::server::ProblemBody;
 use crate::server::core::{Act, Answer, Input, Seat, TokenHash};
 use crate::server::host::{Import, Wish, new_token};
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::store::Summary;
 use crate::server::transcript;
@@ -28,8 +30,13 @@ const LISTED: usize = 200;
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
+    caller: Caller,
     Body(mut new): Body<NewGame>,
 ) -> Result<Response, Problem> {
+    web.admit(&caller, Cost::Game)?;
+    if let Some(fault) = new.clock.and_then(|it| it.fault()) {
+        return Err(Problem::unprocessable("bad_clock", fault));
+    }
     let import = match new.pgn.take() {
         None => Import::default(),
         Some(text) => from_pgn(&web, &text, &mut new).await?,
@@ -195,6 +202,7 @@ pub(super) async fn play(
 pub(super) async fn act(
     State(web): State<Web>,
     Path((id, act)): Path<(String, String)>,
+    caller: Caller,
     Token(token): Token,
     Body(acting): Body<Acting>,
 ) -> Result<Json<Answer>, Problem> {
@@ -215,6 +223,10 @@ pub(super) async fn act(
         }
     };
     let is_rematch = matches!(wanted, Act::Rematch { .. });
+    if is_rematch {
+        // An offer counts like its acceptance, which makes a game.
+        web.admit(&caller, Cost::Game)?;
+    }
     let input = Input::Act { token, id: acting.id, act: wanted };
     let answer = web.host.step(&id, input).await?;
     if is_rematch && let Some(game) = &answer.game {

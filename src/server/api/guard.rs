@@ -1,16 +1,19 @@
-//! What every request has to pass: where it comes from, and how many came before it. Every answer
-//! leaves with the headers that keep a browser safe.
+//! What every request has to pass: which host it is for, where it comes from, and how many came before
+//! it. Every answer leaves with the headers that keep a browser safe.
 
-use std::net::{IpAddr, SocketAddr};
+use std::convert::Infallible;
+use std::net::SocketAddr;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::Web;
-use crate::server::limit::Cost;
+use crate::server::limit::{Cost, Net, Payer};
+use crate::server::places::Place;
 use crate::server::problem::Problem;
 
 /// Scripts, styles and connections of this server alone; nothing inline.
@@ -18,14 +21,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+/// Every answer leaves with the headers that keep a browser safe.
+pub(super) async fn dress(request: Request, next: Next) -> Response {
     // An address has no secrets in it; headers and bodies have, and are not told.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let started = std::time::Instant::now();
-    let mut response = match refuse(&web, &request) {
-        Some(problem) => problem.into_response(),
-        None => typed(next.run(request).await),
-    };
+    let mut response = next.run(request).await;
     let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
     tracing::debug!(%method, path, status, micros, "request");
     let headers = response.headers_mut();
@@ -34,6 +35,14 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
     set("x-content-type-options", "nosniff");
     set("referrer-policy", "no-referrer");
     response
+}
+
+/// Lets in what is for this server, and not too often.
+pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+    match refuse(&web, &request) {
+        Err(problem) => problem.into_response(),
+        Ok(()) => typed(next.run(request).await),
+    }
 }
 
 /// What the layers below refuse in plain text, as a problem like all others.
@@ -54,43 +63,107 @@ fn typed(response: Response) -> Response {
     Problem::new(status, code, message).into_response()
 }
 
-fn refuse(web: &Web, request: &Request) -> Option<Problem> {
+fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
+    let host = host(web, request)?;
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_socket = request.uri().path().starts_with("/ws/");
-    if (!is_read || is_socket) && !is_welcome(web, request.headers()) {
+    // Programs send no origin; browsers do, and must come from here or from the list.
+    let origin = request.headers().get(ORIGIN).filter(|_| !is_read || is_socket);
+    if let Some(origin) = origin
+        && !origin.to_str().is_ok_and(|it| web.names.welcomes(it, host))
+    {
         let message = "this origin is not on the server's list";
-        return Some(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
+        return Err(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
     }
-    let address = address(web, request.headers(), request.extensions())?;
-    let cost = match request.uri().path() {
-        "/api/v1/games" if !is_read => Cost::Game,
-        "/api/v1/rules" | "/api/v1/presets/check" if !is_read => Cost::Compiling,
-        _ => Cost::Little,
-    };
-    if web.limits.admits(address, cost) {
-        return None;
-    }
-    web.host.metrics.limited();
-    let message = "too many requests from your address: wait a moment";
-    Some(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message))
+    let caller = Caller::of(web, request.headers(), request.extensions());
+    web.admit(&caller, Cost::Little)
 }
 
-/// Programs send no origin; browsers do, and must come from here or from the list.
-fn is_welcome(web: &Web, headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else { return true };
-    let Ok(origin) = origin.to_str() else { return false };
-    let host = headers.get(HOST).and_then(|it| it.to_str().ok());
-    let own = origin.split_once("://").map(|it| it.1);
-    (host.is_some() && own == host) || web.origins.iter().any(|it| it == origin)
+/// The host that a request says it is for, if it does; it is on the list.
+fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem> {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (named, more) = (hosts.next(), hosts.next());
+    let unreadable = || Problem::bad("bad_host", "a request has one header `Host`, which is text");
+    let named = named.map(|it| it.to_str().map_err(|_| unreadable())).transpose()?;
+    if more.is_some() {
+        return Err(unreadable());
+    }
+    let target = request.uri().authority().map(|it| it.as_str());
+    match named.into_iter().chain(target).find(|it| !web.names.knows(it)) {
+        None => Ok(named),
+        Some(unknown) => {
+            let message = format!(
+                "this server does not answer to {unknown:.80?}: whoever runs it can add the name \
+                 with --host"
+            );
+            Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", message))
+        }
+    }
 }
 
-/// Whose request it is, if requests of that address are counted.
-pub(super) fn address(web: &Web, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>()?.0.ip();
-    if !peer.is_loopback() {
-        return Some(peer);
+/// The network that a request is counted for; none if it comes from this machine.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::server) struct Caller(pub(in crate::server) Option<Net>);
+
+impl Caller {
+    fn of(web: &Web, headers: &HeaderMap, extensions: &Extensions) -> Self {
+        let Some(ConnectInfo(peer)) = extensions.get::<ConnectInfo<SocketAddr>>() else {
+            return Self(None);
+        };
+        let peer = peer.ip().to_canonical();
+        if !peer.is_loopback() {
+            return Self(Some(Net::of(peer)));
+        }
+        if !web.limits.behind_proxy {
+            return Self(None);
+        }
+        // The proxy on this machine says whose request it passes on, behind whatever the client has
+        // said of itself. A request of which it says nothing is counted as the proxy's own.
+        Self(Some(Net::of(client_ip::rightmost_x_forwarded_for(headers).unwrap_or(peer))))
     }
-    // A proxy on this machine says whose request it passes on.
-    let forwarded = headers.get("x-forwarded-for").filter(|_| web.limits.behind_proxy)?;
-    forwarded.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
+}
+
+impl FromRequestParts<Web> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Infallible> {
+        Ok(Self::of(web, &parts.headers, &parts.extensions))
+    }
+}
+
+impl Web {
+    /// Counts what a request costs.
+    ///
+    /// # Errors
+    /// It is one too many.
+    pub(in crate::server) fn admit(&self, caller: &Caller, cost: Cost) -> Result<(), Problem> {
+        caller.0.map_or(Ok(()), |net| self.charge(&Payer::Net(net), cost))
+    }
+
+    /// The same for an account, wherever it asks from.
+    ///
+    /// # Errors
+    /// As [`Web::admit`].
+    pub(in crate::server) fn admit_account(&self, id: &str, cost: Cost) -> Result<(), Problem> {
+        self.charge(&Payer::Account(id.to_owned()), cost)
+    }
+
+    fn charge(&self, payer: &Payer, cost: Cost) -> Result<(), Problem> {
+        self.limits.admit(payer, cost).map_err(|wait| {
+            self.host.metrics.limited();
+            Problem::too_many(wait)
+        })
+    }
+
+    /// A place for a socket or a stream, which lives on after its request.
+    ///
+    /// # Errors
+    /// The client has too many of them.
+    pub(in crate::server) fn hold_open(&self, caller: &Caller) -> Result<Place, Problem> {
+        self.limits.open.take(caller.0).ok_or_else(|| {
+            self.host.metrics.limited();
+            let message = "too many sockets and streams from your address: close some";
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sockets", message)
+        })
+    }
 }

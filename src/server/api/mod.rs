@@ -3,18 +3,22 @@
 mod catalogue;
 pub(super) mod extract;
 mod games;
-mod guard;
+pub(super) mod guard;
 mod operations;
 mod requests;
 mod uploads;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use axum::http::{Method, StatusCode};
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -25,13 +29,16 @@ pub(super) use catalogue::fit;
 use super::host::Host;
 use super::lichess::{self, Hall};
 use super::limit::Limits;
+use super::names::Names;
 use super::problem::{Problem, ProblemBody};
 use super::{page, socket};
 
-/// As large as a body may be.
+/// The maximum number of bytes of a body.
 const BODY: usize = 64 * 1024;
-/// As long as a request may take.
-const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(15);
+/// The time that a request may take.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a browser remembers what pages of another origin may do.
+const PREFLIGHT: Duration = Duration::from_secs(3600);
 
 /// What every handler can use.
 #[derive(Debug, Clone)]
@@ -40,8 +47,8 @@ pub struct Web {
     pub limits: Arc<Limits>,
     /// Challenges, and who listens for them.
     pub hall: Arc<Hall>,
-    /// Origins beside the server's own that browsers may come from.
-    pub origins: Arc<[String]>,
+    /// The names that the server answers to, and origins that browsers may come from.
+    pub names: Arc<Names>,
 }
 
 #[derive(Debug, OpenApi)]
@@ -75,7 +82,6 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(lichess::account::create))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
-        .routes(routes!(operations::metrics))
         .split_for_parts();
     let (lichess, streams) = lichess::routes();
     let description = serde_json::to_string(&description).unwrap_or_default();
@@ -94,8 +100,31 @@ pub fn router(web: Web) -> Router {
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(CatchPanicLayer::new())
-        .layer(axum::middleware::from_fn_with_state(web.clone(), guard::check))
+        .layer(from_fn_with_state(web.clone(), guard::check))
+        .layer(cors(&web.names))
+        .layer(from_fn(guard::dress))
         .with_state(web)
+}
+
+/// The counters, for a listener of their own.
+pub fn metrics_router(web: Web) -> Router {
+    Router::new()
+        .route("/metrics", get(operations::metrics))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(from_fn_with_state(web.clone(), guard::check))
+        .layer(from_fn(guard::dress))
+        .with_state(web)
+}
+
+/// What pages of listed origins may do.
+fn cors(names: &Names) -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(names.origins()))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([AUTHORIZATION, CONTENT_TYPE])
+        .expose_headers([LOCATION, RETRY_AFTER])
+        .max_age(PREFLIGHT)
 }
 
 async fn no_route() -> Problem {

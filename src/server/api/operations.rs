@@ -27,8 +27,7 @@ pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Probl
     Ok("ready\n")
 }
 
-/// Counters, in the text form that Prometheus reads.
-#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String)))]
+/// Counters, in the text form that Prometheus reads. They have a listener of their own.
 pub(super) async fn metrics(State(web): State<Web>) -> String {
-    web.host.metrics.text(web.host.live_games())
+    web.host.metrics.text(web.host.live_games(), web.limits.open.taken())
 }

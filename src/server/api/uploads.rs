@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::Web;
-use super::guard::address;
+use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::api::extract::bearer;
 use crate::server::core::TokenHash;
@@ -20,10 +20,11 @@ use crate::server::lichess::account;
 use crate::server::problem::Problem;
 use crate::server::store::Upload;
 
-/// As many rule sets as one may have.
+/// The maximum number of rule sets of one owner.
 pub(super) const RULE_SETS: usize = 20;
 
-/// Who keeps rules: an account, if its token was sent, else whoever comes from an address.
+/// The owner of rules that are kept: an account, if its token was sent, else the network that the
+/// request comes from.
 #[derive(Debug)]
 pub(super) struct Owner(pub(super) String);
 
@@ -32,7 +33,7 @@ impl FromRequestParts<Web> for Owner {
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
         let Some(token) = bearer(parts) else {
-            let from = address(web, &parts.headers, &parts.extensions);
+            let Ok(Caller(from)) = Caller::from_request_parts(parts, web).await;
             let from = from.map_or_else(|| "this machine".to_owned(), |it| it.to_string());
             return Ok(Self(format!("from {from}")));
         };
@@ -54,7 +55,7 @@ pub(super) struct OwnRules {
 }
 
 /// The rule sets that one keeps, the oldest first: those of the account whose token is sent, else
-/// those that came from the same address without one.
+/// those that came from the same network without one.
 #[utoipa::path(get, path = "/api/v1/rules", responses(
     (status = 200, body = Vec<OwnRules>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),

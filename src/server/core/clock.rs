@@ -20,6 +20,26 @@ pub struct Control {
     pub delay: u64,
 }
 
+/// The longest clocks, in milliseconds: nobody plays a game for longer, and every clock falls some day.
+const LONGEST: Control = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 7 * DAY };
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+impl Control {
+    /// What is wrong with it, if something is.
+    pub fn fault(&self) -> Option<String> {
+        let given = [
+            ("initial", self.initial, LONGEST.initial),
+            ("increment", self.increment, LONGEST.increment),
+            ("delay", self.delay, LONGEST.delay),
+        ];
+        let (name, value, most) = given.into_iter().find(|it| it.1 > it.2)?;
+        let days = most / DAY;
+        Some(format!(
+            "the clock's {name} of {value} ms is too long: {most} ms ({days} days) at most"
+        ))
+    }
+}
+
 /// The clocks of one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clocks {

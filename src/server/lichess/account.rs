@@ -13,8 +13,10 @@ use super::Plain;
 use crate::server::ProblemBody;
 use crate::server::api::Web;
 use crate::server::api::extract::Body;
+use crate::server::api::guard::Caller;
 use crate::server::core::TokenHash;
 use crate::server::host::new_token;
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 
 /// Somebody with an account.
@@ -82,6 +84,7 @@ pub(in crate::server) struct NewAccount {
 ))]
 pub(in crate::server) async fn create(
     State(web): State<Web>,
+    caller: Caller,
     Body(NewAccount { name }): Body<NewAccount>,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let plain = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
@@ -89,6 +92,7 @@ pub(in crate::server) async fn create(
         let message = "a name has 2 to 20 letters, digits, - or _";
         return Err(Problem::unprocessable("bad_name", message));
     }
+    web.admit(&caller, Cost::Account)?;
     let token = new_token()?;
     let hash = TokenHash::of(&token);
     let (user, value) =

@@ -1,5 +1,7 @@
 //! Challenges: a game proposed to somebody, who accepts or declines.
 
+use std::time::Instant;
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -8,15 +10,18 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::account::{Account, find};
-use super::{Plain, ok};
+use super::{Hall, Plain, ok};
 use crate::server::api::Web;
+use crate::server::api::guard::Caller;
 use crate::server::core::{Control, Seat};
 use crate::server::host::{Wish, new_token};
 use crate::server::library::lock;
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 
-/// As many challenges as wait at a time.
+/// The maximum number of challenges that wait at a time, of all accounts and of one.
 const WAITING: usize = 10_000;
+const OF_ONE: usize = 20;
 
 /// A game proposed.
 #[derive(Debug, Clone)]
@@ -27,8 +32,9 @@ pub(super) struct Challenge {
     variant: String,
     fen: Option<String>,
     clock: Option<Control>,
-    /// The colour of who proposes.
+    /// The challenger's colour.
     color: &'static str,
+    made: Instant,
 }
 
 impl Challenge {
@@ -104,10 +110,13 @@ fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
 pub(super) async fn create(
     State(web): State<Web>,
     Path(user): Path<String>,
+    caller: Caller,
     from: Account,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<Value>, Plain> {
+    web.admit(&caller, Cost::Game)?;
+    web.admit_account(&from.id(), Cost::Game)?;
     let to = find(&web, &user).await?;
     let fields = fields(&headers, &body)?;
     let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
@@ -123,6 +132,9 @@ pub(super) async fn create(
         increment: number(&fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
         delay: 0,
     });
+    if let Some(fault) = clock.and_then(|it| it.fault()) {
+        return Err(Problem::unprocessable("bad_clock", fault).into());
+    }
     let color = match text("color") {
         Some("white") => "white",
         Some("black") => "black",
@@ -130,15 +142,9 @@ pub(super) async fn create(
         _ => "black",
     };
     let fen = text("fen").map(str::to_owned);
-    let challenge = Challenge { id: id.clone(), from, to, variant, fen, clock, color };
-    {
-        let mut waiting = lock(&web.hall.challenges);
-        if waiting.len() >= WAITING {
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            return Err(Problem::new(status, "too_many_challenges", "too many challenges").into());
-        }
-        waiting.insert(id, challenge.clone());
-    }
+    let made = Instant::now();
+    let challenge = Challenge { id, from, to, variant, fen, clock, color, made };
+    web.hall.propose(challenge.clone())?;
     let event = challenge.event("challenge");
     web.hall.tell(&challenge.to.id(), &event);
     web.hall.tell(&challenge.from.id(), &event);
@@ -147,7 +153,41 @@ pub(super) async fn create(
     Ok(Json(body))
 }
 
+impl Hall {
+    /// # Errors
+    /// Too many wait already.
+    fn propose(&self, challenge: Challenge) -> Result<(), Problem> {
+        self.forget_old_challenges();
+        let mut waiting = lock(&self.challenges);
+        let from = challenge.from.id();
+        let own = waiting.values().filter(|it| it.from.id() == from).count();
+        if own >= OF_ONE || waiting.len() >= WAITING {
+            let message = match own >= OF_ONE {
+                true => "too many of your challenges wait: cancel some",
+                false => "too many challenges wait",
+            };
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            return Err(Problem::new(status, "too_many_challenges", message));
+        }
+        waiting.insert(challenge.id.clone(), challenge);
+        Ok(())
+    }
+
+    /// A challenge that nobody has answered in time is no more; both are told.
+    pub(super) fn forget_old_challenges(&self) {
+        let is_old = |it: &Challenge| it.made.elapsed() >= self.life;
+        let old: Vec<Challenge> =
+            lock(&self.challenges).extract_if(|_, it| is_old(it)).map(|it| it.1).collect();
+        for challenge in old {
+            let event = challenge.event("challengeCanceled");
+            self.tell(&challenge.from.id(), &event);
+            self.tell(&challenge.to.id(), &event);
+        }
+    }
+}
+
 fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challenge, Problem> {
+    web.hall.forget_old_challenges();
     let mut waiting = lock(&web.hall.challenges);
     let none = || Problem::new(StatusCode::NOT_FOUND, "no_such_challenge", "no such challenge");
     if !waiting.get(id).is_some_and(&by) {
@@ -159,8 +199,11 @@ fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challeng
 pub(super) async fn accept(
     State(web): State<Web>,
     Path(id): Path<String>,
+    caller: Caller,
     account: Account,
 ) -> Result<Json<Value>, Plain> {
+    web.admit(&caller, Cost::Game)?;
+    web.admit_account(&account.id(), Cost::Game)?;
     let challenge = take(&web, &id, |it| it.is_for(&account.id()))?;
     // The game has the challenge's id, as clients expect.
     web.host.create_as(id.clone(), challenge.wish()).await?;

@@ -12,6 +12,7 @@ use super::challenge::variant;
 use super::stream::{Listener, line, lines};
 use super::{Plain, ok};
 use crate::server::api::Web;
+use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Input, OfferKind};
 use crate::server::live::Feed;
 use crate::server::problem::Problem;
@@ -21,12 +22,14 @@ use crate::server::transcript;
 pub(super) async fn stream(
     State(web): State<Web>,
     Path(id): Path<String>,
+    caller: Caller,
     account: Account,
 ) -> Result<Response, Plain> {
+    let place = web.hold_open(&caller)?;
     let state = web.host.state(&id, None, None).await?;
     let have = state["v"].as_u64();
     let feed = web.host.watch(&id, have).await?;
-    let (sender, answer) = lines();
+    let (sender, answer) = lines(place);
     // There is room for a first line.
     let _ = sender.try_send(line(&full(&id, &state)));
     if state["result"].is_null() {

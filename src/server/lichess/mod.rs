@@ -11,26 +11,52 @@ mod stream;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use axum::Json;
 use axum::Router;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
 
 use super::api::Web;
+use super::library::lock;
 use super::problem::Problem;
 use challenge::Challenge;
 use stream::Listener;
 
-/// Who listens, and what is proposed.
-#[derive(Debug, Default)]
+/// How long a challenge waits for an answer.
+const LIFE: Duration = Duration::from_secs(3600);
+
+/// Those who listen, and what is proposed.
+#[derive(Debug)]
 pub struct Hall {
+    /// How long a challenge waits for an answer.
+    life: Duration,
     challenges: Mutex<HashMap<String, Challenge>>,
     listeners: Mutex<HashMap<String, Vec<Listener>>>,
     /// Games of each account that are going on, with the colour it plays.
     games: Mutex<HashMap<String, Vec<(String, &'static str)>>>,
+}
+
+impl Hall {
+    /// A hall whose challenges wait for so long.
+    pub fn new(life: Duration) -> Self {
+        let (challenges, listeners, games) = Default::default();
+        Self { life, challenges, listeners, games }
+    }
+
+    /// The number of streams of events.
+    pub fn listeners(&self) -> usize {
+        lock(&self.listeners).values().map(Vec::len).sum()
+    }
+}
+
+impl Default for Hall {
+    fn default() -> Self {
+        Self::new(LIFE)
+    }
 }
 
 /// What is answered at once, and the streams, which live as long as they like.
@@ -72,7 +98,8 @@ impl IntoResponse for Plain {
             }
             other => other,
         };
-        (status, Json(json!({ "error": self.0.message, "code": self.0.code }))).into_response()
+        let body = json!({ "error": self.0.message, "code": self.0.code });
+        (status, AppendHeaders(self.0.wait()), Json(body)).into_response()
     }
 }
 

@@ -2,6 +2,7 @@
 //! takes silence for death.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -13,14 +14,17 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::Hall;
 use super::account::Account;
+use super::{Hall, Plain};
 use crate::server::api::Web;
+use crate::server::api::guard::Caller;
 use crate::server::library::lock;
 
 const SILENCE: Duration = Duration::from_secs(7);
-/// As many lines as wait for one who listens.
+/// The maximum number of lines that wait to be read by one client.
 const BACKLOG: usize = 64;
+/// The maximum number of games that an account is told of when it begins to listen.
+const GAMES: usize = 100;
 
 pub(super) type Listener = mpsc::Sender<Bytes>;
 
@@ -28,24 +32,48 @@ pub(super) fn line(value: &Value) -> Bytes {
     Bytes::from(format!("{value}\n"))
 }
 
-/// A channel and the answer that sends what goes into it.
-pub(super) fn lines() -> (Listener, Response) {
+/// A channel and the answer that sends what goes into it. What is held is let go with the stream.
+pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
     let (sender, inbox) = mpsc::channel::<Bytes>(BACKLOG);
-    let stream = stream::unfold(inbox, |mut inbox| async move {
+    let stream = stream::unfold((inbox, held), |(mut inbox, held)| async move {
         match timeout(SILENCE, inbox.recv()).await {
-            Ok(Some(line)) => Some((Ok::<_, Infallible>(line), inbox)),
+            Ok(Some(line)) => Some((Ok::<_, Infallible>(line), (inbox, held))),
             Ok(None) => None,
-            Err(_) => Some((Ok(Bytes::from_static(b"\n")), inbox)),
+            Err(_) => Some((Ok(Bytes::from_static(b"\n")), (inbox, held))),
         }
     });
     let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
     (sender, (kind, Body::from_stream(stream)).into_response())
 }
 
+/// Somebody listens; when the stream is gone, it is on no list any more.
+struct Listening {
+    hall: Arc<Hall>,
+    user: String,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let mut all = lock(&self.hall.listeners);
+        let Some(own) = all.get_mut(&self.user) else { return };
+        own.retain(|it| !it.is_closed());
+        if own.is_empty() {
+            all.remove(&self.user);
+        }
+    }
+}
+
 /// What concerns an account: challenges, games that begin and end.
-pub(super) async fn events(State(web): State<Web>, account: Account) -> Response {
-    let (sender, answer) = lines();
+pub(super) async fn events(
+    State(web): State<Web>,
+    caller: Caller,
+    account: Account,
+) -> Result<Response, Plain> {
     let user = account.id();
+    let place = web.hold_open(&caller)?;
+    let (sender, answer) =
+        lines((Listening { hall: Arc::clone(&web.hall), user: user.clone() }, place));
+    web.hall.forget_old_challenges();
     let waiting = lock(&web.hall.challenges);
     let mut first: Vec<Value> =
         waiting.values().filter(|it| it.is_for(&user)).map(|it| it.event("challenge")).collect();
@@ -57,7 +85,7 @@ pub(super) async fn events(State(web): State<Web>, account: Account) -> Response
         let _ = sender.try_send(line(&event));
     }
     lock(&web.hall.listeners).entry(user).or_default().push(sender);
-    answer
+    Ok(answer)
 }
 
 fn started(id: &str, color: &str) -> Value {
@@ -79,9 +107,13 @@ impl Hall {
 
     pub(super) fn begin(&self, id: &str, players: &[(String, &'static str)]) {
         for (user, color) in players {
-            let mut games = lock(&self.games);
-            games.entry(user.clone()).or_default().push((id.to_owned(), color));
-            drop(games);
+            let mut all = lock(&self.games);
+            let games = all.entry(user.clone()).or_default();
+            if games.len() >= GAMES {
+                games.remove(0);
+            }
+            games.push((id.to_owned(), color));
+            drop(all);
             self.tell(user, &started(id, color));
         }
     }
@@ -91,6 +123,9 @@ impl Hall {
         let Some(games) = all.get_mut(user) else { return };
         let Some(at) = games.iter().position(|it| it.0 == id) else { return };
         let (_, color) = games.remove(at);
+        if games.is_empty() {
+            all.remove(user);
+        }
         drop(all);
         self.tell(user, &game_event("gameFinish", id, color));
     }

@@ -24,6 +24,8 @@ const PLIES: usize = 12;
 pub(super) struct Process {
     child: Child,
     pub(super) address: String,
+    /// Where its counters are, if it was told to show them.
+    pub(super) metrics: Option<String>,
 }
 
 impl Process {
@@ -34,11 +36,18 @@ impl Process {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
-        assert!(!address.is_empty(), "the server did not start");
-        Self { child, address }
+        let mut told = BufReader::new(child.stdout.take().unwrap());
+        let mut address = || {
+            let mut line = String::new();
+            told.read_line(&mut line).unwrap();
+            let address =
+                line.trim().trim_start_matches("counters: ").trim_start_matches("http://");
+            address.trim_end_matches("metrics").trim_end_matches('/').to_owned()
+        };
+        let own = address();
+        assert!(!own.is_empty(), "the server did not start");
+        let metrics = more.contains(&"--metrics").then(address);
+        Self { child, address: own, metrics }
     }
 
     pub(super) fn kill(&mut self) {
@@ -90,7 +99,7 @@ impl Wire {
         body: &str,
     ) -> Option<(u16, Value)> {
         let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n{headers}");
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{headers}");
         let text = format!("{head}content-length: {length}\r\n\r\n{body}");
         self.0.get_mut().write_all(text.as_bytes()).ok()?;
         let mut line = String::new();

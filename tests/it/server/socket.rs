@@ -233,8 +233,7 @@ fn who_never_reads_delays_nobody() {
             waiting += 1;
         }
         assert_eq!(waiting, 64, "the queue is full and then closed");
-        let (_, metrics) = server.get("/metrics").await;
-        assert!(metrics.as_str().unwrap().contains("rulemate_watchers_dropped_total 1\n"));
+        assert!(server.metrics().await.contains("rulemate_watchers_dropped_total 1\n"));
     });
 }
 

@@ -75,7 +75,6 @@ const ROWS: &[Row] = &[
     row("GET", "/ws/v1/games/{id}", "/ws/v1/games/GAME", "", Needs::Nothing),
     row("GET", "/healthz", "/healthz", "", Needs::Nothing),
     row("GET", "/readyz", "/readyz", "", Needs::Nothing),
-    row("GET", "/metrics", "/metrics", "", Needs::Nothing),
     // What lichess' clients use is described by lichess.
     row("GET", "", "/api/account", "", Needs::Account),
     row("POST", "", "/api/challenge/ben", "{}", Needs::Account),
@@ -313,7 +312,7 @@ fn endless(address: &str, row: &Row, token: &str, pace: Option<Duration>) -> Str
     stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
     let (method, path) = (row.method, row.address.replace("GAME", "nosuchgame"));
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();

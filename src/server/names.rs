@@ -1,0 +1,103 @@
+//! The names that the server answers to, and the origins whose pages may use it.
+//!
+//! A browser sends the name that its user went to. A page of another site can make its own name lead
+//! to this machine (DNS rebinding), and would then be of this server's origin: so names are a list.
+//! Addresses need not be on it: they lead where they say.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderValue;
+use axum::http::uri::{Authority, Uri};
+
+/// Names and origins that are let in, beside this machine's own.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+/// Something on a list that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    #[error(
+        "{0} is no name of a host: write it without scheme, port and path, as games.example.org"
+    )]
+    Host(String),
+    #[error("{0} is no origin: write scheme and host alone, as https://games.example.org")]
+    Origin(String),
+}
+
+impl Names {
+    /// # Errors
+    /// A host or an origin makes no sense.
+    pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, NameError> {
+        let mut all = Self::default();
+        for host in hosts {
+            let is_name = |it: &&String| name_of(it).is_some_and(|name| name == it.to_lowercase());
+            let host = Some(host).filter(is_name).ok_or_else(|| NameError::Host(host.clone()))?;
+            all.hosts.push(host.to_lowercase());
+        }
+        for origin in origins {
+            let wrong = || NameError::Origin(origin.clone());
+            let uri: Uri = origin.parse().map_err(|_| wrong())?;
+            let (scheme, authority) = uri.scheme_str().zip(uri.authority()).ok_or_else(wrong)?;
+            let name = name_of(authority.as_str()).ok_or_else(wrong)?;
+            if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+                return Err(wrong());
+            }
+            all.hosts.push(name);
+            all.origins.push(format!("{scheme}://{authority}").to_lowercase());
+        }
+        Ok(all)
+    }
+
+    /// Whether the server answers to what a request says it is for: a name or an address, with a port
+    /// or without.
+    pub(super) fn knows(&self, authority: &str) -> bool {
+        let Some(name) = name_of(authority) else { return false };
+        let address = name.trim_start_matches('[').trim_end_matches(']');
+        name == "localhost" || address.parse::<IpAddr>().is_ok() || self.hosts.contains(&name)
+    }
+
+    /// Whether pages of an origin may use the server that was asked under a name.
+    pub(super) fn welcomes(&self, origin: &str, host: Option<&str>) -> bool {
+        let own = origin.split_once("://").map(|it| it.1);
+        (host.is_some() && own == host) || self.origins.iter().any(|it| it == origin)
+    }
+
+    /// The listed origins, as headers have them.
+    pub(super) fn origins(&self) -> Vec<HeaderValue> {
+        self.origins.iter().filter_map(|it| HeaderValue::from_str(it).ok()).collect()
+    }
+}
+
+/// The host of `HOST` or `HOST:PORT`, in small letters.
+fn name_of(authority: &str) -> Option<String> {
+    let read: Authority = authority.parse().ok()?;
+    let host = read.host().to_lowercase();
+    let host = host.strip_suffix('.').unwrap_or(&host);
+    // A name in front of the host is for other protocols.
+    (!host.is_empty() && !authority.contains('@')).then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_hosts_and_origins_are_read() {
+        let own = |it: &str| vec![it.to_owned()];
+        for host in ["http://x.example", "x.example:80", "x.example/", "a b", "", "a@x.example"] {
+            assert_eq!(Names::new(&own(host), &[]).err(), Some(NameError::Host(host.into())));
+        }
+        for origin in ["x.example", "https://x.example/page", "https://", "", "https://x?y"] {
+            assert_eq!(Names::new(&[], &own(origin)).err(), Some(NameError::Origin(origin.into())));
+        }
+        let names = Names::new(&own("X.example"), &own("https://Y.example:8443/")).unwrap();
+        assert!(
+            names.knows("x.example:1") && names.knows("y.example") && !names.knows("z.example")
+        );
+        assert!(names.welcomes("https://y.example:8443", None));
+        assert!(!names.welcomes("http://y.example:8443", Some("x.example")));
+    }
+}
