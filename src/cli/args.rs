@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Write a game to a file: facts, moves with their proofs, hashes of the rules
     Save(SaveArgs),
-    /// Read a saved game back: the board, the state, the moves
+    /// Read a saved game back: the board, the state, the moves (its proofs are checked by `audit`)
     Load(LoadArgs),
     /// List the facts that differ between two saved games
     Diff(DiffArgs),

@@ -87,6 +87,8 @@ struct State {
     result: Option<String>,
     moves: Vec<String>,
     switches: Vec<SwitchState>,
+    /// What is loaded was played again; whether its proofs prove it, an audit tells.
+    proofs_checked: bool,
 }
 
 /// Other presets in the middle of a game, as `--json` prints it.
@@ -125,6 +127,7 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         result: game.result().map(ToString::to_string),
         moves: game.history().iter().map(|it| it.san.to_string()).collect(),
         switches: SwitchState::of(&game),
+        proofs_checked: false,
     };
     if args.json {
         out.json(&state)?;
@@ -159,6 +162,9 @@ fn print(state: &State, ascii: bool, out: &mut Out) -> anyhow::Result<()> {
     }
     if state.migrated {
         out.line("brought up to date: the save is older than the rules")?;
+    }
+    if state.plies > 0 {
+        out.line("proofs are not checked: `rulemate audit` does")?;
     }
     Ok(())
 }

@@ -10,9 +10,10 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::Verdict;
 use super::output::{Ink, OrFix, Out, trouble};
-use crate::server::store::{self, Append, GameState, Summary};
+use crate::server::store::{self, Append, GameState, StoreError, Summary};
 use crate::server::{
-    Addresses, Config, Limits, Names, Rate, ServeError, Settings, serve, snapshots,
+    Addresses, Config, Limits, Looked, Names, Rate, ServeError, Settings, serve, snapshots,
+    summaries,
 };
 
 const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
@@ -118,6 +119,9 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         Err(error @ ServeError::Listen { .. }) => {
             Err(trouble(error, "another program has the address: try --listen 127.0.0.1:0"))
         }
+        Err(error @ ServeError::Store(StoreError::Taken { .. })) => {
+            Err(trouble(error, "stop the other one, or name another file with --store"))
+        }
         Err(error) => Err(trouble(error, STORE_HELP)),
     }
 }
@@ -187,17 +191,18 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
         }
         Err(why) => say(out, false, format!("store: {why}"))?,
     }
-    if !args.quick {
-        let library = crate::server::Library::new()?;
-        let looked = store::open(&url).and_then(|mut it| snapshots(it.as_mut(), &library));
-        match looked {
+    let library = crate::server::Library::new()?;
+    type Look = fn(&mut dyn store::Store, &crate::server::Library) -> Result<Looked, StoreError>;
+    let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
+    for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
+        match store::open(&url).and_then(|mut it| look(it.as_mut(), &library)) {
             Ok(found) => {
-                say(out, true, format!("snapshots: {} are what their logs say", found.good))?;
+                say(out, true, format!("{what}: {} are what their logs say", found.good))?;
                 for fault in found.faults {
                     say(out, false, fault)?;
                 }
             }
-            Err(why) => say(out, false, format!("snapshots: {why}"))?,
+            Err(why) => say(out, false, format!("{what}: {why}"))?,
         }
     }
     match durable_appends() {

@@ -17,7 +17,9 @@ use super::library::{Library, Texts, lock};
 use super::live::{self, Command, Feed};
 use super::metrics::Metrics;
 use super::office::{Done, Letter, Office};
+use super::parked::{Parked, Running};
 use super::problem::Problem;
+use super::ready::Ready;
 use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
 };
@@ -114,6 +116,8 @@ pub struct Host {
     reads: Reads,
     live: Mutex<HashMap<String, mpsc::Sender<Box<Command>>>>,
     draining: AtomicBool,
+    pub(super) parked: Parked,
+    pub(super) ready: Ready,
     /// Where other nodes share the store.
     office: OnceLock<Office>,
     compiling: Semaphore,
@@ -144,6 +148,8 @@ impl Host {
             reads,
             live: Mutex::default(),
             draining: AtomicBool::new(false),
+            parked: Parked::default(),
+            ready: Ready::default(),
             office: OnceLock::new(),
             compiling: Semaphore::new(COMPILING),
         };
@@ -389,13 +395,7 @@ impl Host {
         };
         self.library.add(&texts).map_err(bad)?;
         let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
-        let keep = move |store: &mut dyn Store| {
-            let is_kept = store.add_upload(&upload, limit)?;
-            if is_kept {
-                store.put_text(&upload.rules, &text)?;
-            }
-            Ok(is_kept)
-        };
+        let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
         Ok(self.reads.ask(keep).await?.then_some(hash))
     }
 
@@ -580,14 +580,21 @@ impl Host {
         tokio::spawn(live::run(Arc::clone(self), id.to_owned(), table, entries, lease, inbox));
     }
 
-    /// Forgets a game if nobody has sent it anything. Otherwise it has to go on.
-    pub(super) fn let_go(&self, id: &str, inbox: &mut mpsc::Receiver<Box<Command>>) -> bool {
+    /// Forgets a game if nobody has sent it anything; of clocks that run it knows when one falls.
+    /// Otherwise it has to go on.
+    pub(super) fn let_go(
+        self: &Arc<Self>,
+        id: &str,
+        inbox: &mut mpsc::Receiver<Box<Command>>,
+        running: Option<Running>,
+    ) -> bool {
         let mut live = lock(&self.live);
         let ours = live.get(id).is_some_and(|it| !it.is_closed());
         if !inbox.is_empty() {
             return false;
         }
         inbox.close();
+        running.into_iter().for_each(|it| self.park(id, it));
         if ours {
             live.remove(id);
         }
@@ -633,7 +640,10 @@ impl Host {
         let (table, log) = replayed?;
         let mut table =
             table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
-        table.resume(now);
+        match self.parked.clocks(id, table.v()) {
+            Some(clocks) => table.go_on(clocks, now),
+            None => table.resume(now),
+        }
         Ok((table, log))
     }
 }

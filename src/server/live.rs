@@ -15,6 +15,7 @@ use super::board::Board;
 use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
 use super::host::{Host, new_token, payload};
 use super::office::Done;
+use super::parked::Running;
 use super::problem::Problem;
 use super::state;
 use super::store::{Append, Claim, GameState, Lease, Summary};
@@ -183,8 +184,14 @@ impl Live {
                     if self.is_idle(asked) && inbox.is_empty() {
                         self.keep().await;
                     }
-                    if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox) {
-                        return self.release();
+                    let running = self.running();
+                    let is_parked = running.is_some();
+                    if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox, running) {
+                        // A game whose clock runs stays this node's: here it is known when it falls.
+                        if !is_parked {
+                            self.release();
+                        }
+                        return;
                     }
                     continue;
                 }
@@ -204,7 +211,8 @@ impl Live {
     /// When to look after the clock or whether anybody is there.
     fn wake(&self, asked: Instant) -> Instant {
         let now = Instant::now();
-        let idle = now.max(asked) + self.host.config.idle;
+        let (due, look) = (asked + self.host.patience(), now + self.host.next_look());
+        let idle = if due > now { due.min(look) } else { look };
         match self.table.deadline() {
             None => idle,
             Some(at) => {
@@ -244,10 +252,15 @@ impl Live {
         fallen && Instant::now() >= self.look
     }
 
-    /// A game whose clock runs stays: nobody may win by being forgotten.
     fn is_idle(&self, asked: Instant) -> bool {
-        let quiet = asked.elapsed() >= self.host.config.idle;
-        quiet && self.watchers.is_empty() && !self.table.clock_runs()
+        asked.elapsed() >= self.host.patience() && self.watchers.is_empty()
+    }
+
+    /// The clocks that run, where this node looks after them.
+    fn running(&self) -> Option<Running> {
+        let is_ours = self.lease.is_some() || self.host.office().is_none();
+        let (clocks, deadline) = self.table.running().cloned().zip(self.table.deadline())?;
+        is_ours.then(|| Running { v: self.table.v(), clocks, deadline })
     }
 
     /// # Errors
@@ -542,7 +555,7 @@ fn frame(entry: &Entry) -> Arc<str> {
 }
 
 /// A game in a line of a list.
-pub(super) fn summary(id: &str, table: &Table<Board>) -> Summary {
+pub(super) fn summary<R: Rules>(id: &str, table: &Table<R>) -> Summary {
     let setup = table.setup();
     let free = !setup.open && table.seats().iter().any(Option::is_none);
     let state = match table.outcome() {

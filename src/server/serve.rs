@@ -60,6 +60,8 @@ pub struct Addresses {
 /// The store or the address cannot be had.
 pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), ServeError> {
     let library = Library::new()?;
+    // Until the process ends.
+    let _alone = store::alone(&settings.store)?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
     let others = store::join(&settings.store, node_name()?)?;

@@ -1,38 +1,132 @@
-//! Whether the snapshots of a store are what its logs come to: every game that has one is played
-//! again up to there, and kept again.
-//!
-//! Deliberately absent: whether the logs themselves are whole, which the store's own check tells.
+//! Whether a store is what its logs come to. The store itself holds every row against its hash and its
+//! table's tally; here every game's summary is held against its log, its rules are looked for, and every
+//! game that has a snapshot is played again up to there, and kept again.
 
 use std::collections::HashMap;
 
-use super::core::{Event, Rules, Table};
+use super::core::{Entry, Event, Outcome, Played, Refused, Rules, Setup, Table};
 use super::host::{entries, start};
 use super::library::{Library, Texts};
-use super::store::{Store, StoreError};
+use super::live::summary;
+use super::store::{Store, StoreError, Whole};
 
-/// What came of looking at snapshots.
+/// What came of looking at what was derived from logs.
 #[derive(Debug, Default)]
-pub struct Snapshots {
-    /// As many are what their logs come to.
+pub struct Looked {
+    /// The number of those that are what their logs come to.
     pub good: usize,
     /// What is wrong, a line each.
     pub faults: Vec<String>,
+}
+
+impl Looked {
+    fn at(&mut self, what: &str, game: &str, found: Result<(), String>) {
+        match found {
+            Ok(()) => self.good += 1,
+            Err(fault) => self.faults.push(format!("the {what} of game {game}: {fault}")),
+        }
+    }
+}
+
+/// Looks at the summary of every game, and whether its rules are there.
+///
+/// # Errors
+/// The store is away.
+pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Looked, StoreError> {
+    let mut looked = Looked::default();
+    let mut known = HashMap::new();
+    for game in store.games()? {
+        let Some(whole) = store.whole(&game)? else { continue };
+        let found = match log(&game, &whole) {
+            Ok((log, setup)) => match learn(store, library, &mut known, &setup.rules)? {
+                true => summary_of(&game, &whole, &log, setup),
+                false => Err(format!("there are no rules {}", setup.rules)),
+            },
+            Err(fault) => Err(fault),
+        };
+        looked.at("summary", &game, found);
+    }
+    Ok(looked)
+}
+
+fn log(game: &str, whole: &Whole) -> Result<(Vec<Entry>, Setup), String> {
+    let log = entries(game, &whole.rows).map_err(|it| it.message)?;
+    let Some(Event::Created(setup)) = log.first().map(|it| &it.event) else {
+        return Err("its log has no beginning".to_owned());
+    };
+    let setup = setup.clone();
+    Ok((log, setup))
+}
+
+fn summary_of(game: &str, whole: &Whole, log: &[Entry], setup: Setup) -> Result<(), String> {
+    let sides = Unplayed(setup.sides.len());
+    // Every event is known already: none is played.
+    let table = Table::replay_after(u64::MAX, sides, setup, log);
+    let table = table.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
+    let told = summary(game, &table);
+    let text = serde_json::to_string(&told).unwrap_or_default();
+    let is_so = whole.summary == text
+        && whole.state == told.state.word()
+        && whole.listed == i64::from(told.listed)
+        && u64::try_from(whole.updated) == Ok(told.updated);
+    is_so.then_some(()).ok_or_else(|| "it is not what the log comes to".to_owned())
+}
+
+/// Rules of which only the number of sides is asked.
+struct Unplayed(usize);
+
+impl Rules for Unplayed {
+    fn sides(&self) -> usize {
+        self.0
+    }
+
+    fn side(&self) -> usize {
+        0
+    }
+
+    fn play(&mut self, _: &str) -> Result<Played, Refused> {
+        Err(unplayed())
+    }
+
+    fn take_back(&mut self, _: usize) {}
+
+    fn keep(&self) -> Option<String> {
+        None
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        None
+    }
+
+    fn resign(&mut self, _: usize) -> Result<Outcome, Refused> {
+        Err(unplayed())
+    }
+
+    fn claim(&mut self) -> Result<Outcome, Refused> {
+        Err(unplayed())
+    }
+
+    fn activate(&mut self, _: &[String]) -> Result<(), Refused> {
+        Err(unplayed())
+    }
+}
+
+fn unplayed() -> Refused {
+    Refused { sentence: "it is not played here".to_owned(), because: Vec::new() }
 }
 
 /// Looks at every snapshot of a store.
 ///
 /// # Errors
 /// The store is away.
-pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Snapshots, StoreError> {
-    let mut found = Snapshots::default();
+pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Looked, StoreError> {
+    let mut looked = Looked::default();
     let mut known = HashMap::new();
     for game in store.kept_games()? {
-        match one(store, library, &mut known, &game)? {
-            Ok(()) => found.good += 1,
-            Err(fault) => found.faults.push(format!("the snapshot of game {game}: {fault}")),
-        }
+        let found = one(store, library, &mut known, &game)?;
+        looked.at("snapshot", &game, found);
     }
-    Ok(found)
+    Ok(looked)
 }
 
 /// Whether the texts of a hash are known by now.

@@ -26,6 +26,7 @@ fn a_game_goes_to_a_file_and_back() {
     let state: serde_json::Value = serde_json::from_str(&loaded.out).expect("JSON");
     assert_eq!(state["moves"], serde_json::json!(["e4", "e5", "Nf3"]));
     assert_eq!(state["side"], "black");
+    assert_eq!(state["proofs_checked"], false, "that is for an audit");
     let differs = rulemate(&["diff", shown(&a), shown(&b)]);
     assert_eq!(differs.code, 1);
     assert!(differs.out.contains("- game turn white\n") && differs.out.contains("position f3\n"));
@@ -64,6 +65,7 @@ fn a_game_with_switched_presets_goes_to_a_file() {
     let text = rulemate(&["load", "--ascii", shown(&file)]).out;
     assert!(text.contains("presets from ply 2 on: piece-hp:black:hp=2\n"), "{text}");
     assert!(text.contains("presets from ply 4 on: none\n"), "{text}");
+    assert!(text.ends_with("proofs are not checked: `rulemate audit` does\n"), "{text}");
     assert_eq!(rulemate(&["audit", shown(&file)]).code, 0);
 }
 

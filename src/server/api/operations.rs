@@ -12,7 +12,7 @@ pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The server takes games: it is not about to stop, and its store answers.
+/// The server takes games: it is not about to stop, and something can be stored.
 #[utoipa::path(get, path = "/readyz", responses(
     (status = 200, body = String),
     (status = 503, body = crate::server::ProblemBody),
@@ -22,8 +22,7 @@ pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Probl
         let message = "the server is about to stop";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", message));
     }
-    let own = web.host.library.own_hash().to_owned();
-    web.host.reads().ask(move |store| store.text(&own)).await?;
+    web.host.ready.look(web.host.reads()).await?;
     Ok("ready\n")
 }
 

@@ -250,6 +250,17 @@ impl<R: Rules> Table<R> {
         self.now = self.now.max(now);
     }
 
+    /// The clocks, if one of them runs.
+    pub fn running(&self) -> Option<&Clocks> {
+        self.clocks.as_ref().filter(|it| it.runs())
+    }
+
+    /// Goes on with clocks that have run on, while the game was out of memory.
+    pub fn go_on(&mut self, clocks: Clocks, now: u64) {
+        self.clocks = Some(clocks);
+        self.now = self.now.max(now);
+    }
+
     pub fn rules(&self) -> &R {
         &self.rules
     }

@@ -102,13 +102,8 @@ pub(in crate::server) async fn create(
         .host
         .reads()
         .ask(move |store| {
-            // A text that is there stays: whoever is first has the name.
-            store.put_text(&user, &value)?;
-            let mine = store.text(&user)?.is_some_and(|it| it == value);
-            if mine {
-                store.put_text(&key, &kept)?;
-            }
-            Ok(mine)
+            // A text that is there stays: the first to ask has the name.
+            store.put_texts(&[(&user, &value), (&key, &kept)])
         })
         .await?;
     if !mine {

@@ -6,12 +6,15 @@
 //! it returns.
 //! Deliberately absent: changing or deleting an event. A takeback is an event too.
 
+mod alone;
 mod chain;
+mod check;
 mod journal;
 mod lease;
 mod listen;
 mod postgres;
 mod sqlite;
+mod tally;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
+pub use alone::{Alone, alone};
 pub use chain::Chain;
 pub use journal::{Journal, Reads, Writer};
 pub use lease::{Claim, Lease, Leases, News, Nodes};
@@ -83,6 +87,18 @@ pub struct Upload {
     pub at: u64,
 }
 
+/// All that a store has of a game, unverified, as it was at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whole {
+    /// The columns of the game's row that its summary is found by.
+    pub state: String,
+    pub listed: i64,
+    pub updated: i64,
+    /// The summary as text.
+    pub summary: String,
+    pub rows: Vec<Row>,
+}
+
 /// Where a game stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -121,6 +137,11 @@ pub enum StoreError {
     Damaged { game: String, seq: u64, fault: String },
     #[error("{url} is no store: {fault}")]
     Url { url: String, fault: String },
+    #[error(
+        "{url} is served by another process{}: stop that one, or let several share a postgres:// store",
+        process.as_ref().map(|it| format!(" ({it})")).unwrap_or_default()
+    )]
+    Taken { url: String, process: Option<String> },
 }
 
 /// What a check of a whole store found.
@@ -164,7 +185,15 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// The store is away.
-    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError>;
+    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
+        self.put_texts(&[(hash, text)]).map(|_| ())
+    }
+
+    /// Keeps all these texts, or none if there is another one under some of their keys: then false.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError>;
 
     /// A text that was kept.
     ///
@@ -172,12 +201,13 @@ pub trait Store: Send {
     /// The store is away.
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError>;
 
-    /// Puts a rule set on its owner's list, or changes what the list says of it. False if there are so
-    /// many others on it already.
+    /// Puts a rule set on its owner's list, or changes what the list says of it, and keeps its text.
+    /// False if there are so many others on the list already.
     ///
     /// # Errors
     /// The store is away.
-    fn add_upload(&mut self, upload: &Upload, limit: usize) -> Result<bool, StoreError>;
+    fn add_upload(&mut self, upload: &Upload, text: &str, limit: usize)
+    -> Result<bool, StoreError>;
 
     /// An owner's list of rule sets, the oldest first.
     ///
@@ -191,6 +221,18 @@ pub trait Store: Send {
     /// The store is away.
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError>;
 
+    /// All games.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn games(&mut self) -> Result<Vec<String>, StoreError>;
+
+    /// All that there is of a game.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError>;
+
     /// The games that have a snapshot.
     ///
     /// # Errors
@@ -203,7 +245,14 @@ pub trait Store: Send {
     /// The store is away, or the file is there or cannot be written.
     fn backup(&mut self, to: &Path) -> Result<(), StoreError>;
 
-    /// Verifies every chain.
+    /// Writes something small durably, to see whether anything can be stored.
+    ///
+    /// # Errors
+    /// Nothing can.
+    fn probe(&mut self) -> Result<(), StoreError>;
+
+    /// Holds every row of every table against its hash, the rows that it belongs to and the tally of
+    /// its table.
     ///
     /// # Errors
     /// The store is away.

@@ -11,11 +11,13 @@ use std::sync::Arc;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement, Transaction};
 
+use super::check::Check;
 use super::lease::LEASE;
 use super::listen::{CHANNEL, channel_of};
+use super::tally::{GAMES, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store, StoreError,
-    Summary, Upload, chain,
+    Summary, Upload, Whole, chain,
 };
 
 const TABLES: &str = "
@@ -54,10 +56,15 @@ CREATE TABLE IF NOT EXISTS uploads (
     at BIGINT NOT NULL,
     PRIMARY KEY (owner, rules)
 );
+CREATE TABLE IF NOT EXISTS tallies (
+    name TEXT PRIMARY KEY,
+    rows BIGINT NOT NULL,
+    digest TEXT NOT NULL
+);
 ";
 
 /// The newest of them: where it is, all are.
-const NEWEST: &str = "uploads";
+const NEWEST: &str = "tallies";
 
 /// What NOTIFY takes.
 const LETTER: usize = 7_900;
@@ -120,6 +127,7 @@ impl Postgres {
             let sql = "SELECT to_regclass($1) IS NOT NULL";
             if !transaction.query_one(sql, &[&NEWEST])?.get::<_, bool>(0) {
                 transaction.batch_execute(TABLES)?;
+                make_tallies(&mut transaction)?;
             }
             Ok(transaction.commit()?)
         })?;
@@ -174,6 +182,14 @@ impl Store for Postgres {
             for &at in &order {
                 done[at] = Some(appending.append(&mut transaction, &batch[at])?);
             }
+            let mut made = Tally::default();
+            for (append, done) in batch.iter().zip(&done) {
+                if append.expected == 0 && matches!(done, Some(Ok(()))) {
+                    made.add_game(&append.game);
+                }
+            }
+            // After all games, so that nodes wait for each other in one order.
+            tally(&mut transaction, GAMES, &made)?;
             transaction.commit()?;
             Ok(done.into_iter().flatten().collect())
         })
@@ -182,22 +198,12 @@ impl Store for Postgres {
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
         self.with(|it| {
             // One snapshot for the head and the events, so that they belong together.
-            let mut transaction = it
-                .client
-                .build_transaction()
-                .isolation_level(postgres::IsolationLevel::RepeatableRead)
-                .read_only(true)
-                .start()?;
+            let mut transaction = one_view(&mut it.client)?;
             let head = transaction
                 .query_opt("SELECT seq, hash FROM games WHERE id = $1 AND seq > 0", &[&game])?;
             let Some(head) = head else { return Ok(None) };
             let last = Chain::at(number(head.get(0)), head.get(1));
-            let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 ORDER BY seq";
-            let mut rows: Vec<Row> = transaction
-                .query(sql, &[&game])?
-                .iter()
-                .map(|it| Row { seq: number(it.get(0)), payload: it.get(1), hash: it.get(2) })
-                .collect();
+            let mut rows = rows(&mut transaction, game)?;
             last.verify_all(game, &rows)?;
             rows.retain(|it| it.seq > after);
             Ok(Some(rows))
@@ -225,9 +231,14 @@ impl Store for Postgres {
         read.map_err(|it| StoreError::Unavailable(it.to_string()))
     }
 
-    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
-        let sql = "INSERT INTO texts (hash, text) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        self.with(|it| Ok(it.client.execute(sql, &[&hash, &text]).map(|_| ())?))
+    fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
+        self.with(|it| {
+            let mut transaction = it.client.transaction()?;
+            let Some(change) = put_texts(&mut transaction, texts)? else { return Ok(false) };
+            tally(&mut transaction, TEXTS, &change)?;
+            transaction.commit()?;
+            Ok(true)
+        })
     }
 
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError> {
@@ -235,7 +246,12 @@ impl Store for Postgres {
         self.with(|it| Ok(it.client.query_opt(sql, &[&hash])?.map(|it| it.get(0))))
     }
 
-    fn add_upload(&mut self, upload: &Upload, limit: usize) -> Result<bool, StoreError> {
+    fn add_upload(
+        &mut self,
+        upload: &Upload,
+        text: &str,
+        limit: usize,
+    ) -> Result<bool, StoreError> {
         let Upload { owner, rules, name, at } = upload;
         self.with(|it| {
             let mut transaction = it.client.transaction()?;
@@ -247,9 +263,19 @@ impl Store for Postgres {
             if number(others) >= limit as u64 {
                 return Ok(false);
             }
+            let Some(texts) = put_texts(&mut transaction, &[(rules, text)])? else {
+                return Ok(false);
+            };
+            let mut change = Tally::default();
+            if let Some(old) = upload_of(&mut transaction, owner, rules)? {
+                change.drop_upload(&old);
+            }
+            change.add_upload(upload);
             let sql = "INSERT INTO uploads (owner, rules, name, at) VALUES ($1, $2, $3, $4)
                        ON CONFLICT (owner, rules) DO UPDATE SET name = $3, at = $4";
             transaction.execute(sql, &[owner, rules, name, &int(*at)])?;
+            tally(&mut transaction, TEXTS, &texts)?;
+            tally(&mut transaction, UPLOADS, &change)?;
             transaction.commit()?;
             Ok(true)
         })
@@ -266,8 +292,35 @@ impl Store for Postgres {
     }
 
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError> {
-        let sql = "DELETE FROM uploads WHERE owner = $1 AND rules = $2";
-        self.with(|it| Ok(it.client.execute(sql, &[&owner, &rules])? > 0))
+        self.with(|it| {
+            let mut transaction = it.client.transaction()?;
+            let Some(old) = upload_of(&mut transaction, owner, rules)? else { return Ok(false) };
+            let mut change = Tally::default();
+            change.drop_upload(&old);
+            let sql = "DELETE FROM uploads WHERE owner = $1 AND rules = $2";
+            transaction.execute(sql, &[&owner, &rules])?;
+            tally(&mut transaction, UPLOADS, &change)?;
+            transaction.commit()?;
+            Ok(true)
+        })
+    }
+
+    fn games(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM games WHERE seq > 0 ORDER BY id";
+        let rows = self.with(|it| Ok(it.client.query(sql, &[])?))?;
+        Ok(rows.iter().map(|it| it.get(0)).collect())
+    }
+
+    fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError> {
+        self.with(|it| {
+            let mut transaction = one_view(&mut it.client)?;
+            let sql = "SELECT state, listed, updated, summary FROM games WHERE id = $1";
+            let Some(row) = transaction.query_opt(sql, &[&game])? else { return Ok(None) };
+            let rows = rows(&mut transaction, game)?;
+            let listed = i64::from(row.get::<_, bool>(1));
+            let (state, updated, summary) = (row.get(0), row.get(2), row.get(3));
+            Ok(Some(Whole { state, listed, updated, summary, rows }))
+        })
     }
 
     fn kept_games(&mut self) -> Result<Vec<String>, StoreError> {
@@ -280,19 +333,131 @@ impl Store for Postgres {
         Err(StoreError::Unavailable("copy a database with PostgreSQL's own pg_dump".into()))
     }
 
-    fn check(&mut self) -> Result<Health, StoreError> {
-        let sql = "SELECT id FROM games WHERE seq > 0 ORDER BY id";
-        let games = self.with(|it| Ok(it.client.query(sql, &[])?))?;
-        let mut health = Health::default();
-        for game in games {
-            health.games += 1;
-            match self.read(game.get(0), 0) {
-                Ok(rows) => health.events += rows.map_or(0, |it| it.len() as u64),
-                Err(fault) => health.faults.push(fault.to_string()),
-            }
-        }
-        Ok(health)
+    fn probe(&mut self) -> Result<(), StoreError> {
+        let sql = "UPDATE tallies SET rows = rows WHERE name = $1";
+        self.with(|it| Ok(it.client.execute(sql, &[&TEXTS]).map(|_| ())?))
     }
+
+    fn check(&mut self) -> Result<Health, StoreError> {
+        self.with(|it| {
+            let mut transaction = one_view(&mut it.client)?;
+            let mut check = Check::default();
+            feed(&mut transaction, &mut check)?;
+            let tallies = transaction.query("SELECT name, rows, digest FROM tallies", &[])?;
+            Ok(check.end(tallies.iter().map(|it| (it.get(0), it.get(1), it.get(2)))))
+        })
+    }
+}
+
+/// All tables as they were at one time.
+fn one_view(client: &mut Client) -> Result<Transaction<'_>, postgres::Error> {
+    let builder = client.build_transaction();
+    builder.isolation_level(postgres::IsolationLevel::RepeatableRead).read_only(true).start()
+}
+
+fn rows(transaction: &mut Transaction<'_>, game: &str) -> Result<Vec<Row>, StoreError> {
+    let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 ORDER BY seq";
+    let read =
+        |it: &postgres::Row| Row { seq: number(it.get(0)), payload: it.get(1), hash: it.get(2) };
+    Ok(transaction.query(sql, &[&game])?.iter().map(read).collect())
+}
+
+fn upload(row: &postgres::Row) -> Upload {
+    Upload { owner: row.get(0), rules: row.get(1), name: row.get(2), at: number(row.get(3)) }
+}
+
+fn upload_of(
+    transaction: &mut Transaction<'_>,
+    owner: &str,
+    rules: &str,
+) -> Result<Option<Upload>, StoreError> {
+    let sql =
+        "SELECT owner, rules, name, at FROM uploads WHERE owner = $1 AND rules = $2 FOR UPDATE";
+    Ok(transaction.query_opt(sql, &[&owner, &rules])?.as_ref().map(upload))
+}
+
+/// Keeps texts, if no others are under their keys: the change of their tally, else none.
+fn put_texts(
+    transaction: &mut Transaction<'_>,
+    texts: &[(&str, &str)],
+) -> Result<Option<Tally>, StoreError> {
+    let mut change = Tally::default();
+    for (key, text) in texts {
+        let sql = "INSERT INTO texts (hash, text) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        if transaction.execute(sql, &[key, text])? > 0 {
+            change.add_text(key, text);
+            continue;
+        }
+        let known = transaction.query_opt("SELECT text FROM texts WHERE hash = $1", &[key])?;
+        if known.is_some_and(|it| it.get::<_, &str>(0) != *text) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(change))
+}
+
+/// Takes a change of a table into its tally. One that is damaged stays so, for the check to find.
+fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Result<(), StoreError> {
+    if change.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT rows, digest FROM tallies WHERE name = $1 FOR UPDATE";
+    let found = transaction.query_opt(sql, &[&table])?;
+    let Some(mut now) = found.and_then(|it| Tally::read(it.get(0), it.get(1))) else {
+        return Ok(());
+    };
+    now.join(change);
+    let sql = "UPDATE tallies SET rows = $2, digest = $3 WHERE name = $1";
+    transaction.execute(sql, &[&table, &now.rows(), &now.digest()])?;
+    Ok(())
+}
+
+/// The tallies of tables that were there before them.
+fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
+    transaction.batch_execute("LOCK TABLE games, texts, uploads IN SHARE ROW EXCLUSIVE MODE")?;
+    let mut tallies = TALLIED.map(|_| Tally::default());
+    for row in transaction.query("SELECT id FROM games WHERE seq > 0", &[])? {
+        tallies[0].add_game(row.get(0));
+    }
+    for row in transaction.query("SELECT hash, text FROM texts", &[])? {
+        tallies[1].add_text(row.get(0), row.get(1));
+    }
+    for row in transaction.query("SELECT owner, rules, name, at FROM uploads", &[])? {
+        tallies[2].add_upload(&upload(&row));
+    }
+    for (name, tally) in TALLIED.iter().zip(tallies) {
+        let sql = "INSERT INTO tallies (name, rows, digest) VALUES ($1, $2, $3)
+                   ON CONFLICT (name) DO UPDATE SET rows = $2, digest = $3";
+        transaction.execute(sql, &[name, &tally.rows(), &tally.digest()])?;
+    }
+    Ok(())
+}
+
+/// Feeds every row in, as many at a time as one game has.
+fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), StoreError> {
+    let games = "SELECT id, seq, hash FROM games WHERE seq > 0 ORDER BY id";
+    for row in transaction.query(games, &[])? {
+        let id: String = row.get(0);
+        let head = Chain::at(number(row.get(1)), row.get(2));
+        let rows = rows(transaction, &id)?;
+        check.game(&id, &head, &rows);
+    }
+    for row in transaction.query("SELECT DISTINCT game FROM events", &[])? {
+        check.game_of_events(row.get(0));
+    }
+    for game in transaction.query("SELECT game FROM snapshots", &[])? {
+        let sql = "SELECT game, seq, snapshot, hash FROM snapshots WHERE game = $1";
+        for row in transaction.query(sql, &[&game.get::<_, &str>(0)])? {
+            check.snapshot(row.get(0), number(row.get(1)), row.get(2), row.get(3));
+        }
+    }
+    for row in transaction.query("SELECT hash, text FROM texts", &[])? {
+        check.text(row.get(0), row.get(1));
+    }
+    for row in transaction.query("SELECT owner, rules, name, at FROM uploads", &[])? {
+        check.upload(&upload(&row));
+    }
+    Ok(())
 }
 
 impl Nodes for Postgres {

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
+use super::check::Check;
+use super::tally::{GAMES, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
-    Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload, chain,
+    Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload, Whole,
+    chain,
 };
 
 /// Raised when the tables change; a store of another format is refused.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
@@ -47,6 +50,11 @@ CREATE TABLE IF NOT EXISTS uploads (
     at INTEGER NOT NULL,
     PRIMARY KEY (owner, rules)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tallies (
+    name TEXT PRIMARY KEY,
+    rows INTEGER NOT NULL,
+    digest TEXT NOT NULL
+) WITHOUT ROWID;
 ";
 
 /// One connection to the file.
@@ -67,7 +75,7 @@ impl Sqlite {
     /// # Errors
     /// The file is no store, or of another format, or cannot be made.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = Connection::open(path)?;
+        let mut connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
@@ -77,8 +85,7 @@ impl Sqlite {
             return Err(StoreError::Url { url: path.display().to_string(), fault });
         }
         if found < FORMAT {
-            connection.execute_batch(TABLES)?;
-            connection.pragma_update(None, "user_version", FORMAT)?;
+            make_tables(&mut connection)?;
         }
         Ok(Self { connection })
     }
@@ -92,6 +99,13 @@ impl Store for Sqlite {
         for append in batch {
             done.push(append_one(&transaction, append)?);
         }
+        let mut made = Tally::default();
+        for (append, done) in batch.iter().zip(&done) {
+            if append.expected == 0 && done.is_ok() {
+                made.add_game(&append.game);
+            }
+        }
+        tally(&transaction, GAMES, &made)?;
         transaction.commit()?;
         Ok(done)
     }
@@ -130,10 +144,14 @@ impl Store for Sqlite {
         Ok(summaries)
     }
 
-    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
-        let sql = "INSERT OR IGNORE INTO texts (hash, text) VALUES (?1, ?2)";
-        self.connection.execute(sql, params![hash, text])?;
-        Ok(())
+    fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        if !put_texts(&transaction, texts)? {
+            return Ok(false);
+        }
+        transaction.commit()?;
+        Ok(true)
     }
 
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError> {
@@ -141,15 +159,26 @@ impl Store for Sqlite {
         Ok(self.connection.query_row(sql, [hash], |row| row.get(0)).optional()?)
     }
 
-    fn add_upload(&mut self, upload: &Upload, limit: usize) -> Result<bool, StoreError> {
+    fn add_upload(
+        &mut self,
+        upload: &Upload,
+        text: &str,
+        limit: usize,
+    ) -> Result<bool, StoreError> {
         let Upload { owner, rules, name, at } = upload;
         let transaction =
             self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let sql = "SELECT count(*) FROM uploads WHERE owner = ?1 AND rules <> ?2";
         let others: i64 = transaction.query_row(sql, params![owner, rules], |row| row.get(0))?;
-        if number(others) >= limit as u64 {
+        if number(others) >= limit as u64 || !put_texts(&transaction, &[(rules, text)])? {
             return Ok(false);
         }
+        let mut change = Tally::default();
+        if let Some(old) = upload_of(&transaction, owner, rules)? {
+            change.drop_upload(&old);
+        }
+        change.add_upload(upload);
+        tally(&transaction, UPLOADS, &change)?;
         let sql = "INSERT OR REPLACE INTO uploads (owner, rules, name, at) VALUES (?1, ?2, ?3, ?4)";
         transaction.execute(sql, params![owner, rules, name, int(*at)])?;
         transaction.commit()?;
@@ -167,8 +196,32 @@ impl Store for Sqlite {
     }
 
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let Some(old) = upload_of(&transaction, owner, rules)? else { return Ok(false) };
+        let mut change = Tally::default();
+        change.drop_upload(&old);
+        tally(&transaction, UPLOADS, &change)?;
         let sql = "DELETE FROM uploads WHERE owner = ?1 AND rules = ?2";
-        Ok(self.connection.execute(sql, params![owner, rules])? > 0)
+        transaction.execute(sql, params![owner, rules])?;
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    fn games(&mut self) -> Result<Vec<String>, StoreError> {
+        ids(&self.connection)
+    }
+
+    fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError> {
+        let transaction = self.connection.transaction()?;
+        let sql = "SELECT state, listed, updated, summary FROM games WHERE id = ?1";
+        let read = |row: &rusqlite::Row<'_>| {
+            let (state, listed, updated) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Whole { state, listed, updated, summary: row.get(3)?, rows: Vec::new() })
+        };
+        let found = transaction.query_row(sql, [game], read).optional()?;
+        let Some(found) = found else { return Ok(None) };
+        Ok(Some(Whole { rows: rows(&transaction, game)?, ..found }))
     }
 
     fn kept_games(&mut self) -> Result<Vec<String>, StoreError> {
@@ -184,27 +237,141 @@ impl Store for Sqlite {
         Ok(())
     }
 
-    fn check(&mut self) -> Result<Health, StoreError> {
-        let mut health = Health::default();
-        let sound: String =
-            self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if sound != "ok" {
-            health.faults.push(sound);
-        }
-        let games: Vec<String> = self
-            .connection
-            .prepare("SELECT id FROM games ORDER BY id")?
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        for game in games {
-            health.games += 1;
-            match self.read(&game, 0) {
-                Ok(rows) => health.events += rows.map_or(0, |it| it.len() as u64),
-                Err(fault) => health.faults.push(fault.to_string()),
-            }
-        }
-        Ok(health)
+    fn probe(&mut self) -> Result<(), StoreError> {
+        // What is written is what is there: it takes a place in the log all the same.
+        self.connection.execute("UPDATE tallies SET rows = rows WHERE name = ?1", [TEXTS])?;
+        Ok(())
     }
+
+    fn check(&mut self) -> Result<Health, StoreError> {
+        // All tables as they were at one time, whatever a server writes meanwhile.
+        let transaction = self.connection.transaction()?;
+        let mut check = Check::default();
+        let sound: String =
+            transaction.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if sound != "ok" {
+            check.fault(sound);
+        }
+        feed(&transaction, &mut check)?;
+        let mut statement = transaction.prepare("SELECT name, rows, digest FROM tallies")?;
+        let tallies = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let tallies: Vec<(String, i64, String)> = tallies.collect::<Result<_, _>>()?;
+        Ok(check.end(tallies))
+    }
+}
+
+/// Makes the tables, and the tallies of what is in them.
+fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    transaction.execute_batch(TABLES)?;
+    let mut tallies = TALLIED.map(|_| Tally::default());
+    for id in ids(&transaction)? {
+        tallies[0].add_game(&id);
+    }
+    each_text(&transaction, |key, text| tallies[1].add_text(key, text))?;
+    for upload in all_uploads(&transaction)? {
+        tallies[2].add_upload(&upload);
+    }
+    for (name, tally) in TALLIED.iter().zip(tallies) {
+        let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
+        transaction.execute(sql, params![name, tally.rows(), tally.digest()])?;
+    }
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    Ok(transaction.commit()?)
+}
+
+fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
+    for id in ids(connection)? {
+        if let Some(head) = head(connection, &id)? {
+            check.game(&id, &head, &rows(connection, &id)?);
+        }
+    }
+    let mut statement = connection.prepare("SELECT DISTINCT game FROM events")?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        check.game_of_events(&row.get::<_, String>(0)?);
+    }
+    let mut statement = connection.prepare("SELECT game, seq, snapshot, hash FROM snapshots")?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let (game, text, hash): (String, String, String) = (row.get(0)?, row.get(2)?, row.get(3)?);
+        check.snapshot(&game, number(row.get(1)?), &text, &hash);
+    }
+    each_text(connection, |key, text| check.text(key, text))?;
+    all_uploads(connection)?.iter().for_each(|it| check.upload(it));
+    Ok(())
+}
+
+fn ids(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT id FROM games ORDER BY id")?;
+    let found = statement.query_map([], |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn each_text(connection: &Connection, mut see: impl FnMut(&str, &str)) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("SELECT hash, text FROM texts")?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
+        see(&key, &text);
+    }
+    Ok(())
+}
+
+fn all_uploads(connection: &Connection) -> Result<Vec<Upload>, StoreError> {
+    let mut statement = connection.prepare("SELECT owner, rules, name, at FROM uploads")?;
+    let found = statement.query_map([], upload)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn upload_of(
+    connection: &Connection,
+    owner: &str,
+    rules: &str,
+) -> Result<Option<Upload>, StoreError> {
+    let sql = "SELECT owner, rules, name, at FROM uploads WHERE owner = ?1 AND rules = ?2";
+    Ok(connection.query_row(sql, [owner, rules], upload).optional()?)
+}
+
+fn upload(row: &rusqlite::Row<'_>) -> rusqlite::Result<Upload> {
+    let at = number(row.get(3)?);
+    Ok(Upload { owner: row.get(0)?, rules: row.get(1)?, name: row.get(2)?, at })
+}
+
+/// Keeps texts, if no others are under their keys.
+fn put_texts(transaction: &Transaction<'_>, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
+    let mut change = Tally::default();
+    for (key, text) in texts {
+        let sql = "SELECT text FROM texts WHERE hash = ?1";
+        let known: Option<String> =
+            transaction.query_row(sql, [key], |row| row.get(0)).optional()?;
+        match known {
+            Some(known) if known == *text => continue,
+            Some(_) => return Ok(false),
+            None => {}
+        }
+        let sql = "INSERT INTO texts (hash, text) VALUES (?1, ?2)";
+        transaction.execute(sql, params![key, text])?;
+        change.add_text(key, text);
+    }
+    tally(transaction, TEXTS, &change)?;
+    Ok(true)
+}
+
+/// Takes a change of a table into its tally. One that is damaged stays so, for the check to find.
+fn tally(transaction: &Transaction<'_>, table: &str, change: &Tally) -> Result<(), StoreError> {
+    if change.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT rows, digest FROM tallies WHERE name = ?1";
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
+    let found = transaction.prepare_cached(sql)?.query_row([table], read).optional()?;
+    let Some(mut now) = found.and_then(|it| Tally::read(it.0, &it.1)) else { return Ok(()) };
+    now.join(change);
+    let sql = "UPDATE tallies SET rows = ?2, digest = ?3 WHERE name = ?1";
+    transaction.prepare_cached(sql)?.execute(params![table, now.rows(), now.digest()])?;
+    Ok(())
 }
 
 fn append_one(

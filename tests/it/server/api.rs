@@ -276,19 +276,18 @@ fn games_go_on_after_a_restart_and_after_eviction() {
         let (untimed, other) = server.make(json!({ "game": "chess", "seat": "both" })).await;
         server.play(&untimed, &other, "e2e4").await;
         let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
-        for _ in 0..200 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            if server.web.host.live_games() <= 1 {
-                break;
-            }
-        }
-        assert_eq!(
-            server.web.host.live_games(),
-            1,
-            "the game whose clock runs stays, the other goes"
-        );
+        leave_memory(&server).await;
         let (_, again) = server.get(&format!("/api/v1/games/{untimed}")).await;
         assert_eq!(again["moves"], json!(["e2e4"]));
+        // A clock runs on while its game is out of memory.
+        let (_, back) = server.get(&format!("/api/v1/games/{id}")).await;
+        for key in ["moves", "fen", "seats", "v", "presets", "legal"] {
+            assert_eq!(back[key], before[key], "{key}");
+        }
+        let left = |state: &Value, side: usize| state["clocks"][side].as_u64().unwrap();
+        let gone = back["now"].as_u64().unwrap() - before["now"].as_u64().unwrap();
+        assert_eq!(left(&back, 1), left(&before, 1) - gone, "not a moment is given away");
+        assert_eq!(left(&back, 0), left(&before, 0));
         server.web.host.drain();
         server.stop();
 
@@ -298,6 +297,54 @@ fn games_go_on_after_a_restart_and_after_eviction() {
             assert_eq!(after[key], before[key], "{key}");
         }
         assert_eq!(server.play(&id, &token, "d7d6").await.0, StatusCode::OK);
+        server.stop();
+    });
+}
+
+/// Waits until no game is in memory.
+async fn leave_memory(server: &Server) {
+    while server.web.host.live_games() > 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Games with long clocks do not fill the memory, and a flag falls in time though nothing asks.
+#[test]
+fn a_flag_falls_though_its_game_has_left_memory() {
+    let folder = Folder::new("flag");
+    run(async {
+        let config = Config { idle: Duration::from_millis(20), live: 12, ..Config::default() };
+        let server = Server::start(&folder, config);
+        let make = async |clock: u64| {
+            let clock = json!({ "initial": clock });
+            let made = json!({ "game": "chess", "seat": "both", "clock": clock });
+            let (id, token) = server.make(made).await;
+            for uci in ["e2e4", "e7e5", "d2d4"] {
+                let (status, answer) = server.play(&id, &token, uci).await;
+                // A short clock may have fallen by now.
+                assert!(status == StatusCode::OK || answer["error"] == "game_over", "{answer}");
+            }
+            id
+        };
+        let mut long = Vec::new();
+        for _ in 0..8 {
+            long.push(make(10 * 24 * 3600 * 1000).await);
+        }
+        leave_memory(&server).await;
+        let mut short = Vec::new();
+        for clock in [900, 700, 500] {
+            short.push(make(clock).await);
+        }
+        // The store is asked, not the server: that would wake the game.
+        let ended = |id: &str| {
+            let rows = open(&folder.url()).unwrap().read(id, 0).unwrap().unwrap();
+            rows.last().is_some_and(|it| it.payload.contains("\"timeout\""))
+        };
+        while !short.iter().all(|it| ended(it)) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        leave_memory(&server).await;
+        assert!(!long.iter().any(|it| ended(it)), "the others have time");
         server.stop();
     });
 }

@@ -2,6 +2,7 @@
 
 mod api;
 mod core;
+mod doctor;
 mod front;
 mod fuzz;
 mod kill;

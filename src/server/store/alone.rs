@@ -1,0 +1,69 @@
+//! One server at a time for one SQLite file: a file beside it is locked for as long as the server runs.
+//! The system lets the lock go however the process ends, so nothing has to be cleared away.
+//!
+//! `backup` and `doctor` take no lock: they only read, and SQLite gives them the file as it was at one
+//! time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+
+/// The right to serve a store; it ends with this.
+#[derive(Debug)]
+pub struct Alone(#[allow(dead_code, reason = "it is there to be let go")] File);
+
+/// Takes the right to serve the store of a URL. None for a store that several may serve, and where the
+/// system has no such locks.
+///
+/// # Errors
+/// Another process has it.
+pub fn alone(url: &str) -> Result<Option<Alone>, StoreError> {
+    let path = match url.split_once("://") {
+        Some(("sqlite", path)) => Path::new(path),
+        None => Path::new(url),
+        Some(_) => return Ok(None),
+    };
+    let away = |it: std::io::Error| StoreError::Url { url: url.to_owned(), fault: it.to_string() };
+    let beside = beside(path).map_err(away)?;
+    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&beside);
+    let mut file = open.map_err(away)?;
+    match file.try_lock() {
+        Ok(()) => {
+            // Only a help for the next one that asks.
+            let id = format!("process {}", std::process::id());
+            let written = file.set_len(0).and_then(|()| file.write_all(id.as_bytes()));
+            if let Err(error) = written {
+                tracing::warn!(%error, file = %beside.display(), "cannot say who serves the store");
+            }
+            Ok(Some(Alone(file)))
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut told = String::new();
+            let read = file.rewind().and_then(|()| file.read_to_string(&mut told));
+            let process = read.is_ok_and(|it| it > 0).then_some(told);
+            Err(StoreError::Taken { url: url.to_owned(), process })
+        }
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(%error, "no locks here: see to it that one server at a time has the store");
+            Ok(None)
+        }
+    }
+}
+
+/// The same file for every path that leads to the store.
+fn beside(path: &Path) -> std::io::Result<PathBuf> {
+    let whole = match path.canonicalize() {
+        Ok(it) => it,
+        // It is yet to be made.
+        Err(_) => {
+            let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+            folder.join(path.file_name().unwrap_or_default())
+        }
+    };
+    let mut name = whole.into_os_string();
+    name.push("-serving");
+    Ok(name.into())
+}

@@ -1,0 +1,137 @@
+//! Whether every row of a store is what was written: each table's rows are held against their hashes,
+//! against the rows that they belong to, and against the tally of their table. A store feeds its rows
+//! in, whatever it is.
+//!
+//! Deliberately absent: what the events of a log mean, which `verify` knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tally::{GAMES, TALLIED, TEXTS, Tally, UPLOADS};
+use super::{Chain, Health, Row, Upload, chain};
+
+/// A check under way: games first, then the other tables, then the tallies.
+#[derive(Debug, Default)]
+pub(super) struct Check {
+    health: Health,
+    /// The last event of each game.
+    games: BTreeMap<String, u64>,
+    /// The texts under hashes, and the others by key.
+    texts: BTreeSet<String>,
+    named: BTreeMap<String, String>,
+    tallies: [Tally; TALLIED.len()],
+}
+
+impl Check {
+    pub(super) fn fault(&mut self, fault: String) {
+        self.health.faults.push(fault);
+    }
+
+    pub(super) fn game(&mut self, id: &str, head: &Chain, rows: &[Row]) {
+        self.health.games += 1;
+        self.health.events += rows.len() as u64;
+        self.tallies[0].add_game(id);
+        self.games.insert(id.to_owned(), head.seq());
+        if head.seq() == 0 {
+            self.fault(format!("game {id} has no events"));
+        }
+        if let Err(fault) = head.verify_all(id, rows) {
+            self.fault(fault.to_string());
+        }
+    }
+
+    /// A game that is no row of the games has events.
+    pub(super) fn game_of_events(&mut self, game: &str) {
+        if !self.games.contains_key(game) {
+            self.fault(format!("there are events of a game {game:?} that does not exist"));
+        }
+    }
+
+    pub(super) fn snapshot(&mut self, game: &str, seq: u64, text: &str, hash: &str) {
+        if hash != chain::hash_of_snapshot(game, seq, text) {
+            self.fault(format!("the snapshot of game {game:?} is not what was written"));
+        }
+        match self.games.get(game) {
+            None => {
+                self.fault(format!("there is a snapshot of a game {game:?} that does not exist"))
+            }
+            Some(&last) if seq > last => {
+                self.fault(format!(
+                    "the snapshot of game {game} is of event {seq}, the last is {last}"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+
+    pub(super) fn text(&mut self, key: &str, text: &str) {
+        self.tallies[1].add_text(key, text);
+        if key.starts_with("user-") || key.starts_with("account-") {
+            self.named.insert(key.to_owned(), text.to_owned());
+            return;
+        }
+        if blake3::hash(text.as_bytes()).to_hex().as_str() != key {
+            self.fault(format!("the text {key:?} is not what was written: its hash is another"));
+        }
+        self.texts.insert(key.to_owned());
+    }
+
+    /// After the texts.
+    pub(super) fn upload(&mut self, upload: &Upload) {
+        self.tallies[2].add_upload(upload);
+        if !self.texts.contains(&upload.rules) {
+            let Upload { owner, rules, .. } = upload;
+            self.fault(format!("there is no text of the rules {rules:?} that {owner:?} keeps"));
+        }
+    }
+
+    /// An account is two texts that name each other.
+    fn accounts(&mut self) {
+        let mut faults = Vec::new();
+        for (key, text) in &self.named {
+            let other = match (key.strip_prefix("user-"), key.strip_prefix("account-")) {
+                (Some(user), _) => text
+                    .split_once(' ')
+                    .filter(|it| it.0.to_lowercase() == user)
+                    .map(|(name, hash)| (format!("account-{hash}"), name.to_owned())),
+                (_, Some(hash)) => {
+                    Some((format!("user-{}", text.to_lowercase()), format!("{text} {hash}")))
+                }
+                _ => None,
+            };
+            let is_whole = other.is_some_and(|(key, text)| self.named.get(&key) == Some(&text));
+            if !is_whole {
+                faults.push(format!("the text {key:?} is of no whole account"));
+            }
+        }
+        self.health.faults.extend(faults);
+    }
+
+    /// Holds the tables against the tallies in the store.
+    pub(super) fn end(
+        mut self,
+        tallies: impl IntoIterator<Item = (String, i64, String)>,
+    ) -> Health {
+        self.accounts();
+        let mut stored = BTreeMap::new();
+        for (table, rows, digest) in tallies {
+            if TALLIED.contains(&table.as_str()) {
+                stored.insert(table, (rows, Tally::read(rows, &digest)));
+            } else {
+                self.fault(format!("there is a tally of a table {table:?} that has none"));
+            }
+        }
+        for (at, table) in [GAMES, TEXTS, UPLOADS].into_iter().enumerate() {
+            let found = self.tallies[at];
+            let fault = match stored.get(table) {
+                Some((_, Some(it))) if *it == found => continue,
+                Some((rows, _)) if *rows != found.rows() => {
+                    format!("{table}: {} rows are there, but {rows} were written", found.rows())
+                }
+                Some(_) => format!("{table}: some row is not what was written"),
+                None => format!("{table}: the tally of its rows is gone"),
+            };
+            self.fault(fault);
+        }
+        self.health
+    }
+}
