@@ -76,3 +76,11 @@ pub(crate) fn sources(game: &str) -> Vec<Source> {
     sources.extend(own);
     sources
 }
+
+/// The processor time that this thread has had, whatever else the machine does. Nothing where the system
+/// does not tell.
+pub(crate) fn effort() -> std::time::Duration {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = told.split_whitespace().next().and_then(|it| it.parse().ok());
+    std::time::Duration::from_nanos(nanos.unwrap_or_default())
+}

@@ -165,7 +165,7 @@ fn damage(file: &Connection, random: &mut fastrand::Rng) -> Option<String> {
 
 #[test]
 fn no_damage_to_any_row_of_any_table_goes_unnoticed() {
-    let folder = Folder::new("doctor");
+    let folder = Folder::new("damages");
     let (whole, copy) = (full_store(&folder), folder.0.join("copy.db"));
     let library = Library::new().unwrap();
     assert_eq!(faults(&whole, &library), Vec::<String>::new(), "nothing is wrong yet");

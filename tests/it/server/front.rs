@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,10 +17,7 @@ use tower::ServiceExt;
 use super::api::{Server, run};
 use super::kill::{Process, Wire};
 use super::store::Folder;
-
-/// What makes a request one for a WebSocket.
-pub(super) const HANDSHAKE: &str = "connection: upgrade\r\nupgrade: websocket\r\n\
-    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+use super::wrong::HANDSHAKE;
 
 /// An answer as it came: its status, its head, its body.
 struct Raw {
@@ -416,6 +414,188 @@ fn clocks_that_never_fall_are_refused() {
             .body(Body::from(format!("clock.limit={}", u64::MAX)));
         let (_, answer) = server.send(challenge.unwrap()).await;
         assert_eq!(answer["code"], "bad_clock", "{answer}");
+        server.stop();
+    });
+}
+
+/// Asks until an answer is so. There is no time in it: what does not come keeps the test waiting.
+fn until(mut ask: impl FnMut() -> bool) {
+    while !ask() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_second_server_on_one_file_is_refused_and_the_first_goes_on() {
+    let folder = Folder::new("second");
+    let mut server = Process::start(&folder.url(), &[]);
+    let mut wire = Wire::to(&server.address).unwrap();
+    let game = "{\"game\":\"chess\"}";
+    assert_eq!(wire.ask("POST", "/api/v1/games", game).unwrap().0, 201);
+    // Another way to the same file.
+    std::os::unix::fs::symlink(folder.0.join("games.db"), folder.0.join("same.db")).unwrap();
+    let same = folder.0.join("same.db").display().to_string();
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_rulemate")).args(args).output().unwrap();
+        let told = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (output.status.code(), told)
+    };
+    for url in [&folder.url(), &same] {
+        let (code, told) = run(&["serve", "--listen", "127.0.0.1:0", "--store", url]);
+        assert_eq!(code, Some(2), "{told}");
+        let process = format!("served by another process (process {})", server.id());
+        assert!(told.contains(&process) && told.contains("help: "), "{told}");
+    }
+    // What only reads may.
+    let copy = folder.0.join("copy.db").display().to_string();
+    let (code, told) = run(&["backup", &copy, "--store", &folder.url()]);
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = run(&["doctor", "--store", &folder.url()]);
+    assert!(code.is_some() && !told.contains("BAD store"), "{told}");
+    assert_eq!(wire.ask("POST", "/api/v1/games", game).unwrap().0, 201);
+    // When it is gone, however it ended, the next one may.
+    server.kill();
+    let mut next = Process::start(&folder.url(), &[]);
+    assert!(next.terminate());
+    assert!(Process::start(&folder.url(), &[]).terminate());
+}
+
+/// A file that may not grow, as on a disk that is full: the server says so, loses nothing, and goes on
+/// when there is room again.
+#[test]
+fn a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost() {
+    let folder = Folder::new("full");
+    let whole = Process::start(&folder.url(), &[]);
+    drop(whole);
+    // Blocks of 512 bytes: the write-ahead log ends at 1 MB.
+    let server = Process::start_by("ulimit -f 2048; trap '' XFSZ; exec \"$@\"", &folder.url());
+    let mut wire = Wire::to(&server.address).unwrap();
+    assert_eq!(wire.ask("GET", "/readyz", "").unwrap().0, 200);
+    let mut acknowledged = Vec::new();
+    let refused = 'full: loop {
+        let (status, made) = wire.ask("POST", "/api/v1/games", "{\"game\":\"chess\"}").unwrap();
+        if status != 201 {
+            break (status, made);
+        }
+        let id = made["id"].as_str().unwrap().to_owned();
+        acknowledged.push((id.clone(), 0));
+        for (ply, uci) in ["g1f3", "g8f6", "f3g1", "f6g8"].iter().enumerate() {
+            let body = json!({ "uci": uci, "expected_ply": ply }).to_string();
+            let moves = format!("/api/v1/games/{id}/moves");
+            let (status, answer) = wire.ask("POST", &moves, &body).unwrap();
+            if status != 200 {
+                break 'full (status, answer);
+            }
+            acknowledged.last_mut().unwrap().1 = ply + 1;
+        }
+    };
+    assert_eq!((refused.0, &refused.1["error"]), (503, &json!("store_unavailable")));
+    // What was found last holds for a second; then it is looked again.
+    until(|| wire.ask("GET", "/readyz", "").unwrap().0 == 503);
+    assert_eq!(wire.ask("GET", "/healthz", "").unwrap().0, 200);
+    assert!(acknowledged.len() > 10, "{} games", acknowledged.len());
+    drop(server);
+    let server = Process::start(&folder.url(), &[]);
+    super::kill::check(&server.address, &acknowledged, 0);
+    let mut wire = Wire::to(&server.address).unwrap();
+    assert_eq!(wire.ask("GET", "/readyz", "").unwrap().0, 200);
+}
+
+/// Two requests in the clothes of one, by lengths that contradict each other: never are both heard.
+#[test]
+fn no_request_is_smuggled_within_another() {
+    let folder = Folder::new("smuggling");
+    let server = Process::start(&folder.url(), &[]);
+    let inner = "POST /api/v1/games HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16\r\n\r\n{\"game\":\"chess\"}";
+    let games = || {
+        let store = rulemate::server::store::open(&folder.url());
+        store.unwrap().games().unwrap().len()
+    };
+    let length = inner.len();
+    let heads = [
+        format!("content-length: 0\r\ncontent-length: {length}\r\n\r\n{inner}"),
+        format!("content-length: 0, {length}\r\n\r\n{inner}"),
+        format!("content-length: {length}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{inner}"),
+        format!("transfer-encoding: chunked\r\ncontent-length: {length}\r\n\r\n0\r\n\r\n{inner}"),
+        format!("transfer-encoding: xchunked\r\n\r\n0\r\n\r\n{inner}"),
+        format!("transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n{inner}"),
+        format!("transfer-encoding: identity\r\ntransfer-encoding: x\r\n\r\n0\r\n\r\n{inner}"),
+        format!("transfer-encoding : chunked\r\n\r\n0\r\n\r\n{inner}"),
+        format!("content-length: +0\r\n\r\n{inner}"),
+        format!("content-length: -1\r\n\r\n{inner}"),
+        format!("content-length: 0x0\r\n\r\n{inner}"),
+        format!("content-length:\r\n 0\r\n\r\n{inner}"),
+        format!("x: y\r\n\r\n\0{inner}"),
+        format!("x: y\n\n\r\0{inner}"),
+        format!("transfer-encoding: chunked\r\n\r\n0;\n\r\nX{inner}"),
+        format!("transfer-encoding: chunked\r\n\r\nfffffffffffffffff0\r\n\r\n{inner}"),
+    ];
+    for head in &heads {
+        for version in ["1.1", "1.0"] {
+            let outer = format!("POST /api/v1/presets/check HTTP/{version}\r\nhost: localhost\r\n");
+            let mut stream = TcpStream::connect(&server.address).unwrap();
+            stream.write_all(format!("{outer}{head}").as_bytes()).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            let mut answers = Vec::new();
+            // Closed is closed, politely or not.
+            let _ = stream.read_to_end(&mut answers);
+            let answers = String::from_utf8_lossy(&answers).into_owned();
+            let made = games();
+            // Two requests one after the other are no smuggling: whoever stands before reads them so too.
+            let is_plain = head.starts_with("content-length: 0\r\n\r\n");
+            assert!(made == 0 || is_plain, "HTTP/{version} {head:?}: {answers}");
+        }
+    }
+    assert_eq!(request(&server.address, "GET", "/healthz", "host: localhost\r\n", "").status, 200);
+}
+
+/// Names and messages with markup in them are text everywhere: the API says so, and the page has no way
+/// to make markup of a text. Two browsers look at the result (`tests/e2e/play.mjs`).
+#[test]
+fn markup_in_names_and_messages_stays_text() {
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page"));
+    let ways = [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "createContextualFragment",
+        "DOMParser",
+        "srcdoc",
+        "javascript:",
+        "setHTML",
+    ];
+    let mut scripts = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        scripts += usize::from(path.extension().is_some_and(|it| it == "js"));
+        for way in ways {
+            assert!(!text.contains(way), "{}: {way}", path.display());
+        }
+    }
+    assert!(scripts >= 5, "{scripts} scripts");
+    run(async {
+        let folder = Folder::new("markup");
+        let server = Server::start(&folder, Config::default());
+        let markup = "<img src=x onerror=alert(1)>";
+        let wish = json!({ "game": "chess", "seat": "both", "name": markup, "chat": true, "listed": true });
+        let (id, token) = server.make(wish).await;
+        let chat = format!("/api/v1/games/{id}/chat");
+        assert_eq!(server.post(&chat, &token, json!({ "text": markup })).await.0, StatusCode::OK);
+        for path in ["", "/events", "/export", "/export?format=log"] {
+            let request = Request::get(format!("/api/v1/games/{id}{path}")).body(Body::empty());
+            let answer = router(server.web.clone()).oneshot(request.unwrap()).await.unwrap();
+            let kind = answer.headers()["content-type"].to_str().unwrap().to_owned();
+            assert!(!kind.contains("html"), "{path}: {kind}");
+            assert_eq!(answer.headers()["x-content-type-options"], "nosniff", "{path}");
+        }
         server.stop();
     });
 }

@@ -30,7 +30,23 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn start(store: &str, more: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+        Self::run(Command::new(env!("CARGO_BIN_EXE_rulemate")), store, more)
+    }
+
+    /// Started by a shell, by a line that ends in `exec "$@"`.
+    pub(super) fn start_by(line: &str, store: &str) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line, "sh", env!("CARGO_BIN_EXE_rulemate")]);
+        Self::run(shell, store, &[])
+    }
+
+    /// The number of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn run(mut command: Command, store: &str, more: &[&str]) -> Self {
+        let mut child = command
             .args(["serve", "--listen", "127.0.0.1:0", "--store", store, "--log", "error"])
             .args(more)
             .stdout(Stdio::piped())
@@ -80,7 +96,8 @@ pub(super) struct Wire(BufReader<TcpStream>);
 impl Wire {
     pub(super) fn to(address: &str) -> Option<Self> {
         let stream = TcpStream::connect(address).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+        // The machine may have much else to do.
+        stream.set_read_timeout(Some(Duration::from_secs(120))).ok()?;
         stream.set_nodelay(true).ok()?;
         Some(Self(BufReader::new(stream)))
     }

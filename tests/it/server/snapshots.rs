@@ -175,14 +175,20 @@ fn the_doctor_finds_a_snapshot_that_is_not_what_its_log_says() {
     let doctor = |more: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rulemate"));
         let done = command.args(["doctor", "--store", &folder.url()]).args(more).output().unwrap();
-        (done.status.code(), String::from_utf8(done.stdout).unwrap())
+        let told = String::from_utf8(done.stdout).unwrap();
+        let is_bad = |it: &&str| it.starts_with("BAD ");
+        let bad: Vec<String> = told.lines().filter(is_bad).map(str::to_owned).collect();
+        assert_eq!(done.status.code(), Some(i32::from(!bad.is_empty())), "{told}");
+        // How fast the disk is while other tests run is not asked here.
+        (bad.iter().filter(|it| !it.contains("disk: ")).count(), told)
     };
     run(async {
         leave_a_game(&folder, "knightmate").await;
         let id = leave_a_game(&folder, "double-move").await;
-        let (code, told) = doctor(&[]);
+        let (bad, told) = doctor(&[]);
         assert!(told.contains("snapshots: 2 are what their logs say"), "{told}");
-        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains("summaries: 2 are what their logs say"), "{told}");
+        assert_eq!(bad, 0, "{told}");
         // Somebody who knows how snapshots are hashed has changed one.
         let mut store = open(&folder.url()).unwrap();
         let (seq, text) = store.snapshot(&id).unwrap().unwrap();
@@ -193,22 +199,18 @@ fn the_doctor_finds_a_snapshot_that_is_not_what_its_log_says() {
         let file = rusqlite::Connection::open(folder.0.join("games.db")).unwrap();
         let write = "UPDATE snapshots SET snapshot = ?1, hash = ?2 WHERE game = ?3";
         file.execute(write, [&changed, &hash, &id]).unwrap();
-        let (code, told) = doctor(&[]);
+        let (bad, told) = doctor(&[]);
         let fault = format!("the snapshot of game {id}: it is not what the log comes to");
         assert!(told.contains(&fault) && told.contains("snapshots: 1 are"), "{told}");
-        assert_eq!(code, Some(1), "{told}");
-        assert_eq!(doctor(&["--quick"]).0, Some(0), "the log itself is whole");
+        assert_eq!(bad, 1, "{told}");
+        assert_eq!(doctor(&["--quick"]).0, 0, "the log itself is whole");
     });
 }
 
 async fn wait_until_let_go(server: &Server) {
-    for _ in 0..500 {
+    while server.web.host.live_games() > 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        if server.web.host.live_games() == 0 {
-            return;
-        }
     }
-    panic!("the game was not let go");
 }
 
 fn without_time(mut state: serde_json::Value) -> serde_json::Value {

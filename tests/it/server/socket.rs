@@ -36,7 +36,7 @@ impl Client {
     /// The next message that is text; none if the server has closed.
     pub(super) async fn hear(&mut self) -> Option<Value> {
         loop {
-            let next = timeout(Duration::from_secs(20), self.0.next()).await.expect("an answer");
+            let next = timeout(Duration::from_secs(120), self.0.next()).await.expect("an answer");
             match next?.ok()? {
                 Message::Text(text) => return serde_json::from_str(&text).ok(),
                 Message::Close(_) => return None,

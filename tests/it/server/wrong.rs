@@ -3,11 +3,11 @@
 //! then searched for secrets. The table has every address of `/openapi.json`.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// What makes a request one for a WebSocket.
-const HANDSHAKE: &str = "connection: upgrade\r\nupgrade: websocket\r\n\
+pub(super) const HANDSHAKE: &str = "connection: upgrade\r\nupgrade: websocket\r\n\
     sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
 /// A server whose log is read along.
@@ -309,7 +309,7 @@ fn every_address_refuses_what_is_wrong_and_nothing_changes() {
 /// Sends the head of a request, then a body that does not end, slowly or fast; what comes back.
 fn endless(address: &str, row: &Row, token: &str, pace: Option<Duration>) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let (method, path) = (row.method, row.address.replace("GAME", "nosuchgame"));
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
@@ -332,8 +332,7 @@ fn endless(address: &str, row: &Row, token: &str, pace: Option<Duration>) -> Str
         None => format!("1000\r\n{}\r\n", " ".repeat(4096)),
         Some(_) => "1\r\n \r\n".to_owned(),
     };
-    let started = Instant::now();
-    while !answer.is_finished() && started.elapsed() < Duration::from_secs(40) {
+    while !answer.is_finished() {
         if stream.write_all(chunk.as_bytes()).is_err() {
             break;
         }
@@ -366,13 +365,12 @@ fn uploads_that_never_end_are_ended() {
             let address = &scene.server.address;
             scope.spawn(move || {
                 let mut stream = TcpStream::connect(address).unwrap();
-                stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+                stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
                 stream.write_all(text.as_bytes()).unwrap();
-                let started = Instant::now();
-                let mut rest = Vec::new();
-                // Closed is closed, politely or not.
-                let _ = stream.read_to_end(&mut rest);
-                assert!(started.elapsed() < Duration::from_secs(25), "{text:?} is kept waiting");
+                // Closed is closed, politely or not; what ends here may only be the waiting.
+                let ended = stream.read_to_end(&mut Vec::new()).err().map(|it| it.kind());
+                let waits = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
+                assert!(ended.is_none_or(|it| !waits.contains(&it)), "{text:?} is kept waiting");
             });
         }
     });
