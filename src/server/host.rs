@@ -263,9 +263,14 @@ impl Host {
     /// What happens in a game from an event on.
     ///
     /// # Errors
-    /// There is no such game, or too many watch it.
-    pub async fn watch(self: &Arc<Self>, id: &str, have: Option<u64>) -> Result<Feed, Problem> {
-        self.ask(id, |reply| Command::Watch { have, reply }).await?
+    /// There is no such game, or too many watch it and the token is of no seat.
+    pub async fn watch(
+        self: &Arc<Self>,
+        id: &str,
+        have: Option<u64>,
+        token: Option<TokenHash>,
+    ) -> Result<Feed, Problem> {
+        self.ask(id, |reply| Command::Watch { have, token, reply }).await?
     }
 
     /// Asks about a position of a game.
@@ -640,8 +645,8 @@ impl Host {
         let (table, log) = replayed?;
         let mut table =
             table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
-        match self.parked.clocks(id, table.v()) {
-            Some(clocks) => table.go_on(clocks, now),
+        match self.parked.timing(id, table.v()) {
+            Some(timing) => table.go_on(timing),
             None => table.resume(now),
         }
         Ok((table, log))

@@ -27,8 +27,9 @@ const RECENT: usize = 16;
 const MISSED: u64 = 256;
 /// As many messages as wait for one who watches; who is slower is dropped.
 const BACKLOG: usize = 64;
-/// As many as may watch one game.
+/// The maximum number of those who watch one game, and of feeds that its players have beside them.
 const WATCHERS: usize = 2_000;
+const PLAYERS: usize = 32;
 
 /// How often a step is tried while other nodes are faster.
 const TRIES: usize = 4;
@@ -60,6 +61,7 @@ pub(super) enum Command {
     },
     Watch {
         have: Option<u64>,
+        token: Option<TokenHash>,
         reply: Reply<Feed>,
     },
     /// A copy of the game after some actions, to ask it things.
@@ -95,6 +97,8 @@ struct Live {
     /// The number of all events.
     told: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
+    /// Feeds of those who have a seat: watchers do not take their place.
+    players: Vec<mpsc::Sender<Arc<str>>>,
     /// The number of actions in the last snapshot that this task has taken.
     kept: usize,
     /// The last event when it began.
@@ -143,6 +147,7 @@ pub(super) fn run(
         frames,
         told,
         watchers: Vec::new(),
+        players: Vec::new(),
         kept: 0,
         begun,
         lease: lease.map(|it| (it, std::time::Instant::now())),
@@ -180,7 +185,7 @@ impl Live {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
                     self.rest();
-                    self.watchers.retain(|it| !it.is_closed());
+                    self.forget_gone();
                     if self.is_idle(asked) && inbox.is_empty() {
                         self.keep().await;
                     }
@@ -253,14 +258,15 @@ impl Live {
     }
 
     fn is_idle(&self, asked: Instant) -> bool {
-        asked.elapsed() >= self.host.patience() && self.watchers.is_empty()
+        let is_watched = !self.watchers.is_empty() || !self.players.is_empty();
+        asked.elapsed() >= self.host.patience() && !is_watched
     }
 
     /// The clocks that run, where this node looks after them.
     fn running(&self) -> Option<Running> {
         let is_ours = self.lease.is_some() || self.host.office().is_none();
-        let (clocks, deadline) = self.table.running().cloned().zip(self.table.deadline())?;
-        is_ours.then(|| Running { v: self.table.v(), clocks, deadline })
+        let (timing, deadline) = self.table.timing().zip(self.table.deadline())?;
+        is_ours.then(|| Running { v: self.table.v(), timing, deadline })
     }
 
     /// # Errors
@@ -283,7 +289,9 @@ impl Live {
                 }
             },
             Command::State { token, ply, reply } => drop(reply.send(self.state(token, ply))),
-            Command::Watch { have, reply } => drop(reply.send(self.watch(have).await)),
+            Command::Watch { have, token, reply } => {
+                drop(reply.send(self.watch(have, token).await));
+            }
             Command::Branch { ply, reply } => drop(reply.send(self.branch(ply).map(Box::new))),
             Command::News { seq } if seq > self.table.v() => {
                 return self.catch_up().await.map(|_| ()).map_err(|_| ());
@@ -487,9 +495,11 @@ impl Live {
     }
 
     fn tell(&mut self, frame: Arc<str>) {
-        let before = self.watchers.len();
-        self.watchers.retain(|it| it.try_send(Arc::clone(&frame)).is_ok());
-        self.host.metrics.dropped(before - self.watchers.len());
+        for feeds in [&mut self.watchers, &mut self.players] {
+            let before = feeds.len();
+            feeds.retain(|it| it.try_send(Arc::clone(&frame)).is_ok());
+            self.host.metrics.dropped(before - feeds.len());
+        }
         if self.frames.len() == RECENT {
             self.frames.pop_front();
         }
@@ -497,11 +507,22 @@ impl Live {
         self.told += 1;
     }
 
-    async fn watch(&mut self, have: Option<u64>) -> Result<Feed, Problem> {
-        self.watchers.retain(|it| !it.is_closed());
-        if self.watchers.len() >= WATCHERS {
+    fn forget_gone(&mut self) {
+        for feeds in [&mut self.watchers, &mut self.players] {
+            feeds.retain(|it| !it.is_closed());
+        }
+    }
+
+    async fn watch(
+        &mut self,
+        have: Option<u64>,
+        token: Option<TokenHash>,
+    ) -> Result<Feed, Problem> {
+        self.forget_gone();
+        let plays = token.is_some_and(|it| !self.table.sides_of(&it).is_empty());
+        if !plays && self.watchers.len() >= WATCHERS {
             let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
-            return Err(Problem::new(status, "too_many_watchers", "too many watch this game"));
+            return Err(Problem::new(status, super::socket::FULL, "too many watch this game"));
         }
         let (sender, coming) = mpsc::channel(BACKLOG);
         let missed = match have {
@@ -511,7 +532,12 @@ impl Live {
             // Without a version, or with one that is too old or was never given out: all anew.
             _ => vec![self.resync()?],
         };
-        self.watchers.push(sender);
+        let feeds = if plays { &mut self.players } else { &mut self.watchers };
+        if plays && feeds.len() >= PLAYERS {
+            // A player has come back again and again: the oldest connection is the one that is dead.
+            feeds.remove(0);
+        }
+        feeds.push(sender);
         Ok(Feed { missed, coming })
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use super::core::{Clocks, Input};
+use super::core::{Input, Timing};
 use super::host::Host;
 use super::library::lock;
 
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_secs(5);
 pub(super) struct Running {
     /// The event after which they run so.
     pub(super) v: u64,
-    pub(super) clocks: Clocks,
+    pub(super) timing: Timing,
     pub(super) deadline: u64,
 }
 
@@ -79,10 +79,10 @@ enum Due {
 }
 
 impl Parked {
-    /// The clocks of a game as they run after an event.
-    pub(super) fn clocks(&self, id: &str, v: u64) -> Option<Clocks> {
+    /// How time goes in a game after an event.
+    pub(super) fn timing(&self, id: &str, v: u64) -> Option<Timing> {
         let games = lock(&self.games);
-        games.all.get(id).filter(|it| it.1.v == v).map(|it| it.1.clocks.clone())
+        games.all.get(id).filter(|it| it.1.v == v).map(|it| it.1.timing.clone())
     }
 
     fn due(&self, now: u64) -> Due {
@@ -170,12 +170,13 @@ async fn watch(host: Weak<Host>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::core::Control;
+    use super::super::core::{Clocks, Control};
     use super::*;
 
     fn running(deadline: u64) -> Running {
         let control = Control { initial: 1, increment: 0, delay: 0 };
-        Running { v: 3, clocks: Clocks::new(control, 2), deadline }
+        let timing = Timing { clocks: Clocks::new(control, 2), now: 0 };
+        Running { v: 3, timing, deadline }
     }
 
     #[test]
@@ -191,8 +192,8 @@ mod tests {
         parked.done("next", 250, false);
         assert!(matches!(parked.due(250), Due::In(it) if it.as_millis() == 50), "the late one");
         parked.done("late", 250, true);
-        assert!(parked.clocks("late", 3).is_some(), "parked anew since");
-        assert!(parked.clocks("late", 4).is_none(), "it has gone on");
+        assert!(parked.timing("late", 3).is_some(), "parked anew since");
+        assert!(parked.timing("late", 4).is_none(), "it has gone on");
         assert!(matches!(parked.due(5_250), Due::Now(it) if it == ["late", "next"]));
         for id in ["late", "next"] {
             parked.done(id, 5_250, true);

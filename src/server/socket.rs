@@ -35,6 +35,11 @@ const SILENCE: Duration = Duration::from_secs(40);
 /// How long one message may take to be taken by the network.
 const SLOW: Duration = Duration::from_secs(10);
 
+/// How long a client may take to say that it is a player, where too many watch already.
+const AUTH: Duration = Duration::from_secs(10);
+/// Too many watch a game.
+pub(super) const FULL: &str = "too_many_watchers";
+
 /// Where a client stands.
 #[derive(Debug, Deserialize, IntoParams)]
 pub(super) struct Have {
@@ -105,7 +110,8 @@ pub(super) struct MoveSaid {
 /// A WebSocket: what happens in the game, as it happens, and moves the other way. Messages are
 /// `FromClient` and `FromServer`. The server closes with 4000 (come back with `?v=N`: it stops, or too
 /// many messages wait to be read), 4001 (silent for 40 seconds: answer pings), 4002 (more than 20
-/// messages in a second) or 1003 (something else than text).
+/// messages in a second), 4003 (too many watch this game: players are let in if their first message is
+/// `auth`) or 1003 (something else than text).
 #[utoipa::path(get, path = "/ws/v1/games/{id}",
     params(("id" = String, Path, description = "The game"), Have),
     responses(
@@ -113,7 +119,7 @@ pub(super) struct MoveSaid {
         (status = 400, description = "The request is no WebSocket handshake", body = ProblemBody),
         (status = 403, description = "The origin is not on the server's list", body = ProblemBody),
         (status = 404, description = "There is no such game", body = ProblemBody),
-        (status = 429, description = "Too many watch this game, or too many sockets are open from your address", body = ProblemBody),
+        (status = 429, description = "Too many sockets are open from your address", body = ProblemBody),
     ),
     extensions(("x-websocket" = json!({
         "client": { "$ref": "#/components/schemas/FromClient" },
@@ -129,7 +135,10 @@ pub(super) async fn open(
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, Problem> {
     let place = web.hold_open(&caller)?;
-    let feed = web.host.watch(&id, have.v).await?;
+    let feed = match web.host.watch(&id, have.v, None).await {
+        Err(problem) if problem.code == FULL => None,
+        watched => Some(watched?),
+    };
     // Small buffers: thousands of sockets are mostly silent.
     let upgrade = upgrade
         .max_message_size(MESSAGE)
@@ -140,7 +149,9 @@ pub(super) async fn open(
     Ok(upgrade.on_upgrade(move |socket| async move {
         web.host.metrics.socket_opened();
         let mut client = Client { web, id, socket, token: None, window: Instant::now(), said: 0 };
-        client.run(feed).await;
+        if let Some(feed) = client.admitted(feed, have.v).await {
+            client.run(feed).await;
+        }
         client.web.host.metrics.socket_closed();
         // Until here this connection was one of those that there may be.
         drop((place, connected));
@@ -161,6 +172,24 @@ struct Client {
 struct Gone;
 
 impl Client {
+    /// What there is to be seen; where too many watch already, for players alone, whose first message
+    /// says so.
+    async fn admitted(&mut self, feed: Option<Feed>, have: Option<u64>) -> Option<Feed> {
+        if feed.is_some() {
+            return feed;
+        }
+        let message = timeout(AUTH, self.socket.recv()).await.ok().flatten();
+        if let Some(Ok(message)) = message
+            && self.hear(message).await.is_ok()
+            && let Some(token) = self.token.clone()
+            && let Ok(feed) = self.web.host.watch(&self.id, have, Some(token)).await
+        {
+            return Some(feed);
+        }
+        self.close(4003, "too many watch this game").await;
+        None
+    }
+
     async fn run(&mut self, feed: Feed) {
         let Feed { missed, mut coming } = feed;
         for frame in missed {

@@ -18,4 +18,4 @@ pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 pub use past::{Past, Recorded};
 pub use refusal::Refusal;
 pub use rules::{Effect, Outcome, Played, Refused, Rules};
-pub use table::{Act, Answer, Input, Line, Offers, Output, Table};
+pub use table::{Act, Answer, Input, Line, Offers, Output, Table, Timing};

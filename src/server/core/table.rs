@@ -144,6 +144,13 @@ pub struct Table<R> {
     touched: u64,
 }
 
+/// How time goes in a game whose clock runs, to be remembered while the game is out of memory.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    pub(in crate::server) clocks: Clocks,
+    pub(in crate::server) now: u64,
+}
+
 /// A game in memory grows by so many lines at a time.
 const LINES: usize = 16;
 
@@ -250,15 +257,16 @@ impl<R: Rules> Table<R> {
         self.now = self.now.max(now);
     }
 
-    /// The clocks, if one of them runs.
-    pub fn running(&self) -> Option<&Clocks> {
-        self.clocks.as_ref().filter(|it| it.runs())
+    /// How time goes here, if a clock runs.
+    pub fn timing(&self) -> Option<Timing> {
+        let clocks = self.clocks.clone().filter(Clocks::runs)?;
+        Some(Timing { clocks, now: self.now })
     }
 
-    /// Goes on with clocks that have run on, while the game was out of memory.
-    pub fn go_on(&mut self, clocks: Clocks, now: u64) {
+    /// Goes on with clocks that have run on while the game was out of memory.
+    pub fn go_on(&mut self, Timing { clocks, now }: Timing) {
         self.clocks = Some(clocks);
-        self.now = self.now.max(now);
+        self.now = now;
     }
 
     pub fn rules(&self) -> &R {

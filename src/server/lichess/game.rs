@@ -28,7 +28,7 @@ pub(super) async fn stream(
     let place = web.hold_open(&caller)?;
     let state = web.host.state(&id, None, None).await?;
     let have = state["v"].as_u64();
-    let feed = web.host.watch(&id, have).await?;
+    let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
     let (sender, answer) = lines(place);
     // There is room for a first line.
     let _ = sender.try_send(line(&full(&id, &state)));

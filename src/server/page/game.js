@@ -66,7 +66,12 @@ class GameView {
   connect() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/games/${this.id}?v=${this.state.v}`);
-    socket.addEventListener("open", () => { this.retry = 0; this.main.classList.remove("away"); });
+    socket.addEventListener("open", () => {
+      // Where too many watch, players have room all the same.
+      if (this.token) socket.send(JSON.stringify({ t: "auth", d: { token: this.token } }));
+      this.retry = 0;
+      this.main.classList.remove("away");
+    });
     socket.addEventListener("message", async (event) => {
       const frame = JSON.parse(event.data);
       const shows = frame.t === "played" && frame.d.effects;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use futures_util::{SinkExt, StreamExt};
+use rulemate::server::core::TokenHash;
 use rulemate::server::{Config, router};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -206,8 +207,8 @@ fn a_socket_of_another_origin_is_refused() {
 fn who_never_reads_delays_nobody() {
     hosted("slow", Config::default(), async |server| {
         let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
-        let mut silent = server.web.host.watch(&id, Some(3)).await.unwrap();
-        let mut reading = server.web.host.watch(&id, Some(3)).await.unwrap();
+        let mut silent = server.web.host.watch(&id, Some(3), None).await.unwrap();
+        let mut reading = server.web.host.watch(&id, Some(3), None).await.unwrap();
         let moves = ["g1f3", "g8f6", "f3g1", "f6g8"];
         let mut seen = 0;
         for at in 0..100 {
@@ -234,6 +235,42 @@ fn who_never_reads_delays_nobody() {
         }
         assert_eq!(waiting, 64, "the queue is full and then closed");
         assert!(server.metrics().await.contains("rulemate_watchers_dropped_total 1\n"));
+    });
+}
+
+/// As many watch as may: players come in all the same, and no stranger does.
+#[test]
+fn watchers_do_not_shut_players_out() {
+    let folder = Folder::new("crowd");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        let mut crowd = Vec::new();
+        while let Ok(feed) = server.web.host.watch(&id, Some(3), None).await {
+            crowd.push(feed);
+        }
+        assert_eq!(crowd.len(), 2_000);
+        let auth = |token: &str| json!({ "t": "auth", "a": 1, "d": { "token": token } });
+        for wrong in ["0123", ""] {
+            let mut stranger = Client::to(address, &id, "?v=3").await;
+            stranger.say(auth(wrong)).await;
+            assert_eq!(stranger.hear().await.unwrap()["a"], 1);
+            assert_eq!(stranger.hear().await, None, "closed");
+        }
+        let mut player = Client::to(address, &id, "?v=2").await;
+        player.say(auth(&token)).await;
+        assert_eq!(player.hear().await.unwrap()["t"], "ack");
+        assert_eq!(player.hear().await.unwrap()["v"], 3, "what was missed");
+        server.play(&id, &token, "e2e4").await;
+        assert_eq!(player.hear().await.unwrap()["d"]["uci"], "e2e4");
+        // The seats' own feeds are bounded too: the oldest goes.
+        let seat = Some(TokenHash::of(&token));
+        for _ in 0..32 {
+            crowd.push(server.web.host.watch(&id, Some(4), seat.clone()).await.unwrap());
+        }
+        assert_eq!(player.hear().await, None);
+        server.web.host.drain();
     });
 }
 
