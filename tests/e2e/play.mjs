@@ -342,6 +342,11 @@ async function main() {
   await over.getByLabel("Message").fill("<b>well</b> played");
   await over.getByRole("button", { name: "Send" }).click();
   await waitFor("chat is text, not markup", async () => (await over.locator(".said li").innerText()) === "white: <b>well</b> played" || (await over.locator(".said li").innerText()) === "black: <b>well</b> played");
+  const odd = "<img src=x onerror=window.hit=1>";
+  const named = await over.context().newPage();
+  await sit(named, await make({ game: "chess", name: odd }));
+  await waitFor("a name is text, not markup", () => named.evaluate((name) => document.body.innerText.includes(name) && document.images.length === 0 && window.hit === undefined, odd));
+  await named.close();
 
   // The page draws whatever a position says: a board of 11 by 12 with terrain, stacks and numbers.
   await over.evaluate(async () => {
