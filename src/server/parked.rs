@@ -101,7 +101,7 @@ impl Parked {
     /// A game was looked at; if in vain, it is again after a while. It may have been parked anew since.
     fn done(&self, id: &str, now: u64, is_done: bool) {
         let mut games = lock(&self.games);
-        if !games.all.get(id).is_some_and(|it| it.0 <= now) {
+        if games.all.get(id).is_none_or(|it| it.0 > now) {
             return;
         }
         if let Some(running) = games.remove(id).filter(|_| !is_done) {

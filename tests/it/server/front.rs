@@ -163,11 +163,10 @@ fn whatever_makes_a_game_counts_as_making_one() {
     }
     assert!((10..60).contains(&rematches), "{rematches} rematches");
     // Challenges, by account: from everywhere.
-    let account = |ask: &mut dyn FnMut(&str, &str, Value, &str) -> (u16, Value), name: &str| {
+    let [ann, ben] = ["ann", "ben"].map(|name| {
         let (_, made) = ask("/api/v1/accounts", "", json!({ "name": name }), &other(900));
         made["token"].as_str().unwrap().to_owned()
-    };
-    let (ann, ben) = (account(&mut ask, "ann"), account(&mut ask, "ben"));
+    });
     let mut accepted = 0;
     for at in 1..100 {
         let (status, made) = ask("/api/challenge/ben", &ann, json!({}), &other(1000 + 2 * at));
