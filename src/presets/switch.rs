@@ -93,6 +93,14 @@ impl Catalogue {
         game.world_mut().tuples(rel).iter().map(line).collect()
     }
 
+    /// Whether there are such presets. Nothing is compiled: whether they go together is not asked.
+    ///
+    /// # Errors
+    /// What is wrong with any of the requests.
+    pub fn know<T: AsRef<str>>(&self, requests: &[T]) -> Result<(), SetError> {
+        self.read_all(requests).map(|_| ())
+    }
+
     /// The requests, or what is wrong with any of them.
     fn read_all<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Request>, SetError> {
         let (mut requests, mut faults) = (Vec::new(), Vec::new());

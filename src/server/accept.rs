@@ -15,6 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
 use super::limit::Net;
@@ -22,6 +23,9 @@ use super::places::{Place, Places};
 
 /// The time that the head of a request may take to arrive, and a connection may be without one.
 const HEAD: Duration = Duration::from_secs(10);
+/// How long the network may take none of what is written: then the connection is closed, and the
+/// answer, stream or socket that waits to be read is let go.
+const SLOW: Duration = Duration::from_secs(10);
 /// The maximum number of bytes of a head.
 const HEAD_BYTES: usize = 16 * 1024;
 /// The maximum number of connections, of all and of one network. This machine's own are counted only
@@ -59,7 +63,7 @@ pub(super) async fn accept(listener: TcpListener, app: Router, stop: impl Future
             tracing::debug!(%address, "too many connections");
             continue;
         };
-        tokio::spawn(serve(stream, address, app.clone(), place, stops.clone()));
+        tokio::spawn(serve(stream, address, app.clone(), place, stops.clone(), SLOW));
     }
     drop((listener, stops));
     stopping.send_replace(());
@@ -72,10 +76,13 @@ async fn serve(
     app: Router,
     place: Place,
     mut stops: watch::Receiver<()>,
+    slow: Duration,
 ) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "small messages wait for others");
     }
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(slow));
     let place = Connected(Arc::new(place));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
@@ -88,7 +95,7 @@ async fn serve(
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
@@ -100,5 +107,30 @@ async fn serve(
     };
     if let Err(error) = ended {
         tracing::debug!(%address, %error, "a connection has ended");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer that is longer than what the network takes, to a client that never reads: the
+    /// connection ends by itself, and its place is free.
+    #[tokio::test]
+    async fn who_does_not_read_is_closed() {
+        use std::io::Write;
+        let long = || std::future::ready("x".repeat(64 << 20));
+        let app = Router::new().route("/", axum::routing::get(long));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut theirs = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        theirs.write_all(b"GET / HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
+        let (ours, address) = listener.accept().await.unwrap();
+        let places = Places::new(1, 1);
+        let place = places.take(None).unwrap();
+        let (_stopping, stops) = watch::channel(());
+        let serving = serve(ours, address, app, place, stops, Duration::from_millis(50));
+        tokio::time::timeout(Duration::from_secs(60), serving).await.expect("it ends by itself");
+        assert_eq!(places.taken(), 0);
+        drop(theirs);
     }
 }

@@ -93,6 +93,11 @@ impl Rules for Board {
         self.game.claim_draw(None).map(outcome).map_err(refused)
     }
 
+    fn know(&self, presets: &[String]) -> Result<(), Refused> {
+        let known = self.catalogue.know(presets);
+        known.map_err(|it| Refused { sentence: it.to_string(), because: Vec::new() })
+    }
+
     fn activate(&mut self, presets: &[String]) -> Result<(), Refused> {
         let set = self.catalogue.set_active(&self.rules, &mut self.game, presets);
         self.rules = set.map_err(|it| Refused { sentence: it.to_string(), because: Vec::new() })?;

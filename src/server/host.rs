@@ -247,19 +247,6 @@ impl Host {
         self.ask(id, |reply| Command::Step { input, reply }).await?
     }
 
-    /// The state of a game, as its board was after some actions, or as it is.
-    ///
-    /// # Errors
-    /// There is no such game, or it has not come so far.
-    pub async fn state(
-        self: &Arc<Self>,
-        id: &str,
-        token: Option<TokenHash>,
-        ply: Option<usize>,
-    ) -> Result<Value, Problem> {
-        self.ask(id, |reply| Command::State { token, ply, reply }).await?
-    }
-
     /// What happens in a game from an event on.
     ///
     /// # Errors
@@ -306,24 +293,6 @@ impl Host {
             game.why_move(&text).map_err(|it| Problem::bad("bad_question", it.to_string()))
         };
         self.question(id, ply, ask).await
-    }
-
-    /// The log of a game.
-    ///
-    /// # Errors
-    /// There is no such game, or the store is away.
-    pub async fn log(&self, id: &str) -> Result<Vec<Entry>, Problem> {
-        self.log_after(id, 0).await
-    }
-
-    /// The log of a game after an event.
-    ///
-    /// # Errors
-    /// As [`Host::log`].
-    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<Entry>, Problem> {
-        let game = id.to_owned();
-        let rows = self.reads.ask(move |store| store.read(&game, after)).await?;
-        entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)
     }
 
     /// Makes this server one of several that share the store, and listens to the others until they
@@ -522,7 +491,7 @@ impl Host {
         loaded.map_err(|it| load_problem(&it))
     }
 
-    async fn ask<T>(
+    pub(super) async fn ask<T>(
         self: &Arc<Self>,
         id: &str,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
@@ -632,7 +601,7 @@ impl Host {
         self.know_rules(&setup.rules).await?;
         let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
         let catalogue = self.catalogue_of(&setup.rules)?;
-        let (setup, now) = (setup.clone(), self.now());
+        let setup = setup.clone();
         let replay = move || -> Result<_, Problem> {
             if let Some(table) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
                 return Ok((Ok(table), log));
@@ -647,7 +616,8 @@ impl Host {
             table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
         match self.parked.timing(id, table.v()) {
             Some(timing) => table.go_on(timing),
-            None => table.resume(now),
+            // Reading it may have taken a while.
+            None => table.resume(self.now()),
         }
         Ok((table, log))
     }

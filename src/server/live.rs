@@ -25,6 +25,11 @@ use crate::game::Game;
 const RECENT: usize = 16;
 /// As many are read from the log for them; who missed more gets the whole state.
 const MISSED: u64 = 256;
+/// The maximum length of a message, in bytes, and of all that is sent to a client that comes back;
+/// beyond it the state is asked for over HTTP.
+pub(super) const FRAME: usize = 256 * 1024;
+/// How many of the last actions are sent with the whole state.
+const RESYNC: usize = 100;
 /// As many messages as wait for one who watches; who is slower is dropped.
 const BACKLOG: usize = 64;
 /// The maximum number of those who watch one game, and of feeds that its players have beside them.
@@ -57,7 +62,19 @@ pub(super) enum Command {
     State {
         token: Option<TokenHash>,
         ply: Option<usize>,
+        lines: Lines,
         reply: Reply<Value>,
+    },
+    /// Some of the actions that were played.
+    Lines {
+        from: usize,
+        limit: usize,
+        reply: Reply<Value>,
+    },
+    /// The last event that is known here, which is the one asked for if there is such an event.
+    Version {
+        v: u64,
+        reply: Reply<u64>,
     },
     Watch {
         have: Option<u64>,
@@ -86,6 +103,15 @@ pub struct Feed {
     pub missed: Vec<Arc<str>>,
     /// Ends when the game is let go, or when too much waits to be read.
     pub coming: mpsc::Receiver<Arc<str>>,
+}
+
+/// How much of what was played is told with the state of a game.
+#[derive(Debug, Clone, Copy)]
+pub enum Lines {
+    /// The last actions.
+    Last(usize),
+    /// The texts of all, and nothing more of any.
+    Texts,
 }
 
 struct Live {
@@ -162,7 +188,10 @@ impl Command {
         // Whoever has stopped waiting does not need the answer.
         match self {
             Self::Step { reply, .. } => drop(reply.send(Err(problem))),
-            Self::State { reply, .. } => drop(reply.send(Err(problem))),
+            Self::State { reply, .. } | Self::Lines { reply, .. } => {
+                drop(reply.send(Err(problem)));
+            }
+            Self::Version { reply, .. } => drop(reply.send(Err(problem))),
             Self::Watch { reply, .. } => drop(reply.send(Err(problem))),
             Self::Branch { reply, .. } => drop(reply.send(Err(problem))),
             Self::Asked { reply, .. } => drop(reply.send(Err(problem))),
@@ -174,6 +203,16 @@ impl Command {
 impl Live {
     async fn serve(mut self, mut inbox: mpsc::Receiver<Box<Command>>) {
         let mut asked = Instant::now();
+        // A clock that runs is measured from here on, by whichever node owns the game.
+        if self.table.clock_runs()
+            && let Err(problem) = self.owner().await
+        {
+            tracing::debug!(
+                game = self.id,
+                problem.message,
+                "whose game it is will be asked again"
+            );
+        }
         self.rest();
         loop {
             let wake = self.wake(asked);
@@ -288,7 +327,16 @@ impl Live {
                     return Err(());
                 }
             },
-            Command::State { token, ply, reply } => drop(reply.send(self.state(token, ply))),
+            Command::State { token, ply, lines, reply } => {
+                drop(reply.send(self.state(token, ply, lines)));
+            }
+            Command::Lines { from, limit, reply } => {
+                drop(reply.send(Ok(state::lines(&self.table, from, limit))));
+            }
+            Command::Version { v, reply } => {
+                let read = if v > self.table.v() { self.catch_up().await } else { Ok(false) };
+                drop(reply.send(read.map(|_| self.table.v())));
+            }
             Command::Watch { have, token, reply } => {
                 drop(reply.send(self.watch(have, token).await));
             }
@@ -305,7 +353,8 @@ impl Live {
     async fn catch_up(&mut self) -> Result<bool, Problem> {
         let entries = self.host.log_after(&self.id, self.table.v()).await?;
         self.rouse();
-        self.table.follow(&entries).map_err(|_| Problem::unavailable())?;
+        let now = self.host.now();
+        self.table.follow(now, &entries).map_err(|_| Problem::unavailable())?;
         entries.iter().for_each(|it| self.tell(frame(it)));
         Ok(!entries.is_empty())
     }
@@ -337,8 +386,15 @@ impl Live {
                 Ok(Some(node))
             }
             Some(Claim::Ours { lease, seq }) => {
+                // It was this node's all the time, in memory or out of it.
+                let is_parked = host.parked.timing(&self.id, seq).is_some();
+                let was_ours = seq == self.table.v() && (self.lease.is_some() || is_parked);
                 if seq > self.table.v() {
                     self.catch_up().await?;
+                }
+                if !was_ours {
+                    // How long the game had no owner is not known: that time is charged to no side.
+                    self.table.resume(self.host.now());
                 }
                 self.lease = Some((lease, asked));
                 Ok(None)
@@ -527,7 +583,11 @@ impl Live {
         let (sender, coming) = mpsc::channel(BACKLOG);
         let missed = match have {
             Some(have) if have <= self.told && self.told - have <= MISSED => {
-                self.missed(have).await?
+                let missed = self.missed(have).await?;
+                match missed.iter().map(|it| it.len()).sum::<usize>() <= FRAME {
+                    true => missed,
+                    false => vec![self.resync()?],
+                }
             }
             // Without a version, or with one that is too old or was never given out: all anew.
             _ => vec![self.resync()?],
@@ -554,17 +614,27 @@ impl Live {
     }
 
     fn resync(&mut self) -> Result<Arc<str>, Problem> {
-        let state = self.state(None, None)?;
-        Ok(json!({ "v": self.table.v(), "t": "resync", "d": state }).to_string().into())
+        let v = self.table.v();
+        let state = self.state(None, None, Lines::Last(RESYNC))?;
+        let all = json!({ "v": v, "t": "resync", "d": state }).to_string();
+        if all.len() <= FRAME {
+            return Ok(all.into());
+        }
+        Ok(json!({ "v": v, "t": "resync" }).to_string().into())
     }
 
-    fn state(&mut self, token: Option<TokenHash>, ply: Option<usize>) -> Result<Value, Problem> {
+    fn state(
+        &mut self,
+        token: Option<TokenHash>,
+        ply: Option<usize>,
+        lines: Lines,
+    ) -> Result<Value, Problem> {
         let now = self.host.now();
         let branch = match ply.filter(|&it| it != self.table.lines().len()) {
             None => None,
             Some(_) => Some(self.branch(ply)?),
         };
-        Ok(state::of(&self.id, &mut self.table, branch, token.as_ref(), now))
+        Ok(state::of(&self.id, &mut self.table, branch, token.as_ref(), lines, now))
     }
 
     fn branch(&self, ply: Option<usize>) -> Result<Game, Problem> {

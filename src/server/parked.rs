@@ -175,7 +175,7 @@ mod tests {
 
     fn running(deadline: u64) -> Running {
         let control = Control { initial: 1, increment: 0, delay: 0 };
-        let timing = Timing { clocks: Clocks::new(control, 2), now: 0 };
+        let timing = Timing { clocks: Clocks::new(control, 2), now: 0, ahead: 0 };
         Running { v: 3, timing, deadline }
     }
 

@@ -31,7 +31,7 @@ pub struct ProblemBody {
     pub error: String,
     /// The sentence, for people.
     pub message: String,
-    /// More about it: `ply`, `because`, `diagnostics`.
+    /// More about it: `ply`, `v`, `because`, `diagnostics`.
     #[serde(flatten)]
     pub more: Option<Value>,
 }

@@ -22,7 +22,7 @@ use super::accept::Connected;
 use super::api::Web;
 use super::api::guard::Caller;
 use super::core::{Act, Answer, Input, TokenHash};
-use super::live::Feed;
+use super::live::{FRAME, Feed};
 use super::problem::{Problem, ProblemBody};
 
 /// As large as a message may be.
@@ -71,8 +71,9 @@ pub(super) enum FromClient {
 #[serde(tag = "t", rename_all = "snake_case")]
 #[allow(dead_code, reason = "a description; what is sent is made where it is known")]
 pub(super) enum FromServer {
-    /// The whole state, as `GET /api/v1/games/{id}` has it: what was known before is of no use.
-    Resync { v: u64, d: Value },
+    /// The whole state, as `GET /api/v1/games/{id}?lines=100` has it: what was known before is of no
+    /// use. Without `d`, if it is longer than a message may be (256 KiB): then ask for it there.
+    Resync { v: u64, d: Option<Value> },
     /// What was asked is done, and durable.
     Ack { a: Value, d: Answer },
     /// What was asked is not done.
@@ -145,7 +146,8 @@ pub(super) async fn open(
         .max_frame_size(MESSAGE)
         .read_buffer_size(MESSAGE)
         .write_buffer_size(0)
-        .max_write_buffer_size(64 * 1024);
+        // One message is written at a time: this is what waits for a client that does not read.
+        .max_write_buffer_size(FRAME + MESSAGE);
     Ok(upgrade.on_upgrade(move |socket| async move {
         web.host.metrics.socket_opened();
         let mut client = Client { web, id, socket, token: None, window: Instant::now(), said: 0 };

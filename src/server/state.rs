@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::board::Board;
 use super::core::{Table, TokenHash};
-use super::live::{summary, turn};
+use super::live::{Lines, summary, turn};
 use crate::game::Game;
 use crate::presets::{Activation, Catalogue};
 
@@ -14,6 +14,7 @@ pub(super) fn of(
     table: &mut Table<Board>,
     past: Option<Game>,
     token: Option<&TokenHash>,
+    lines: Lines,
     now: u64,
 ) -> Value {
     let is_past = past.is_some();
@@ -32,7 +33,15 @@ pub(super) fn of(
     let summary = summary(id, table);
     let setup = table.setup();
     let legal: Vec<&str> = position.legal.iter().map(|it| it.uci.as_str()).collect();
-    let moves: Vec<&str> = table.lines().iter().map(|it| &*it.uci).collect();
+    let all = table.lines();
+    let (from, history) = match lines {
+        Lines::Last(count) => {
+            let from = all.len().saturating_sub(count);
+            (from, &all[from..])
+        }
+        Lines::Texts => (0, &[][..]),
+    };
+    let moves: Vec<&str> = all[from..].iter().map(|it| &*it.uci).collect();
     json!({
         "id": id,
         "v": table.v(),
@@ -47,8 +56,9 @@ pub(super) fn of(
         "you": token.map(|it| table.sides_of(it)).unwrap_or_default(),
         "ply": table.lines().len(),
         "turn": turn(table),
+        "lines_from": from,
         "moves": moves,
-        "history": table.lines(),
+        "history": history,
         "clock": setup.clock,
         "clocks": table.clocks(now),
         "clock_runs": table.clock_runs(),
@@ -62,4 +72,12 @@ pub(super) fn of(
         "legal": legal,
         "position": position,
     })
+}
+
+/// Some of the actions that were played in a game, from one of them on.
+pub(super) fn lines(table: &Table<Board>, from: usize, limit: usize) -> Value {
+    let all = table.lines();
+    let from = from.min(all.len());
+    let until = from.saturating_add(limit).min(all.len());
+    json!({ "v": table.v(), "ply": all.len(), "from": from, "lines": all[from..until] })
 }

@@ -57,7 +57,7 @@ async function person(name, size = { width: 1400, height: 900 }) {
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
   page.on("pageerror", (error) => faults.push(`${name}: ${error.message}`));
-  page.on("console", (said) => { if (said.type() === "error" && !/4\d\d/.test(said.text())) faults.push(`${name}: ${said.text()}`); });
+  page.on("console", (said) => { if (said.type() === "error" && !/4\d\d|ERR_FAILED/.test(said.text())) faults.push(`${name}: ${said.text()}`); });
   return page;
 }
 
@@ -236,6 +236,71 @@ async function fromFactsAndPgn(page) {
   await waitFor("the game goes on from the PGN", async () => (await page.locator(".list .move").count()) === 4);
 }
 
+/** Answers that are lost or old, and a server that is not heard of: the page catches up, never goes back, and says so. */
+async function badWeather() {
+  const made = await make({ game: "chess" });
+  const page = await person("flo");
+  let silent = false;
+  await page.routeWebSocket(/\/ws\/v1/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((said) => { if (!silent) server.send(said); });
+    server.onMessage((said) => { if (!silent) socket.send(said); });
+  });
+  await sit(page, made);
+  const play = (uci) => fetch(`${address}/api/v1/games/${made.id}/moves`, { method: "POST", headers: { authorization: `Bearer ${made.token}` }, body: JSON.stringify({ uci }) });
+  const moves = () => page.locator(".list .move").count();
+  const asked = new RegExp(`/api/v1/games/${made.id}(\\?|$)`);
+  const old = await (await fetch(`${address}/api/v1/games/${made.id}`)).json();
+  let [lost, stale] = [3, 0];
+  const shown = new Set();
+  await page.route(asked, (route) => {
+    if (lost > 0) { lost -= 1; return route.abort(); }
+    if (stale > 0) { stale -= 1; return route.fulfill({ json: old }); }
+    return route.continue();
+  });
+  await play("e2e4");
+  await waitFor("a state that was lost is asked for again", async () => (await moves()) === 1);
+  check("answers were lost", lost === 0);
+  stale = 3;
+  await play("e7e5");
+  await waitFor("an answer from before is asked for again", async () => { shown.add(await moves()); return (await moves()) === 2; });
+  check("old answers came", stale === 0);
+  check("the page never goes back", !shown.has(0));
+  silent = true;
+  await waitFor("a silent server is told of", async () => /Nothing has been heard/.test(await page.locator(".state").innerText()));
+  await shot(page, "silence");
+  await play("g1f3");
+  silent = false;
+  await waitFor("what came meanwhile is there", async () => (await moves()) === 3);
+  await waitFor("and the server is heard again", async () => (await page.locator(".silence").count()) === 0);
+}
+
+/** A game of 260 half-moves, of which the state tells the last 200; and a chat of 620 messages. */
+async function longGame() {
+  const dance = [["g1f3", "g8f6", "f3g1", "f6g8"], ["g8f6", "g1f3", "f6g8", "f3g1"]];
+  const white = "a2a3 b2b3 c2c3 d2d3 e2e3 g2g3 h2h3 a3a4 b3b4 h3h4".split(" ");
+  const black = "a7a6 b7b6 c7c6 d7d6 e7e6 g7g6 h7h6 a6a5 b6b5 h6h5".split(" ");
+  const moves = white.flatMap((push, at) => [[0, push], [1, black[at]]]).flatMap(([side, push]) => [...dance[side], ...dance[side], ...dance[side], push]);
+  const pgn = `[Variant "chess"]\n\n${moves.map((it, at) => (at % 2 ? it : `${at / 2 + 1}. ${it}`)).join(" ")} *`;
+  const made = await make({ pgn, chat: true });
+  const say = (text) => fetch(`${address}/api/v1/games/${made.id}/chat`, { method: "POST", headers: { authorization: `Bearer ${made.token}` }, body: JSON.stringify({ text }) });
+  for (let at = 0; at < 290; at += 1) await say(`message ${at}`);
+  await (await fetch(`${address}/api/v1/games/${made.id}/moves`, { method: "POST", headers: { authorization: `Bearer ${made.token}` }, body: JSON.stringify({ uci: "g1f3" }) })).json();
+  for (let at = 290; at < 580; at += 1) await say(`message ${at}`);
+  const page = await person("gil");
+  await sit(page, made);
+  await waitFor("all moves of a long game are listed", async () => (await page.locator(".list .move").count()) === 261);
+  check("the first one, too", (await page.locator(".list .move").first().innerText()) === "Nf3");
+  await waitFor("the last messages are there", async () => (await page.locator(".said li").last().innerText()).endsWith("message 579"));
+  check("not all at once", (await page.locator(".said li").count()) < 520);
+  await page.getByRole("button", { name: "Earlier messages" }).click();
+  await waitFor("earlier ones are asked for", async () => (await page.locator(".said li").count()) === 580);
+  check("in order", (await page.locator(".said li").first().innerText()).endsWith("message 0"));
+  await square(page, "g8").click();
+  await square(page, "f6").click();
+  await waitFor("the long game goes on", async () => (await page.locator(".list .move").count()) === 262);
+}
+
 async function main() {
   const ann = await person("ann");
   const ben = await person("ben");
@@ -306,6 +371,8 @@ async function main() {
   await wholeGames(ann, ben);
   await presetsInTheMiddle(ann, ben);
   await turnOfTwo(ann, ben);
+  await badWeather();
+  await longGame();
 
   // Other games to their end, by their own rules.
   const over = await person("dan");

@@ -1,27 +1,36 @@
 //! Games: making them, playing them, asking about them.
 
 use axum::Json;
+use axum::body::Body as Bytes;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 use super::Web;
 use super::extract::{Body, Query, Token};
 use super::guard::Caller;
-use super::requests::{Acting, After, Asking, At, Exporting, Joining, Listing, Moving, NewGame};
+use super::requests::{
+    Acting, After, Asking, At, Exporting, From, Joining, Listing, Moving, NewGame,
+};
 use crate::server::ProblemBody;
-use crate::server::core::{Act, Answer, Input, Seat, TokenHash};
+use crate::server::core::{Act, Answer, Entry, Input, Seat, TokenHash};
 use crate::server::host::{Import, Wish, new_token};
 use crate::server::limit::Cost;
+use crate::server::live::Lines;
 use crate::server::problem::Problem;
-use crate::server::store::Summary;
+use crate::server::store::{Store, Summary};
 use crate::server::transcript;
 
 /// What people are called who do not say.
 const NOBODY: &str = "Anonymous";
-/// As many games as one list has.
+/// The maximum number of games in a list, and the number if none is asked for.
 const LISTED: usize = 200;
+const SOME: usize = 50;
+/// The same for events and for actions that were played.
+const PAGE: usize = 1_000;
+const PART: usize = 500;
 
 /// Makes a game.
 #[utoipa::path(post, path = "/api/v1/games", request_body = NewGame, responses(
@@ -65,7 +74,7 @@ pub(super) async fn create(
     }
     let id = web.host.create(wish).await?;
     let hash = token.as_deref().map(TokenHash::of);
-    let mut state = web.host.state(&id, hash, None).await?;
+    let mut state = web.host.state(&id, hash, None, Lines::Last(PART)).await?;
     if let Value::Object(state) = &mut state {
         state.insert("token".to_owned(), json!(token));
         state.insert("url".to_owned(), json!(format!("/game/{id}")));
@@ -126,15 +135,16 @@ pub(super) async fn list(
     State(web): State<Web>,
     Query(query): Query<Listing>,
 ) -> Result<Json<Vec<Summary>>, Problem> {
-    let limit = query.limit.unwrap_or(50).min(LISTED);
-    let found = web.host.reads().ask(move |store| store.list(query.state, limit)).await?;
-    Ok(Json(found))
+    let limit = query.limit.unwrap_or(SOME).min(LISTED);
+    let list = move |store: &mut dyn Store| store.list(query.state, query.before.as_deref(), limit);
+    Ok(Json(web.host.reads().ask(list).await?))
 }
 
 /// The state of a game: `moves` played, `legal` ones, the position, clocks, offers, result.
 #[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path), At), responses(
     (status = 200, body = Value),
     (status = 404, body = ProblemBody),
+    (status = 409, description = "There is no event `v` yet; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn state(
     State(web): State<Web>,
@@ -142,7 +152,26 @@ pub(super) async fn state(
     Query(at): Query<At>,
     Token(token): Token,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(web.host.state(&id, token, at.ply).await?))
+    web.host.know_version(&id, at.v).await?;
+    let lines = Lines::Last(at.lines.unwrap_or(PART).min(PAGE));
+    Ok(Json(web.host.state(&id, token, at.ply, lines).await?))
+}
+
+/// The actions that were played, a page at a time: `from` is the number of those before `lines`, `ply`
+/// of all.
+#[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path), From), responses(
+    (status = 200, body = Value),
+    (status = 404, body = ProblemBody),
+    (status = 409, description = "There is no event `v` yet; the answer's `v` is the last one", body = ProblemBody),
+))]
+pub(super) async fn lines(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(query): Query<From>,
+) -> Result<Json<Value>, Problem> {
+    web.host.know_version(&id, query.v).await?;
+    let limit = query.limit.unwrap_or(PART).min(PAGE);
+    Ok(Json(web.host.lines(&id, query.from, limit).await?))
 }
 
 /// Takes a free seat.
@@ -158,7 +187,7 @@ pub(super) async fn join(
     let side = match &joining.seat {
         None => None,
         Some(name) => {
-            let state = web.host.state(&id, None, None).await?;
+            let state = web.host.state(&id, None, None, Lines::Last(0)).await?;
             let names: Vec<String> =
                 serde_json::from_value(state["sides"].clone()).unwrap_or_default();
             Some(side_named(&names, name)?)
@@ -235,7 +264,7 @@ pub(super) async fn act(
     Ok(Json(answer))
 }
 
-/// What happened in a game: `{v, at, t, d}` each, numbered without gaps.
+/// What happened in a game: `{v, at, t, d}` each, numbered without gaps, a page at a time.
 #[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path), After), responses(
     (status = 200, body = Vec<Value>),
     (status = 404, body = ProblemBody),
@@ -243,22 +272,25 @@ pub(super) async fn act(
 pub(super) async fn events(
     State(web): State<Web>,
     Path(id): Path<String>,
-    Query(After { after }): Query<After>,
+    Query(After { after, limit }): Query<After>,
 ) -> Result<Json<Vec<Value>>, Problem> {
-    let log = web.host.log(&id).await?;
-    Ok(Json(log.iter().filter(|it| it.v > after).map(|it| it.public()).collect()))
+    let limit = limit.unwrap_or(PART).min(PAGE);
+    let log = web.host.log_page(&id, after, limit).await?;
+    Ok(Json(log.iter().map(Entry::public).collect()))
 }
 
 /// Why, or why not: a move, a fact, or what holds of a square.
 #[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
     (status = 400, body = ProblemBody),
+    (status = 409, description = "There is no event `v` yet; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn explain(
     State(web): State<Web>,
     Path(id): Path<String>,
     Query(asking): Query<Asking>,
 ) -> Result<Json<Value>, Problem> {
+    web.host.know_version(&id, asking.v).await?;
     let ply = asking.ply;
     let bad = |it: crate::game::QuestionError| Problem::bad("bad_question", it.to_string());
     let answer = match (asking.mv, asking.fact, asking.square) {
@@ -287,6 +319,7 @@ pub(super) async fn export(
     Path(id): Path<String>,
     Query(query): Query<Exporting>,
 ) -> Result<Response, Problem> {
+    web.host.know_version(&id, query.v).await?;
     let text = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text);
     let position = |f: fn(&mut crate::game::Game) -> String| {
         web.host.question(&id, None, move |game| Ok(f(game)))
@@ -295,15 +328,34 @@ pub(super) async fn export(
         "pgn" => text("application/x-chess-pgn", transcript::pgn(&id, &web.host.log(&id).await?)),
         "fen" => text("text/plain", position(|game| game.fen()).await? + "\n"),
         "facts" => text("application/json", position(|game| game.to_json()).await?),
-        "log" => {
-            let log = web.host.log(&id).await?;
-            let lines: String = log.iter().map(|it| format!("{}\n", it.public())).collect();
-            text("application/x-ndjson", lines)
-        }
+        "log" => return log(web, id).await,
         other => {
             let message = format!("{other} is no format: pgn, fen, facts or log");
             return Err(Problem::bad("no_such_format", message));
         }
     };
     Ok(answer.into_response())
+}
+
+/// The whole log, a line an event, read from the store as it is sent.
+async fn log(web: Web, id: String) -> Result<Response, Problem> {
+    let page = async |web: &Web, id: &str, after: u64| {
+        let log = web.host.log_page(id, after, PART).await?;
+        let text: String = log.iter().map(|it| format!("{}\n", it.public())).collect();
+        // A page that is not full is the last one.
+        let next = log.last().map(|it| it.v).filter(|_| log.len() == PART);
+        Ok::<_, Problem>((text, next))
+    };
+    let (first, next) = page(&web, &id, 0).await?;
+    let rest = futures_util::stream::unfold((web, id, next), move |(web, id, next)| async move {
+        let (text, next) = match page(&web, &id, next?).await {
+            Ok(it) => it,
+            // What is cut short must not look whole.
+            Err(problem) => return Some((Err(problem.message), (web, id, None))),
+        };
+        Some((Ok(text), (web, id, next)))
+    });
+    let all = futures_util::stream::once(std::future::ready(Ok(first))).chain(rest);
+    let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
+    Ok((kind, Bytes::from_stream(all)).into_response())
 }

@@ -69,6 +69,7 @@ pub fn router(web: Web) -> Router {
     let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(games::create, games::list))
         .routes(routes!(games::state))
+        .routes(routes!(games::lines))
         .routes(routes!(games::join))
         .routes(routes!(games::play))
         .routes(routes!(games::act))

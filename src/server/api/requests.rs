@@ -78,14 +78,21 @@ pub(super) struct Acting {
 pub(super) struct Listing {
     /// Only games in this state.
     pub(super) state: Option<GameState>,
-    /// As many at most (50, and never more than 200).
+    /// The maximum number of games in the answer: 50 if absent, 200 at most.
     pub(super) limit: Option<usize>,
+    /// Only games that come after this one in the list: the id of the last one of the page before.
+    pub(super) before: Option<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub(super) struct At {
     /// The position after this many actions; the current one if absent.
     pub(super) ply: Option<usize>,
+    /// How many of the last actions are told in `moves` and `history`: 500 if absent, 1000 at most.
+    /// `lines_from` is the number of actions before them.
+    pub(super) lines: Option<usize>,
+    /// An event that the answer must not be older than: the `v` of an answer or of a socket's message.
+    pub(super) v: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -93,6 +100,20 @@ pub(super) struct After {
     /// Only events after this one.
     #[serde(default)]
     pub(super) after: u64,
+    /// The maximum number of events in the answer: 500 if absent, 1000 at most. Where there are so
+    /// many, there may be more: ask again with the last one's `v` as `after`.
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct From {
+    /// The number of actions before the first one that is wanted.
+    #[serde(default)]
+    pub(super) from: usize,
+    /// The maximum number of actions in the answer: 500 if absent, 1000 at most.
+    pub(super) limit: Option<usize>,
+    /// An event that the answer must not be older than: the `v` of an answer or of a socket's message.
+    pub(super) v: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -107,12 +128,16 @@ pub(super) struct Asking {
     pub(super) square: Option<String>,
     /// The position after this many actions; the current one if absent.
     pub(super) ply: Option<usize>,
+    /// An event that the answer must not be older than: the `v` of an answer or of a socket's message.
+    pub(super) v: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub(super) struct Exporting {
     /// `pgn` (if absent), `fen`, `facts` or `log`.
     pub(super) format: Option<String>,
+    /// An event that the answer must not be older than: the `v` of an answer or of a socket's message.
+    pub(super) v: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

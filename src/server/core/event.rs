@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::clock::Control;
+use super::refusal::Refusal;
 use super::rules::{Effect, Outcome};
 
 /// The hash of a seat's token, in hexadecimal. The token itself is never kept.
@@ -188,6 +189,25 @@ impl Event {
     }
 }
 
+/// The maximum number of bytes of an event as it is stored. What a game starts from is not counted:
+/// facts may be a body long, once a game.
+const BYTES: usize = 4096;
+/// The maximum number of bytes of notes in an event, and the same for effects: what is over is left
+/// out. A move is legal however much its rules have to say.
+const TOLD: usize = 1024;
+
+/// Only as much of a list as an event has room for.
+pub(super) fn told<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
+    let mut bytes = 0;
+    let mut fits = |it: &T| {
+        bytes += serde_json::to_string(it).map_or(TOLD, |it| it.len() + 1);
+        bytes <= TOLD
+    };
+    let count = all.iter().map_while(|it| fits(it).then_some(())).count();
+    all.truncate(count);
+    all
+}
+
 /// An event with its number, counted from 1 without gaps, and its time in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -198,6 +218,24 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// # Errors
+    /// The event is longer than one may be.
+    pub(super) fn short(&self) -> Result<(), Refusal> {
+        let bytes = match &self.event {
+            Event::Created(setup) if setup.facts.is_some() => {
+                let rest = Event::Created(Setup { facts: None, ..setup.clone() });
+                bytes(&Self { event: rest, ..self.clone() })
+            }
+            _ => bytes(self),
+        };
+        match bytes <= BYTES {
+            true => Ok(()),
+            false => {
+                Err(Refusal::TooLong { what: "what the game is to keep of this", limit: BYTES })
+            }
+        }
+    }
+
     /// The entry as everybody may see it: `{v, at, t, d}` without tokens or the ids of requests.
     pub fn public(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
@@ -206,6 +244,10 @@ impl Entry {
         }
         value
     }
+}
+
+fn bytes(entry: &Entry) -> usize {
+    serde_json::to_string(entry).map_or(usize::MAX, |it| it.len())
 }
 
 fn hide(data: &mut Map<String, Value>) {

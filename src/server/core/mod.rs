@@ -10,12 +10,15 @@ mod clock;
 mod event;
 mod past;
 mod refusal;
+mod request;
 mod rules;
 mod table;
+mod talk;
 
 pub use clock::{Clocks, Control};
 pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 pub use past::{Past, Recorded};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, Talk};
+pub use request::{Act, Answer, Input, Line, Offers, Output};
 pub use rules::{Effect, Outcome, Played, Refused, Rules};
-pub use table::{Act, Answer, Input, Line, Offers, Output, Table, Timing};
+pub use table::{Table, Timing};

@@ -35,8 +35,28 @@ pub enum Refusal {
     ChatOff,
     #[error("{what} is too long: {limit} characters at most")]
     TooLong { what: &'static str, limit: usize },
-    #[error("the game has {0} events, which is as many as one may have")]
+    #[error("no more {} from you {until}", .what.word())]
+    TooMany { what: Talk, until: &'static str },
+    #[error("the game's log is full: it has {0} events, the maximum number")]
     Full(u64),
+}
+
+/// What is bounded beside the moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Talk {
+    Offers,
+    Takebacks,
+    Messages,
+}
+
+impl Talk {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Offers => "offers",
+            Self::Takebacks => "takebacks",
+            Self::Messages => "messages",
+        }
+    }
 }
 
 impl Refusal {
@@ -58,6 +78,9 @@ impl Refusal {
             Self::OfferStands => "offer_stands",
             Self::ChatOff => "chat_off",
             Self::TooLong { .. } => "too_long",
+            Self::TooMany { what: Talk::Offers, .. } => "too_many_offers",
+            Self::TooMany { what: Talk::Takebacks, .. } => "too_many_takebacks",
+            Self::TooMany { what: Talk::Messages, .. } => "too_many_messages",
             Self::Full(_) => "game_full",
         }
     }

@@ -43,6 +43,14 @@ pub trait Rules {
     /// There is no draw to claim.
     fn claim(&mut self) -> Result<Outcome, Refused>;
 
+    /// Whether there are such presets. Whether they go together is not asked.
+    ///
+    /// # Errors
+    /// What is wrong with a name.
+    fn know(&self, _presets: &[String]) -> Result<(), Refused> {
+        Ok(())
+    }
+
     /// Puts other presets in force, from this position on.
     ///
     /// # Errors

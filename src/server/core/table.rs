@@ -4,120 +4,29 @@
 //! makes the same state from a log. Whoever drives a table sends nothing out before the events are
 //! durable, and throws the table away if they cannot be stored.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use super::answers::Answers;
 use super::clock::Clocks;
-use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
+use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash, told};
 use super::refusal::Refusal;
+use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules};
+use super::talk::{Kind, Ledger};
 
-/// As many events as one game may have.
+/// The maximum number of events of a game. With this many but for [`RESERVE`] it is over: a draw by
+/// the limit of moves. What is not a move cannot bring it there (see [`Ledger`]).
 pub(super) const EVENTS: u64 = 20_000;
+/// Events that are left for the end of a game and for what is said after it.
+const RESERVE: u64 = 400;
 /// Characters of what people type.
 const NAME: usize = 40;
 const ID: usize = 64;
 const CHAT: usize = 300;
+/// Bytes of the presets that are asked for at a time, as JSON.
+const PRESETS: usize = 1024;
+/// Characters of each word of an outcome.
+const WORD: usize = 80;
 /// Before this many actions nothing has been lost: the game can be called off.
 const ABORTABLE: usize = 2;
-
-/// What somebody wants.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Act {
-    /// The action that the text means; with the number of actions that the client has seen.
-    Move {
-        uci: String,
-        expected_ply: Option<usize>,
-    },
-    Resign,
-    /// Calls off a game that has hardly begun.
-    Abort,
-    /// Claims a draw that the rules give.
-    Claim,
-    /// Offers a draw, or accepts one.
-    Draw,
-    /// Takes the first part of one's own turn back, or asks for the last turn to be taken back, or
-    /// grants that.
-    Takeback,
-    /// Asks for other presets from here on, or agrees to the ones asked for.
-    Presets(Vec<String>),
-    /// Declines an offer, or withdraws one's own.
-    Decline(OfferKind),
-    /// Offers another game, or accepts that: then the game of this id is it.
-    Rematch {
-        game: String,
-    },
-    Say(String),
-}
-
-/// What reaches a game.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Input {
-    /// Somebody sits down, on any free seat or on a certain one.
-    Join { side: Option<usize>, name: String, token: TokenHash },
-    /// Somebody wants something. `id` names the request: the same id is done once.
-    Act { token: Option<TokenHash>, id: Option<String>, act: Act },
-    /// Time has passed.
-    Tick,
-}
-
-/// What was made of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Answer {
-    /// The number of the last event that it came to.
-    pub v: u64,
-    /// The number of actions played after it.
-    pub ply: usize,
-    /// The side that it was done for.
-    pub side: usize,
-    /// The rematch, if that came about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub game: Option<String>,
-}
-
-/// What came of an input.
-#[derive(Debug)]
-pub struct Output {
-    /// To be stored before anything else is done.
-    pub events: Vec<Entry>,
-    /// For whoever sent the input, once the events are stored. None for time passing.
-    pub answer: Option<Result<Answer, Refusal>>,
-}
-
-/// One action that was played.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Line {
-    #[schema(value_type = String)]
-    pub uci: Box<str>,
-    #[schema(value_type = String)]
-    pub san: Box<str>,
-    pub side: usize,
-    /// The same side goes on with its turn.
-    pub turn_goes_on: bool,
-    /// What the rules say about it.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub notes: Box<[String]>,
-    /// When it was played, in milliseconds since 1970.
-    pub at: u64,
-    /// What each side had left after it, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clocks: Option<Box<[u64]>>,
-}
-
-/// What stands offered, and by which side.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Offers {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub draw: Option<usize>,
-    /// Who asks, and the number of actions that would be left.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub takeback: Option<(usize, usize)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub presets: Option<(usize, Vec<String>)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rematch: Option<usize>,
-}
 
 /// One hosted game.
 #[derive(Debug)]
@@ -137,9 +46,14 @@ pub struct Table<R> {
     changed: Vec<(usize, Vec<String>)>,
     /// What requests were answered.
     answers: Answers,
-    /// The last event, and the latest time that was seen.
+    /// What was asked and said.
+    ledger: Ledger,
+    /// The last event, and the latest time that was seen, in the game's own time.
     v: u64,
     now: u64,
+    /// What the game's own time is ahead of the clock of the table's driver. Its own time is that of
+    /// its log: it goes on where the log ends, whichever machine goes on with it.
+    ahead: i64,
     /// When the last event was.
     touched: u64,
 }
@@ -149,6 +63,7 @@ pub struct Table<R> {
 pub struct Timing {
     pub(in crate::server) clocks: Clocks,
     pub(in crate::server) now: u64,
+    pub(in crate::server) ahead: i64,
 }
 
 /// A game in memory grows by so many lines at a time.
@@ -168,7 +83,7 @@ impl<R: Rules> Table<R> {
         let mut table = Self::empty(rules, setup.clone());
         let mut events = Vec::new();
         table.now = now;
-        table.push(&mut events, Event::Created(setup));
+        table.push_short(&mut events, Event::Created(setup))?;
         for (side, seat) in seats {
             table.seat_free(*side)?;
             short("a name", &seat.name, NAME)?;
@@ -186,7 +101,7 @@ impl<R: Rules> Table<R> {
     /// An event that these rules refuse, with its number: they are not those of the log.
     pub fn replay(rules: R, setup: Setup, log: &[Entry]) -> Result<Self, (u64, Refused)> {
         let mut table = Self::empty(rules, setup);
-        table.follow(log)?;
+        table.take_in(log)?;
         Ok(table)
     }
 
@@ -204,15 +119,27 @@ impl<R: Rules> Table<R> {
         let known = log.iter().take_while(|it| it.v <= seen).count();
         let (before, after) = log.split_at(known);
         before.iter().for_each(|it| table.record(it));
-        table.follow(after)?;
+        table.take_in(after)?;
         Ok(table)
     }
 
-    /// Takes in what happened elsewhere: the events after the last one known.
+    /// Takes in what happened elsewhere: the events after the last one known, which were heard of at
+    /// `now`. From here on the clocks go on as the node that stored them had them, whatever the
+    /// clock of its machine says.
     ///
     /// # Errors
     /// As [`Table::replay`]; the table is then of no use any more.
-    pub fn follow(&mut self, log: &[Entry]) -> Result<(), (u64, Refused)> {
+    pub fn follow(&mut self, now: u64, log: &[Entry]) -> Result<(), (u64, Refused)> {
+        self.take_in(log)?;
+        if let Some(last) = log.last() {
+            // The log's time, also if the clock of this machine had it later.
+            self.now = last.at;
+            self.ahead = difference(last.at, now);
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, log: &[Entry]) -> Result<(), (u64, Refused)> {
         for entry in log {
             let done = match &entry.event {
                 Event::Played { uci, .. } => self.rules.play(uci).map(|_| ()),
@@ -243,30 +170,40 @@ impl<R: Rules> Table<R> {
             outcome: None,
             rematch: None,
             answers: Answers::default(),
+            ledger: Ledger::new(sides),
             v: 0,
             now: 0,
+            ahead: 0,
             touched: 0,
         }
     }
 
-    /// Goes on after a time in which nobody looked: it is charged to nobody.
+    /// Goes on after a time that was not measured here: it is charged to no side, whatever the clocks
+    /// of machines say of it.
     pub fn resume(&mut self, now: u64) {
+        let time = self.time(now);
         if let Some(clocks) = &mut self.clocks {
-            clocks.resume(self.now, now);
+            clocks.resume(self.now, time);
         }
-        self.now = self.now.max(now);
+        self.now = time;
+        self.ahead = difference(time, now);
+    }
+
+    /// The game's own time: never backward, whatever the clock of this machine does.
+    fn time(&self, now: u64) -> u64 {
+        now.saturating_add_signed(self.ahead).max(self.now)
     }
 
     /// How time goes here, if a clock runs.
     pub fn timing(&self) -> Option<Timing> {
         let clocks = self.clocks.clone().filter(Clocks::runs)?;
-        Some(Timing { clocks, now: self.now })
+        Some(Timing { clocks, now: self.now, ahead: self.ahead })
     }
 
     /// Goes on with clocks that have run on while the game was out of memory.
-    pub fn go_on(&mut self, Timing { clocks, now }: Timing) {
+    pub fn go_on(&mut self, Timing { clocks, now, ahead }: Timing) {
         self.clocks = Some(clocks);
-        self.now = now;
+        (self.now, self.ahead) = (now, ahead);
     }
 
     pub fn rules(&self) -> &R {
@@ -318,7 +255,7 @@ impl<R: Rules> Table<R> {
 
     /// What each side has left.
     pub fn clocks(&self, now: u64) -> Option<Vec<u64>> {
-        self.clocks.as_ref().map(|it| it.at(now.max(self.now)))
+        self.clocks.as_ref().map(|it| it.at(self.time(now)))
     }
 
     /// The side whose clock runs.
@@ -328,7 +265,8 @@ impl<R: Rules> Table<R> {
 
     /// When time will make a difference, if nothing else does.
     pub fn deadline(&self) -> Option<u64> {
-        self.clocks.as_ref()?.deadline().map(|(_, at)| at)
+        let (_, at) = self.clocks.as_ref()?.deadline()?;
+        Some(at.saturating_sub_signed(self.ahead))
     }
 
     /// The sides that a token plays.
@@ -339,8 +277,7 @@ impl<R: Rules> Table<R> {
 
     /// The one function that changes a game.
     pub fn step(&mut self, now: u64, input: Input) -> Output {
-        // Time never runs backward here, whatever the machine's clock does.
-        self.now = self.now.max(now);
+        self.now = self.time(now);
         let mut events = Vec::new();
         self.fall(&mut events);
         let answer = match input {
@@ -407,9 +344,6 @@ impl<R: Rules> Table<R> {
                 return Ok(answer);
             }
         }
-        if self.v >= EVENTS {
-            return Err(Refusal::Full(EVENTS));
-        }
         let by = self.actor(&sides, &act)?;
         self.refuse_by_phase(&act)?;
         let named = id.clone();
@@ -436,16 +370,30 @@ impl<R: Rules> Table<R> {
             Act::Rematch { game } => match self.offers.rematch {
                 Some(other) if other == by => return Err(Refusal::OfferStands),
                 Some(_) => self.push(events, Event::Rematched { by, game, id }),
-                None => self.push(events, Event::RematchOffered { by, id }),
+                None => {
+                    self.room(by, Kind::Offer)?;
+                    self.push(events, Event::RematchOffered { by, id });
+                }
             },
             Act::Say(text) => {
                 short("a message", &text, CHAT)?;
+                self.room(by, Kind::Message)?;
                 self.push(events, Event::Said { by, text, id });
             }
         }
         // What is answered is what a repetition of the request would be answered.
         let kept = named.and_then(|it| self.answered(by, &it));
         Ok(kept.unwrap_or_else(|| self.answer(by)))
+    }
+
+    /// Whether there is room for something beside the moves.
+    fn room(&self, by: usize, kind: Kind) -> Result<(), Refusal> {
+        // Every share leaves room. A log from before there were any may be full all the same.
+        let limit = if self.outcome.is_some() { EVENTS } else { EVENTS - RESERVE };
+        if self.v >= limit {
+            return Err(Refusal::Full(self.v));
+        }
+        self.ledger.admits(by, kind)
     }
 
     /// The sides that may be acted for.
@@ -460,9 +408,13 @@ impl<R: Rules> Table<R> {
     /// Which of the admitted sides acts: whoever is to move, or the one that an offer is made to.
     fn actor(&self, sides: &[usize], act: &Act) -> Result<usize, Refusal> {
         let turn = self.rules.side();
-        if matches!(act, Act::Move { .. }) {
-            if self.outcome.is_none() && !sides.contains(&turn) {
-                return Err(Refusal::NotYourTurn);
+        if let Act::Move { expected_ply, .. } = act {
+            if self.outcome.is_none() {
+                // A client that has not seen the last moves cannot know whose turn it is.
+                self.fresh(*expected_ply)?;
+                if !sides.contains(&turn) {
+                    return Err(Refusal::NotYourTurn);
+                }
             }
             return Ok(if sides.contains(&turn) { turn } else { sides[0] });
         }
@@ -481,6 +433,14 @@ impl<R: Rules> Table<R> {
         let last = self.lines.last().map(|it| it.side).filter(|_| matches!(act, Act::Takeback));
         let first = last.filter(|it| sides.contains(it)).unwrap_or(turn);
         Ok(if sides.contains(&first) { first } else { sides[0] })
+    }
+
+    fn fresh(&self, expected_ply: Option<usize>) -> Result<(), Refusal> {
+        let ply = self.lines.len();
+        match expected_ply.filter(|&it| it != ply) {
+            Some(asked) => Err(Refusal::StalePly { asked, ply }),
+            None => Ok(()),
+        }
     }
 
     fn refuse_by_phase(&self, act: &Act) -> Result<(), Refusal> {
@@ -505,10 +465,8 @@ impl<R: Rules> Table<R> {
         expected_ply: Option<usize>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
+        self.fresh(expected_ply)?;
         let ply = self.lines.len();
-        if let Some(asked) = expected_ply.filter(|&it| it != ply) {
-            return Err(Refusal::StalePly { asked, ply });
-        }
         let played = self.rules.play(text).map_err(Refusal::Illegal)?;
         let next = self.rules.side();
         let clocks = self.clocks.clone().map(|mut it| {
@@ -518,11 +476,17 @@ impl<R: Rules> Table<R> {
             it.at(self.now)
         });
         let Played { uci, san, turn_goes_on, notes, effects, .. } = played;
-        let side = by;
+        let (side, notes, effects) = (by, told(notes), told(effects));
         let event = Event::Played { ply, uci, san, side, turn_goes_on, notes, effects, clocks, id };
-        self.push(events, event);
+        if let Err(refusal) = self.push_short(events, event) {
+            self.rules.take_back(1);
+            return Err(refusal);
+        }
         if let Some(outcome) = self.rules.outcome() {
             self.end(events, outcome, None, None);
+        } else if self.v >= EVENTS - RESERVE {
+            let (outcome, reason) = ("draw".to_owned(), "move_limit".to_owned());
+            self.end(events, Outcome { outcome, reason, winner: None }, None, None);
         }
         Ok(())
     }
@@ -554,7 +518,10 @@ impl<R: Rules> Table<R> {
                 let (outcome, reason) = ("draw".to_owned(), "agreement".to_owned());
                 self.end(events, Outcome { outcome, reason, winner: None }, Some(by), id);
             }
-            None => self.push(events, Event::DrawOffered { by, id }),
+            None => {
+                self.room(by, Kind::Offer)?;
+                self.push(events, Event::DrawOffered { by, id });
+            }
         }
         Ok(())
     }
@@ -573,9 +540,12 @@ impl<R: Rules> Table<R> {
                 let last = last.ok_or(Refusal::NothingToTakeBack)?;
                 if last + 1 == self.lines.len() && self.lines[last].turn_goes_on {
                     // A turn that is not finished belongs to whoever is taking it.
+                    self.room(by, Kind::Takeback { moves: 1 })?;
                     self.take_back_to(events, by, last, id);
                 } else {
                     let to = self.turn_start(last);
+                    self.room(by, Kind::Offer)?;
+                    self.room(by, Kind::Takeback { moves: self.lines.len() - to })?;
                     self.push(events, Event::TakebackAsked { by, to, id });
                 }
             }
@@ -602,6 +572,7 @@ impl<R: Rules> Table<R> {
         presets: Vec<String>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
+        short_presets(&presets)?;
         self.rules.activate(&presets).map_err(Refusal::NotSo)?;
         self.push(events, Event::PresetsChanged { by, presets, id });
         if let Some(outcome) = self.rules.outcome() {
@@ -621,6 +592,9 @@ impl<R: Rules> Table<R> {
             Some((other, asked)) if *asked == presets && *other == by => Err(Refusal::OfferStands),
             Some((_, asked)) if *asked == presets => self.set_presets(events, by, presets, id),
             _ => {
+                short_presets(&presets)?;
+                self.rules.know(&presets).map_err(Refusal::NotSo)?;
+                self.room(by, Kind::Offer)?;
                 self.push(events, Event::PresetsAsked { by, presets, id });
                 Ok(())
             }
@@ -644,6 +618,9 @@ impl<R: Rules> Table<R> {
         id: Option<String>,
     ) {
         let clocks = self.clocks.as_ref().map(|it| it.at(self.now));
+        let cut = |it: String| it.chars().take(WORD).collect();
+        let Outcome { outcome, reason, winner } = outcome;
+        let outcome = Outcome { outcome: cut(outcome), reason: cut(reason), winner };
         self.push(events, Event::Ended { outcome, clocks, by, id });
     }
 
@@ -661,8 +638,19 @@ impl<R: Rules> Table<R> {
         self.answers.get(side, id).map(|(v, ply)| self.answer_of(side, v, ply))
     }
 
+    /// Adds an event whose length depends on rules.
+    fn push_short(&mut self, events: &mut Vec<Entry>, event: Event) -> Result<(), Refusal> {
+        let entry = Entry { v: self.v + 1, at: self.now, event };
+        entry.short()?;
+        self.record(&entry);
+        events.push(entry);
+        Ok(())
+    }
+
+    /// Adds an event all of whose parts are short.
     fn push(&mut self, events: &mut Vec<Entry>, event: Event) {
         let entry = Entry { v: self.v + 1, at: self.now, event };
+        debug_assert!(entry.short().is_ok(), "{} is too long", entry.event.kind());
         self.record(&entry);
         events.push(entry);
     }
@@ -697,17 +685,21 @@ impl<R: Rules> Table<R> {
                 if !turn_goes_on {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
+                self.ledger.at(self.lines.len());
                 self.done(*side, id.as_deref());
             }
             Event::DrawOffered { by, id } => {
+                self.ledger.add(*by, Kind::Offer);
                 self.offers.draw = Some(*by);
                 self.done(*by, id.as_deref());
             }
             Event::TakebackAsked { by, to, id } => {
+                self.ledger.add(*by, Kind::Offer);
                 self.offers.takeback = Some((*by, *to));
                 self.done(*by, id.as_deref());
             }
             Event::PresetsAsked { by, presets, id } => {
+                self.ledger.add(*by, Kind::Offer);
                 self.offers.presets = Some((*by, presets.clone()));
                 self.done(*by, id.as_deref());
             }
@@ -722,6 +714,9 @@ impl<R: Rules> Table<R> {
             }
             Event::TakenBack { by, to, clocks, id } => {
                 let mid_turn = self.lines.last().is_some_and(|it| it.turn_goes_on);
+                let asker = self.offers.takeback.map_or(*by, |it| it.0);
+                let moves = self.lines.len().saturating_sub(*to);
+                self.ledger.add(asker, Kind::Takeback { moves });
                 self.lines.truncate(*to);
                 while let Some((_, before)) = self.changed.pop_if(|it| it.0 > *to) {
                     self.presets = before;
@@ -739,6 +734,7 @@ impl<R: Rules> Table<R> {
                 self.done(*by, id.as_deref());
             }
             Event::Ended { outcome, clocks, by, id } => {
+                self.ledger.over();
                 self.outcome = Some(outcome.clone());
                 self.offers = Offers::default();
                 if let (Some(own), Some(left)) = (&mut self.clocks, clocks) {
@@ -749,6 +745,7 @@ impl<R: Rules> Table<R> {
                 }
             }
             Event::RematchOffered { by, id } => {
+                self.ledger.add(*by, Kind::Offer);
                 self.offers.rematch = Some(*by);
                 self.done(*by, id.as_deref());
             }
@@ -757,7 +754,10 @@ impl<R: Rules> Table<R> {
                 self.rematch = Some((entry.v, game.clone()));
                 self.done(*by, id.as_deref());
             }
-            Event::Said { by, id, .. } => self.done(*by, id.as_deref()),
+            Event::Said { by, id, .. } => {
+                self.ledger.add(*by, Kind::Message);
+                self.done(*by, id.as_deref());
+            }
         }
     }
 
@@ -773,6 +773,18 @@ impl<R: Rules> Table<R> {
         if let Some(id) = id {
             self.answers.keep(by, id, self.v, self.lines.len());
         }
+    }
+}
+
+/// What a time is ahead of another.
+fn difference(time: u64, of: u64) -> i64 {
+    i64::try_from(i128::from(time) - i128::from(of)).unwrap_or(0)
+}
+
+fn short_presets(presets: &[String]) -> Result<(), Refusal> {
+    match serde_json::to_string(presets).is_ok_and(|it| it.len() <= PRESETS) {
+        true => Ok(()),
+        false => Err(Refusal::TooLong { what: "the list of presets", limit: PRESETS }),
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Plain, ok};
 use crate::server::api::Web;
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Input, OfferKind};
-use crate::server::live::Feed;
+use crate::server::live::{Feed, Lines};
 use crate::server::problem::Problem;
 use crate::server::transcript;
 
@@ -26,7 +26,7 @@ pub(super) async fn stream(
     account: Account,
 ) -> Result<Response, Plain> {
     let place = web.hold_open(&caller)?;
-    let state = web.host.state(&id, None, None).await?;
+    let state = web.host.state(&id, None, None, Lines::Texts).await?;
     let have = state["v"].as_u64();
     let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
     let (sender, answer) = lines(place);
@@ -51,7 +51,7 @@ async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: List
         }
         // The game has no more to say than what it is now.
         while feed.coming.try_recv().is_ok() {}
-        let Ok(state) = web.host.state(&id, None, None).await else { return };
+        let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };
         if sender.send(line(&game_state(&state))).await.is_err() {
             return;
         }

@@ -9,10 +9,13 @@ export class Refused extends Error {
   }
 }
 
+/** As long as an answer may take: what comes later would be taken for lost anyway. */
+const PATIENCE = 20000;
+
 async function request(method, path, body, token) {
   const headers = { "content-type": "application/json" };
   if (token) headers.authorization = `Bearer ${token}`;
-  const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+  const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) };
   const answer = await fetch(`/api/v1${path}`, options);
   const data = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Refused(answer.status, data);
@@ -22,15 +25,22 @@ async function request(method, path, body, token) {
 export const get = (path, token) => request("GET", path, undefined, token);
 export const post = (path, body, token) => request("POST", path, body || {}, token);
 
+export const sleep = (millis) => new Promise((wake) => setTimeout(wake, millis));
+
+/** How long to wait before something is tried once more. */
+export const backoff = (attempt) => Math.min(300 * 2 ** attempt, 5000);
+
+/** Whether the same request may be answered otherwise a moment later. */
+export const isPassing = (error) => !(error instanceof Refused) || error.status >= 500 || error.status === 429 || error.code === "no_such_version";
+
 /** A request that is repeated until it is answered; the server does it once. */
 export async function postSurely(path, body, token) {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await post(path, body, token);
     } catch (error) {
-      const lost = !(error instanceof Refused) || error.status >= 500;
-      if (!lost || attempt >= 6) throw error;
-      await new Promise((wake) => setTimeout(wake, 300 * 2 ** attempt));
+      if (!isPassing(error) || attempt >= 6) throw error;
+      await sleep(backoff(attempt));
     }
   }
 }

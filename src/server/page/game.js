@@ -1,9 +1,17 @@
 // One game: the board, the moves, the clocks, what can be done, and why.
 
-import { get, keepName, keepToken, myName, newId, post, postSurely, tokenOf } from "./api.js";
+import { backoff, get, isPassing, keepName, keepToken, myName, newId, post, postSurely, sleep, tokenOf } from "./api.js";
 import { Board } from "./board.js";
 import { announce, begin, clear, h, words } from "./dom.js";
 import { Picker } from "./presets.js";
+
+/** Milliseconds: how often the server is asked whether it is there, and after which silence the page says so. */
+const BEAT = 4000;
+const SILENCE = 10000;
+/** How many of the last actions come with the state; those before are asked for once. */
+const LINES = 200;
+/** How many events are looked through at a time for what was said. */
+const EVENTS = 500;
 
 export async function showGame(main, id) {
   const view = new GameView(main, id);
@@ -30,6 +38,11 @@ class GameView {
     this.flip = null;
     this.asked = null;
     this.retry = 0;
+    this.want = 0; // the last event that was told of: no answer from before it is shown
+    this.lines = []; // all actions that are known
+    this.spoken = 0; // the last event of the chat that is shown
+    this.heard = performance.now();
+    this.silence = null; // what is said about a server that is not heard of
     this.board = new Board({ onSquare: (square) => this.choose(square) });
     this.parts = {};
     for (const part of ["title", "top", "bottom", "state", "acts", "offers", "moves", "why", "board", "talk"]) {
@@ -42,49 +55,105 @@ class GameView {
       h("section", { class: "panel", "aria-label": "Game" }, this.parts.state, this.parts.offers, this.parts.acts, this.parts.moves, this.parts.talk),
       h("section", { class: "panel", "aria-label": "Why" }, this.parts.why)));
     setInterval(() => this.drawClocks(), 250);
+    setInterval(() => this.watchOver(), 1000);
   }
 
   // --- the server ------------------------------------------------------------------------------
 
   async load() {
     const before = this.state;
-    this.state = await get(`/games/${this.id}`, this.token);
-    this.fetched = Date.now();
-    if (this.ply === null) this.position = this.state.position;
-    if (before && this.state.ply !== before.ply) {
+    const want = Math.max(this.want, before?.v ?? 0);
+    const state = await get(`/games/${this.id}?lines=${LINES}${want ? `&v=${want}` : ""}`, this.token);
+    // The page never goes back: an answer from before what it has shown is none.
+    if (state.v < want) throw new Error("the answer is older than what was seen");
+    state.history = await this.whole(state);
+    this.state = state;
+    this.lines = state.history;
+    this.fetched = performance.now();
+    if (this.ply === null) this.position = state.position;
+    if (before && state.ply !== before.ply) {
       this.selected = null;
       // What was told of the position before is not true any more.
       this.lit = new Set();
       clear(this.parts.why);
-      const last = this.state.history.at(-1);
-      if (last && this.state.ply > before.ply) announce(`${this.state.sides[last.side]} played ${last.san}`);
+      const last = state.history.at(-1);
+      if (last && state.ply > before.ply) announce(`${state.sides[last.side]} played ${last.san}`);
     }
-    if (before && this.state.ply < before.ply && this.ply > this.state.ply) await this.show(null);
+    if (before && state.ply < before.ply && this.ply > state.ply) await this.show(null);
     this.draw();
+  }
+
+  /** All actions of a game: those that a state tells, behind those that are known or asked for. */
+  async whole({ v, history, lines_from: from }) {
+    const same = (one, other) => one && other && one.uci === other.uci && one.at === other.at;
+    // Where the first one is what it was, nothing before it was taken back.
+    const known = same(this.lines[from], history[0]) ? this.lines.slice(0, from) : [];
+    while (known.length < from) {
+      const page = await get(`/games/${this.id}/lines?from=${known.length}&limit=1000&v=${v}`, this.token);
+      if (!page.lines.length) throw new Error("the game was taken back meanwhile");
+      known.push(...page.lines.slice(0, from - known.length));
+    }
+    return [...known, ...history];
   }
 
   connect() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/games/${this.id}?v=${this.state.v}`);
+    const have = Math.max(this.state.v, this.spoken);
+    const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/games/${this.id}?v=${have}`);
+    this.socket = socket;
+    this.connected = performance.now();
     socket.addEventListener("open", () => {
       // Where too many watch, players have room all the same.
       if (this.token) socket.send(JSON.stringify({ t: "auth", d: { token: this.token } }));
       this.retry = 0;
-      this.main.classList.remove("away");
     });
-    socket.addEventListener("message", async (event) => {
+    socket.addEventListener("message", (event) => {
+      if (socket !== this.socket) return;
+      this.heard = performance.now();
+      this.showSilence();
       const frame = JSON.parse(event.data);
-      const shows = frame.t === "played" && frame.d.effects;
-      if (frame.v > this.state.v || frame.t === "resync") await this.refresh();
-      if (shows) this.showEffects(shows);
-      if (frame.t === "said") this.said(frame.d);
+      if (frame.t === "pong") return;
+      if (frame.v > this.state.v || frame.t === "resync") this.refresh(frame.v);
+      if (frame.t === "played" && frame.d.effects) this.showEffects(frame.d.effects);
+      if (frame.t === "said") this.said(frame);
+      if (frame.t === "resync") this.hearAnew(frame.v);
     });
     socket.addEventListener("close", () => {
-      this.main.classList.add("away");
-      this.retry = Math.min(this.retry + 1, 6);
-      setTimeout(() => this.connect(), 250 * 2 ** this.retry);
-      if (this.retry > 1) this.refresh();
+      if (socket === this.socket) this.reconnect();
     });
+  }
+
+  /** The socket is gone, or as good as gone: another one is opened after a while. */
+  reconnect() {
+    this.socket?.close();
+    this.socket = null;
+    this.retry = Math.min(this.retry + 1, 5);
+    setTimeout(() => this.connect(), 250 * 2 ** this.retry);
+    if (this.retry > 1) this.refresh();
+  }
+
+  /** Asks whether the server is there, and says so when nothing has been heard of it for a while. */
+  watchOver() {
+    const now = performance.now();
+    this.showSilence();
+    if (this.socket?.readyState === WebSocket.OPEN && now - (this.beaten ?? 0) > BEAT) {
+      this.beaten = now;
+      this.socket.send('{"t":"ping","a":0}');
+    }
+    if (this.socket && now - Math.max(this.heard, this.connected) > SILENCE) this.reconnect();
+  }
+
+  showSilence() {
+    const seconds = Math.floor((performance.now() - this.heard) / 1000);
+    const silence = seconds * 1000 >= SILENCE
+      ? `Nothing has been heard from the server for ${seconds} seconds: what you see may be old. Trying again.` : null;
+    if (silence === this.silence) return;
+    if (silence && !this.silence) announce(silence);
+    // What happened meanwhile may have been lost on the way.
+    if (!silence) this.refresh();
+    this.silence = silence;
+    this.main.classList.toggle("away", silence !== null);
+    if (this.state) this.drawState();
   }
 
   /** Lights the squares of effects for the time that each of them asks for, five seconds at most. */
@@ -97,22 +166,29 @@ class GameView {
     this.draw();
   }
 
-  /** Loads again; what comes while that is under way is loaded once more, not once each. */
-  async refresh() {
-    if (this.loading) {
-      this.again = true;
-      return;
-    }
-    this.loading = true;
-    try {
-      do {
-        this.again = false;
+  /**
+   * Loads again, until what is shown is not older than an event, however often it fails. What comes
+   * while that is under way is loaded once more, not once each.
+   */
+  refresh(v = 0) {
+    this.want = Math.max(this.want, v);
+    this.again = true;
+    this.loading ??= this.loadSurely().finally(() => { this.loading = null; });
+    return this.loading;
+  }
+
+  async loadSurely() {
+    for (let attempt = 0; this.again || this.state.v < this.want;) {
+      this.again = false;
+      try {
         await this.load();
-      } while (this.again);
-    } catch {
-      // The connection is away; it is tried again when the socket comes back.
-    } finally {
-      this.loading = false;
+        attempt = 0;
+      } catch (error) {
+        if (!isPassing(error)) return this.tell(error.message);
+        this.again = true;
+        await sleep(backoff(attempt));
+        attempt += 1;
+      }
     }
   }
 
@@ -123,7 +199,7 @@ class GameView {
         if (this.token) keepToken(answer.game, this.token);
         location.href = `/game/${answer.game}`;
       }
-      await this.refresh();
+      await this.refresh(answer.v);
     } catch (error) {
       this.tell(error.message);
     }
@@ -132,33 +208,47 @@ class GameView {
   async play(uci) {
     const move = { uci, expected_ply: this.state.ply, client_move_id: newId() };
     this.selected = null;
+    let v;
     try {
-      await postSurely(`/games/${this.id}/moves`, move, this.token);
+      v = (await postSurely(`/games/${this.id}/moves`, move, this.token)).v;
     } catch (error) {
       this.tell(error.message);
     }
-    await this.refresh();
+    await this.refresh(v);
   }
 
   async join(seat) {
     const name = this.main.querySelector("#name")?.value || undefined;
     if (name) keepName(name);
+    let v;
     try {
       const answer = await post(`/games/${this.id}/join`, { seat, name });
       this.token = answer.token;
       keepToken(this.id, answer.token);
+      v = answer.v;
     } catch (error) {
       this.tell(error.message);
     }
-    await this.refresh();
+    await this.refresh(v);
   }
 
   async show(ply) {
     this.ply = ply === null || ply >= this.state.ply ? null : Math.max(0, ply);
     this.selected = null;
     this.lit = new Set();
-    const state = this.ply === null ? this.state : await get(`/games/${this.id}?ply=${this.ply}`, this.token);
-    this.position = state.position;
+    const wanted = this.ply;
+    let position = this.state.position;
+    try {
+      if (wanted !== null) position = (await get(`/games/${this.id}?ply=${wanted}&lines=0&v=${this.state.v}`, this.token)).position;
+    } catch (error) {
+      if (this.ply !== wanted) return;
+      this.ply = null;
+      position = this.state.position;
+      this.tell(error.message);
+    }
+    // Another one may have been chosen meanwhile.
+    if (this.ply !== wanted && wanted !== null) return;
+    this.position = position;
     this.draw();
   }
 
@@ -249,7 +339,7 @@ class GameView {
   // --- why -------------------------------------------------------------------------------------
 
   async ask(question) {
-    const query = new URLSearchParams(question);
+    const query = new URLSearchParams({ ...question, v: this.state.v });
     if (this.ply !== null) query.set("ply", this.ply);
     try {
       const answer = await get(`/games/${this.id}/explain?${query}`, this.token);
@@ -260,7 +350,7 @@ class GameView {
   }
 
   async about(square) {
-    const query = new URLSearchParams({ square });
+    const query = new URLSearchParams({ square, v: this.state.v });
     if (this.ply !== null) query.set("ply", this.ply);
     const { rows } = await get(`/games/${this.id}/explain?${query}`, this.token);
     if (this.selected !== square) return;
@@ -359,7 +449,7 @@ class GameView {
     for (const clock of this.main.querySelectorAll(".clock")) {
       const side = Number(clock.dataset.side);
       const runs = this.state.clock_runs && side === this.state.turn;
-      const spent = runs ? Date.now() - this.fetched : 0;
+      const spent = runs ? performance.now() - this.fetched : 0;
       const left = Math.max(0, this.state.clocks[side] - spent);
       const seconds = Math.ceil(left / 1000);
       clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -384,6 +474,7 @@ class GameView {
     clear(this.parts.state,
       h("p", { class: "verdict" }, begin(text)),
       this.ply === null ? null : h("p", {}, `You look at the position after ${this.ply} of ${state.ply} actions. `, h("button", { onclick: () => this.show(null) }, "Back to the game")),
+      this.silence ? h("p", { class: "error silence" }, this.silence) : null,
       this.notice ? h("p", { class: "error" }, this.notice) : null);
   }
 
@@ -471,16 +562,43 @@ class GameView {
       if (field.value.trim()) this.act("chat", { text: field.value.trim() });
       field.value = "";
     };
-    clear(this.parts.talk, h("h2", {}, "Chat"), this.log,
+    this.earlier = h("button", { class: "quiet", onclick: () => this.hearEarlier().catch((error) => this.tell(error.message)) }, "Earlier messages");
+    clear(this.parts.talk, h("h2", {}, "Chat"), this.earlier, this.log,
       this.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send")) : null);
-    const events = await get(`/games/${this.id}/events`, this.token);
-    for (const event of events) if (event.t === "said" && event.v <= this.state.v) this.said(event.d, false);
+    await this.hearAnew(this.state.v);
   }
 
-  said(data, aloud = true) {
-    const text = `${this.state.sides[data.by]}: ${data.text}`;
-    this.log?.append(h("li", {}, text));
-    this.log?.lastChild.scrollIntoView({ block: "nearest" });
-    if (aloud) announce(text);
+  /** What was said up to an event, as if nothing had been heard before. */
+  async hearAnew(v) {
+    if (!this.log) return;
+    clear(this.log);
+    [this.spoken, this.unheard] = [v, v];
+    await this.hearEarlier().catch((error) => this.tell(error.message));
+  }
+
+  /** What was said in the events before those that were looked through. */
+  async hearEarlier() {
+    const until = this.unheard;
+    const after = Math.max(0, until - EVENTS);
+    const events = until ? await get(`/games/${this.id}/events?after=${after}&limit=${until - after}`, this.token) : [];
+    if (until !== this.unheard) return;
+    this.unheard = after;
+    this.earlier.hidden = after === 0;
+    const said = events.filter((it) => it.t === "said");
+    this.log.prepend(...said.map((it) => h("li", {}, this.line(it))));
+    if (until === this.spoken) this.log.lastChild?.scrollIntoView({ block: "nearest" });
+  }
+
+  line({ d }) {
+    return `${this.state.sides[d.by]}: ${d.text}`;
+  }
+
+  /** Something is said. What was shown before comes again when a socket comes back. */
+  said(event) {
+    if (!this.log || event.v <= this.spoken) return;
+    this.spoken = event.v;
+    this.log.append(h("li", {}, this.line(event)));
+    this.log.lastChild.scrollIntoView({ block: "nearest" });
+    announce(this.line(event));
   }
 }

@@ -5,17 +5,20 @@ import { Board } from "./board.js";
 import { announce, clear, h, words } from "./dom.js";
 import { Picker } from "./presets.js";
 
+/** How many games are listed at a time. */
+const LISTED = 30;
+
 /** The lobby; with the id of uploaded rules, and the name of what they add. */
 export async function showLobby(main, rules = null, added = null) {
-  const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get("/games?limit=30")]);
+  const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get(`/games?limit=${LISTED}`)]);
   const lobby = new Lobby(catalogue, rules, added);
   clear(main, h("h1", {}, "Play by your rules"), h("div", { class: "table" }, lobby.form, lobby.preview), list(games));
   // Others make games meanwhile.
   setInterval(async () => {
     const old = main.querySelector(".games");
-    if (document.hidden || !old || old.contains(document.activeElement)) return;
+    if (document.hidden || !old || old.dataset.older || old.contains(document.activeElement)) return;
     try {
-      old.replaceWith(list(await get("/games?limit=30")));
+      old.replaceWith(list(await get(`/games?limit=${LISTED}`)));
     } catch {
       // The server is away for a moment: the list stays as it was.
     }
@@ -197,13 +200,25 @@ class Lobby {
   }
 }
 
-function list(games) {
+/** A page of games; `older` than the last ones, or the last ones. */
+function list(games, older = false) {
+  const turn = async (query) => {
+    const old = document.querySelector(".games");
+    try {
+      old.replaceWith(list(await get(`/games?limit=${LISTED}${query}`), query !== ""));
+    } catch (error) {
+      announce(error.message);
+    }
+  };
+  const button = (text, query) => h("button", { class: "quiet", onclick: () => turn(query) }, text);
   const row = (it) => h("tr", {},
     h("td", {}, h("a", { href: `/game/${it.id}` }, words(it.game)), it.presets.length ? ` with ${it.presets.join(", ")}` : ""),
     h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
     h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
-  return h("section", { class: "panel games", "aria-label": "Games" }, h("h2", {}, "Games"),
+  return h("section", { class: "panel games", "aria-label": "Games", "data-older": older ? "yes" : null }, h("h2", {}, "Games"),
     games.length
       ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, games.map(row)))
-      : h("p", {}, "None yet. Make one, and send its link to a friend."));
+      : h("p", {}, older ? "No older games." : "None yet. Make one, and send its link to a friend."),
+    older ? button("Newest games", "") : null,
+    games.length === LISTED ? button("Older games", `&before=${games.at(-1).id}`) : null);
 }

@@ -10,6 +10,11 @@ pub struct Chain {
     hash: String,
 }
 
+/// An event that is not there.
+pub(super) fn missing(game: &str, seq: u64) -> StoreError {
+    StoreError::Damaged { game: game.to_owned(), seq, fault: format!("number {seq} is missing") }
+}
+
 /// What a snapshot is held against when it is read.
 pub(super) fn hash_of_snapshot(game: &str, seq: u64, text: &str) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -61,6 +66,28 @@ impl Chain {
             _ => return Ok(()),
         };
         Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
+    }
+
+    /// Holds the hashes of some events after this one against their texts; and if they are fewer than
+    /// `limit`, the last against this head.
+    ///
+    /// # Errors
+    /// The log is not what was written.
+    pub fn verify_page(
+        mut self,
+        game: &str,
+        rows: &[Row],
+        limit: usize,
+        head: &Self,
+    ) -> Result<(), StoreError> {
+        for row in rows {
+            self.verify(game, row)?;
+        }
+        if rows.len() >= limit || self == *head {
+            return Ok(());
+        }
+        let fault = format!("the log ends at {}, but {} were written", self.seq, head.seq);
+        Err(StoreError::Damaged { game: game.to_owned(), seq: self.seq + 1, fault })
     }
 
     /// Holds every hash of a whole log against its event, and the last against this head.

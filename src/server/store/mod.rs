@@ -168,6 +168,18 @@ pub trait Store: Send {
     /// The store is away, or the log is not what was written.
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError>;
 
+    /// The events of a game after a number, in order, `limit` at most; their hashes are verified, those
+    /// before are not. None if there is no such game.
+    ///
+    /// # Errors
+    /// The store is away, or this part of the log is not what was written.
+    fn page(
+        &mut self,
+        game: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Option<Vec<Row>>, StoreError>;
+
     /// The last snapshot of a game, and the event after which it was taken. None if there is none,
     /// or if it is not what was written: a log tells the same, only slower.
     ///
@@ -175,11 +187,16 @@ pub trait Store: Send {
     /// The store is away.
     fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError>;
 
-    /// Listed games, the last changed first.
+    /// Listed games, the last changed first; those that come after the game `before` if it is given.
     ///
     /// # Errors
     /// The store is away.
-    fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError>;
+    fn list(
+        &mut self,
+        state: Option<GameState>,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Summary>, StoreError>;
 
     /// Keeps a text under its hash (the rules that games are played by), durably.
     ///

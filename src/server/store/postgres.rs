@@ -210,6 +210,48 @@ impl Store for Postgres {
         })
     }
 
+    fn page(
+        &mut self,
+        game: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Option<Vec<Row>>, StoreError> {
+        self.with(|it| {
+            let mut transaction = it
+                .client
+                .build_transaction()
+                .isolation_level(postgres::IsolationLevel::RepeatableRead)
+                .read_only(true)
+                .start()?;
+            let head = transaction
+                .query_opt("SELECT seq, hash FROM games WHERE id = $1 AND seq > 0", &[&game])?;
+            let Some(head) = head else { return Ok(None) };
+            let last = Chain::at(number(head.get(0)), head.get(1));
+            if after >= last.seq() || limit == 0 {
+                return Ok(Some(Vec::new()));
+            }
+            let begin = match after {
+                0 => Some(Chain::new(game)),
+                _ => {
+                    let sql = "SELECT hash FROM events WHERE game = $1 AND seq = $2";
+                    let row = transaction.query_opt(sql, &[&game, &int(after)])?;
+                    row.map(|it| Chain::at(after, it.get(0)))
+                }
+            };
+            let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 AND seq > $2
+                       ORDER BY seq LIMIT $3";
+            let count = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows: Vec<Row> = transaction
+                .query(sql, &[&game, &int(after), &count])?
+                .iter()
+                .map(|it| Row { seq: number(it.get(0)), payload: it.get(1), hash: it.get(2) })
+                .collect();
+            let begin = begin.ok_or_else(|| chain::missing(game, after))?;
+            begin.verify_page(game, &rows, limit, &last)?;
+            Ok(Some(rows))
+        })
+    }
+
     fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError> {
         let sql = "SELECT seq, snapshot, hash FROM snapshots WHERE game = $1";
         let Some(row) = self.with(|it| Ok(it.client.query_opt(sql, &[&game])?))? else {
@@ -220,12 +262,19 @@ impl Store for Postgres {
         Ok(is_whole.then_some((seq, text)))
     }
 
-    fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError> {
+    fn list(
+        &mut self,
+        state: Option<GameState>,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Summary>, StoreError> {
         let (state, limit) = (state.map(GameState::word), int(limit as u64));
         let sql = "SELECT summary FROM games
                    WHERE listed AND seq > 0 AND ($1::TEXT IS NULL OR state = $1)
-                   ORDER BY updated DESC LIMIT $2";
-        let rows = self.with(|it| Ok(it.client.query(sql, &[&state, &limit])?))?;
+                   AND ($3::TEXT IS NULL
+                        OR (updated, id) < (SELECT updated, id FROM games WHERE id = $3))
+                   ORDER BY updated DESC, id DESC LIMIT $2";
+        let rows = self.with(|it| Ok(it.client.query(sql, &[&state, &limit, &before])?))?;
         let read = |it: &postgres::Row| serde_json::from_str(it.get(0));
         let read: Result<_, serde_json::Error> = rows.iter().map(read).collect();
         read.map_err(|it| StoreError::Unavailable(it.to_string()))

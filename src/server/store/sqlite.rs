@@ -111,10 +111,37 @@ impl Store for Sqlite {
     }
 
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
-        let Some(last) = head(&self.connection, game)? else { return Ok(None) };
-        let mut rows = rows(&self.connection, game)?;
+        // One snapshot for the head and the events, so that they belong together.
+        let transaction = self.connection.transaction()?;
+        let Some(last) = head(&transaction, game)? else { return Ok(None) };
+        let mut rows = rows(&transaction, game, 0, usize::MAX)?;
         last.verify_all(game, &rows)?;
         rows.retain(|it| it.seq > after);
+        Ok(Some(rows))
+    }
+
+    fn page(
+        &mut self,
+        game: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Option<Vec<Row>>, StoreError> {
+        let transaction = self.connection.transaction()?;
+        let Some(last) = head(&transaction, game)? else { return Ok(None) };
+        if after >= last.seq() || limit == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        let begin = match after {
+            0 => Some(Chain::new(game)),
+            _ => {
+                let sql = "SELECT hash FROM events WHERE game = ?1 AND seq = ?2";
+                let mut statement = transaction.prepare_cached(sql)?;
+                let hash = statement.query_row(params![game, int(after)], |row| row.get(0));
+                hash.optional()?.map(|it| Chain::at(after, it))
+            }
+        };
+        let rows = rows(&transaction, game, after, limit)?;
+        begin.ok_or_else(|| chain::missing(game, after))?.verify_page(game, &rows, limit, &last)?;
         Ok(Some(rows))
     }
 
@@ -128,14 +155,21 @@ impl Store for Sqlite {
         }))
     }
 
-    fn list(&mut self, state: Option<GameState>, limit: usize) -> Result<Vec<Summary>, StoreError> {
+    fn list(
+        &mut self,
+        state: Option<GameState>,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Summary>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT summary FROM games WHERE listed = 1 AND (?1 IS NULL OR state = ?1)
-             ORDER BY updated DESC LIMIT ?2",
+             AND (?3 IS NULL OR (updated, id) < (SELECT updated, id FROM games WHERE id = ?3))
+             ORDER BY updated DESC, id DESC LIMIT ?2",
         )?;
         let state = state.map(GameState::word);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let texts = statement.query_map(params![state, limit], |row| row.get::<_, String>(0))?;
+        let texts =
+            statement.query_map(params![state, limit, before], |row| row.get::<_, String>(0))?;
         let mut summaries = Vec::new();
         for text in texts {
             let read = serde_json::from_str(&text?);
@@ -424,10 +458,17 @@ fn head(connection: &Connection, game: &str) -> Result<Option<Chain>, StoreError
     Ok(found.optional()?)
 }
 
-fn rows(connection: &Connection, game: &str) -> Result<Vec<Row>, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT seq, payload, hash FROM events WHERE game = ?1 ORDER BY seq")?;
-    let rows = statement.query_map([game], |row| {
+fn rows(
+    connection: &Connection,
+    game: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Row>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, payload, hash FROM events WHERE game = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![game, int(after), limit], |row| {
         Ok(Row { seq: number(row.get(0)?), payload: row.get(1)?, hash: row.get(2)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

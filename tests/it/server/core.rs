@@ -1,8 +1,10 @@
 //! The game core, step by step: seats, offers, clocks, requests that come twice.
 
+use std::collections::BTreeMap;
+
 use rulemate::server::core::{
-    Act, Control, Event, Input, Outcome, Output, Played, Refusal, Refused, Rules, Seat, Setup,
-    Table, TokenHash,
+    Act, Control, Effect, Entry, Event, Input, OfferKind, Outcome, Output, Played, Refusal,
+    Refused, Rules, Seat, Setup, Table, TokenHash,
 };
 
 /// A game of two sides that is no chess: who brings the sum to the goal wins. `1` and `2` end the
@@ -57,17 +59,21 @@ impl Rules for Sums {
             "1" => (1, false),
             "2" => (2, false),
             "+" if !going_on => (3, true),
+            // A move whose text is long, and one of which rules have much to say.
+            "long" | "loud" => (1, false),
             _ => return Err(refused("no such move")),
         };
         let side = self.side();
         self.played.push((amount, side, turn_goes_on));
+        let (much, long) = (text == "loud", if text == "long" { 5_000 } else { 1 });
+        let effect = || Effect { name: "explosion".into(), args: BTreeMap::default() };
         Ok(Played {
             uci: text.into(),
-            san: format!("{text}!"),
+            san: format!("{text}{}", "!".repeat(long)),
             side,
             turn_goes_on,
-            notes: Vec::new(),
-            effects: Vec::new(),
+            notes: if much { vec!["bang".repeat(50); 90] } else { Vec::new() },
+            effects: if much { (0..90).map(|_| effect()).collect() } else { Vec::new() },
         })
     }
 
@@ -146,6 +152,157 @@ fn only_the_side_to_move_moves() {
         refusal(ask(&mut table, 1_000, "ben", stale)),
         Refusal::StalePly { asked: 0, ply: 1 }
     );
+}
+
+/// What was not seen is said before whose turn it is: the turn may be another for that very reason.
+#[test]
+fn a_stale_ply_is_stale_out_of_turn_too() {
+    let mut table = table(None);
+    ask(&mut table, 1_000, "ann", play("1"));
+    let stale = Act::Move { uci: "1".into(), expected_ply: Some(0) };
+    assert_eq!(refusal(ask(&mut table, 1_000, "ann", stale)).code(), "stale_ply");
+    let fresh = Act::Move { uci: "1".into(), expected_ply: Some(1) };
+    assert_eq!(refusal(ask(&mut table, 1_000, "ann", fresh)).code(), "not_your_turn");
+}
+
+/// A game is called off before two actions are played, not after.
+#[test]
+fn a_game_is_called_off_until_both_have_moved() {
+    for played in 0..4 {
+        let mut table = table(None);
+        for at in 0..played {
+            ask(&mut table, 1_000, ["ann", "ben"][at % 2], play("1"));
+        }
+        let called_off = ask(&mut table, 1_000, "ann", Act::Abort);
+        assert_eq!(called_off.answer.unwrap().is_ok(), played < 2, "after {played} actions");
+        assert_eq!(table.outcome().is_some(), played < 2, "after {played} actions");
+    }
+}
+
+/// One side does all it can to fill the log; the other moves, resigns, and is told of draws.
+#[test]
+fn a_side_cannot_fill_the_log() {
+    let noise: [(&str, fn(u32) -> Act); 5] = [
+        ("offers", |at| [Act::Draw, Act::Decline(OfferKind::Draw)][at as usize % 2].clone()),
+        ("presets", |at| Act::Presets(vec![format!("more-{at}")])),
+        ("takebacks", |at| {
+            [Act::Takeback, Act::Decline(OfferKind::Takeback)][at as usize % 2].clone()
+        }),
+        ("messages", |_| Act::Say("\u{1}".repeat(300))),
+        ("undo", |at| [play("+"), Act::Takeback][at as usize % 2].clone()),
+    ];
+    for (what, make) in noise {
+        let (mut table, first) = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap();
+        ask(&mut table, 0, "ann", play("1"));
+        ask(&mut table, 0, "ben", play("1"));
+        let (mut events, mut refused) = (first.len(), None);
+        for at in 0..30_000 {
+            let output = ask(&mut table, 0, "ann", make(at));
+            events += output.events.len();
+            if let Some(Err(why)) = output.answer {
+                refused = Some(why);
+            }
+        }
+        assert!(events < 5_000, "{what}: {events} events at one ply");
+        let code = refused.expect("a refusal").code().to_owned();
+        assert!(code.starts_with("too_many_") || code == "no_such_offer", "{what}: {code}");
+        // The game goes on, and what was asked too often may be asked again.
+        if table.rules().side() == 0 {
+            ask(&mut table, 0, "ann", play("1")).answer.unwrap().unwrap();
+        }
+        let before = table.lines().len();
+        ask(&mut table, 0, "ben", play("1")).answer.unwrap().unwrap();
+        ask(&mut table, 0, "ann", play("1")).answer.unwrap().unwrap();
+        ask(&mut table, 0, "ben", Act::Draw).answer.unwrap().unwrap();
+        assert_eq!(table.lines().len(), before + 2, "{what}");
+        ask(&mut table, 0, "ben", Act::Resign).answer.unwrap().unwrap();
+        assert_eq!(table.outcome().unwrap().winner, Some(0), "{what}");
+    }
+}
+
+/// Noise at every ply, by both: the game has room for its moves all the same, and when it has come to
+/// the end of its log it ends, with room for what follows an end.
+#[test]
+fn a_game_at_the_end_of_its_log_ends() {
+    let (mut table, mut log) = Table::create(0, Sums::to(u32::MAX), setup(None), &seats()).unwrap();
+    let mut at = 0;
+    while table.outcome().is_none() {
+        let who = ["ann", "ben"][at % 2];
+        for act in [Act::Draw, Act::Decline(OfferKind::Draw), Act::Say("x".into())] {
+            log.extend(ask(&mut table, 0, who, act).events);
+        }
+        let output = ask(&mut table, 0, who, play("1"));
+        output.answer.unwrap().unwrap();
+        log.extend(output.events);
+        at += 1;
+    }
+    assert_eq!(table.outcome().unwrap().reason, "move_limit");
+    assert!(at > 13_000 && log.len() < 20_000, "{at} moves, {} events", log.len());
+    log.extend(ask(&mut table, 0, "ann", Act::Rematch { game: "next".into() }).events);
+    log.extend(ask(&mut table, 0, "ben", Act::Rematch { game: "next".into() }).events);
+    assert_eq!(table.rematch(), Some("next"));
+    // What is left of each share follows from the log.
+    let mut again = Table::replay(Sums::to(u32::MAX), setup(None), &log).unwrap();
+    let say = || Act::Say("x".into());
+    for who in ["ann", "ben"] {
+        let (one, two) = (ask(&mut table, 0, who, say()), ask(&mut again, 0, who, say()));
+        assert_eq!((one.events.len(), one.answer), (two.events.len(), two.answer));
+    }
+}
+
+/// A log from before there were shares, full of offers: its game is not frozen.
+#[test]
+fn a_full_log_still_takes_moves_and_ends() {
+    let (mut table, mut log) = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap();
+    log.extend(ask(&mut table, 0, "ann", play("1")).events);
+    for v in log.len() as u64 + 1..=20_000 {
+        let event = Event::DrawOffered { by: 0, id: None };
+        log.push(Entry { v, at: 0, event });
+    }
+    let full = || Table::replay(Sums::to(4_000), setup(None), &log).unwrap();
+    assert_eq!(refusal(ask(&mut full(), 0, "ben", Act::Say("x".into()))).code(), "game_full");
+    for act in [play("1"), Act::Resign, Act::Draw] {
+        let mut table = full();
+        ask(&mut table, 0, "ben", act).answer.unwrap().unwrap();
+        assert!(table.outcome().is_some());
+    }
+}
+
+/// Whatever is sent, and whatever rules say: what is stored of it is short.
+#[test]
+fn events_are_short() {
+    let wide = |count: usize| "\u{1}".repeat(count);
+    let acts = [
+        Act::Say(wide(300)),
+        Act::Presets(vec![wide(60_000)]),
+        Act::Presets(vec!["x".into(); 20_000]),
+        Act::Presets(vec!["more".into()]),
+        play("long"),
+        play("loud"),
+        Act::Draw,
+        Act::Resign,
+    ];
+    let mut sizes = Vec::new();
+    for act in acts {
+        let mut table = table(None);
+        let (token, id) = (Some(TokenHash::of("ann")), Some(wide(64)));
+        let before = table.rules().sum();
+        let output = table.step(0, Input::Act { token, id, act: act.clone() });
+        let is_done = output.answer.unwrap().map_err(|it| it.code());
+        sizes.extend(output.events.iter().map(|it| serde_json::to_string(it).unwrap().len()));
+        match act {
+            Act::Presets(it) if it != ["more"] => assert_eq!(is_done, Err("too_long")),
+            Act::Move { uci, .. } if uci == "long" => {
+                assert_eq!(is_done, Err("too_long"));
+                assert_eq!(table.rules().sum(), before, "a refusal changes nothing");
+            }
+            other => assert!(is_done.is_ok(), "{other:?}: {is_done:?}"),
+        }
+    }
+    assert!(sizes.iter().all(|&it| it < 4_096), "{sizes:?}");
+    let named = Setup { game: "x".repeat(5_000), ..setup(None) };
+    let refused = Table::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
+    assert_eq!(refused.code(), "too_long");
 }
 
 #[test]
@@ -232,6 +389,77 @@ fn time_in_which_the_server_was_away_is_nobodys() {
     again.resume(3_600_000);
     assert_eq!(again.clocks(3_600_000).unwrap(), [10_000, 7_000]);
     assert_eq!(again.deadline(), Some(3_610_000));
+}
+
+/// Whatever the clocks of machines say when a game is loaded: what was not measured is charged to no
+/// side, and time in the log goes forward.
+#[test]
+fn clocks_set_anew_across_a_restart_charge_no_side() {
+    const HOUR: u64 = 3_600_000;
+    let control = Control { initial: 10_000, increment: 0, delay: 0 };
+    for at_restart in [0, 9 * HOUR + 3_000, 10 * HOUR, 10 * HOUR + 4_000, 11 * HOUR] {
+        let started = 10 * HOUR;
+        let (mut table, mut log) =
+            Table::create(started, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+        log.extend(ask(&mut table, started, "ann", play("1")).events);
+        log.extend(ask(&mut table, started + 4_000, "ben", play("1")).events);
+        let mut again = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+        again.resume(at_restart);
+        let left = |table: &Table<Sums>, after: u64| table.clocks(at_restart + after).unwrap();
+        assert_eq!(left(&again, 0), [10_000, 6_000], "{at_restart}");
+        assert_eq!(left(&again, 2_500), [7_500, 6_000], "time goes on as it is measured");
+        assert_eq!(again.deadline(), Some(at_restart + 10_000));
+        assert!(again.step(at_restart + 9_999, Input::Tick).events.is_empty());
+        log.extend(ask(&mut again, at_restart + 9_999, "ann", play("1")).events);
+        assert_eq!(left(&again, 9_999), [1, 6_000]);
+        assert!(log.windows(2).all(|it| it[0].at <= it[1].at), "time goes forward");
+        // And once more, the other way.
+        let mut third = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+        third.resume(started);
+        assert_eq!(third.clocks(started + 1_000).unwrap(), [1, 5_000]);
+    }
+}
+
+/// Two nodes whose machines' clocks are hours apart hand a game to and fro: both tell the same time
+/// left, and neither charges more than was measured.
+#[test]
+fn nodes_with_different_clocks_charge_what_was_measured() {
+    const HOUR: u64 = 3_600_000;
+    let control = Control { initial: 60_000, increment: 0, delay: 0 };
+    for (one, other) in [(5 * HOUR, 9 * HOUR), (9 * HOUR, 5 * HOUR)] {
+        let clock = |node: usize, at: u64| at + [one, other][node];
+        let (table, mut log) =
+            Table::create(clock(0, 0), Sums::to(40), setup(Some(control)), &seats()).unwrap();
+        let follower = Table::replay(Sums::to(40), setup(Some(control)), &log).unwrap();
+        let mut nodes = [table, follower];
+        nodes[1].resume(clock(1, 0));
+        let (mut owner, mut at) = (0, 0);
+        for ply in 0..12 {
+            at += 1_000;
+            let act = play("1");
+            let events =
+                ask(&mut nodes[owner], clock(owner, at), ["ann", "ben"][ply % 2], act).events;
+            assert_eq!(events.len(), 1, "no clock has fallen");
+            nodes[1 - owner].follow(clock(1 - owner, at), &events).unwrap();
+            log.extend(events);
+            let left = |node: usize| nodes[node].clocks(clock(node, at + 500)).unwrap();
+            assert_eq!(left(0), left(1), "ply {ply}");
+            let spent: u64 = left(0).iter().map(|it| 60_000 - it).sum();
+            assert_eq!(spent, 1_000 * ply as u64 + 500, "ply {ply}");
+            let deadlines = [0, 1].map(|it| nodes[it].deadline().unwrap() - clock(it, 0));
+            assert_eq!(deadlines[0], deadlines[1]);
+            if ply % 3 == 2 {
+                // The owner is gone for a while; the other one takes over.
+                owner = 1 - owner;
+                at += HOUR;
+                nodes[owner].resume(clock(owner, at));
+                let left = nodes[owner].clocks(clock(owner, at)).unwrap();
+                assert_eq!(left.iter().map(|it| 60_000 - it).sum::<u64>(), 1_000 * ply as u64);
+                // The one that was away hears of the game again with the next move.
+            }
+        }
+        assert!(log.windows(2).all(|it| it[0].at <= it[1].at), "time goes forward");
+    }
 }
 
 #[test]

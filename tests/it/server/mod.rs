@@ -6,6 +6,7 @@ mod doctor;
 mod front;
 mod fuzz;
 mod kill;
+mod long;
 mod network;
 mod nodes;
 mod postgres;

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::api::{Server, run};
 use super::kill::{Acknowledged, Process, Wire, check, load};
+use super::long::long_game;
 use super::store::{Folder, append, test_database};
 
 #[test]
@@ -192,4 +193,26 @@ fn a_node_takes_over_from_one_that_was_killed() {
     assert_eq!(status, 200, "{answer}");
     let (_, state) = second.ask("GET", &path, "").unwrap();
     assert_eq!(state["ply"], moves.len() + 1);
+}
+
+/// What was acknowledged at one node is seen at the other by a client that names it, at once.
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn a_move_that_was_acknowledged_is_seen_at_every_node() {
+    let url = test_database("seen");
+    let (one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
+    let mut wires = [Wire::to(&one.address).unwrap(), Wire::to(&two.address).unwrap()];
+    let (_, made) = wires[0].ask("POST", "/api/v1/games", "{\"game\":\"chess\"}").unwrap();
+    let path = format!("/api/v1/games/{}", made["id"].as_str().unwrap());
+    for (ply, uci) in long_game(80).iter().enumerate() {
+        let body = json!({ "uci": uci, "expected_ply": ply }).to_string();
+        let (at, other) = (ply / 3 % 2, 1 - ply / 3 % 2);
+        let (status, answer) = wires[at].ask("POST", &format!("{path}/moves"), &body).unwrap();
+        assert_eq!(status, 200, "{answer}");
+        for node in [other, at] {
+            let address = format!("{path}?v={}", answer["v"]);
+            let (status, state) = wires[node].ask("GET", &address, "").unwrap();
+            assert_eq!((status, &state["ply"]), (200, &json!(ply + 1)), "{state}");
+        }
+    }
 }

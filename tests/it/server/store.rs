@@ -85,6 +85,22 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(other.append(&[append("a", 3, &["theirs"])]).unwrap(), [Ok(())]);
     assert!(store.append(&[append("a", 3, &["ours"])]).unwrap()[0].is_err());
 
+    // A page is some of the events after a number, and nothing after the last one.
+    let page = |store: &mut dyn Store, after, limit| {
+        let rows = store.page("a", after, limit).unwrap().unwrap();
+        rows.into_iter().map(|it| (it.seq, it.payload)).collect::<Vec<_>>()
+    };
+    let all =
+        [(1, "one"), (2, "two"), (3, "three"), (4, "theirs")].map(|it| (it.0, it.1.to_owned()));
+    assert_eq!(store.page("none", 0, 9).unwrap(), None);
+    for after in 0..=5 {
+        for limit in 0..=5 {
+            let from = after.min(all.len());
+            let until = (from + limit).min(all.len());
+            assert_eq!(page(store, after as u64, limit), all[from..until], "{after}, {limit}");
+        }
+    }
+
     // Texts of any kind come back as they were.
     let odd = "{\"q\":\"'; DROP TABLE events; --\",\"u\":\"\u{1F44B}\\n\"}";
     assert_eq!(store.append(&[append("odd'--", 0, &[odd, ""])]).unwrap(), [Ok(())]);
@@ -102,8 +118,14 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     ];
     assert!(store.append(&group).unwrap().iter().all(Result::is_ok));
     let ids = |found: Vec<Summary>| found.into_iter().map(|it| it.id).collect::<Vec<_>>();
-    assert_eq!(ids(store.list(None, 2).unwrap()), ["w", "o"]);
-    assert_eq!(ids(store.list(Some(GameState::Over), 9).unwrap()), ["o"]);
+    assert_eq!(ids(store.list(None, None, 2).unwrap()), ["w", "o"]);
+    assert_eq!(ids(store.list(Some(GameState::Over), None, 9).unwrap()), ["o"]);
+    let whole = ids(store.list(None, None, 9).unwrap());
+    for at in 0..whole.len() {
+        let after = ids(store.list(None, Some(&whole[at]), 9).unwrap());
+        assert_eq!(after, whole[at + 1..], "those after {}", whole[at]);
+    }
+    assert!(store.list(None, Some("none"), 9).unwrap().is_empty());
 
     // A snapshot comes with events or alone; the last one counts, and it is of its event.
     assert_eq!(store.snapshot("a").unwrap(), None);

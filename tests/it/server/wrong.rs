@@ -63,6 +63,7 @@ const ROWS: &[Row] = &[
     row("POST", ACT, "/api/v1/games/GAME/presets", "{\"presets\":[]}", Needs::Seat),
     row("POST", ACT, "/api/v1/games/GAME/chat", "{\"text\":\"x\"}", Needs::Seat),
     row("POST", ACT, "/api/v1/games/GAME/rematch", "{}", Needs::Seat),
+    row("GET", "/api/v1/games/{id}/lines", "/api/v1/games/GAME/lines", "", Needs::Nothing),
     row("GET", "/api/v1/games/{id}/events", "/api/v1/games/GAME/events", "", Needs::Nothing),
     row("GET", "/api/v1/games/{id}/explain", "/api/v1/games/GAME/explain?move=e2e4", "", Needs::Nothing),
     row("GET", "/api/v1/games/{id}/export", "/api/v1/games/GAME/export", "", Needs::Nothing),
@@ -286,9 +287,19 @@ fn every_address_refuses_what_is_wrong_and_nothing_changes() {
     scene.refused("wrong seat", play, &answer, &[(403, "not_your_turn")]);
     for ply in ["1", "7", "4294967296"] {
         let body = format!("{{\"uci\":\"e2e4\",\"expected_ply\":{ply}}}");
-        let answer = scene.server.ask("POST", &moves, &scene.white, &body);
-        scene.refused("stale ply", play, &answer, &[(409, "stale_ply")]);
-        assert_eq!(answer.1["ply"], 0);
+        // Whoever's turn it is: one who has not seen the last moves does not know.
+        for token in [&scene.white, &scene.black] {
+            let answer = scene.server.ask("POST", &moves, token, &body);
+            scene.refused("stale ply", play, &answer, &[(409, "stale_ply")]);
+            assert_eq!(answer.1["ply"], 0);
+        }
+    }
+    for row in ["", "/lines", "/explain?move=e2e4", "/export"] {
+        let with = if row.contains('?') { '&' } else { '?' };
+        let address = format!("/api/v1/games/{}{row}{with}v=99", scene.id);
+        let answer = scene.server.ask("GET", &address, "", "");
+        scene.refused("unknown version", play, &answer, &[(409, "no_such_version")]);
+        assert_eq!(answer.1["v"], 3);
     }
     let join = format!("/api/v1/games/{}/join", scene.id);
     let answer = scene.server.ask("POST", &join, "", "{}");

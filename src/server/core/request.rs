@@ -1,0 +1,104 @@
+//! What reaches a hosted game, what comes of it, and what the game shows of itself.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::event::{Entry, OfferKind, TokenHash};
+use super::refusal::Refusal;
+
+/// What somebody wants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Act {
+    /// The action that the text means; with the number of actions that the client has seen.
+    Move {
+        uci: String,
+        expected_ply: Option<usize>,
+    },
+    Resign,
+    /// Calls off a game that has hardly begun.
+    Abort,
+    /// Claims a draw that the rules give.
+    Claim,
+    /// Offers a draw, or accepts one.
+    Draw,
+    /// Takes the first part of one's own turn back, or asks for the last turn to be taken back, or
+    /// grants that.
+    Takeback,
+    /// Asks for other presets from here on, or agrees to the ones asked for.
+    Presets(Vec<String>),
+    /// Declines an offer, or withdraws one's own.
+    Decline(OfferKind),
+    /// Offers another game, or accepts that: then the game of this id is it.
+    Rematch {
+        game: String,
+    },
+    Say(String),
+}
+
+/// What reaches a game.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Input {
+    /// Somebody sits down, on any free seat or on a certain one.
+    Join { side: Option<usize>, name: String, token: TokenHash },
+    /// Somebody wants something. `id` names the request: the same id is done once.
+    Act { token: Option<TokenHash>, id: Option<String>, act: Act },
+    /// Time has passed.
+    Tick,
+}
+
+/// What was made of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Answer {
+    /// The number of the last event that it came to.
+    pub v: u64,
+    /// The number of actions played after it.
+    pub ply: usize,
+    /// The side that it was done for.
+    pub side: usize,
+    /// The rematch, if that came about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub game: Option<String>,
+}
+
+/// What came of an input.
+#[derive(Debug)]
+pub struct Output {
+    /// To be stored before anything else is done.
+    pub events: Vec<Entry>,
+    /// For whoever sent the input, once the events are stored. None for time passing.
+    pub answer: Option<Result<Answer, Refusal>>,
+}
+
+/// One action that was played.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Line {
+    #[schema(value_type = String)]
+    pub uci: Box<str>,
+    #[schema(value_type = String)]
+    pub san: Box<str>,
+    pub side: usize,
+    /// The same side goes on with its turn.
+    pub turn_goes_on: bool,
+    /// What the rules say about it.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub notes: Box<[String]>,
+    /// When it was played, in milliseconds since 1970.
+    pub at: u64,
+    /// What each side had left after it, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<Box<[u64]>>,
+}
+
+/// What stands offered, and by which side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Offers {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<usize>,
+    /// Who asks, and the number of actions that would be left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takeback: Option<(usize, usize)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presets: Option<(usize, Vec<String>)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rematch: Option<usize>,
+}

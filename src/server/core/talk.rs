@@ -1,0 +1,121 @@
+//! How much may be asked and said beside the moves of a game, so that its log always has room for
+//! moves and for an end.
+//!
+//! Each side has its own share: what one spends is not missing for another. An offer is counted with
+//! the answer to it, a takeback with the moves that it removes, so a decline, a consent or a move
+//! played once more costs nothing. The counts follow from the log alone.
+
+use super::refusal::{Refusal, Talk};
+
+/// The maximum number of offers by one side until the game has a ply that it has not had before, and
+/// the same for chat messages.
+const OFFERS: u32 = 20;
+const MESSAGES: u32 = 300;
+/// The maximum number of events, of all sides, that are neither moves on the board nor an end.
+const ALL: u64 = 6_000;
+/// How many of them there is room for after the end, whatever was used before.
+const AFTER: u64 = 300;
+
+/// What one side has used.
+#[derive(Debug, Clone, Copy, Default)]
+struct Used {
+    /// Since the game last had a new ply.
+    offers: u32,
+    messages: u32,
+    /// In events, since the game began.
+    all: u64,
+}
+
+/// What is asked or said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An offer of any kind. The answer to it is the second event.
+    Offer,
+    /// Moves that are taken back, with the event that does it.
+    Takeback {
+        moves: usize,
+    },
+    Message,
+}
+
+impl Kind {
+    fn events(self) -> u64 {
+        match self {
+            Self::Offer => 2,
+            Self::Takeback { moves } => 1 + moves as u64,
+            Self::Message => 1,
+        }
+    }
+
+    fn talk(self) -> Talk {
+        match self {
+            Self::Offer => Talk::Offers,
+            Self::Takeback { .. } => Talk::Takebacks,
+            Self::Message => Talk::Messages,
+        }
+    }
+}
+
+/// What all sides of a game have used.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    sides: Vec<Used>,
+    /// The greatest number of moves that the game has had.
+    furthest: usize,
+}
+
+impl Ledger {
+    pub(super) fn new(sides: usize) -> Self {
+        Self { sides: vec![Used::default(); sides], furthest: 0 }
+    }
+
+    /// Whether a side has room for one more of a kind.
+    ///
+    /// # Errors
+    /// It has not: until the next new ply, or for the rest of the game.
+    pub(super) fn admits(&self, side: usize, kind: Kind) -> Result<(), Refusal> {
+        let used = self.sides.get(side).copied().unwrap_or_default();
+        let share = ALL / self.sides.len().max(1) as u64;
+        if used.all + kind.events() > share {
+            return Err(Refusal::TooMany { what: kind.talk(), until: "in this game" });
+        }
+        let is_full = match kind {
+            Kind::Offer => used.offers >= OFFERS,
+            Kind::Message => used.messages >= MESSAGES,
+            Kind::Takeback { .. } => false,
+        };
+        match is_full {
+            true => Err(Refusal::TooMany { what: kind.talk(), until: "before the next move" }),
+            false => Ok(()),
+        }
+    }
+
+    /// One more of a kind is in the log.
+    pub(super) fn add(&mut self, side: usize, kind: Kind) {
+        let Some(used) = self.sides.get_mut(side) else { return };
+        used.all += kind.events();
+        match kind {
+            Kind::Offer => used.offers += 1,
+            Kind::Message => used.messages += 1,
+            Kind::Takeback { .. } => {}
+        }
+    }
+
+    /// The game is over: there is room to agree on another.
+    pub(super) fn over(&mut self) {
+        let sides = self.sides.len().max(1) as u64;
+        for used in &mut self.sides {
+            *used = Used { all: used.all.min((ALL - AFTER) / sides), ..Used::default() };
+        }
+    }
+
+    /// The game has so many moves now.
+    pub(super) fn at(&mut self, ply: usize) {
+        if ply > self.furthest {
+            self.furthest = ply;
+            for used in &mut self.sides {
+                (used.offers, used.messages) = (0, 0);
+            }
+        }
+    }
+}

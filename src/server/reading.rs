@@ -1,0 +1,86 @@
+//! Reading games: their states, the actions that were played, their logs, and how fresh an answer is.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::core::{Entry, TokenHash};
+use super::host::{Host, entries};
+use super::live::{Command, Lines};
+use super::problem::Problem;
+
+impl Host {
+    /// The state of a game, as its board was after some actions, or as it is.
+    ///
+    /// # Errors
+    /// There is no such game, or it has not come so far.
+    pub async fn state(
+        self: &Arc<Self>,
+        id: &str,
+        token: Option<TokenHash>,
+        ply: Option<usize>,
+        lines: Lines,
+    ) -> Result<Value, Problem> {
+        self.ask(id, |reply| Command::State { token, ply, lines, reply }).await?
+    }
+
+    /// Some of the actions that were played, from one of them on.
+    ///
+    /// # Errors
+    /// There is no such game.
+    pub async fn lines(
+        self: &Arc<Self>,
+        id: &str,
+        from: usize,
+        limit: usize,
+    ) -> Result<Value, Problem> {
+        self.ask(id, |reply| Command::Lines { from, limit, reply }).await?
+    }
+
+    /// Makes sure that a game is known here up to an event. What was acknowledged is in the store: it
+    /// is read from there if another node has stored it and the news of it has not come yet.
+    ///
+    /// # Errors
+    /// There is no such game, it has no such event, or the store is away.
+    pub async fn know_version(self: &Arc<Self>, id: &str, v: Option<u64>) -> Result<(), Problem> {
+        let Some(v) = v else { return Ok(()) };
+        let have = self.ask(id, |reply| Command::Version { v, reply }).await??;
+        if have >= v {
+            return Ok(());
+        }
+        let message = format!("the game is at event {have}: there is no event {v} yet");
+        let problem = Problem::new(axum::http::StatusCode::CONFLICT, "no_such_version", message);
+        Err(problem.with(json!({ "v": have })))
+    }
+
+    /// The log of a game.
+    ///
+    /// # Errors
+    /// There is no such game, or the store is away.
+    pub async fn log(&self, id: &str) -> Result<Vec<Entry>, Problem> {
+        self.log_after(id, 0).await
+    }
+
+    /// The log of a game after an event.
+    ///
+    /// # Errors
+    /// As [`Host::log`].
+    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<Entry>, Problem> {
+        self.log_page(id, after, usize::MAX).await
+    }
+
+    /// The events of a game after one, `limit` at most.
+    ///
+    /// # Errors
+    /// As [`Host::log`].
+    pub async fn log_page(
+        &self,
+        id: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Problem> {
+        let game = id.to_owned();
+        let rows = self.reads().ask(move |store| store.page(&game, after, limit)).await?;
+        entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)
+    }
+}
