@@ -114,7 +114,7 @@ impl Store for Sqlite {
         // One snapshot for the head and the events, so that they belong together.
         let transaction = self.connection.transaction()?;
         let Some(last) = head(&transaction, game)? else { return Ok(None) };
-        let mut rows = rows(&transaction, game, 0, usize::MAX)?;
+        let mut rows = rows(&transaction, game)?;
         last.verify_all(game, &rows)?;
         rows.retain(|it| it.seq > after);
         Ok(Some(rows))
@@ -140,7 +140,7 @@ impl Store for Sqlite {
                 hash.optional()?.map(|it| Chain::at(after, it))
             }
         };
-        let rows = rows(&transaction, game, after, limit)?;
+        let rows = rows_after(&transaction, game, after, limit)?;
         begin.ok_or_else(|| chain::missing(game, after))?.verify_page(game, &rows, limit, &last)?;
         Ok(Some(rows))
     }
@@ -458,7 +458,11 @@ fn head(connection: &Connection, game: &str) -> Result<Option<Chain>, StoreError
     Ok(found.optional()?)
 }
 
-fn rows(
+fn rows(connection: &Connection, game: &str) -> Result<Vec<Row>, StoreError> {
+    rows_after(connection, game, 0, usize::MAX)
+}
+
+fn rows_after(
     connection: &Connection,
     game: &str,
     after: u64,
