@@ -8,6 +8,7 @@ mod depends;
 mod diagnostic;
 mod document;
 mod expression;
+mod imply;
 mod lexer;
 pub mod limits;
 mod meta;

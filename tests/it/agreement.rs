@@ -63,7 +63,7 @@ impl Referee {
     }
 
     /// The first difference of what counting, asking and matching say. Reads some relations only.
-    fn other_difference(
+    pub(crate) fn other_difference(
         &self,
         world: &mut World,
         expected: &Frog,
@@ -553,6 +553,77 @@ fn programs_that_are_not_chess() {
     for (name, sources) in corpus("ok") {
         for seed in 0..4 {
             programs_agree(&name, sources.clone(), seed, plies(150));
+        }
+    }
+}
+
+/// Sliders that go through enemies: two recursive rules of one row, each
+/// of which goes on from where the other has come to.
+const THROUGH_C: &str = r#"
+.meta preset "through-c"
+.meta name "Through c"
+.meta description "Sliders go through enemies"
+.domain Preset += { through-c }
+.decl ray3(piece: Entity, dir: Dir, to: Square) "{piece} reaches {to} {dir}"
+ray3(p, d, t) :- slide(p, d, t).
+ray3(p, d, t) :- ray3(p, d, s), !occupied(s), step(d, s, t).
+ray3(p, d, t) :- ray3(p, d, s), color(p, c), opponent(c, o), held(o, s), step(d, s, t).
+attacks(p, t) :- active('through-c, _), ray3(p, _, t).
+"#;
+
+#[test]
+fn recursive_rules_of_a_row_feed_each_other() {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let path = "rules/presets/through-c.dl".to_owned();
+    let source = Source { path, text: THROUGH_C.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["through-c"]).unwrap_or_else(|it| panic!("{it}"));
+    for native in [false, true] {
+        let fen = Some("6k1/n7/8/p7/8/p7/8/R6K w - - 0 1");
+        let mut world = rules.start(fen).unwrap_or_else(|it| panic!("{it}")).world_mut().clone();
+        if native {
+            world.plan().make_native();
+            world.forget_rows();
+        }
+        let attacks = crate::fixture::rows(&mut world, "attacks");
+        assert!(attacks.iter().any(|it| it.ends_with(", a6)")), "{attacks:?}");
+        statics_agree(&mut world, &Referee::of(rules.program()));
+    }
+    Walk::new("through-c", 1, start(&rules), rules.contract().clone()).run(plies(60));
+}
+
+/// Each goes on until something stands in its way: what came to stand there says nothing of who is on
+/// the way.
+const STOPS_BEFORE: &str = r#"
+.domain D { a, b, c, d, e }
+.domain E entities 8
+.input at(e: E, d: D) key attr at
+.static ahead(from: D, to: D) key
+ahead('a, 'b). ahead('b, 'c). ahead('c, 'd). ahead('d, 'e).
+.decl reach(e: E, d: D)
+reach(u, x) :- at(u, x).
+reach(u, x) :- reach(u, y), ahead(y, x), !at(_, x).
+.decl ends(e: E, d: D)
+ends(u, x) :- at(u, x).
+ends(u, x) :- ends(u, y), at(_, x), ahead(_, x), x != y.
+.action go(e: E, d: D) "{e} goes to {d}"
+go(u, x) :- reach(u, x), ends(u, x).
+"#;
+
+#[test]
+fn changes_that_name_no_block_reach_all_blocks() {
+    let program = crate::fixture::program(STOPS_BEFORE);
+    let mut world = crate::fixture::world(&program, Backend::Bits);
+    let at = program.schema.attribute_named("at").unwrap_or_else(|| panic!("at"));
+    let mut choices = Choices(7);
+    for step in 0..200 {
+        let entity = EntityId(1 + choices.below(6) as u32);
+        let square = (!choices.one_in(4)).then(|| choices.below(5) as i64);
+        world.set_raw(entity, at, square);
+        let mut twin = crate::reactions::twin(&world);
+        for name in ["reach", "ends", "go"] {
+            let [found, rows] = [&mut world, &mut twin].map(|it| crate::fixture::rows(it, name));
+            assert_eq!(found, rows, "{name}, step {step}");
         }
     }
 }

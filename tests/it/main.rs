@@ -26,6 +26,7 @@ mod presets;
 mod proof;
 mod protocols;
 mod query;
+mod random_games;
 mod random_rules;
 mod reactions;
 mod referee;

@@ -31,7 +31,7 @@ impl Choices {
         self.below(odds) == 0
     }
 
-    fn pick<'s>(&mut self, from: &[&'s str]) -> &'s str {
+    pub(crate) fn pick<'s>(&mut self, from: &[&'s str]) -> &'s str {
         from[self.below(from.len())]
     }
 }
@@ -85,7 +85,8 @@ fn text(choices: &mut Choices) -> String {
             .collect();
         let _ = writeln!(text, ".decl {name}({}) open \"as it comes\"", columns.join(", "));
         for _ in 0..1 + choices.below(3) {
-            rule(choices, &name, shape, &known, &mut text);
+            let style = Style { recursive: !shape.contains('n'), aggregates: true };
+            let _ = writeln!(text, "{}", rule(choices, (&name, shape), &known, style));
         }
         known.push((name, shape));
     }
@@ -93,37 +94,52 @@ fn text(choices: &mut Choices) -> String {
 }
 
 /// A rule in the making: variables are handed out by type, and those used once become `_`.
-struct Draft<'c> {
-    choices: &'c mut Choices,
+pub(crate) struct Draft<'c> {
+    pub(crate) choices: &'c mut Choices,
     /// Variables that positive atoms bind.
-    bound: Vec<(char, String)>,
-    body: Vec<String>,
+    pub(crate) bound: Vec<(char, String)>,
+    pub(crate) body: Vec<String>,
 }
 
-fn variables(ty: char) -> &'static [&'static str] {
+/// What a random rule may have.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) recursive: bool,
+    pub(crate) aggregates: bool,
+}
+
+/// The types of columns: `d`, `e` and `n` as above; `k` and `s` are small domains of programs that
+/// have more.
+const TYPES: [char; 5] = ['d', 'e', 'n', 'k', 's'];
+
+pub(crate) fn variables(ty: char) -> &'static [&'static str] {
     match ty {
         'd' => &["x", "y", "z"],
         'e' => &["u", "v", "w"],
+        'k' => &["i", "j", "h"],
+        's' => &["p", "q", "r"],
         _ => &["n", "m", "k"],
     }
 }
 
-fn constant(choices: &mut Choices, ty: char) -> String {
+pub(crate) fn constant(choices: &mut Choices, ty: char) -> String {
     match ty {
         'd' => format!("'{}", choices.pick(&["a", "b", "c"])),
+        'k' => format!("'{}", choices.pick(&["up", "down", "left"])),
+        's' => format!("'{}", choices.pick(&["white", "black"])),
         _ => choices.below(4).to_string(),
     }
 }
 
 impl Draft<'_> {
-    fn bound(&mut self, ty: char) -> Option<String> {
+    pub(crate) fn bound(&mut self, ty: char) -> Option<String> {
         let known: Vec<String> =
             self.bound.iter().filter(|it| it.0 == ty).map(|it| it.1.clone()).collect();
         (!known.is_empty()).then(|| known[self.choices.below(known.len())].clone())
     }
 
     /// A positive atom, which binds; `local` marks the variables of an aggregate.
-    fn positive(&mut self, name: &str, shape: &str, local: &str) -> String {
+    pub(crate) fn positive(&mut self, name: &str, shape: &str, local: &str) -> String {
         let mut args = Vec::new();
         for ty in shape.chars() {
             let kind = self.choices.below(8);
@@ -144,7 +160,7 @@ impl Draft<'_> {
         format!("{name}({})", args.join(", "))
     }
 
-    fn negative(&mut self, name: &str, shape: &str) -> String {
+    pub(crate) fn negative(&mut self, name: &str, shape: &str) -> String {
         let mut args = Vec::new();
         for ty in shape.chars() {
             let wild = self.choices.one_in(3);
@@ -153,7 +169,7 @@ impl Draft<'_> {
         format!("!{name}({})", args.join(", "))
     }
 
-    fn comparison(&mut self) -> Option<String> {
+    pub(crate) fn comparison(&mut self) -> Option<String> {
         let op = self.choices.pick(&["=", "!=", "<", ">=", "<=", ">"]);
         let arith = self.choices.pick(&["+", "-", "*", "/", "%"]);
         match self.choices.below(3) {
@@ -197,17 +213,17 @@ impl Draft<'_> {
     }
 }
 
-fn rule(
+/// A rule about one of its own, over those that are known.
+pub(crate) fn rule(
     choices: &mut Choices,
-    name: &str,
-    shape: &str,
+    (name, shape): (&str, &str),
     known: &[(String, &str)],
-    text: &mut String,
-) {
+    style: Style,
+) -> String {
     let mut draft = Draft { choices, bound: Vec::new(), body: Vec::new() };
     for _ in 0..1 + draft.choices.below(3) {
         let (other, of) = &known[draft.choices.below(known.len())];
-        let recursive = draft.choices.one_in(3) && !shape.contains('n');
+        let recursive = draft.choices.one_in(3) && style.recursive;
         let atom = match recursive {
             true => draft.positive(name, shape, ""),
             false => draft.positive(other, of, ""),
@@ -219,7 +235,8 @@ fn rule(
         let literal = match draft.choices.below(3) {
             0 => Some(draft.negative(other, of)),
             1 => draft.comparison(),
-            _ => draft.aggregate(known),
+            _ if style.aggregates => draft.aggregate(known),
+            _ => Some(draft.negative(other, of)),
         };
         let at = draft.choices.below(draft.body.len() + 1);
         draft.body.extend(literal);
@@ -242,15 +259,15 @@ fn rule(
         }
     }
     let rule = format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", "));
-    let _ = writeln!(text, "{}", without_singles(&rule));
+    without_singles(&rule)
 }
 
 /// Writes `_` for variables that occur once.
-fn without_singles(rule: &str) -> String {
+pub(crate) fn without_singles(rule: &str) -> String {
     let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '\'';
     let words = || rule.split(|it| !is_word(it));
     let mut text = rule.to_string();
-    for ty in ['d', 'e', 'n'] {
+    for ty in TYPES {
         for var in variables(ty).iter().flat_map(|it| [it.to_string(), format!("{it}0")]) {
             if words().filter(|it| *it == var).count() == 1 {
                 for (before, after) in [("(", ","), ("(", ")"), (" ", ","), (" ", ")")] {
@@ -301,9 +318,9 @@ fn facts(choices: &mut Choices, world: &mut World) {
 }
 
 /// Rows in sets, for the naive fixpoint.
-struct Sets<'p> {
+pub(crate) struct Sets<'p> {
     program: &'p Program,
-    rows: Vec<BTreeSet<Tuple>>,
+    pub(crate) rows: Vec<BTreeSet<Tuple>>,
 }
 
 impl Rows for Sets<'_> {
@@ -329,7 +346,7 @@ impl Rows for Sets<'_> {
 }
 
 /// Every stratum by trying all its rules until nothing is new.
-fn naive<'p>(program: &'p Program, world: &mut World) -> Sets<'p> {
+pub(crate) fn naive<'p>(program: &'p Program, world: &mut World) -> Sets<'p> {
     let mut sets = Sets { program, rows: vec![BTreeSet::new(); program.relations.len()] };
     for (at, relation) in program.relations.iter().enumerate() {
         sets.rows[at] = match &relation.role {
@@ -377,7 +394,11 @@ fn heads(rows: &dyn Rows, rule: &Rule) -> BTreeSet<Tuple> {
 }
 
 /// Nothing in a proof rests on itself, and its leaves are rows.
-fn check_proof<'t>(rows: &dyn Rows, proof: &'t Proof, above: &mut Vec<(&'t str, Vec<i64>)>) {
+pub(crate) fn check_proof<'t>(
+    rows: &dyn Rows,
+    proof: &'t Proof,
+    above: &mut Vec<(&'t str, Vec<i64>)>,
+) {
     let tuple: Vec<i64> = proof.tuple.iter().map(|it| it.raw).collect();
     let rel = rows.program().relation_named(&proof.relation).expect("a relation");
     assert!(rows.contains(rel, &tuple));

@@ -16,7 +16,12 @@ use crate::random_rules::Choices;
 
 /// A world of the referee's with the same facts.
 pub(crate) fn twin(world: &World) -> World {
-    let mut twin = World::new(Arc::clone(world.plan()), Backend::Frog);
+    with_facts_of(world, world.plan(), Backend::Frog)
+}
+
+/// A world of another plan, of the same schema, with the same facts.
+pub(crate) fn with_facts_of(world: &World, plan: &Arc<Plan>, backend: Backend) -> World {
+    let mut twin = World::new(Arc::clone(plan), backend);
     let schema = Arc::clone(world.facts().schema());
     for at in 0..schema.attributes().len() as u16 {
         let attr = rulemate::facts::AttrId(at);

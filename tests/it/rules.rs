@@ -340,6 +340,56 @@ fn an_empty_program_compiles() {
     one("% nothing but a comment");
 }
 
+// --- what is listed can be played -----------------------------------------------------------------
+
+const PAINT: &str = r#"
+.domain Side { white, black }
+.domain Thing entities 8
+.input color(thing: Thing, side: Side) key attr color "{thing} is {side}"
+.input wet(thing: Thing) flag attr wet "{thing} is wet"
+.input size(thing: Thing, n: Int) key attr size "{thing} is of size {n}"
+.decl never(thing: Thing) open "{thing} is never so"
+.decl able(thing: Thing) "{thing} can be painted"
+able(t) :- color(t, 'white), !wet(t).
+.decl half(thing: Thing) "{thing} is half painted"
+half(t) :- able(t), size(t, 1).
+half(t) :- color(t, 'white), !wet(t), size(t, 2).
+.decl try_paint(thing: Thing, side: Side) "{thing} may become {side}"
+try_paint(t, s) :- color(t, o), color(_, s), s != o, !wet(t).
+try_paint(t, 'black) :- able(t).
+.action paint(thing: Thing, side: Side) tries try_paint legality rules "{thing} becomes {side}"
+"#;
+
+#[test]
+fn rows_of_actions_are_shown_to_be_tries() {
+    let found = |rule: &str| {
+        let source = Source { path: "paint.dl".into(), text: format!("{PAINT}{rule}\n").into() };
+        compile(vec![source]).err().map(|it| it.list().iter().map(|it| it.code).collect::<Vec<_>>())
+    };
+    for shown in [
+        "paint(t, s) :- try_paint(t, s), size(t, 3).",
+        "paint(t, s) :- size(t, n), try_paint(t, s), n > 2, count { wet(u) } < n.",
+        "paint(t, 'black) :- able(t).",
+        "paint(t, 'black) :- half(t), size(t, _).",
+        "paint(t, 'black) :- color(t, 'white), !wet(_).",
+        "paint(t, s) :- !wet(t), color(_, s), color(t, o), s != o, size(t, 1).",
+        "paint(t, s) :- color(t, s), never(t).",
+    ] {
+        assert_eq!(found(shown), None, "{shown}");
+    }
+    for not_shown in [
+        "paint(t, 'white) :- able(t).",
+        "paint(t, s) :- try_paint(_, s), color(t, _).",
+        "paint(t, s) :- try_paint(t, o), color(_, s), s != o.",
+        "paint(t, s) :- color(t, o), color(_, s), s != o.",
+        "paint(t, 'black) :- color(t, 'white), count { wet(u) } = 0.",
+        "paint(t, 'black) :- half(t), never(_), color(t, 'white).\nnever(t) :- wet(t).\npaint(t, 'white) :- half(t).",
+        "paint(t, 'black) :- size(t, 1), !half(t).",
+    ] {
+        assert_eq!(found(not_shown).as_deref(), Some(&["E507"][..]), "{not_shown}");
+    }
+}
+
 // --- the reference -------------------------------------------------------------------------------
 
 /// Blocks marked `dl` compile alone, `dl,core` together with the core, and blocks with `fail=CODE`

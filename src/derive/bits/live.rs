@@ -225,8 +225,7 @@ impl<W: Word> Live<W> {
         let old = std::mem::take(&mut self.s.rows[at]);
         let had = self.s.rows[support];
         self.s.rows[support] = had.and_not(W::one(block));
-        self.s.regs[usize::from(GIVEN[0])] = block as i64;
-        self.s.exec(c, kept.derive);
+        self.exec_block(c, kept, block);
         let new = self.s.rows[at];
         if new == old {
             return; // and so is the support
@@ -253,8 +252,7 @@ impl<W: Word> Live<W> {
         let support = kept.support as usize;
         let had = self.s.rows[support];
         self.s.rows[support] = had.and_not(W::one(block));
-        self.s.regs[usize::from(GIVEN[0])] = block as i64;
-        self.s.exec(c, kept.derive);
+        self.exec_block(c, kept, block);
         let (mut old, mut new, mut changed) = (W::default(), W::default(), false);
         let rows = &self.s.rows[start..start + stride];
         for (at, (&was, &is)) in self.scratch.iter().zip(rows).enumerate() {
@@ -273,6 +271,35 @@ impl<W: Word> Live<W> {
             if !c.readers[usize::from(kept.rel.0)].is_by_block() {
                 self.spread_block(c, kept, block);
             }
+        }
+    }
+
+    /// Runs the rules of a block that is empty.
+    #[inline]
+    fn exec_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+        self.s.regs[usize::from(GIVEN[0])] = block as i64;
+        self.s.exec(c, kept.derive);
+        if let Some(again) = kept.again {
+            self.repeat(c, kept, block, again);
+        }
+    }
+
+    /// Runs the recursive rules of a block until none adds anything. They read no block but this one.
+    #[inline(never)]
+    fn repeat(&mut self, c: &Compiled<W>, kept: &Kept, block: usize, again: u32) {
+        let start = kept.base as usize + block * kept.stride as usize;
+        let rows = start..start + kept.stride as usize;
+        let owner = c.machine.owner[again as usize];
+        let members = |s: &State<W>| s.rows[rows.clone()].iter().map(|it| it.count()).sum::<u32>();
+        let mut known = members(&self.s);
+        while known > 0 && self.s.fuel.spend(i64::from(known), owner) {
+            self.s.regs[usize::from(GIVEN[0])] = block as i64;
+            self.s.exec(c, again);
+            let now = members(&self.s);
+            if now == known {
+                return;
+            }
+            known = now;
         }
     }
 

@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 
 use super::ast::{File, Item, Name};
 use super::diagnostic::{Diagnostic, Diagnostics};
+use super::imply::Implications;
 use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
@@ -248,6 +249,10 @@ impl<'t> Checker<'t> {
             relations[usize::from(rule.head.0)].rules.push(rule.id);
         }
         let strata = stratify::stratify(&relations, &self.rules, &mut self.found);
+        if found.is_empty() && self.found.is_empty() {
+            let shown = Implications::new(&relations, &self.rules, &strata);
+            self.found = beyond_tries(&self.actions, &relations, &self.rules, &shown);
+        }
         found.append(&mut self.found);
         let names = self.relation_ids.iter().map(|(name, id)| ((*name).to_string(), *id));
         Program {
@@ -267,6 +272,28 @@ impl<'t> Checker<'t> {
             texts: self.texts,
         }
     }
+}
+
+/// Rules of actions that may conclude what is not among the action's tries. It would be on the list
+/// while rules decide, and gone as soon as something has actions of its kind played out.
+fn beyond_tries(
+    actions: &[Action],
+    relations: &[Relation],
+    rules: &[Rule],
+    shown: &Implications<'_>,
+) -> Vec<Diagnostic> {
+    let mut reports = Vec::new();
+    for action in actions {
+        let Some(tries) = action.tries.filter(|it| *it != action.rel) else { continue };
+        let relation = &relations[usize::from(action.rel.0)];
+        for rule in relation.rules.iter().map(|it| &rules[usize::from(it.0)]) {
+            if !shown.concludes_only(rule, tries) {
+                let tries = &relations[usize::from(tries.0)];
+                reports.push(mistake::beyond_tries(relation, tries, rule.span));
+            }
+        }
+    }
+    reports
 }
 
 fn declared((info, id): (Info<'_>, u16)) -> DeclaredEvent {

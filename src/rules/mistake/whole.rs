@@ -77,6 +77,23 @@ pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]
     it.note("what is negated, counted or folded must be computed first")
 }
 
+pub(in super::super) fn beyond_tries(action: &Relation, tries: &Relation, rule: Span) -> It {
+    let (action_name, tries_name) = (&action.name, &tries.name);
+    let message = format!(
+        "this rule may conclude a `{action_name}` that is not among its tries, `{tries_name}`"
+    );
+    let args: Vec<&str> = tries.columns.iter().map(|it| it.name.as_str()).collect();
+    It::new("E507", message, rule, "nothing here says that it may be tried")
+        .and(action.span, "the action")
+        .and(tries.span, "its tries")
+        .note("an action is played out only if it may be tried: any other would be lost from the list")
+        .help(format!(
+            "ask for `{tries_name}({})` with the arguments of the head, and have `{tries_name}` \
+             conclude them; or declare an action of your own",
+            args.join(", ")
+        ))
+}
+
 pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> It {
     It::new("E601", format!("`{}` is not an action", name.text), name.span, "cannot be taken")
         .and(old, "declared here")

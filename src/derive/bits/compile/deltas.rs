@@ -1,10 +1,12 @@
 //! What a change of one relation means for a maintained one.
 
-use crate::rules::{Atom, Literal, RelId, Term};
+use std::collections::BTreeSet;
+
+use crate::rules::{Atom, Literal, RelId, Term, VarId};
 
 use super::super::code::Space;
 use super::super::layout::Store;
-use super::super::planner::{Goal, Lit, PlanError, lit, vars_of};
+use super::super::planner::{Goal, Lit, PlanError, bound_side, lit, vars_of};
 use super::super::word::Word;
 use super::{Compiler, Delta, DeltaKind, LiveRule, reads};
 
@@ -126,13 +128,42 @@ impl<'p, W: Word> Compiler<'p, W> {
                 }
             }
         }
-        (0..live.body.len())
-            .filter(|it| {
-                positive(it) && !reads(live.body[*it], consumer)
-                    || matches!(live.body[*it], Literal::Compare(_))
-            })
-            .map(|it| lit(live.body[it]))
-            .collect()
+        let (own, others): (Vec<usize>, Vec<usize>) =
+            (0..live.body.len()).filter(positive).partition(|it| reads(live.body[*it], consumer));
+        let mut used = others;
+        let mut known = self.bound_by(live, at, &used);
+        if heads.iter().any(|it| matches!(it, Term::Var(var) if !known.contains(var))) {
+            // Nothing but the block's own rows says which blocks the change may concern: those that
+            // have such rows as they are now. Others are derived again for what gives them some.
+            used.extend(own);
+            known = self.bound_by(live, at, &used);
+        }
+        let settled = |it: &usize| match live.body[*it] {
+            Literal::Compare(compare) => vars_of(&Lit::Compare(compare)).is_subset(&known),
+            _ => used.contains(it),
+        };
+        (0..live.body.len()).filter(settled).map(|it| lit(live.body[it])).collect()
+    }
+
+    /// The variables that have a value once the changed atom and these literals have: what follows
+    /// from them by `=` included.
+    fn bound_by(&self, live: &LiveRule<'p>, at: usize, used: &[usize]) -> BTreeSet<VarId> {
+        let mut known: BTreeSet<VarId> =
+            used.iter().chain([&at]).flat_map(|it| vars_of(&lit(live.body[*it]))).collect();
+        loop {
+            let before = known.len();
+            for literal in &live.body {
+                let Literal::Compare(compare) = literal else { continue };
+                let mut open = vars_of(&Lit::Compare(compare));
+                open.retain(|it| !known.contains(it));
+                if open.len() == 1 && open.iter().all(|it| bound_side(compare, *it).is_some()) {
+                    known.extend(open);
+                }
+            }
+            if known.len() == before {
+                return known;
+            }
+        }
     }
 
     fn has_inverse(&self, rel: RelId) -> bool {

@@ -47,7 +47,7 @@ pub(super) enum Mode {
     /// Derived with its whole stratum by the semi-naive fixpoint of `general.rs`.
     General { stratum: usize },
     /// Kept: a block (all rows of one value of the first column) is derived again when it may have
-    /// changed.
+    /// changed. `fixes` are its recursive rules: each runs until it adds nothing to a row by itself.
     Block { rules: Vec<(Reg, u32)>, fixes: Vec<(Reg, u32)> },
     /// Kept: a tuple is checked again when it may have changed.
     Tuple { checks: Vec<(Vec<Reg>, u32)> },
@@ -88,6 +88,9 @@ pub(super) struct Kept {
     pub(super) support: u32,
     pub(super) index: Option<u32>,
     pub(super) derive: u32,
+    /// Where the stretch begins of all its recursive rules, if a block has several: each may give
+    /// the others new rows to start from, so they run until nothing is new.
+    pub(super) again: Option<u32>,
     /// Where the stretch begins that finds what may hold without any fact, if it is kept by tuple.
     pub(super) candidates: Option<u32>,
 }
@@ -220,6 +223,7 @@ pub(super) fn compile<W: Word>(
     }
     let mut assembler = Assembler::new(&code, &turns);
     let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
+    let again = assemble_rounds(&mut assembler, &modes)?;
     let schedules = schedules(&mut assembler, &modes, &layout.stores, &derive, &needs);
     let readers =
         deltas.iter().map(|it| readers(&mut assembler, it, &turns)).collect::<Result<_, _>>()?;
@@ -247,6 +251,7 @@ pub(super) fn compile<W: Word>(
             support: dense.support.unwrap_or(dense.base),
             index: layout.indexes.get(rel).copied(),
             derive: derive[at],
+            again: again[at],
             candidates: starts.get(rel).copied(),
         })
     };
@@ -459,11 +464,7 @@ fn assemble_modes(
             None => assembler.stretch(rules),
         },
         Mode::Block { rules, fixes } => {
-            let plans: Vec<(&[Reg], u32)> = rules
-                .iter()
-                .chain(fixes)
-                .map(|(reg, pc)| (std::slice::from_ref(reg), *pc))
-                .collect();
+            let plans: Vec<(&[Reg], u32)> = rules.iter().chain(fixes).map(of_block).collect();
             assembler.given(&plans)
         }
         Mode::Tuple { checks } => {
@@ -473,6 +474,26 @@ fn assemble_modes(
         }
     };
     modes.iter().enumerate().map(stretch).collect()
+}
+
+/// The stretch of every relation kept by block with several recursive rules: those rules.
+fn assemble_rounds(
+    assembler: &mut Assembler<'_>,
+    modes: &[Mode],
+) -> Result<Vec<Option<u32>>, PlanError> {
+    let stretch = |mode: &Mode| match mode {
+        Mode::Block { fixes, .. } if fixes.len() > 1 => {
+            let plans: Vec<(&[Reg], u32)> = fixes.iter().map(of_block).collect();
+            assembler.given(&plans).map(Some)
+        }
+        _ => Ok(None),
+    };
+    modes.iter().map(stretch).collect()
+}
+
+/// A plan about one block: the register that takes it, and where the plan begins.
+fn of_block((reg, pc): &(Reg, u32)) -> (&[Reg], u32) {
+    (std::slice::from_ref(reg), *pc)
 }
 
 /// Where a relation derived on demand begins, if it is rows.

@@ -151,13 +151,19 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     pub(super) fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
         let (mut rules, mut fixes, mut expected) = (Vec::new(), Vec::new(), 0.0);
-        for live in self.live[usize::from(rel.0)].clone() {
+        let live = self.live[usize::from(rel.0)].clone();
+        let recursive = |it: &LiveRule<'_>| relations_of(&it.body).contains(&rel);
+        let in_rounds = live.iter().filter(|it| recursive(it)).count() > 1;
+        for live in live {
             let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };
             self.planner.begin(&live.types(), u32::from(live.rule.id.0));
             self.planner.loops = 1; // over the blocks
             self.planner.bind(block);
             let pc = self.planner.code.ops.len() as u32;
-            if relations_of(&live.body).contains(&rel) {
+            if recursive(&live) {
+                if in_rounds {
+                    self.planner.loops = FREE_LOOPS; // over the blocks, and over the rounds
+                }
                 self.plan_fix(rel, &live)?;
                 fixes.push((block.0 as Reg, pc));
             } else {

@@ -12,6 +12,7 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeSet<u32> {
     let mut starts = BTreeSet::new();
     let known = |it: &u32| *it != u32::MAX;
     starts.extend(c.derive.iter().copied().filter(known));
+    starts.extend(c.maintained.iter().filter_map(|it| it.again));
     starts.extend(c.schedules.iter().flatten().map(|it| it.start));
     starts.extend(c.readers.iter().flat_map(|it| it.once.into_iter().chain(it.each)));
     starts.extend(c.batches.iter().flatten().map(|it| it.pc));

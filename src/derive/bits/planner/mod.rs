@@ -476,7 +476,7 @@ fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
 }
 
 /// The side of `var = side` that gives the variable its value.
-fn bound_side(compare: &Compare, var: VarId) -> Option<&Expr> {
+pub(super) fn bound_side(compare: &Compare, var: VarId) -> Option<&Expr> {
     if compare.op != Comparison::Eq {
         return None;
     }
