@@ -3,6 +3,7 @@
 //! A line per game as it is done, a table at the end. With `--proof`, what `explain --json` printed
 //! is checked by the checker of proofs, which knows facts and rules and no evaluator.
 
+use std::io::BufReader;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -126,13 +127,10 @@ fn audit_pgn(
     args: &AuditArgs,
     library: &mut Library,
 ) -> anyhow::Result<Vec<Audited>> {
-    let games: Vec<_> = PgnReader::new(bytes).collect();
-    if games.is_empty() {
-        return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
-    }
-    let bar = progress(games.len() as u64, "audit");
+    let bar = progress(bytes.len() as u64, "audit");
+    let games = PgnReader::over(BufReader::new(bar.wrap_read(bytes)));
     let mut all = Vec::new();
-    for (at, game) in games.into_iter().enumerate() {
+    for (at, game) in games.enumerate() {
         let name = format!("{}#{}", path.display(), at + 1);
         let (variant, found) = match game {
             Err(why) => {
@@ -147,9 +145,11 @@ fn audit_pgn(
             }
         };
         all.push(Audited::of(name, &variant, found));
-        bar.inc(1);
     }
     bar.finish_and_clear();
+    if all.is_empty() {
+        return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+    }
     Ok(all)
 }
 

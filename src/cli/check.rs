@@ -118,7 +118,8 @@ fn print(
             out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
         }
         Err(Finding::Rules(found)) => {
-            out.line(found.render(out.paints()).trim_end())?;
+            let text = found.render(out.paints());
+            out.painted(text.trim_end())?;
             out.line(format_args!("{file}: {} found", count(&found)))?;
         }
         Err(Finding::Other(message)) => {

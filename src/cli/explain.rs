@@ -2,8 +2,6 @@
 //!
 //! The exit code is the answer: findings mean that what was asked for is not so.
 
-use std::io::Write;
-
 use serde::Serialize;
 
 use super::Verdict;
@@ -57,7 +55,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         out.line(svg::draw(&mut game, &explained.finding))?;
     } else {
         out.line(&explained.summary)?;
-        write!(out, "{}", game.tree(&explained.finding))?;
+        out.text(game.tree(&explained.finding))?;
     }
     Ok(Verdict::of(explained.holds != expected))
 }

@@ -5,13 +5,17 @@
 //! are drawn only where standard error is a terminal, so pipes and logs stay clean.
 
 use std::fmt::{self, Display};
-use std::io::{self, IsTerminal, Read, StdoutLock, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdoutLock, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+
+use crate::facts::{escaped, printable};
+use crate::moves::notation::PgnReader;
 
 /// Standard output of a command, buffered; [`Out::flush`] is called once at the end.
 pub(crate) struct Out {
@@ -27,6 +31,9 @@ pub(crate) enum Ink {
     Dim,
     Strong,
 }
+
+/// What [`Out::ink`] writes around text.
+const CODES: &[&str] = &["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[1m", "\x1b[0m"];
 
 impl Out {
     pub(crate) fn stdout() -> Self {
@@ -54,21 +61,49 @@ impl Out {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// One line.
+    /// One line, or several.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
+        self.text(text)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Text without the end of its line. It may come from outside, from a file, a tag, a rule: what would
+    /// steer the terminal is written as what it is, but for our own colours.
+    pub(crate) fn text(&mut self, text: impl Display) -> io::Result<()> {
+        let text = text.to_string();
+        let mut rest = text.as_str();
+        while let Some((before, code, after)) = self.next_code(rest) {
+            self.out.write_all(printable(before).as_bytes())?;
+            self.out.write_all(code.as_bytes())?;
+            rest = after;
+        }
+        self.out.write_all(printable(rest).as_bytes())
+    }
+
+    /// Text that was made fit to be shown where it was made, with colours of its own.
+    pub(crate) fn painted(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}")
+    }
+
+    /// The first of our own colours in a text, with what stands before and after it.
+    fn next_code<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
+        let codes = if self.paint { CODES } else { &[] };
+        let found = text.match_indices('\x1b').find_map(|(at, _)| {
+            codes.iter().find(|it| text[at..].starts_with(**it)).map(|it| (at, it.len()))
+        });
+        found.map(|(at, length)| (&text[..at], &text[at..at + length], &text[at + length..]))
     }
 
     /// A JSON value over several lines.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(value)?;
-        Ok(self.line(text)?)
+        Ok(self.painted(&escaped(&text))?)
     }
 
     /// A JSON value on one line, for commands that print one object per item.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string(value)?;
-        Ok(self.line(text)?)
+        Ok(self.painted(&escaped(&text))?)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
@@ -94,6 +129,33 @@ pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
     bar.set_prefix(what);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// The games of a PGN file (`-` is standard input) as they are read, and a bar that shows how much of the
+/// file was.
+pub(crate) fn open_games(
+    path: &Path,
+    what: &'static str,
+) -> anyhow::Result<(PgnReader<impl BufRead + use<>>, ProgressBar)> {
+    let bar = progress(0, what);
+    let style = ProgressStyle::with_template("{prefix} {bar:30} {bytes}/{total_bytes} {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let from: Box<dyn Read> = if path.as_os_str() == "-" {
+        bar.unset_length();
+        Box::new(io::stdin())
+    } else {
+        let unreadable = |why: io::Error| {
+            trouble(format!("{}: {why}", path.display()), "name a file that can be read")
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let about = file.metadata().map_err(unreadable)?;
+        if about.is_dir() {
+            return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+        }
+        bar.set_length(about.len());
+        Box::new(file)
+    };
+    Ok((PgnReader::over(BufReader::new(bar.wrap_read(from))), bar))
 }
 
 /// An error of the user's making: what is wrong, and what to do about it.
@@ -147,7 +209,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Prints what somebody should know, though nothing is wrong with what was asked.
 pub(crate) fn warn(text: impl Display) {
-    let _ = writeln!(io::stderr(), "warning: {text}");
+    let _ = writeln!(io::stderr(), "warning: {}", printable(&text.to_string()));
 }
 
 /// Prints an error: the chain of causes in a line, the fix in the next.
@@ -157,7 +219,7 @@ pub(crate) fn report(error: &anyhow::Error) {
         text.push_str(&format!("\n  help: {}", it.fix));
     }
     // Nothing is left to be done if standard error is gone too.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(&text));
 }
 
 struct Chain<'a>(&'a anyhow::Error);

@@ -3,7 +3,7 @@
 //! Lines are read from standard input, so a session can be piped in; what was typed is then echoed,
 //! and the transcript reads like the session it stands for.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl Session<'_> {
         };
         let is_typed = io::stdin().is_terminal();
         if is_typed {
-            write!(self.out, "{who}> ")?;
+            self.out.text(format_args!("{who}> "))?;
             self.out.flush()?;
         }
         let mut line = String::new();
@@ -205,7 +205,7 @@ impl Session<'_> {
         match self.game.explain_move(text, Limits::default()) {
             Ok(explained) => {
                 self.out.line(&explained.summary)?;
-                Ok(write!(self.out, "{}", self.game.tree(&explained.finding))?)
+                Ok(self.out.text(self.game.tree(&explained.finding))?)
             }
             Err(why) => Ok(self.out.line(unasked(&why))?),
         }

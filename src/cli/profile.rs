@@ -10,12 +10,11 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::ProfileArgs;
-use super::output::{Out, read_bytes, trouble};
+use super::output::{Out, open_games, trouble};
 use super::saves::words;
 use super::setup;
 use crate::derive::World;
 use crate::game::Game;
-use crate::moves::notation::PgnReader;
 use crate::rules::Program;
 
 /// Plies of a game that is left to chance.
@@ -71,8 +70,8 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
         }
         return Ok((game, moves));
     };
-    let bytes = read_bytes(path)?;
-    let first = PgnReader::new(&bytes).next();
+    let (mut games, _) = open_games(path, "profile")?;
+    let first = games.next();
     let pgn = match first {
         Some(Ok(pgn)) => pgn,
         Some(Err(why)) => {

@@ -5,12 +5,11 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::QueryArgs;
 use super::names;
-use super::output::{OrFix, Out, progress, read_bytes, trouble};
+use super::output::{OrFix, Out, open_games, trouble};
 use super::saves::words;
 use super::setup::{self, Library};
 use crate::derive::{Abbreviation, Query};
 use crate::game::Game;
-use crate::moves::notation::PgnReader;
 
 /// An answer in words.
 #[derive(Debug, Serialize)]
@@ -44,11 +43,9 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             follow(&mut game, &moves, args, None, &mut answers)?;
         }
         Some(path) => {
-            let bytes = read_bytes(path)?;
+            let (games, bar) = open_games(path, "query")?;
             let mut library = Library::new(&args.position.rules)?;
-            let games: Vec<_> = PgnReader::new(&bytes).collect();
-            let bar = progress(games.len() as u64, "query");
-            for (at, pgn) in games.into_iter().enumerate() {
+            for (at, pgn) in games.enumerate() {
                 let wrong = |why: String| {
                     let name = format!("{}#{}", path.display(), at + 1);
                     trouble(format!("{name}: {why}"), "`rulemate referee` says more about a file")
@@ -59,7 +56,6 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
                 let mut game = setup::start(&rules, pgn.tag("FEN"))?;
                 let moves: Vec<&str> = pgn.moves.iter().map(|it| it.text.as_str()).collect();
                 follow(&mut game, &moves, args, Some(at + 1), &mut answers)?;
-                bar.inc(1);
             }
             bar.finish_and_clear();
         }

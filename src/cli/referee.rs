@@ -13,10 +13,10 @@ use super::Verdict;
 use super::args::{DEFAULT_GAME, RefereeArgs};
 use super::explain::play_text;
 use super::names;
-use super::output::{Ink, Out, progress, read_bytes, report, trouble};
+use super::output::{Ink, Out, open_games, report, trouble};
 use super::setup::{self, Library};
 use crate::game::{Finding, Game, GameResult, PlayError};
-use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
+use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnResult};
 
 /// What became of one game.
 #[derive(Debug, Serialize)]
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {
-        let bytes = match read_bytes(path) {
-            Ok(bytes) => bytes,
+        let (games, bar) = match open_games(path, "referee") {
+            Ok(opened) => opened,
             // The other files are still judged.
             Err(why) => {
                 out.flush()?;
@@ -68,20 +68,23 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
                 continue;
             }
         };
-        let games: Vec<_> = PgnReader::new(&bytes).collect();
-        if games.is_empty() {
-            report(&trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
-            verdict = Verdict::Unreadable;
-        }
-        let bar = progress(games.len() as u64, "referee");
-        for (at, game) in games.into_iter().enumerate() {
-            let judged = judge(&mut library, args.game.as_deref(), path, at + 1, game);
+        let mut count = 0;
+        for game in games {
+            let unreadable = matches!(&game, Err(it) if it.fault.is_of_the_file());
+            if unreadable {
+                verdict = Verdict::Unreadable;
+            }
+            count += 1;
+            let judged = judge(&mut library, args.game.as_deref(), path, count, game);
             let fine = matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
             verdict = verdict.max(Verdict::of(!fine));
             bar.suspend(|| print(&judged, args.json, out).and_then(|()| Ok(out.flush()?)))?;
-            bar.inc(1);
         }
         bar.finish_and_clear();
+        if count == 0 {
+            report(&trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+            verdict = Verdict::Unreadable;
+        }
     }
     Ok(verdict)
 }
@@ -163,7 +166,9 @@ fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Rul
 
 /// Compares the result that the file gives with the board's own.
 fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
-    let tag = pgn.tag("Result").filter(|it| *it != "*").map(str::to_owned);
+    // A tag may say the result in other words than the end of the game, or that it is not known.
+    let plain = |it: &str| PgnResult::parse(it).map_or_else(|| it.to_owned(), |it| it.to_string());
+    let tag = pgn.tag("Result").map(plain).filter(|it| !matches!(it.as_str(), "*" | "?" | ""));
     let marker = pgn.result.map(|it| it.to_string()).filter(|it| it != "*");
     let torn = matches!((&tag, &marker), (Some(tag), Some(marker)) if tag != marker);
     let stated = marker.clone().or(tag.clone());

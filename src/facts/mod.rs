@@ -6,6 +6,7 @@
 mod delta;
 pub mod json;
 mod nearest;
+mod printable;
 mod save;
 mod schema;
 mod session;
@@ -13,7 +14,9 @@ mod snapshot;
 mod value;
 
 pub use delta::Delta;
-pub(crate) use nearest::nearest;
+pub(crate) use nearest::{Speller, nearest};
+pub(crate) use printable::{covered, escaped};
+pub use printable::{is_printable, printable};
 pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, saved, to_json};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,

@@ -330,7 +330,7 @@ impl Catalogue {
         options
     }
 
-    /// The game of that name or alias, in any case.
+    /// The game of that name or alias, in any case; a space is as good as a hyphen.
     ///
     /// # Errors
     /// There is none; the error has the likeliest name.
@@ -456,7 +456,8 @@ impl GameEntry {
     }
 
     fn is_called(&self, name: &str) -> bool {
-        self.names().any(|it| it.eq_ignore_ascii_case(name))
+        let name = name.trim().replace([' ', '_'], "-");
+        self.names().any(|it| it.eq_ignore_ascii_case(&name))
     }
 }
 

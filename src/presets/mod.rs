@@ -34,5 +34,6 @@ pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 
 pub use crate::derive::Moment;
+pub use crate::facts::is_printable;
 pub use crate::rules::Source;
 pub use state::{StateBag, StateError};

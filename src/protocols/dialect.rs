@@ -1,8 +1,9 @@
 //! The letters in which clients write the pieces of a game, where they differ from ours.
 //!
 //! A game's rule file says `.meta client_letters "kn mk"`: the client's `k` is our `n`, its `m` our
-//! `k`. Case carries over, so does the letter of a promotion. Squares and castling are the same in
-//! both. Deliberately absent: the letters of any game.
+//! `k`. Every letter means one piece on either side: where the client has no use for a letter of ours (`n`),
+//! it stands for the one that we have no use for (`m`). Case carries over. Squares and castling are the same
+//! in both. Deliberately absent: the letters of any game.
 
 /// A mapping of piece letters, the client's to ours; letters that it does not name stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +20,11 @@ pub struct DialectError {
 }
 
 impl Dialect {
+    /// Our own letters.
+    pub const fn none() -> Self {
+        Self { pairs: Vec::new() }
+    }
+
     /// Reads `"kn mk"`.
     ///
     /// # Errors
@@ -36,7 +42,26 @@ impl Dialect {
             }
             pairs.push((theirs, ours));
         }
+        // Letters that only one side has become each other's, or two of one side would be one of the other.
+        for at in 0..pairs.len() {
+            let theirs = pairs[at].1;
+            if pairs.iter().any(|it| it.0 == theirs) {
+                continue;
+            }
+            let mut ours = theirs;
+            while let Some(before) = pairs.iter().find(|it| it.1 == ours) {
+                ours = before.0;
+            }
+            pairs.push((theirs, ours));
+        }
         Ok(Self { pairs })
+    }
+
+    /// `k for n, m for k`: the client's letters and ours; none if they are the same.
+    pub fn letters(&self) -> Option<String> {
+        let words: Vec<String> =
+            self.pairs.iter().map(|(theirs, ours)| format!("{theirs} for {ours}")).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// A client's FEN in our letters; only the placement field has pieces.
@@ -49,14 +74,14 @@ impl Dialect {
         self.placement(fen, |it| self.to_theirs(it))
     }
 
-    /// A client's UCI move in our letters.
-    pub fn uci_to_ours(&self, uci: &str) -> String {
-        promotion(uci, |it| self.to_ours(it))
+    /// A client's move, in UCI or SAN, in our letters.
+    pub fn move_to_ours(&self, text: &str) -> String {
+        letters_of_move(text, |it| self.to_ours(it))
     }
 
-    /// Our UCI move in the client's letters.
-    pub fn uci_to_theirs(&self, uci: &str) -> String {
-        promotion(uci, |it| self.to_theirs(it))
+    /// Our move, in UCI or SAN, in the client's letters.
+    pub fn move_to_theirs(&self, text: &str) -> String {
+        letters_of_move(text, |it| self.to_theirs(it))
     }
 
     fn placement(&self, fen: &str, map: impl Fn(char) -> char) -> String {
@@ -84,13 +109,31 @@ fn in_case_of(model: char, found: Option<char>) -> char {
     }
 }
 
-/// The move with the letter after its second square mapped; actions of a turn are joined by commas.
-fn promotion(uci: &str, map: impl Fn(char) -> char) -> String {
-    let one = |action: &str| match action.char_indices().last() {
-        Some((at, last)) if last.is_ascii_alphabetic() => format!("{}{}", &action[..at], map(last)),
-        _ => action.to_string(),
-    };
-    uci.split(',').map(one).collect::<Vec<_>>().join(",")
+/// The move with its letters of pieces mapped; actions of a turn are joined by commas.
+fn letters_of_move(text: &str, map: impl Fn(char) -> char) -> String {
+    text.split(',').map(|it| letters_of_action(it, &map)).collect::<Vec<_>>().join(",")
+}
+
+/// Letters of pieces are the capital that an action begins with (`Nf3`, `N@f3`), the one after a sign
+/// (`e8=Q`, `e8(Q)`, `Qd2/E`), and the one at the end, after a square (`e7e8q`). Castling has none.
+fn letters_of_action(action: &str, map: impl Fn(char) -> char) -> String {
+    if action.starts_with(['O', 'o', '0']) && action.contains('-') {
+        return action.into();
+    }
+    let end = action.trim_end_matches(['+', '#', '!', '?']).len();
+    let mut before = None;
+    let mut mapped = String::with_capacity(action.len());
+    for (at, letter) in action.char_indices() {
+        let is_piece = letter.is_ascii_alphabetic()
+            && match before {
+                None => letter.is_ascii_uppercase(),
+                Some('=' | '/' | '(') => true,
+                Some(it) => it.is_ascii_digit() && at + letter.len_utf8() == end,
+            };
+        mapped.push(if is_piece { map(letter) } else { letter });
+        before = Some(letter);
+    }
+    mapped
 }
 
 #[cfg(test)]
@@ -102,8 +145,41 @@ mod tests {
         let dialect = Dialect::parse("kn mk").unwrap();
         assert_eq!(dialect.fen_to_ours("rmb1K2m w KQkq - 0 1"), "rkb1N2k w KQkq - 0 1");
         assert_eq!(dialect.fen_to_theirs("rkb1N2k w KQkq - 0 1"), "rmb1K2m w KQkq - 0 1");
-        assert_eq!(dialect.uci_to_ours("e7e8m"), "e7e8k");
-        assert_eq!(dialect.uci_to_theirs("e7e8k,a2a3"), "e7e8m,a2a3");
+        assert_eq!(dialect.move_to_ours("e7e8m"), "e7e8k");
+        assert_eq!(dialect.move_to_theirs("e7e8k,a2a3"), "e7e8m,a2a3");
+    }
+
+    #[test]
+    fn every_letter_of_one_side_is_one_of_the_other() {
+        let dialect = Dialect::parse("kn mk").unwrap();
+        assert_eq!(dialect.letters().unwrap(), "k for n, m for k, n for m");
+        for letter in 'a'..='z' {
+            assert_eq!(dialect.to_theirs(dialect.to_ours(letter)), letter);
+        }
+        let swapped = Dialect::parse("ab ba").unwrap();
+        assert_eq!(swapped.letters().unwrap(), "a for b, b for a");
+    }
+
+    #[test]
+    fn letters_are_found_where_moves_have_them() {
+        let dialect = Dialect::parse("kn mk").unwrap();
+        for (theirs, ours) in [
+            ("Kb3", "Nb3"),
+            ("M@f7", "K@f7"),
+            ("a8=M+", "a8=K+"),
+            ("axb8=M#", "axb8=K#"),
+            ("a8(M)", "a8(K)"),
+            ("a7a8m", "a7a8k"),
+            ("a7a8n", "a7a8m"),
+            ("e1g1", "e1g1"),
+            ("O-O", "O-O"),
+            ("0000", "0000"),
+            ("e2e4,k@e5", "e2e4,k@e5"),
+            ("K1d2,a7a8m", "N1d2,a7a8k"),
+        ] {
+            assert_eq!(dialect.move_to_ours(theirs), ours);
+            assert_eq!(dialect.move_to_theirs(ours), theirs);
+        }
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::game::{Game, GameResult, PlayError};
 use crate::moves::divide;
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
+/// Our own letters.
+static OURS: Dialect = Dialect::none();
+
 /// A game, and the means to begin another.
 #[derive(Debug)]
 pub struct Table {
@@ -19,6 +22,8 @@ pub struct Table {
     loaded: HashMap<String, (Arc<Ruleset>, Dialect)>,
     rules: Arc<Ruleset>,
     dialect: Dialect,
+    /// The client writes our letters.
+    plain: bool,
     game: Game,
 }
 
@@ -35,6 +40,9 @@ pub enum TableError {
     NotShuffled(String),
     #[error(transparent)]
     Add(#[from] AddError),
+    /// What is wrong is told in our letters.
+    #[error("{0} (clients write {1})")]
+    Spelled(Box<TableError>, String),
     #[error("the letters of {0} for clients are wrong: {1}")]
     Dialect(String, DialectError),
 }
@@ -48,7 +56,7 @@ impl Table {
         let mut loaded = HashMap::new();
         let (rules, dialect) = load(&catalogue, &mut loaded, game)?;
         let game = rules.start(None)?;
-        Ok(Self { catalogue, loaded, rules, dialect, game })
+        Ok(Self { catalogue, loaded, rules, dialect, plain: false, game })
     }
 
     /// The names of all games.
@@ -84,8 +92,28 @@ impl Table {
     pub fn choose(&mut self, name: &str) -> Result<(), TableError> {
         let (rules, dialect) = load(&self.catalogue, &mut self.loaded, name)?;
         self.game = rules.start(None)?;
-        (self.rules, self.dialect) = (rules, dialect);
+        self.rules = rules;
+        self.dialect = dialect;
         Ok(())
+    }
+
+    /// Whether the client writes pieces in the letters that programs for this game have, or in ours. Not
+    /// every client knows the former.
+    pub fn write_plainly(&mut self, plain: bool) {
+        self.plain = plain;
+    }
+
+    /// How the client writes pieces.
+    fn dialect(&self) -> &Dialect {
+        if self.plain { &OURS } else { &self.dialect }
+    }
+
+    /// An error about what a client wrote, with the client's letters where they are not ours.
+    fn spelled<T>(&self, done: Result<T, TableError>) -> Result<T, TableError> {
+        done.map_err(|why| match self.dialect().letters() {
+            Some(letters) => TableError::Spelled(Box::new(why), letters),
+            None => why,
+        })
     }
 
     /// [`Table::choose`], or the game that is played from shuffled positions in its place.
@@ -121,11 +149,12 @@ impl Table {
         fen: Option<&str>,
         moves: impl Iterator<Item = &'m str>,
     ) -> Result<(), TableError> {
-        let fen = fen.map(|it| self.dialect.fen_to_ours(it));
-        let mut game = self.rules.start(fen.as_deref())?;
+        let fen = fen.map(|it| self.dialect().fen_to_ours(it));
+        let mut game = self.spelled(self.rules.start(fen.as_deref()).map_err(TableError::from))?;
         for text in moves {
-            let ours = self.dialect.uci_to_ours(text);
-            game.play_text(&ours).map_err(|why| TableError::Move(text.into(), why))?;
+            let ours = self.dialect().move_to_ours(text);
+            let played = game.play_text(&ours).map(|_| ());
+            self.spelled(played.map_err(|why| TableError::Move(text.into(), why)))?;
         }
         self.game = game;
         Ok(())
@@ -136,9 +165,9 @@ impl Table {
     /// # Errors
     /// The move is not legal; nothing has changed.
     pub fn play(&mut self, text: &str) -> Result<(), TableError> {
-        let ours = self.dialect.uci_to_ours(text);
-        self.game.play_text(&ours).map_err(|why| TableError::Move(text.into(), why))?;
-        Ok(())
+        let ours = self.dialect().move_to_ours(text);
+        let played = self.game.play_text(&ours).map(|_| ());
+        self.spelled(played.map_err(|why| TableError::Move(text.into(), why)))
     }
 
     /// Takes the last move back; `false` if there is none.
@@ -150,29 +179,34 @@ impl Table {
     pub fn pick(&mut self) -> Option<String> {
         let moves = self.game.listing();
         let at = (self.game.hash() % moves.len().max(1) as u64) as usize;
-        moves.get(at).map(|(text, _)| self.dialect.uci_to_theirs(text))
+        moves.get(at).map(|(text, _)| self.dialect().move_to_theirs(text))
     }
 
     /// The moves played since the position was set up: UCI and SAN.
-    pub fn last_move(&self) -> Option<(String, &str)> {
+    pub fn last_move(&self) -> Option<(String, String)> {
         let record = self.game.history().last()?;
-        Some((self.dialect.uci_to_theirs(&record.uci), &record.san))
+        Some((
+            self.dialect().move_to_theirs(&record.uci),
+            self.dialect().move_to_theirs(&record.san),
+        ))
     }
 
     /// The number below each legal move, in the order of their text.
     pub fn divide(&mut self, depth: u32) -> Vec<(String, u64)> {
         let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
-        rows.into_iter().map(|(text, nodes)| (self.dialect.uci_to_theirs(&text), nodes)).collect()
+        rows.into_iter()
+            .map(|(text, nodes)| (self.dialect().move_to_theirs(&text), nodes))
+            .collect()
     }
 
     pub fn fen(&mut self) -> String {
         let fen = self.game.fen();
-        self.dialect.fen_to_theirs(&fen)
+        self.dialect().fen_to_theirs(&fen)
     }
 
     /// The start position of the game, in the client's letters.
     pub fn start_fen(&self) -> String {
-        self.dialect.fen_to_theirs(self.rules.start_fen())
+        self.dialect().fen_to_theirs(self.rules.start_fen())
     }
 
     pub fn result(&self) -> Option<&GameResult> {

@@ -63,6 +63,7 @@ impl Uci {
         out(&format!("option name UCI_Variant type combo default {} var {variants}", self.variant));
         out("option name UCI_Chess960 type check default false");
         out("option name VariantPath type string default <empty>");
+        out("option name Letters type combo default client var client var plain");
         out("option name Hash type spin default 16 min 1 max 1024");
         out("option name Threads type spin default 1 min 1 max 1");
         out("option name MultiPV type spin default 1 min 1 max 1");
@@ -87,6 +88,10 @@ impl Uci {
                 self.shuffled = value == "true";
                 self.choose(out);
             }
+            "letters" if matches!(value.as_str(), "client" | "plain") => {
+                self.table.write_plainly(value == "plain");
+            }
+            "letters" => error(out, "the letters of pieces are client or plain"),
             "variantpath" if value.is_empty() || value == "<empty>" => (),
             "variantpath" => self.load_rules(&value, out),
             name if IGNORED.contains(&name) => (),

@@ -62,6 +62,8 @@ impl Xboard {
             "playother" => self.own = Some(1 - self.table.side()),
             "?" => self.answer(out),
             "usermove" => self.user_move(rest, out),
+            "option" if rest == "Letters=client" => self.table.write_plainly(false),
+            "option" if rest == "Letters=plain" => self.table.write_plainly(true),
             "undo" => self.take_back(1),
             "remove" => self.take_back(2),
             it if IGNORED.contains(&it) => (),
@@ -75,7 +77,8 @@ impl Xboard {
         let version = env!("CARGO_PKG_VERSION");
         out(&format!(
             "feature setboard=1 usermove=1 ping=1 time=1 colors=0 sigint=0 sigterm=0 san=0 reuse=1 \
-             analyze=0 myname=\"Rulemate {version}\" variants=\"{}\"",
+             analyze=0 option=\"Letters -combo *client /// plain\" myname=\"Rulemate {version}\" \
+             variants=\"{}\"",
             variants.join(",")
         ));
         out("feature done=1");

@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: the wording of each kind of mistake, which is in `mistake`.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use ariadne::{CharSet, Config, IndexType, Label as Mark, Report, ReportKind, sources};
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use super::limits;
 use super::program::{Source, Span};
+use crate::facts::{covered, printable};
 
 /// A place with what is to be said about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,8 +154,8 @@ impl Diagnostics {
     /// The mistakes with the lines they are about.
     pub fn render(&self, color: bool) -> String {
         let mut out = Vec::new();
-        let texts: Vec<(String, &str)> =
-            self.sources.iter().map(|it| (it.path.clone(), &*it.text)).collect();
+        let texts: Vec<(String, Cow<'_, str>)> =
+            self.sources.iter().map(|it| (name_of(it), covered(&it.text))).collect();
         let mut cache = sources(texts);
         for diagnostic in &self.list {
             let report = self.report(diagnostic, color);
@@ -180,27 +182,33 @@ impl Diagnostics {
         let mut report = Report::build(ReportKind::Error, self.range(diagnostic.span()))
             .with_config(config)
             .with_code(diagnostic.code)
-            .with_message(&diagnostic.message);
+            .with_message(printable(&diagnostic.message));
         let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
         let home = diagnostic.span().source;
         // In text order, so that one file is shown once.
         labels.sort_by_key(|it| (it.span.source != home, it.span.source, it.span.start));
         for label in labels {
-            report = report.with_label(Mark::new(self.range(label.span)).with_message(&label.text));
+            report = report
+                .with_label(Mark::new(self.range(label.span)).with_message(printable(&label.text)));
         }
         for note in &diagnostic.notes {
-            report = report.with_note(note);
+            report = report.with_note(printable(note));
         }
         if let Some(help) = &diagnostic.help {
-            report = report.with_help(help);
+            report = report.with_help(printable(help));
         }
         report.finish()
     }
 
     fn range(&self, span: Span) -> (String, std::ops::Range<usize>) {
-        let path = self.sources.get(usize::from(span.source)).map(|it| it.path.clone());
+        let path = self.sources.get(usize::from(span.source)).map(name_of);
         (path.unwrap_or_default(), span.start as usize..span.end as usize)
     }
+}
+
+/// What a file is called where its lines are shown.
+fn name_of(source: &Source) -> String {
+    printable(&source.path).into_owned()
 }
 
 impl fmt::Display for Diagnostics {

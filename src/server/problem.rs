@@ -103,7 +103,7 @@ impl From<Refusal> for Problem {
             Refusal::NoToken => StatusCode::UNAUTHORIZED,
             Refusal::WrongToken | Refusal::NotYourTurn => StatusCode::FORBIDDEN,
             Refusal::NoSeat(_) => StatusCode::NOT_FOUND,
-            Refusal::TooLong { .. } => StatusCode::BAD_REQUEST,
+            Refusal::TooLong { .. } | Refusal::Unprintable { .. } => StatusCode::BAD_REQUEST,
             Refusal::Illegal(_) | Refusal::NotSo(_) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };

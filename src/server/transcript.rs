@@ -178,13 +178,9 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     })
 }
 
-/// A variant's name as the catalogue writes names; `Standard` is what others call chess.
+/// A variant's name as the catalogue writes names.
 fn name_of(variant: &str) -> String {
-    let name = variant.trim().to_lowercase().replace([' ', '_'], "-");
-    match name.as_str() {
-        "standard" | "normal" | "from-position" => "chess".to_owned(),
-        _ => name,
-    }
+    variant.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
 /// An end that a PGN tells of.

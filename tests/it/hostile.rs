@@ -189,3 +189,22 @@ fn programs_without_one_character_run_or_run_out() {
         }
     }
 }
+
+/// Names as long as a file, none of which is another: comparing two of them letter by letter takes 10^9
+/// steps, and here are thousands of pairs.
+#[test]
+fn spelling_help_costs_no_more_than_the_text() {
+    let name = |letter: char, at: usize| format!("{letter}{at}{}", "x".repeat(30_000));
+    let file = |at: usize| {
+        let text = format!(".decl {}() \"s\"\n{}().\n", name('a', at), name('b', at));
+        Source { path: format!("{at}.dl"), text: text.into() }
+    };
+    let found = compile((0..60).map(file).collect()).expect_err("60 names that nothing declares");
+    assert_eq!(found.list().iter().filter(|it| it.message.contains("b1")).count() > 0, true);
+    assert!(
+        found
+            .list()
+            .iter()
+            .all(|it| it.help.as_ref().is_none_or(|it| !it.contains("did you mean")))
+    );
+}

@@ -38,6 +38,7 @@ mod setup;
 mod statics;
 mod testing;
 mod switch;
+mod targets;
 mod tidy;
 mod turns;
 mod traces;

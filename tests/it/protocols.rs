@@ -50,6 +50,55 @@ fn knightmate_is_spoken_in_the_letters_of_its_clients() {
     assert!(said.iter().any(|it| it.starts_with("Fen: M7/7k/8/8/8/8/8/K7 b")), "{said:?}");
 }
 
+/// A letter that the clients of a game do not have is none of its pieces, and a move may be written in SAN.
+#[test]
+fn letters_that_clients_do_not_have_are_translated_too() {
+    let variant = "setoption name UCI_Variant value knightmate";
+    let fen = "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1";
+    // Their n is no knight: ours is royal, and theirs is called k.
+    let said = uci(&[variant, "position fen n6k/P6k/8/8/8/8/8/K7 w - - 0 1"]);
+    let refused = "info string error ";
+    assert!(said[1].starts_with(refused) && said[1].contains("n for m"), "{said:?}");
+    let said = uci(&[variant, &format!("{fen} moves a7a8n")]);
+    assert!(said[1].starts_with(refused) && said[1].contains("clients write k for n"), "{said:?}");
+    for written in ["Kb3", "a8=M", "a7a8m"] {
+        let said = uci(&[variant, &format!("{fen} moves {written}")]);
+        assert_eq!(said.len(), 1, "{said:?}");
+    }
+    let said = xboard(&[
+        "variant knightmate",
+        "force",
+        "setboard 8/P6k/8/8/8/8/8/K7 w - - 0 1",
+        "usermove a7a8n",
+        "usermove a8=M",
+    ]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("Illegal move ("), "{said:?}");
+}
+
+/// Programs such as python-chess know the letters p, n, b, r, q and k alone.
+#[test]
+fn clients_may_ask_for_plain_letters() {
+    let variant = "setoption name UCI_Variant value knightmate";
+    let plain = "setoption name Letters value plain";
+    let fen = "position fen 8/P6k/8/8/8/8/8/N6n w - - 0 1";
+    let known = |it: &str| it.split(':').next().is_some_and(|it| !it.ends_with('m'));
+    let said = uci(&[variant, plain, fen, "go perft 1", "d"]);
+    let promotions: Vec<&String> = said.iter().filter(|it| it.starts_with("a7a8")).collect();
+    assert!(promotions.len() == 4 && promotions.iter().all(|it| known(it)), "{said:?}");
+    assert!(said.contains(&"Fen: 8/P6k/8/8/8/8/8/N6n w - - 0 1".into()), "{said:?}");
+    let said = uci(&[plain, variant, &format!("{fen} moves a7a8k"), "d"]);
+    assert!(said.iter().any(|it| it.starts_with("Fen: K7/7k/")), "{said:?}");
+    let said = xboard(&[
+        "option Letters=plain",
+        "variant knightmate",
+        "force",
+        "setboard 8/P6k/8/8/8/8/8/N6n w - - 0 1",
+        "usermove a7a8k",
+    ]);
+    assert!(said.is_empty(), "{said:?}");
+}
+
 #[test]
 fn an_unknown_variant_stops_positions_and_searches() {
     let said = uci(&[

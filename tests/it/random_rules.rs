@@ -586,6 +586,12 @@ fn stay_in_step(seed: u64) {
     }
 }
 
+/// All that is compared for one seed, for the fuzzer.
+pub(crate) fn compare(seed: u64) {
+    agree(seed);
+    stay_in_step(seed);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 

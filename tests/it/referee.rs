@@ -101,3 +101,50 @@ fn games_of_unknown_variants_are_named() {
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("#1 refused: there is no game Tiddlywinks"), "{}", ran.out);
 }
+
+/// What lichess exports, and results in other words; captures that are written as pushes; a pass.
+#[test]
+fn exports_of_others_are_judged_by_what_they_mean() {
+    let file = "tests/data/referee/lichess.pgn";
+    let ran = rulemate(&["referee", file]);
+    let lines = verdicts(&ran.out);
+    let begins = [
+        "#1 ok 1/2-1/2",
+        "#2 ok 1/2-1/2",
+        "#3 refused at move 1. b5: it captures, which is to be written: axb5",
+        "#4 refused at move 3. d6: it captures, which is to be written: exd6",
+        "#5 refused at move 1... 0000: ",
+    ];
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(&format!("{file}{begin}")), "{line}");
+    }
+    assert_eq!(lines.len(), begins.len());
+    assert!(
+        ran.out.contains("#1 ok 1/2-1/2\n  by agreement: the position is not over\n"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn what_a_file_says_does_not_steer_the_terminal() {
+    let text = "[Variant \"a\x1b]0;owned\x07\u{202e}b\"]\n\n1. e4 *\n\n[Event \"2\"]\n\n1. \u{202e}e4\x1b[2J *\n";
+    let path = crate::cli::scratch("steering.pgn", text);
+    for args in [vec!["referee", &path], vec!["referee", "--json", &path]] {
+        let ran = rulemate(&args);
+        let shown = format!("{}{}", ran.out, ran.err);
+        let steers = |it: char| it.is_control() && it != '\n' || it == '\u{202e}';
+        assert!(!shown.contains(steers), "{shown:?}");
+        assert!(shown.contains("\\u{1b}]0;owned") || shown.contains("\\u001b]0;owned"), "{shown}");
+    }
+    let rules = crate::cli::scratch(
+        "steering.dl",
+        "% \x1b[2J\n.decl \u{202e}a() \"b\x1b[31m\"\nx :- \x07y.\n",
+    );
+    let ran = rulemate(&["check", &rules]);
+    let shown = format!("{}{}", ran.out, ran.err);
+    assert!(
+        !shown.contains(|it: char| it.is_control() && it != '\n' || it == '\u{202e}'),
+        "{shown:?}"
+    );
+}

@@ -17,6 +17,7 @@ use super::Verdict;
 use super::args::VerifyArgs;
 use super::output::{Ink, Out, progress, report, trouble};
 use super::setup::{self, Library};
+use crate::facts::printable;
 use crate::moves::notation::listing;
 use crate::moves::perft;
 use crate::presets::Ruleset;
@@ -99,7 +100,7 @@ fn verify(library: &mut Library, args: &VerifyArgs, path: &Path) -> anyhow::Resu
     let total = suite.rows.len();
     let rows: Vec<&Row> = suite.rows.iter().filter(|it| it.nodes() <= limit).collect();
     let bar = progress(rows.len() as u64, "verify");
-    bar.set_message(path.display().to_string());
+    bar.set_message(printable(&path.display().to_string()).into_owned());
     let failures = run_rows(&rules, &rows, jobs(args), &bar);
     bar.finish_and_clear();
     Ok(Tally {

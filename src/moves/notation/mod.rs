@@ -38,6 +38,9 @@ pub enum MoveFault {
     /// More than one legal move is meant; their full texts.
     #[error("ambiguous, it may mean {}", candidates.join(", "))]
     Ambiguous { candidates: Vec<String> },
+    /// A capture of a piece that marches, written as if nothing were captured; its full texts.
+    #[error("it captures, which is to be written: {}", written.join(", "))]
+    Capture { written: Vec<String> },
     /// The moves that may have been meant, the likeliest first: why not, the rules can tell.
     #[error("not legal here")]
     Illegal { candidates: Vec<Move> },

@@ -9,8 +9,7 @@ use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{Span, Type};
-use crate::facts::nearest;
-use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape};
+use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Speller};
 
 /// A domain with the place of its declaration.
 struct Known<'t> {
@@ -34,6 +33,7 @@ pub(super) struct Domains<'t> {
     ids: HashMap<&'t str, DomainId>,
     attrs: Vec<Attr>,
     attr_ids: HashMap<String, usize>,
+    speller: Speller,
 }
 
 impl<'t> Domains<'t> {
@@ -50,6 +50,7 @@ impl<'t> Domains<'t> {
             ids: HashMap::from_iter([("Bool", BOOL)]),
             attrs: Vec::new(),
             attr_ids: HashMap::new(),
+            speller: Speller::default(),
         }
     }
 
@@ -101,7 +102,7 @@ impl<'t> Domains<'t> {
                 Some(&id) => Ok(Type::Domain(id)),
                 None => {
                     let names = self.known.iter().map(|it| it.name).chain(["Int", "Text"]);
-                    Err(mistake::unknown_domain(name, nearest(text, names)))
+                    Err(mistake::unknown_domain(name, self.speller.nearest(text, names)))
                 }
             },
         }
@@ -117,7 +118,9 @@ impl<'t> Domains<'t> {
         };
         found.ok_or_else(|| {
             let near = match &known.shape {
-                Shape::Members(names) => nearest(name, names.iter().map(String::as_str)),
+                Shape::Members(names) => {
+                    self.speller.nearest(name, names.iter().map(String::as_str))
+                }
                 _ => None,
             };
             let elsewhere = self.domain_with(name).filter(|&it| it != id).map(|it| self.name(it));
@@ -159,7 +162,8 @@ impl<'t> Domains<'t> {
                 Some(&id) => self.extend(id, decl.name, members, found),
                 None if broken(decl.name.text) => {}
                 None => {
-                    let near = nearest(decl.name.text, self.known.iter().map(|it| it.name));
+                    let known = self.known.iter().map(|it| it.name);
+                    let near = self.speller.nearest(decl.name.text, known);
                     found.push(mistake::unknown_domain(decl.name, near));
                 }
             }

@@ -31,7 +31,7 @@ use super::program::{
 };
 use super::reader::{Reader, Reading};
 use super::stratify;
-use crate::facts::{AttrId, nearest};
+use crate::facts::{AttrId, Speller};
 use domains::Domains;
 
 /// Checks rule files and makes one program of them. The order of the files is text order.
@@ -99,6 +99,7 @@ fn is_preset(file: &File<'_>) -> bool {
 
 struct Checker<'t> {
     found: Vec<Diagnostic>,
+    speller: Speller,
     broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
@@ -128,6 +129,7 @@ impl<'t> Checker<'t> {
     fn new(files: &[&File<'t>]) -> Self {
         Self {
             found: Vec::new(),
+            speller: Speller::default(),
             broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
             domains: Domains::new(),
             relations: Vec::new(),
@@ -169,12 +171,9 @@ impl<'t> Checker<'t> {
             return Some(id);
         }
         if !self.broken.contains(name.text) {
-            // Guessing is slow, and nobody reads so many guesses.
-            let few = self.found.len() < limits::DIAGNOSTICS;
-            let known = if few { self.relations.as_slice() } else { &[] };
-            let names = known.iter().map(|it| it.name.text);
-            let broken = self.broken.iter().copied().filter(|_| few);
-            let near = nearest(name.text, names.chain(broken)).map(|it| {
+            let names = self.relations.iter().map(|it| it.name.text);
+            let broken = self.broken.iter().copied();
+            let near = self.speller.nearest(name.text, names.chain(broken)).map(|it| {
                 let id = self.relation_ids.get(it);
                 (it, id.map(|&id| self.relation(id).span))
             });

@@ -9,7 +9,6 @@ use super::super::mistake;
 use super::super::program::{Effect, Event, EventId, Literal, Reaction, Term, VarId};
 use super::Checker;
 use super::rule::{Body, OUTER, Subject, Use};
-use crate::facts::nearest;
 
 /// What a reaction reacts to, if it is known.
 type Trigger = Option<(Event, Subject)>;
@@ -47,9 +46,11 @@ impl<'t> Checker<'t> {
         }
         let Some(&id) = self.relation_ids.get(name.text) else {
             if !self.broken.contains(name.text) {
-                let actions = self.action_of.keys().map(|&it| self.info(it).name.text);
-                let known: BTreeSet<&str> = actions.chain(self.event_ids.keys().copied()).collect();
-                self.report(mistake::unknown_action(name, nearest(name.text, known)));
+                let near = self.nearest_of(name, || {
+                    let actions = self.action_of.keys().map(|&it| self.info(it).name.text);
+                    actions.chain(self.event_ids.keys().copied()).collect()
+                });
+                self.report(mistake::unknown_action(name, near));
             }
             return None;
         };
@@ -65,10 +66,16 @@ impl<'t> Checker<'t> {
     pub(super) fn find_event(&mut self, name: Name<'t>) -> Option<EventId> {
         let found = self.event_ids.get(name.text).copied();
         if found.is_none() && !self.broken.contains(name.text) {
-            let known: BTreeSet<&str> = self.event_ids.keys().copied().collect();
-            self.report(mistake::unknown_event(name, nearest(name.text, known)));
+            let near = self.nearest_of(name, || self.event_ids.keys().copied().collect());
+            self.report(mistake::unknown_event(name, near));
         }
         found
+    }
+
+    /// The nearest of names that are gathered only if there are guesses left.
+    fn nearest_of(&self, name: Name<'t>, known: impl Fn() -> BTreeSet<&'t str>) -> Option<&'t str> {
+        let known = if self.speller.is_spent() { BTreeSet::new() } else { known() };
+        self.speller.nearest(name.text, known)
     }
 }
 

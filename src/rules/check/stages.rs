@@ -7,7 +7,6 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{Span, Stage, StageId};
 use super::Checker;
-use crate::facts::nearest;
 
 /// The only stage of programs that list none.
 const ONLY: &str = "apply";
@@ -72,7 +71,8 @@ impl<'t> Checker<'t> {
                 Some(it) if is_earlier => order.edges.push((it, at, other.span)),
                 Some(it) => order.edges.push((at, it, other.span)),
                 None => {
-                    let near = nearest(other.text, order.names.iter().map(|it| it.text));
+                    let near =
+                        self.speller.nearest(other.text, order.names.iter().map(|it| it.text));
                     self.report(mistake::unknown_stage(other, near));
                 }
             }
@@ -108,7 +108,8 @@ impl<'t> Checker<'t> {
     pub(super) fn find_stage(&mut self, name: Name<'t>) -> Option<StageId> {
         let found = self.stages.iter().position(|it| it.name == name.text);
         if found.is_none() {
-            let near = nearest(name.text, self.stages.iter().map(|it| it.name.as_str()));
+            let near =
+                self.speller.nearest(name.text, self.stages.iter().map(|it| it.name.as_str()));
             let report = mistake::unknown_stage(name, near);
             self.report(report);
         }

@@ -35,6 +35,10 @@ pub enum Refusal {
     ChatOff,
     #[error("{what} is too long: {limit} characters at most")]
     TooLong { what: &'static str, limit: usize },
+    #[error(
+        "{what} has signs that cannot be seen, such as controls or marks of direction: leave them out"
+    )]
+    Unprintable { what: &'static str },
     #[error("no more {} from you {until}", .what.word())]
     TooMany { what: Talk, until: &'static str },
     #[error("the game's log is full: it has {0} events, the maximum number")]
@@ -78,6 +82,7 @@ impl Refusal {
             Self::OfferStands => "offer_stands",
             Self::ChatOff => "chat_off",
             Self::TooLong { .. } => "too_long",
+            Self::Unprintable { .. } => "unprintable",
             Self::TooMany { what: Talk::Offers, .. } => "too_many_offers",
             Self::TooMany { what: Talk::Takebacks, .. } => "too_many_takebacks",
             Self::TooMany { what: Talk::Messages, .. } => "too_many_messages",

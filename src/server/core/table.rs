@@ -11,6 +11,7 @@ use super::refusal::Refusal;
 use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules};
 use super::talk::{Kind, Ledger};
+use crate::presets::is_printable;
 
 /// The maximum number of events of a game. With this many but for [`RESERVE`] it is over: a draw by
 /// the limit of moves. What is not a move cannot bring it there (see [`Ledger`]).
@@ -790,7 +791,8 @@ fn short_presets(presets: &[String]) -> Result<(), Refusal> {
 
 fn short(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
     match text.chars().count() <= limit {
-        true => Ok(()),
+        true if is_printable(text) => Ok(()),
+        true => Err(Refusal::Unprintable { what }),
         false => Err(Refusal::TooLong { what, limit }),
     }
 }

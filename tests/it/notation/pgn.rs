@@ -1,5 +1,8 @@
 //! PGN: what is read, what is refused and where, what is written.
 
+use std::cell::Cell;
+use std::io::{BufReader, Read};
+
 use rulemate::moves::notation::{FirstMove, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
 
 fn read(text: &str) -> Vec<PgnGame> {
@@ -166,4 +169,120 @@ fn lines_are_under_eighty_and_are_read_back() {
     assert_eq!(back.moves, game.moves);
     assert_eq!((back.first, back.result), (game.first, game.result));
     assert_eq!(back.comments, ["first (of) all"]);
+}
+
+#[test]
+fn results_are_read_in_all_their_forms() {
+    for (text, result) in [
+        ("1-0", Some(PgnResult::FirstWins)),
+        ("1/2", Some(PgnResult::Draw)),
+        (" 1/2-1/2 ", Some(PgnResult::Draw)),
+        ("½-½", Some(PgnResult::Draw)),
+        ("*", Some(PgnResult::Unknown)),
+        ("1-0 forfeit", None),
+        ("1/2-1", None),
+        ("", None),
+    ] {
+        assert_eq!(PgnResult::parse(text), result, "{text}");
+    }
+}
+
+#[test]
+fn a_pass_is_a_move_and_no_number() {
+    let games = read("1. e4 0000 2. d4 0000. Nf3 --");
+    assert_eq!(moves(&games[0]), ["e4", "0000", "d4", "Nf3", "--"]);
+}
+
+/// Bytes that are made as they are read, in pieces of odd lengths, and counted.
+struct Endless<'c> {
+    text: &'c [u8],
+    left: usize,
+    read: &'c Cell<usize>,
+}
+
+impl Read for Endless<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let at = self.read.get() % self.text.len();
+        let count = (self.text.len() - at).min(buffer.len()).min(self.left).min(4_099);
+        buffer[..count].copy_from_slice(&self.text[at..at + count]);
+        self.left -= count;
+        self.read.set(self.read.get() + count);
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_file_is_read_as_its_games_are_asked_for() {
+    let text =
+        "[White \"Müller\"]\n[Result \"1-0\"]\n\n1. e4 {ü}\n1... e5 (1... c5) 2. Nf3 1-0\n\n";
+    let games = 25_000_000 / text.len();
+    let count = Cell::new(0);
+    let file = Endless { text: text.as_bytes(), left: games * text.len(), read: &count };
+    let expected = read(text).remove(0);
+    let lines = text.lines().count();
+    let mut reader = PgnReader::over(BufReader::new(file));
+    for at in 0..games {
+        let mut game = reader.next().expect("a game").expect("well-formed");
+        let shift = at * lines;
+        assert_eq!(game.line, expected.line + shift);
+        game.line -= shift;
+        for mv in &mut game.moves {
+            mv.line -= shift;
+        }
+        assert_eq!(game, expected);
+        let ahead = count.get() - (at + 1).min(games) * text.len();
+        assert!(ahead < 200_000, "{ahead} bytes are read ahead");
+    }
+    assert!(reader.next().is_none());
+}
+
+/// How the bytes arrive makes no difference.
+#[test]
+fn pieces_of_a_file_are_read_as_the_whole() {
+    let long = format!("1. e4 {{{}}} e5 {} 1/2-1/2", "é ".repeat(90_000), " ".repeat(70_000));
+    let latin = [b"1. e4 {".to_vec(), vec![0xFC; 70_000], b"} 1-0\n".to_vec()].concat();
+    for text in [TWO.as_bytes(), long.as_bytes(), &latin] {
+        let whole: Vec<_> = PgnReader::new(text).collect();
+        let count = Cell::new(0);
+        let file = Endless { text, left: text.len(), read: &count };
+        let pieces: Vec<_> = PgnReader::over(BufReader::with_capacity(7, file)).collect();
+        assert_eq!(pieces, whole);
+        assert!(whole.iter().all(Result::is_ok));
+    }
+}
+
+/// Each of these took time by the square of its length: minutes, where a second is enough.
+#[test]
+fn long_lines_and_open_ends_cost_no_more_than_their_length() {
+    let count = |text: &str| {
+        let all: Vec<_> = PgnReader::new(text.as_bytes()).collect();
+        (all.len(), all.iter().filter(|it| it.is_err()).count())
+    };
+    // Games, and moves of one game, in one line.
+    assert_eq!(count(&"1. e4 e5 2. Nf3 Nc6 1-0 ".repeat(160_000)), (160_000, 0));
+    assert_eq!(count(&"1. e4 e5 ".repeat(110_000)), (1, 0));
+    // Comments without end, each of which would be looked for to the end of the file.
+    let (all, wrong) = count(&"{\n[A \"b\"]\n".repeat(200_000));
+    assert!(all == wrong && all > 100_000, "{all} {wrong}");
+    // Variations without end.
+    let (all, wrong) = count(&"[A \"b\"] ( {}\n{ }\n".repeat(100_000));
+    assert!(all == wrong && all > 50_000, "{all} {wrong}");
+    let hidden = format!("( {}", "{\n[A \"b\"] ( {}\n".repeat(50_000));
+    assert!(count(&hidden).1 > 0);
+    // Tags, every one of which is compared with all before it.
+    let tags: String = (0..60_000).map(|it| format!("[T{it} \"\"]")).collect();
+    assert_eq!(count(&tags), (1, 0));
+}
+
+#[test]
+fn a_game_may_have_so_many_bytes() {
+    let moves = "1. e4 e5 ".repeat(200_000);
+    let long = format!("{moves}\n\n[Event \"after\"]\n\n1. d4 1-0\n");
+    let read: Vec<_> = PgnReader::new(long.as_bytes()).collect();
+    let told = read[0].as_ref().expect_err("too long");
+    assert_eq!((told.game, told.line, &told.fault), (1, 1, &PgnFault::TooLong));
+    assert_eq!(read[1].as_ref().expect("a game").moves.len(), 1);
+    let comment = format!("1. e4 {{{}", "x".repeat(3_000_000));
+    let told = PgnReader::new(comment.as_bytes()).next().expect("a game").expect_err("too long");
+    assert_eq!((told.column, told.fault), (7, PgnFault::TooLong));
 }

@@ -142,6 +142,26 @@ fn a_game_is_played_to_its_end() {
 }
 
 #[test]
+fn signs_that_cannot_be_seen_are_refused() {
+    hosted("unseen", Config::default(), async |server| {
+        let (id, token) =
+            server.make(json!({ "game": "chess", "seat": "white", "chat": true })).await;
+        let at = |what: &str| format!("/api/v1/games/{id}/{what}");
+        for text in ["Ann\u{202e}", "\u{1b}[2J", "a\u{0}b", "a\nb"] {
+            let made = json!({ "game": "chess", "seat": "white", "name": text });
+            expect(&server.post("/api/v1/games", "", made).await, 400, "unprintable");
+            let joined = server.post(&at("join"), "", json!({ "name": text })).await;
+            expect(&joined, 400, "unprintable");
+            let said = server.post(&at("chat"), &token, json!({ "text": text })).await;
+            expect(&said, 400, "unprintable");
+        }
+        let (status, answer) =
+            server.post(&at("join"), "", json!({ "name": "Zoë 👩\u{200d}🔬" })).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+    });
+}
+
+#[test]
 fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
     hosted("wrong", Config::default(), async |server| {
         let (id, white) = server.make(json!({ "game": "chess", "seat": "white" })).await;

@@ -15,4 +15,5 @@ mod snapshots;
 mod socket;
 mod store;
 mod uploads;
+pub(crate) mod wire;
 mod wrong;

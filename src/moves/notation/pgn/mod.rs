@@ -3,10 +3,12 @@
 //! Text only: which game is meant and what a move means is for the caller to find with the FEN and
 //! SAN readers. Written on `winnow`, because the maintained crate for PGN is GPL and the others are
 //! toys tied to one game. The reader takes every game of a file in turn; a malformed one is an
-//! error with its place, and reading goes on at the next. Variations are skipped.
+//! error with its place, and reading goes on at the next. Variations are skipped. Files are read as they
+//! come, a game at a time.
 
 mod read;
 mod token;
+mod window;
 mod write;
 
 use std::fmt;
@@ -16,6 +18,9 @@ use crate::derive::World;
 use super::super::contract::Contract;
 
 pub use read::PgnReader;
+
+/// The maximum number of bytes of one game, comments included.
+const LIMIT: usize = 1 << 20;
 
 /// One game of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,6 +84,11 @@ pub enum PgnResult {
 }
 
 impl PgnResult {
+    /// Reads a result as PGN writes it, `1/2` and `½-½` among them.
+    pub fn parse(text: &str) -> Option<Self> {
+        token::whole_result(text.trim())
+    }
+
     /// The result that an outcome of the rules is.
     pub fn of(world: &mut World, contract: &Contract, outcome: i64) -> Self {
         let winner = world.matching(contract.wins, &[None, Some(outcome)]);
@@ -131,4 +141,17 @@ pub enum PgnFault {
     Number,
     #[error("found {found:?}, expected a move, a comment or a result")]
     Unexpected { found: char },
+    #[error(
+        "a game has at most {LIMIT} bytes: a comment without its end, or a file that is no PGN"
+    )]
+    TooLong,
+    #[error("the file cannot be read to its end: {reason}")]
+    Unreadable { reason: String },
+}
+
+impl PgnFault {
+    /// Whether it is the file that is at fault, not a game in it.
+    pub fn is_of_the_file(&self) -> bool {
+        matches!(self, Self::Unreadable { .. })
+    }
 }

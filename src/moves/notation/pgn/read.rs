@@ -1,132 +1,228 @@
 //! The games of a file, one after the other.
+//!
+//! What is read is a window on the file, so a file may be of any length. Nothing is looked at more than a
+//! fixed number of times, whatever the file holds: it may come from a stranger.
+
+use std::collections::HashSet;
+use std::io::BufRead;
 
 use super::token::{Token, token};
-use super::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove};
+use super::window::Window;
+use super::{FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
-/// An iterator over the games of a PGN file. A malformed game is an error; the next call goes on
-/// with the game after it.
+/// As much of the file is at hand before a word is read; only tags and comments may be longer.
+const AHEAD: usize = 1024;
+/// A word that ends closer than this to the end of what is at hand might go on.
+const MARGIN: usize = 16;
+
+/// An iterator over the games of a PGN file, in UTF-8, with or without a byte order mark; a line that is no
+/// UTF-8 is read as Latin-1. A malformed game is an error; the next call goes on with the game after it.
 #[derive(Debug, Clone)]
-pub struct PgnReader {
-    text: String,
-    /// Where each line begins.
-    lines: Vec<usize>,
-    at: usize,
+pub struct PgnReader<R> {
+    window: Window<R>,
+    /// Line ends since the last word.
+    line_ends: usize,
+    /// No comment that begins after the last one that was looked at ends before this offset.
+    unclosed: usize,
+    /// Where the game began.
+    start: usize,
     game: usize,
 }
 
-impl PgnReader {
-    /// Reads bytes as UTF-8, with or without a byte order mark, or else as Latin-1.
-    pub fn new(bytes: &[u8]) -> Self {
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => bytes.iter().copied().map(char::from).collect(),
-        };
-        let ends = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 + 1);
-        let lines = std::iter::once(0).chain(ends).collect();
-        Self { text, lines, at: 0, game: 0 }
+impl<'b> PgnReader<&'b [u8]> {
+    /// Reads what is in memory.
+    pub fn new(bytes: &'b [u8]) -> Self {
+        Self::over(bytes)
     }
+}
 
-    /// The 1-based line and column of an offset.
-    fn place(&self, offset: usize) -> (usize, usize) {
-        let line = self.lines.partition_point(|&it| it <= offset);
-        let start = self.lines.get(line.wrapping_sub(1)).copied().unwrap_or_default();
-        let column = self.text.get(start..offset).map_or(0, |it| it.chars().count());
-        (line, column + 1)
+impl<R: BufRead> PgnReader<R> {
+    /// Reads a file as it comes: memory is bounded by what one game may take.
+    pub fn over(file: R) -> Self {
+        Self { window: Window::new(file), line_ends: 0, unclosed: 0, start: 0, game: 0 }
     }
 
     /// Passes white space and lines that begin with `%`.
     fn skip(&mut self) {
         loop {
-            let rest = &self.text[self.at..];
+            self.window.ensure(AHEAD);
+            let rest = self.window.rest();
             let blank = rest.len() - rest.trim_start().len();
-            self.at += blank;
-            let starts_line = self.lines.binary_search(&self.at).is_ok();
-            if !(starts_line && self.text[self.at..].starts_with('%')) {
+            for letter in rest[..blank].chars() {
+                match letter {
+                    '\n' => self.line_ends += 1,
+                    ' ' | '\t' | '\r' => {}
+                    _ => self.line_ends = 0,
+                }
+            }
+            let is_all_blank = blank == rest.len();
+            self.window.advance(blank);
+            if is_all_blank && !self.window.is_whole() {
+                continue;
+            }
+            self.window.ensure(AHEAD);
+            let starts_line = self.window.place().1 == 1;
+            if !(starts_line && self.window.rest().starts_with('%')) {
                 return;
             }
-            let rest = &self.text[self.at..];
-            self.at += rest.find('\n').unwrap_or(rest.len());
+            self.line_ends = 0;
+            self.pass_line();
+        }
+    }
+
+    /// Goes to the end of the line.
+    fn pass_line(&mut self) {
+        loop {
+            let rest = self.window.rest();
+            let end = rest.find('\n');
+            let bytes = end.unwrap_or(rest.len());
+            self.window.advance(bytes);
+            if end.is_some() || !self.window.more(AHEAD) {
+                return;
+            }
         }
     }
 
     fn is_at_end(&self) -> bool {
-        self.at >= self.text.len()
+        self.window.is_whole() && self.window.rest().is_empty()
     }
 
     fn read(&mut self) -> Result<PgnGame, Failure> {
         let mut game = Building::default();
-        game.done.line = self.place(self.at).0;
+        game.done.line = self.window.place().0;
+        self.start = self.window.passed();
         loop {
             self.skip();
             if self.is_at_end() || self.is_at_next(&game) {
                 break;
             }
-            let start = self.at;
-            let mut rest = &self.text[start..];
-            let token = token(&mut rest);
-            let end = self.text.len() - rest.len();
-            let token = token.map_err(|fault| game.failure(fault, end))?;
-            let place = self.place(start);
-            let is_over = game.take(token, start, place)?;
-            self.at = end;
-            if is_over {
+            if self.take_word(&mut game)? {
                 return Ok(game.done);
             }
         }
-        match game.variations.first() {
-            Some(&open) => Err(game.failure(PgnFault::OpenVariation, open)),
+        match game.variation {
+            Some(open) => Err(game.failure(PgnFault::OpenVariation, open)),
             None => Ok(game.done),
+        }
+    }
+
+    /// Reads a word and adds it to the game; true if it ends the game.
+    fn take_word(&mut self, game: &mut Building) -> Result<bool, Failure> {
+        let place = self.window.place();
+        if self.window.passed() - self.start > LIMIT {
+            return Err(game.failure(PgnFault::TooLong, place));
+        }
+        if self.window.rest().starts_with('{') {
+            self.find_close(game, place)?;
+        }
+        // What is at hand might end within the word: then it is read again with more at hand.
+        let (token, end) = loop {
+            let rest = self.window.rest();
+            let mut after = rest;
+            let token = token(&mut after);
+            if after.len() >= MARGIN || self.window.is_whole() {
+                break (token, rest.len() - after.len());
+            }
+            if rest.len() > LIMIT {
+                return Err(game.failure(PgnFault::TooLong, place));
+            }
+            self.window.more(LIMIT);
+        };
+        let token = match token {
+            Ok(token) => token,
+            Err(fault) => {
+                self.window.advance(end);
+                return Err(game.failure(fault, self.window.place()));
+            }
+        };
+        let mut taken = game.take(token, place);
+        if let Err(failure) = &mut taken {
+            failure.before_game = failure.before_game && self.line_ends > 0;
+        } else {
+            self.window.advance(end);
+            self.line_ends = 0;
+        }
+        taken
+    }
+
+    /// Has the whole of a comment at hand, and what follows it.
+    fn find_close(&mut self, game: &Building, place: (usize, usize)) -> Result<(), Failure> {
+        loop {
+            let (rest, passed) = (self.window.rest(), self.window.passed());
+            let known = self.unclosed.saturating_sub(passed).clamp(1, rest.len());
+            // What is known was looked at as text, so it ends between letters.
+            if let Some(close) = rest.get(known..).and_then(|it| it.find('}')) {
+                self.window.ensure(known + close + 1 + MARGIN);
+                return Ok(());
+            }
+            self.unclosed = passed + rest.len();
+            if rest.len() > LIMIT {
+                return Err(game.failure(PgnFault::TooLong, place));
+            }
+            if !self.window.more(LIMIT) {
+                return Err(game.failure(PgnFault::OpenComment, place));
+            }
         }
     }
 
     /// A tag after moves begins the next game, although this one was never ended; so does a tag
     /// that is known already, after a blank line.
     fn is_at_next(&self, game: &Building) -> bool {
-        let rest = &self.text[self.at..];
-        if !rest.starts_with('[') || !game.variations.is_empty() {
+        let Some(rest) = self.window.rest().strip_prefix('[') else { return false };
+        if game.variation.is_some() {
             return false;
         }
-        let name: &str = rest[1..].split_whitespace().next().unwrap_or_default();
-        let before = self.text[..self.at].trim_end_matches([' ', '\t', '\r']);
-        let after_blank = before
-            .strip_suffix('\n')
-            .is_some_and(|it| it.trim_end_matches([' ', '\t', '\r']).ends_with('\n'));
-        game.in_moves || (after_blank && game.done.tag(name).is_some())
+        let name = rest.trim_start();
+        let end = name.find(|it: char| !is_in_name(it)).unwrap_or(name.len());
+        game.in_moves || (self.line_ends > 1 && game.names.contains(&name[..end].to_lowercase()))
     }
 
     /// Goes to the next line that looks like a tag, past the tags of the game that failed.
     fn recover(&mut self, failure: &Failure) {
-        let line = self.lines.partition_point(|&it| it <= failure.offset);
+        if failure.before_game {
+            return;
+        }
         let mut in_tags = failure.in_tags;
-        for &start in self.lines.get(line..).unwrap_or_default() {
-            let text = self.text[start..].lines().next().unwrap_or_default();
-            let is_tag = looks_like_tag(text);
+        loop {
+            self.pass_line();
+            self.window.ensure(AHEAD);
+            let Some(rest) = self.window.rest().strip_prefix('\n') else { return };
+            let line = rest.lines().next().unwrap_or_default();
+            let is_tag = looks_like_tag(line);
+            let is_blank = line.trim().is_empty();
+            self.window.advance(1);
             if is_tag && !in_tags {
-                self.at = start;
                 return;
             }
-            in_tags = in_tags && (is_tag || text.trim().is_empty());
+            in_tags = in_tags && (is_tag || is_blank);
         }
-        self.at = self.text.len();
     }
 }
 
-impl Iterator for PgnReader {
+impl<R: BufRead> Iterator for PgnReader<R> {
     type Item = Result<PgnGame, PgnError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.skip();
         if self.is_at_end() {
-            return None;
+            // What was read before the file failed has been told.
+            let reason = self.window.failure()?;
+            let (line, column) = self.window.place();
+            let fault = PgnFault::Unreadable { reason };
+            return Some(Err(PgnError { game: self.game + 1, line, column, fault }));
         }
         self.game += 1;
+        self.line_ends = 0;
         Some(self.read().map_err(|failure| {
-            let (line, column) = self.place(failure.offset);
             self.recover(&failure);
+            let (line, column) = failure.place;
             PgnError { game: self.game, line, column, fault: failure.fault }
         }))
     }
+}
+
+fn is_in_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 /// `[Name "`, perhaps indented.
@@ -135,49 +231,49 @@ fn looks_like_tag(line: &str) -> bool {
         return false;
     };
     let rest = rest.trim_start();
-    let name = rest.find(|it: char| !(it.is_alphanumeric() || it == '_')).unwrap_or(rest.len());
+    let name = rest.find(|it: char| !is_in_name(it)).unwrap_or(rest.len());
     name > 0 && rest[name..].trim_start().starts_with('"')
 }
 
 struct Failure {
     fault: PgnFault,
-    offset: usize,
+    place: (usize, usize),
     in_tags: bool,
+    /// It was noticed at the first word of the next game.
+    before_game: bool,
 }
 
 /// A game while its tokens come in.
 #[derive(Default)]
 struct Building {
     done: PgnGame,
-    /// Where the open variations begin.
-    variations: Vec<usize>,
+    /// The names of its tags, in small letters.
+    names: HashSet<String>,
+    /// Where the outermost open variation begins, and how many are open within it.
+    variation: Option<(usize, usize)>,
+    inner: usize,
     in_moves: bool,
 }
 
 impl Building {
-    fn failure(&self, fault: PgnFault, offset: usize) -> Failure {
-        Failure { fault, offset, in_tags: !self.in_moves }
+    fn failure(&self, fault: PgnFault, place: (usize, usize)) -> Failure {
+        Failure { fault, place, in_tags: !self.in_moves, before_game: false }
     }
 
     /// Adds a token; true if it ends the game.
-    fn take(
-        &mut self,
-        token: Token<'_>,
-        start: usize,
-        (line, column): (usize, usize),
-    ) -> Result<bool, Failure> {
+    fn take(&mut self, token: Token<'_>, place: (usize, usize)) -> Result<bool, Failure> {
         if !matches!(token, Token::Tag(..) | Token::Comment(_)) {
             self.in_moves = true;
         }
-        if !self.variations.is_empty() {
-            self.skip_in_variation(&token, start)?;
+        if let Some(open) = self.variation {
+            self.skip_in_variation(&token, open)?;
             return Ok(false);
         }
         match token {
             Token::Tag(name, value) => {
-                if self.done.tag(name).is_some() {
+                if !self.names.insert(name.to_lowercase()) {
                     let fault = PgnFault::RepeatedTag { name: name.into() };
-                    return Err(self.failure(fault, start));
+                    return Err(self.failure(fault, place));
                 }
                 self.done.tags.push((name.into(), value));
             }
@@ -193,31 +289,34 @@ impl Building {
                 }
             }
             Token::Move(text) => {
-                let text = text.into();
+                let (text, (line, column)) = (text.into(), place);
                 self.done.moves.push(PgnMove { text, line, column, ..PgnMove::default() });
             }
             Token::Result(result) => {
                 self.done.result = Some(result);
                 return Ok(true);
             }
-            Token::OpenVariation => self.variations.push(start),
+            Token::OpenVariation => self.variation = Some(place),
             Token::CloseVariation => {
-                return Err(self.failure(PgnFault::StrayClose { found: ')' }, start));
+                return Err(self.failure(PgnFault::StrayClose { found: ')' }, place));
             }
             Token::Nothing => {}
         }
         Ok(false)
     }
 
-    fn skip_in_variation(&mut self, token: &Token<'_>, start: usize) -> Result<(), Failure> {
+    fn skip_in_variation(
+        &mut self,
+        token: &Token<'_>,
+        open: (usize, usize),
+    ) -> Result<(), Failure> {
         match token {
-            Token::OpenVariation => self.variations.push(start),
-            Token::CloseVariation => {
-                self.variations.pop();
-            }
+            Token::OpenVariation => self.inner += 1,
+            Token::CloseVariation if self.inner == 0 => self.variation = None,
+            Token::CloseVariation => self.inner -= 1,
             Token::Tag(..) => {
-                let open = self.variations.first().copied().unwrap_or(start);
-                return Err(self.failure(PgnFault::OpenVariation, open));
+                let failure = self.failure(PgnFault::OpenVariation, open);
+                return Err(Failure { before_game: true, ..failure });
             }
             _ => {}
         }

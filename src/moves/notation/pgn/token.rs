@@ -54,6 +54,9 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
     if whole(in_passing, input).is_some() {
         return Ok(Token::Nothing);
     }
+    if let Some(pass) = whole(pass, input) {
+        return Ok(Token::Move(pass));
+    }
     let is_castling = input.starts_with("0-0");
     if first.is_ascii_digit() && !is_castling {
         let numbered = whole(number, input);
@@ -122,6 +125,20 @@ fn number(input: &mut &str) -> Parsed<(u32, usize)> {
         true => Err(EmptyError),
         false => Ok((number, dots.len())),
     }
+}
+
+/// `0000`, the move that moves nothing, as UCI writes it.
+fn pass<'a>(input: &mut &'a str) -> Parsed<&'a str> {
+    let pass = "0000".parse_next(input)?;
+    match input.starts_with(|it: char| it.is_alphanumeric() || it == '.') {
+        true => Err(EmptyError),
+        false => Ok(pass),
+    }
+}
+
+/// A text that is a result and nothing else.
+pub(super) fn whole_result(mut text: &str) -> Option<PgnResult> {
+    whole(result, &mut text).filter(|_| text.is_empty())
 }
 
 fn result(input: &mut &str) -> Parsed<PgnResult> {

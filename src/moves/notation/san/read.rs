@@ -13,7 +13,7 @@ use super::super::letters::Letters;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{Spelled, bare, spelled, with_capital_o};
-use super::write::{Usual, text_of};
+use super::write::{Usual, captures, text_of};
 
 /// The legal move that a text means.
 ///
@@ -46,6 +46,14 @@ impl Reader<'_> {
         let squares = self.program.schema.domain(board.domain);
         let spelled = spelled(text, board, squares, &letters)?;
         let mut meant = self.meant(world, &legal, &spelled);
+        if spelled.is_march() {
+            let takes = |it: &Move| captures(world, self.contract, self.program, it);
+            let (taking, marching): (Vec<Move>, Vec<Move>) = meant.into_iter().partition(takes);
+            if marching.is_empty() && !taking.is_empty() {
+                return Err(MoveFault::Capture { written: self.texts(world, &legal, &taking) });
+            }
+            meant = marching;
+        }
         if meant.len() > 1 {
             let texts = self.texts(world, &legal, &meant);
             if let Some(at) = texts.iter().position(|it| bare(it) == text) {

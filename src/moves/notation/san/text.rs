@@ -16,6 +16,15 @@ pub(super) struct Spelled {
     pub(super) rank: Option<i64>,
     pub(super) to: i64,
     pub(super) promotion: Option<i64>,
+    /// With `x` or `:` before the destination.
+    pub(super) captures: bool,
+}
+
+impl Spelled {
+    /// It is written like the move of a piece that marches and captures nothing: as its destination alone.
+    pub(super) fn is_march(&self) -> bool {
+        self.kind.is_none() && self.file.is_none() && !self.captures
+    }
 }
 
 /// The text without spaces around it and without what only comments on the move.
@@ -66,7 +75,8 @@ pub(super) fn spelled(
     let way = text.get(origin..start).ok_or_else(|| fault(0, "a square"))?;
     let (file, rank) =
         origin_of(way, board).map_err(|at| fault(origin + at, "a file, a rank, x or a square"))?;
-    Ok(Spelled { kind, file, rank, to, promotion })
+    let captures = way.ends_with(['x', ':']);
+    Ok(Spelled { kind, file, rank, to, promotion, captures })
 }
 
 /// `=Q`, `/Q`, `(Q)`, `Q` or nothing.

@@ -38,6 +38,26 @@ pub(super) fn text_of(world: &mut World, contract: &Contract, legal: &[Move], mv
     format!("{}{}", body.unwrap_or_else(|| to_uci(world, mv)), after.suffix)
 }
 
+/// Whether a move in the usual form is written as a capture.
+pub(super) fn captures(
+    world: &mut World,
+    contract: &Contract,
+    program: &Program,
+    mv: &Move,
+) -> bool {
+    let usual = Usual::of(world, contract, program, mv);
+    if usual.is_some_and(|it| is_enemy_on(world, contract, it.to)) {
+        return true;
+    }
+    let mover = world.facts().get_raw(GAME, contract.turn.attr);
+    let before = enemies(world, contract);
+    let mark = world.mark();
+    let removes =
+        world.fire(mv.action, &mv.args).is_ok() && count_enemies(world, contract, mover) < before;
+    world.rollback(mark);
+    removes
+}
+
 /// What playing the move shows.
 struct After {
     captured: bool,

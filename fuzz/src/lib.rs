@@ -1,0 +1,17 @@
+//! The targets of `tests/it/targets`, compiled for the fuzzer together with the helpers that they use.
+#![allow(dead_code, unused_imports, reason = "most of the helpers are for tests, which are not here")]
+
+#[path = "../../tests/it/fixture.rs"]
+mod fixture;
+#[path = "../../tests/it/random_rules.rs"]
+mod random_rules;
+mod server;
+#[path = "../../tests/it/targets/mod.rs"]
+mod targets;
+
+/// Runs a target by its name.
+pub fn run(target: &str, input: &[u8]) {
+    if let Some((_, run)) = targets::TARGETS.iter().find(|it| it.0 == target) {
+        run(input);
+    }
+}

@@ -1,0 +1,4 @@
+//! `cargo fuzz run uci`: see tests/it/targets.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| rulemate_fuzz::run("uci", input));

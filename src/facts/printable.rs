@@ -1,0 +1,85 @@
+//! Text from outside, made fit to be shown: what would steer a terminal, or turn the letters around it, is
+//! written as what it is. Letters of all scripts stay, and so do the joiners that some of them need.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a letter is not seen itself but does something: controls, marks of direction, line separators,
+/// spaces without width, tags.
+fn is_unseen(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{FEFF}'
+            | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}')
+}
+
+/// Whether a text of one line, a name for one, is seen as it is.
+pub fn is_printable(text: &str) -> bool {
+    !text.contains(is_unseen)
+}
+
+/// A text of any number of lines with unseen letters written as `\u{1b}`. Line ends and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    replaced(text, |letter, out| {
+        let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
+    })
+}
+
+/// The same text with every unseen letter covered by question marks, so that places in it stay what they
+/// were.
+pub(crate) fn covered(text: &str) -> Cow<'_, str> {
+    replaced(text, |letter, out| out.extend(std::iter::repeat_n('?', letter.len_utf8())))
+}
+
+/// A JSON text that means the same, with unseen letters escaped. They can only be inside of strings.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    replaced(json, |letter, out| {
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    })
+}
+
+fn replaced(text: &str, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    let mut out = String::new();
+    // As far as the text was copied.
+    let mut done = 0;
+    for (at, letter) in text.char_indices().filter(|it| is_unseen(it.1)) {
+        let ends_line = letter == '\r' && text[at + 1..].starts_with('\n');
+        if ends_line || matches!(letter, '\n' | '\t') {
+            continue;
+        }
+        out.push_str(&text[done..at]);
+        write(letter, &mut out);
+        done = at + letter.len_utf8();
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_seen_stays() {
+        let text = "Zoë Müller, 王\r\nحافظ\u{200c}\t👩\u{200d}🔬";
+        assert!(matches!(printable(text), Cow::Borrowed(it) if it == text));
+        assert!(is_printable("Zoë 👩\u{200d}🔬"));
+    }
+
+    #[test]
+    fn what_is_not_seen_is_told() {
+        assert_eq!(printable("a\x1b[2Jb\u{202e}c\0\r"), "a\\u{1b}[2Jb\\u{202e}c\\u{0}\\u{d}");
+        for text in ["\n", "\x07", "\u{9b}31m", "\u{2066}x", "x\u{feff}", "\u{e0041}"] {
+            assert!(!is_printable(text), "{text:?}");
+        }
+        assert_eq!(escaped("[\"\u{202e}\u{e0041}\",\n1]"), "[\"\\u202e\\udb40\\udc41\",\n1]");
+        let covered = covered("a\u{202e}b\u{9b}c\0");
+        assert_eq!(covered, "a???b??c?");
+    }
+}

@@ -1,0 +1,123 @@
+//! The part of a file that is being read, with its place. A file is read in pieces, and what was passed is
+//! let go, so that memory is bounded by what one game may take.
+
+use std::io::{self, BufRead, Read};
+
+/// How many bytes are decoded at a time, where a line is longer than that.
+const PIECE: usize = 64 * 1024;
+
+/// Text that goes by.
+#[derive(Debug, Clone)]
+pub(super) struct Window<R> {
+    from: R,
+    text: String,
+    /// The offset of the reading position in `text`, and how many bytes of the file were let go before it.
+    at: usize,
+    gone: usize,
+    line: usize,
+    column: usize,
+    /// Bytes of a letter that the last piece has cut through.
+    cut: Vec<u8>,
+    ended: bool,
+    failed: Option<String>,
+}
+
+impl<R: BufRead> Window<R> {
+    pub(super) fn new(from: R) -> Self {
+        let mut window = Self {
+            from,
+            text: String::new(),
+            at: 0,
+            gone: 0,
+            line: 1,
+            column: 1,
+            cut: Vec::new(),
+            ended: false,
+            failed: None,
+        };
+        window.ensure(1);
+        if window.text.starts_with('\u{FEFF}') {
+            window.text.drain(..'\u{FEFF}'.len_utf8());
+        }
+        window
+    }
+
+    /// What lies before the reading position and is at hand.
+    pub(super) fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    /// Whether `rest` reaches to the end of the file.
+    pub(super) fn is_whole(&self) -> bool {
+        self.ended
+    }
+
+    /// Why the file could not be read to its end; told once.
+    pub(super) fn failure(&mut self) -> Option<String> {
+        self.failed.take()
+    }
+
+    /// The line and the column of the reading position, from 1.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.line, self.column)
+    }
+
+    /// How many bytes were passed.
+    pub(super) fn passed(&self) -> usize {
+        self.gone + self.at
+    }
+
+    /// Passes some bytes of `rest`.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        let passed = &self.text[self.at..self.at + bytes];
+        match passed.rfind('\n') {
+            Some(last) => {
+                self.line += passed.matches('\n').count();
+                self.column = 1 + passed[last + 1..].chars().count();
+            }
+            None => self.column += passed.chars().count(),
+        }
+        self.at += bytes;
+    }
+
+    /// Has so many bytes at hand, if there are so many.
+    pub(super) fn ensure(&mut self, bytes: usize) {
+        while self.text.len() - self.at < bytes && self.more(bytes) {}
+    }
+
+    /// Has more at hand: twice as much, so that looking again from the start costs no more than looking
+    /// once, but no more than a piece beyond `limit`. False at the end of the file.
+    pub(super) fn more(&mut self, limit: usize) -> bool {
+        if self.ended {
+            return false;
+        }
+        self.text.drain(..self.at);
+        self.gone += self.at;
+        self.at = 0;
+        let wanted = (2 * self.text.len()).clamp(PIECE, limit.max(PIECE) + PIECE);
+        while self.text.len() < wanted && !self.ended {
+            if let Err(why) = self.read() {
+                self.failed = Some(why.to_string());
+                self.ended = true;
+            }
+        }
+        true
+    }
+
+    /// Takes in a line, or a piece of a long one: UTF-8, or else Latin-1.
+    fn read(&mut self) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.cut);
+        let room = (PIECE - bytes.len()) as u64;
+        let count = Read::take(&mut self.from, room).read_until(b'\n', &mut bytes)?;
+        self.ended = count == 0;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => self.text.push_str(text),
+            Err(why) if why.error_len().is_none() && !self.ended => {
+                self.cut = bytes.split_off(why.valid_up_to());
+                self.text.push_str(&String::from_utf8_lossy(&bytes));
+            }
+            Err(_) => self.text.extend(bytes.iter().copied().map(char::from)),
+        }
+        Ok(())
+    }
+}
