@@ -70,8 +70,9 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
         }
         return Ok((game, moves));
     };
-    let (mut games, _) = open_games(path, "profile")?;
+    let (mut games, bar) = open_games(path, "profile")?;
     let first = games.next();
+    bar.finish_and_clear();
     let pgn = match first {
         Some(Ok(pgn)) => pgn,
         Some(Err(why)) => {

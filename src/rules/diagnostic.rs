@@ -157,15 +157,21 @@ impl Diagnostics {
         let texts: Vec<(String, Cow<'_, str>)> =
             self.sources.iter().map(|it| (name_of(it), covered(&it.text))).collect();
         let mut cache = sources(texts);
-        for diagnostic in &self.list {
+        let mut dropped = self.dropped;
+        for (at, diagnostic) in self.list.iter().enumerate() {
+            // Each shows its line, and a line may be a whole file.
+            if out.len() > limits::RENDERED {
+                dropped += self.list.len() - at;
+                break;
+            }
             let report = self.report(diagnostic, color);
             if report.write(&mut cache, &mut out).is_err() {
                 out.extend_from_slice(diagnostic.message.as_bytes());
             }
         }
         let mut text = String::from_utf8_lossy(&out).into_owned();
-        if self.dropped > 0 {
-            text.push_str(&format!("and {} more\n", self.dropped));
+        if dropped > 0 {
+            text.push_str(&format!("and {dropped} more\n"));
         }
         text.lines().map(|it| it.trim_end().to_string() + "\n").collect()
     }

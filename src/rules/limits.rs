@@ -41,6 +41,8 @@ pub const RAISED_DEEP: usize = 32;
 pub const RAISED: usize = 1024;
 /// Mistakes that are reported before the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
+/// Bytes of mistakes that are shown with their lines, before the rest is only counted.
+pub const RENDERED: usize = 256 * 1024;
 
 /// Something that there is too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]

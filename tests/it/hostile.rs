@@ -190,6 +190,17 @@ fn programs_without_one_character_run_or_run_out() {
     }
 }
 
+/// Every mistake is shown with its line, and here all have one line, as long as a file.
+#[test]
+fn mistakes_are_shown_in_a_bounded_text() {
+    let text: String = (0..4_000).map(|at| format!("wrong{at}(). ")).collect();
+    let length = text.len();
+    let found = compile(vec![Source { path: "line.dl".into(), text: text.into() }]);
+    let shown = found.expect_err("nothing is declared").render(false);
+    assert!(shown.len() < 300_000 + 4 * length, "{} bytes", shown.len());
+    assert!(shown.ends_with(" more\n"), "{}", &shown[shown.len() - 200..]);
+}
+
 /// Names as long as a file, none of which is another: comparing two of them letter by letter takes 10^9
 /// steps, and here are thousands of pairs.
 #[test]
