@@ -134,7 +134,8 @@ pub(crate) fn frames(input: &[u8]) {
             }
         }
         bytes.extend(frame(CLOSE, &1000_u16.to_be_bytes()));
-        let answer = hosted.runtime.block_on(timeout(HANGS, talk(hosted.address, bytes)));
+        let answer = async { timeout(HANGS, talk(hosted.address, bytes)).await };
+        let answer = hosted.runtime.block_on(answer);
         let Ok(answer) = answer else { panic!("the server neither answers nor closes: {input:?}") };
         let answer = String::from_utf8_lossy(&answer);
         assert!(!answer.contains("\"error\":\"internal\""), "{answer}");
