@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::derive::explain::{Finding, why, why_not};
 use crate::derive::{Backend, Rows, Tuple, World, collect};
 use crate::facts::{AttrId, GAME, NEXT_ENTITY, Session, saved};
-use crate::game::Game;
+use crate::game::{Game, go_back};
 use crate::moves::Move;
 use crate::presets::save::Difference;
 use crate::presets::{Catalogue, Ruleset, SetError};
@@ -116,13 +116,7 @@ impl Referee {
 
     /// Takes the facts of an earlier position, but for those that last.
     fn go_back(&mut self, game: &Game, plies: usize) {
-        let earlier = game.position_before(plies);
-        let lasting = self.world.program().lasting.clone();
-        for change in self.world.facts().changes_to(&earlier) {
-            if !lasting.contains(&change.attr) {
-                self.world.set_raw(change.entity, change.attr, change.new);
-            }
-        }
+        go_back(&mut self.world, &game.position_before(plies));
     }
 
     /// Compares all rows and returns how many there are.

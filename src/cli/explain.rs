@@ -78,7 +78,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     let catalogue = setup::catalogue(&args.position.rules)?;
     let rules = setup::Library::new(&args.position.rules)?
         .load(&args.position.game, &args.position.presets)?;
-    let mut game = setup::start(&rules, args.position.fen.as_deref())?;
+    let mut game = setup::start_told(&rules, args.position.fen.as_deref())?;
     let mut wanted = Activation::texts(&Catalogue::active(&game));
     wanted.push(preset.to_owned());
     let told = match catalogue.set_active(&rules, &mut game, &wanted) {

@@ -3,15 +3,17 @@
 //! Draws by counter, repetition and material do not end the list; every other result does. With
 //! `--turns` each line is a whole turn, its actions joined by commas.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::Verdict;
 use super::args::{MovesArgs, PositionArgs};
-use super::output::{Out, trouble};
+use super::output::{Out, trouble, warn};
 use super::setup;
 use crate::game::Game;
 use crate::moves::notation::{listing, to_san};
-use crate::moves::{self, Move};
+use crate::moves::{self, Move, refusal};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -26,6 +28,9 @@ struct Entry {
     uci: String,
     san: String,
     action: String,
+    /// Why it cannot be played though it is legal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
 }
 
 pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -37,21 +42,39 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let moves = listing(game.world_mut(), &contract);
     game.check()?;
     if !args.json {
-        for (uci, _) in moves {
+        for (uci, _) in &moves {
             out.line(uci)?;
         }
+        warn_of_refusals(&mut game, &moves);
+        game.check()?;
         return Ok(Verdict::Fine);
     }
     let entry = |(uci, mv): (String, Move)| {
         let world = game.world_mut();
+        let refused = refusal(world, &contract, &mv).map(|it| it.to_string());
         let program = world.program().clone();
         let action = program.relation(program.action(mv.action).rel).name.clone();
-        Entry { uci, san: to_san(world, &contract, &mv), action }
+        Entry { uci, san: to_san(world, &contract, &mv), action, refused }
     };
     let moves = moves.into_iter().map(entry).collect();
+    game.check()?;
     let PositionArgs { game: name, presets, .. } = args.position.clone();
     out.json(&Answer { game: name, presets, fen: game.fen(), moves })?;
     Ok(Verdict::Fine)
+}
+
+/// Says which legal actions cannot be played, once for each reason.
+fn warn_of_refusals(game: &mut Game, moves: &[(String, Move)]) {
+    let contract = game.contract().clone();
+    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (uci, mv) in moves {
+        if let Some(why) = refusal(game.world_mut(), &contract, mv) {
+            reasons.entry(why.to_string()).or_default().push(uci);
+        }
+    }
+    for (why, texts) in reasons {
+        warn(format!("legal, but cannot be played: {} ({why})", texts.join(", ")));
+    }
 }
 
 /// Whole turns are listed up to this many.

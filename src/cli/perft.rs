@@ -65,8 +65,9 @@ fn count(game: &mut Game, depth: u32) -> Vec<Branch> {
     let mut branches = Vec::new();
     for (uci, mv) in moves {
         let mark = world.mark();
-        if world.fire(mv.action, &mv.args).is_ok() {
-            branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) });
+        match world.fire(mv.action, &mv.args) {
+            Ok(()) => branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) }),
+            Err(why) => world.note_refusal(&uci, &why),
         }
         world.rollback(mark);
         bar.inc(1);

@@ -18,6 +18,7 @@ use super::setup::{self, Library};
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, Record};
 use crate::moves::notation::san_listing;
+use crate::moves::{Move, refusal};
 use crate::presets::save::Content;
 use crate::presets::{Activation, Catalogue, Ruleset};
 
@@ -116,6 +117,9 @@ impl Session<'_> {
             "fen" => {
                 let fen = self.game.fen();
                 self.out.line(fen)?;
+                if let Some(note) = self.rules.unsaid_note(&mut self.game) {
+                    self.out.line(format_args!("({note})"))?;
+                }
             }
             "moves" => self.show_moves()?,
             "trace" => self.trace()?,
@@ -160,7 +164,15 @@ impl Session<'_> {
     /// Lets the random mover play as long as it is its turn.
     fn answer(&mut self) -> anyhow::Result<()> {
         while self.is_random_to_move() {
-            let moves = self.game.listing();
+            let mut moves = self.game.listing();
+            let contract = self.game.contract().clone();
+            // The random mover picks what can be played; if nothing can, it says why.
+            let world = self.game.world_mut();
+            let possible = |it: &(String, Move)| refusal(world, &contract, &it.1).is_none();
+            let (possible, _): (Vec<_>, Vec<_>) = moves.iter().cloned().partition(possible);
+            if !possible.is_empty() {
+                moves = possible;
+            }
             let Some((_, mv)) = self.random.choice(moves) else { return Ok(()) };
             let number = names::numbered(&self.game, "");
             let record = self.game.play(&mv)?;

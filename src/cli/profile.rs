@@ -85,7 +85,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let mut library = setup::Library::new(&args.position.rules)?;
     let name = pgn.tag("Variant").unwrap_or(&args.position.game);
     let rules = library.load(name, &args.position.presets)?;
-    let game = setup::start(&rules, pgn.tag("FEN"))?;
+    let game = setup::start_told(&rules, pgn.tag("FEN"))?;
     Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
 }
 

@@ -25,6 +25,9 @@ struct Judged {
     /// The number of the game in its file, from 1.
     number: usize,
     variant: String,
+    /// What had to be left out of the first position.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     #[serde(flatten)]
     ruling: Ruling,
 }
@@ -114,6 +117,9 @@ fn print(judged: &Judged, json: bool, out: &mut Out) -> anyhow::Result<()> {
             out.line(format_args!("{head} {refused}: {reason}"))?;
         }
     }
+    for warning in &judged.warnings {
+        out.line(format_args!("  in the first position: {warning}"))?;
+    }
     Ok(())
 }
 
@@ -125,20 +131,28 @@ fn judge(
     read: Result<PgnGame, PgnError>,
 ) -> Judged {
     let file = path.display().to_string();
-    let judged =
-        |variant: &str, ruling| Judged { file, number, variant: variant.to_owned(), ruling };
+    let judged = |variant: &str, warnings: Vec<String>, ruling| Judged {
+        file,
+        number,
+        variant: variant.to_owned(),
+        warnings,
+        ruling,
+    };
     let pgn = match read {
         Ok(pgn) => pgn,
         Err(why) => {
             let reason = format!("line {}, column {}: {}", why.line, why.column, why.fault);
-            return judged(name.unwrap_or("?"), Ruling::Unreadable { reason });
+            return judged(name.unwrap_or("?"), Vec::new(), Ruling::Unreadable { reason });
         }
     };
     let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or(DEFAULT_GAME);
     let game = library.load(variant, &[]).and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
     match game {
-        Ok(mut game) => judged(variant, replay(&mut game, &pgn)),
-        Err(why) => judged(variant, Ruling::Unreadable { reason: why.to_string() }),
+        Ok(mut game) => {
+            let warnings = game.warnings().iter().map(ToString::to_string).collect();
+            judged(variant, warnings, replay(&mut game, &pgn))
+        }
+        Err(why) => judged(variant, Vec::new(), Ruling::Unreadable { reason: why.to_string() }),
     }
 }
 

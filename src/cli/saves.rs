@@ -28,7 +28,7 @@ fn form(path: &Path) -> Form {
 pub(crate) fn save(args: &SaveArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.position.rules)?;
     let rules = library.load(&args.position.game, &args.position.presets)?;
-    let mut game = setup::start(&rules, args.position.fen.as_deref())?;
+    let mut game = setup::start_told(&rules, args.position.fen.as_deref())?;
     play_all(&mut game, args.moves.as_deref().unwrap_or_default())?;
     write(&game, &rules, Content { rules: args.embed_rules }, &args.file, out)?;
     Ok(Verdict::Fine)
@@ -81,6 +81,9 @@ struct State {
     game: String,
     presets: Vec<String>,
     fen: String,
+    /// What the FEN does not tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fen_leaves_out: Vec<String>,
     side: Option<String>,
     plies: usize,
     migrated: bool,
@@ -121,6 +124,7 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         game: rules.game().name.clone(),
         presets: Activation::texts(rules.activations()),
         fen: game.fen(),
+        fen_leaves_out: rules.unsaid(&mut game),
         side,
         plies: game.history().len(),
         migrated,
@@ -145,6 +149,9 @@ fn print(state: &State, ascii: bool, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("presets: {}", state.presets.join(", ")))?;
     }
     out.line(format_args!("fen: {}", state.fen))?;
+    if !state.fen_leaves_out.is_empty() {
+        out.line(format_args!("the fen leaves out: {}", state.fen_leaves_out.join(", ")))?;
+    }
     match (&state.result, &state.side) {
         (Some(result), _) => out.line(format_args!("over: {result}"))?,
         (None, Some(side)) => out.line(format_args!("to move: {side}"))?,

@@ -21,7 +21,7 @@ pub(crate) fn open_with(
     args: &PositionArgs,
 ) -> anyhow::Result<(Arc<Ruleset>, Game)> {
     let rules = library.load(&args.game, &args.presets)?;
-    let mut game = start(&rules, args.fen.as_deref())?;
+    let mut game = start_told(&rules, args.fen.as_deref())?;
     for conflict in Catalogue::conflicts(&mut game) {
         warn(conflict);
     }
@@ -93,6 +93,15 @@ impl Library {
         };
         trouble(why, fix)
     }
+}
+
+/// [`start`], which tells what had to be left out of the position.
+pub(crate) fn start_told(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
+    let game = start(rules, fen)?;
+    for warning in game.warnings() {
+        warn(warning);
+    }
+    Ok(game)
 }
 
 /// A game of these rules, from a position or from its own start.

@@ -5,6 +5,9 @@
 //! at hand are then incomplete and nobody may go by them. No time is measured, so the same program
 //! runs out at the same place on every machine.
 
+use std::fmt;
+
+use super::transaction::Refusal;
 use crate::rules::{Program, RuleId};
 
 /// Join steps of a query, and of a load: entries into inner loops, by the width of the loop, and
@@ -24,29 +27,43 @@ pub(super) const BIT_ROWS: usize = 1 << 20;
 pub enum Resource {
     Steps,
     Rows,
+    /// Whatever a legal action needs that could not be taken: entities, or an end of its events.
+    Action,
 }
 
 /// The rules asked for more than an evaluator gives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: evaluating the rules takes too {}; this one spent most: {text}", much(.resource))]
 pub struct Exhausted {
     pub resource: Resource,
-    /// The rule that spent most; `None` for a reaction.
+    /// The rule that spent most; `None` for a reaction or an action.
     pub rule: Option<RuleId>,
-    /// The file and line of that rule or reaction.
+    /// The file and line of that rule or reaction; the text of the action.
     pub place: String,
-    /// Its text, white space folded.
+    /// Its text, white space folded; why the action was refused.
     pub text: String,
 }
 
-fn much(resource: &Resource) -> &'static str {
-    match resource {
-        Resource::Steps => "many steps",
-        Resource::Rows => "many rows",
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, text, .. } = self;
+        let much = match self.resource {
+            Resource::Steps => "many steps",
+            Resource::Rows => "many rows",
+            Resource::Action => {
+                return write!(f, "{place} is legal, but cannot be played: {text}");
+            }
+        };
+        write!(f, "{place}: evaluating the rules takes too {much}; this one spent most: {text}")
     }
 }
 
 impl Exhausted {
+    /// A legal action that could not be taken.
+    pub(super) fn action(text: &str, why: &Refusal) -> Self {
+        let (place, text) = (text.to_owned(), why.to_string());
+        Self { resource: Resource::Action, rule: None, place, text }
+    }
+
     /// `owner` counts rules, then reactions.
     pub(super) fn new(program: &Program, resource: Resource, owner: usize) -> Self {
         let rule = program.rules.get(owner);

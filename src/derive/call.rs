@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::rows::Tuple;
 use super::trace::{Done, Said};
-use super::transaction::{Flow, Raised, Refusal};
+use super::transaction::{Flow, Fresh, Raised, Refusal};
 use super::world::World;
 use crate::facts::{AttrId, AttrType, EntityId, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
@@ -51,7 +51,12 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// Has the code do its work. Gives what it did, but for the facts that it changed.
-    pub(super) fn run(&self, world: &mut World, flow: &mut Flow) -> Result<Vec<Done>, Refusal> {
+    pub(super) fn run(
+        &self,
+        world: &mut World,
+        fresh: &mut Fresh,
+        flow: &mut Flow,
+    ) -> Result<Vec<Done>, Refusal> {
         let plan = Arc::clone(world.plan());
         let program = plan.program();
         let reaction = &program.reactions[self.by];
@@ -71,6 +76,7 @@ impl Call<'_> {
         let mut moment = Moment {
             program,
             world,
+            fresh,
             flow,
             event: self.event,
             args: self.args,
@@ -106,6 +112,7 @@ fn preset_of(program: &Program, source: u16) -> Option<&str> {
 pub struct Moment<'w> {
     program: &'w Arc<Program>,
     world: &'w mut World,
+    fresh: &'w mut Fresh,
     flow: &'w mut Flow,
     event: Event,
     args: &'w Tuple,
@@ -265,11 +272,11 @@ impl Moment<'_> {
 
     /// A new entity; none if there is no room, which refuses the action.
     pub fn spawn(&mut self) -> Option<EntityId> {
-        if self.world.facts().room() == 0 {
+        let Some(entity) = self.fresh.ids(self.world).give() else {
             self.failed(CallFault::Fact("there is no room for another entity".into()));
             return None;
-        }
-        let entity = self.world.create();
+        };
+        self.world.admit(entity);
         self.done.push(Done::Spawned(entity));
         Some(entity)
     }

@@ -12,7 +12,7 @@ use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, solve, value};
 use super::trace::Said;
 use super::transaction::{Other, Output};
-use crate::facts::GAME;
+use crate::facts::{GAME, Ids};
 use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, Term, VarId};
 
 /// The outputs of a batch, in text order of the reactions; within one reaction by the ascending
@@ -21,12 +21,11 @@ pub(super) fn outputs(
     rows: &Metered<'_>,
     batch: &[usize],
     args: &[i64],
-    next_entity: i64,
+    ids: &mut Ids,
     traced: bool,
 ) -> Vec<Output> {
     let program = rows.program();
     let mut outputs = Vec::new();
-    let mut next_entity = next_entity;
     for &at in batch {
         let reaction = &program.reactions[at];
         rows.read_for(program.rules.len() + at);
@@ -41,10 +40,9 @@ pub(super) fn outputs(
                 let solution = Other::Solution { reaction: at, values: values.clone() };
                 outputs.push(Output::Other(Box::new(solution)));
             }
-            let mut one = Solution { program, at, bindings, next_entity };
+            let mut one = Solution { program, at, bindings, ids: &mut *ids };
             let effects = reaction.effects.iter().enumerate();
             outputs.extend(effects.filter_map(|(number, it)| one.output(number, it)));
-            next_entity = one.next_entity;
         }
     }
     outputs
@@ -78,14 +76,14 @@ fn solutions(
 }
 
 /// One solution of a reaction.
-struct Solution<'p> {
+struct Solution<'p, 'i> {
     program: &'p Program,
     at: usize,
     bindings: Bindings,
-    next_entity: i64,
+    ids: &'i mut Ids,
 }
 
-impl Solution<'_> {
+impl Solution<'_, '_> {
     fn value(&self, expr: &Expr) -> Option<i64> {
         value(expr, &self.bindings)
     }
@@ -116,8 +114,7 @@ impl Solution<'_> {
                 return Some(Output::Remove { entity: self.value(entity)? });
             }
             Effect::Spawn { var } => {
-                let entity = self.next_entity;
-                self.next_entity += 1;
+                let entity = self.ids.give_raw();
                 self.bindings[usize::from(var.0)] = Some(entity);
                 Other::Spawn { entity }
             }

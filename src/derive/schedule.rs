@@ -13,6 +13,8 @@ pub(super) struct Batch {
     pub(super) reactions: Vec<usize>,
     /// Its effects are writes of facts and nothing else.
     pub(super) plain: bool,
+    /// It makes entities.
+    pub(super) spawns: bool,
 }
 
 /// The batches of every action and event.
@@ -41,9 +43,10 @@ impl Schedule {
         let mut range = |event: Event| {
             let start = it.batches.len();
             for reactions in shape(batches(program, event)) {
-                let effects = reactions.iter().flat_map(|&it| &program.reactions[it].effects);
-                let plain = effects.into_iter().all(is_plain);
-                it.batches.push(Batch { reactions, plain });
+                let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
+                let plain = effects().all(is_plain);
+                let spawns = effects().any(|it| matches!(it, Effect::Spawn { .. }));
+                it.batches.push(Batch { reactions, plain, spawns });
             }
             start..it.batches.len()
         };

@@ -10,7 +10,7 @@ use super::call::{Call, CallFault};
 use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
 use super::world::World;
-use crate::facts::{AttrId, EntityId};
+use crate::facts::{AttrId, EntityId, Ids, Mark};
 use crate::rules::{Event, EventId};
 
 pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
@@ -100,18 +100,41 @@ pub(super) struct Transaction<'w, 't> {
     events: usize,
     /// A rewind ends everything: nothing runs after the batch that asks for it.
     rewinds: bool,
+    fresh: Fresh,
+}
+
+/// The ids of entities that a transaction makes: no id that was in use at any moment of it.
+pub(super) struct Fresh {
+    /// Where it began.
+    since: Mark,
+    /// Looked for when the first is asked for.
+    ids: Option<Ids>,
+}
+
+impl Fresh {
+    pub(super) fn ids(&mut self, world: &World) -> &mut Ids {
+        let ids = self.ids.get_or_insert_with(|| world.facts().ids());
+        ids.follow(world.facts(), self.since);
+        ids
+    }
 }
 
 impl<'w, 't> Transaction<'w, 't> {
     pub(super) fn new(world: &'w mut World, trace: Option<&'t mut Trace>) -> Self {
-        Self { world, trace, under_way: Vec::new(), events: 0, rewinds: false }
+        let fresh = Fresh { since: world.facts().mark(), ids: None };
+        Self { world, trace, under_way: Vec::new(), events: 0, rewinds: false, fresh }
     }
 
     /// Runs the batches of an action or event.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Refusal> {
         let mut args: Tuple = args.iter().copied().collect();
         for batch in self.world.batches(event) {
-            let outputs = self.world.solve(batch, &args, self.trace.is_some());
+            let mut none = Ids::default();
+            let ids = match self.world.spawns(batch) {
+                true => self.fresh.ids(self.world),
+                false => &mut none,
+            };
+            let outputs = self.world.solve(batch, &args, ids, self.trace.is_some());
             let mut flow = Flow::default();
             let applied = outputs.iter().try_for_each(|it| self.apply(event, &args, it, &mut flow));
             self.world.give_back(outputs);
@@ -210,12 +233,14 @@ impl<'w, 't> Transaction<'w, 't> {
                 }
                 return Ok(());
             }
-            Other::Spawn { .. } => {
-                if self.world.facts().room() == 0 {
+            Other::Spawn { entity } => {
+                let id = EntityId(*entity as u32);
+                if self.world.facts().check_entity(id).is_err() {
                     let cap = self.world.facts().schema().entity_cap();
                     return Err(Refusal::Entities { cap });
                 }
-                Done::Spawned(self.world.create())
+                self.world.admit(id);
+                Done::Spawned(id)
             }
             Other::Raise { reaction, event, args } => {
                 let (event, args) = (*event, args.clone());
@@ -242,7 +267,7 @@ impl<'w, 't> Transaction<'w, 't> {
             }
             Other::Call { reaction, effect, args: given } => {
                 let call = Call { event, args, by: *reaction, effect: *effect, given };
-                match call.run(self.world, flow) {
+                match call.run(self.world, &mut self.fresh, flow) {
                     Ok(done) => done.into_iter().for_each(|it| self.done(it)),
                     Err(refusal) => {
                         if let Refusal::Veto { said } = &refusal {

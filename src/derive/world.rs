@@ -19,7 +19,7 @@ use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, Change, EntityId, FactError, GAME, Mark, NEXT_ENTITY, Session, Value};
+use crate::facts::{AttrId, Change, EntityId, FactError, GAME, Ids, Mark, Session, Value};
 use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
@@ -204,12 +204,19 @@ impl World {
         old
     }
 
-    /// Creates an entity that has no facts yet.
+    /// Creates an entity that has no facts yet: see [`Session::create`].
     pub fn create(&mut self) -> EntityId {
         let mark = self.facts.mark();
         let id = self.facts.create();
         self.follow(mark);
         id
+    }
+
+    /// Counts an entity in whose id was chosen: see [`Session::admit`].
+    pub(super) fn admit(&mut self, id: EntityId) {
+        let mark = self.facts.mark();
+        self.facts.admit(id);
+        self.follow(mark);
     }
 
     /// Retracts every fact of an entity.
@@ -287,6 +294,12 @@ impl World {
             },
             Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), Frog::check),
         }
+    }
+
+    /// Remembers that a legal action could not be taken while many were looked at: what was read is
+    /// not the whole, and [`World::check`] says so.
+    pub fn note_refusal(&mut self, text: &str, why: &Refusal) {
+        self.limit.get_or_insert_with(|| Box::new(Exhausted::action(text, why)));
     }
 
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
@@ -430,7 +443,7 @@ impl World {
 
     /// The short road: one batch that writes facts.
     fn fire_plain(&mut self, batch: usize, args: &[i64]) {
-        let outputs = self.solve(batch, args, false);
+        let outputs = self.solve(batch, args, &mut Ids::default(), false);
         let mark = self.facts.mark();
         for output in &outputs {
             match output {
@@ -461,12 +474,22 @@ impl World {
         self.schedule().of(event)
     }
 
-    /// What a batch does on the facts as they are.
-    pub(super) fn solve(&mut self, batch: usize, args: &[i64], traced: bool) -> Vec<Output> {
-        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+    /// The batch makes entities.
+    pub(super) fn spawns(&self, batch: usize) -> bool {
+        self.schedule().batches[batch].spawns
+    }
+
+    /// What a batch does on the facts as they are. Entities that it makes have the ids given.
+    pub(super) fn solve(
+        &mut self,
+        batch: usize,
+        args: &[i64],
+        ids: &mut Ids,
+        traced: bool,
+    ) -> Vec<Output> {
         if let Engine::Bits(bits) = &mut self.engine {
             let mut outputs = std::mem::take(&mut self.outputs);
-            bits.react(batch, args, next, traced, &mut outputs);
+            bits.react(batch, args, ids, traced, &mut outputs);
             return outputs;
         }
         let plan = Arc::clone(&self.plan);
@@ -474,7 +497,7 @@ impl World {
         let (outputs, spent) = {
             let rows = self.materialised();
             let meter = Metered::new(&rows, REFEREE_STEPS);
-            (fire::outputs(&meter, reactions, args, next, traced), meter.check())
+            (fire::outputs(&meter, reactions, args, ids, traced), meter.check())
         };
         if let Err(limit) = spent {
             self.limit.get_or_insert_with(|| Box::new(limit));

@@ -1,9 +1,13 @@
-//! JSON from strangers: as deep as our own trees go, but no deeper.
+//! JSON from strangers: as deep as our own trees go, but no deeper, and no more values than fit in
+//! memory. Both are counted before anything is read.
 
 use serde::de::DeserializeOwned;
 
 /// Levels of brackets in a text that is read. A proof level takes five.
-const DEPTH: usize = 640;
+pub(crate) const DEPTH: usize = 640;
+
+/// Values in a text that is read: two bytes of text can stand for forty of memory.
+const VALUES: usize = 1 << 23;
 
 /// Why a text is not the JSON that was asked for, with its place, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,11 +29,10 @@ impl From<serde_json::Error> for JsonError {
 /// Reads a text.
 ///
 /// # Errors
-/// No JSON, another structure, or brackets nested too deep.
+/// No JSON, another structure, brackets nested too deep, or too many values.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
-    if let Some((line, column)) = too_deep(text) {
-        let message = format!("brackets are nested more than {DEPTH} deep");
-        return Err(JsonError { line, column, message });
+    if let Some(error) = too_much(text) {
+        return Err(error);
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
@@ -38,9 +41,10 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     Ok(value)
 }
 
-/// The place of the first bracket that is nested too deep.
-fn too_deep(text: &str) -> Option<(usize, usize)> {
+/// The first bracket that is nested too deep, or the first value that is one too many.
+fn too_much(text: &str) -> Option<JsonError> {
     let (mut depth, mut line, mut start) = (0usize, 1, 0);
+    let mut values = 0;
     let (mut in_text, mut escaped) = (false, false);
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -51,7 +55,16 @@ fn too_deep(text: &str) -> Option<(usize, usize)> {
             b'[' | b'{' if !in_text => {
                 depth += 1;
                 if depth > DEPTH {
-                    return Some((line, at + 1 - start));
+                    let message = format!("brackets are nested more than {DEPTH} deep");
+                    return Some(JsonError { line, column: at + 1 - start, message });
+                }
+            }
+            // What follows it is a value, or a name with one.
+            b',' if !in_text => {
+                values += 1;
+                if values > VALUES {
+                    let message = format!("there are more than {VALUES} values");
+                    return Some(JsonError { line, column: at + 1 - start, message });
                 }
             }
             b']' | b'}' if !in_text => depth = depth.saturating_sub(1),

@@ -4,6 +4,7 @@
 //! [`Session`].
 
 mod delta;
+mod ids;
 pub mod json;
 mod nearest;
 mod printable;
@@ -14,6 +15,7 @@ mod snapshot;
 mod value;
 
 pub use delta::Delta;
+pub use ids::Ids;
 pub(crate) use nearest::{Speller, nearest};
 pub(crate) use printable::{covered, escaped};
 pub use printable::{is_printable, printable};

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A thing that facts are about. Ids come from a journaled counter, so an undone creation gives
-/// its id back.
+/// A thing that facts are about. An id that no fact mentions is free to be given to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EntityId(pub u32);
 
@@ -19,7 +18,8 @@ pub const GAME: EntityId = EntityId(0);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrId(pub u16);
 
-/// The counter of entities, itself a fact of [`GAME`], present in every schema.
+/// The counter of entities, itself a fact of [`GAME`], present in every schema: it is above every
+/// entity that has facts, and ids from it on are given first.
 pub const NEXT_ENTITY: AttrId = AttrId(0);
 
 /// A finite domain of a schema, by position.
@@ -148,7 +148,7 @@ impl Schema {
             name: "next_entity".into(),
             ty: AttrType::Int,
             default: None,
-            doc: "the id that the next new entity gets".into(),
+            doc: "ids from this one on are given first".into(),
         };
         Self {
             domains: vec![truth],

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use super::ids::Ids;
 use super::schema::{AttrId, AttrType, Attribute, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
 use super::snapshot::Snapshot;
 use super::value::Value;
@@ -176,23 +177,38 @@ impl Session {
         facts
     }
 
-    /// How many more entities can be created before ids reach the schema's cap.
+    /// The ids that new entities may have.
+    pub fn ids(&self) -> Ids {
+        Ids::of(self)
+    }
+
+    /// How many more entities there can be: the ids that no fact mentions.
     pub fn room(&self) -> u32 {
-        let next = self.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
-        let cap = self.schema.entity_cap();
-        cap.saturating_sub(u32::try_from(next).unwrap_or(cap))
+        self.ids().left()
     }
 
-    /// Creates an entity. Its id is the counter's value; undo gives it back. Where input decides
-    /// how many are created, ask [`Session::room`] first.
+    /// Creates an entity, which has no facts yet; see [`Ids`] for its id. State a fact of it before
+    /// the next is created: ids that no fact mentions are free. Where input decides how many are
+    /// created, ask [`Session::room`] first: without room this is an id that no fact may be about.
     pub fn create(&mut self) -> EntityId {
-        let id = self.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
-        self.set_raw(GAME, NEXT_ENTITY, Some(id + 1));
-        EntityId(id as u32)
+        match self.ids().give() {
+            Some(id) => {
+                self.admit(id);
+                id
+            }
+            None => EntityId(self.schema.entity_cap()),
+        }
     }
 
-    /// Retracts every fact of an entity. The entity counter stays: a removed id is given to no other
-    /// entity, unless somebody sets the counter back.
+    /// Counts an entity in whose id was chosen among [`Session::ids`].
+    pub fn admit(&mut self, id: EntityId) {
+        let next = i64::from(id.0) + 1;
+        if self.get_raw(GAME, NEXT_ENTITY).is_none_or(|it| it < next) {
+            self.set_raw(GAME, NEXT_ENTITY, Some(next));
+        }
+    }
+
+    /// Retracts every fact of an entity. Its id is free once no other fact points to it.
     pub fn remove(&mut self, entity: EntityId) {
         for attr in (NEXT_ENTITY.0 + 1..self.columns.len() as u16).map(AttrId) {
             self.set_raw(entity, attr, None);

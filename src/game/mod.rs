@@ -25,7 +25,7 @@ pub use finding::decide;
 pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
-pub use play::Game;
+pub use play::{Game, go_back};
 pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, PlayError};
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};

@@ -4,10 +4,11 @@
 //! said by rules. What is done here is what rules cannot see: the history. It counts how often a
 //! position has stood and states that as a fact.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::derive::{Done, Exhausted, Plan, Trace, World};
-use crate::facts::{AttrId, Delta, GAME, Mark, Session, Snapshot, to_json};
+use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
 };
@@ -433,11 +434,8 @@ impl Game {
             }
             goes_on = ends.next();
         }
-        let changes = self.world.facts().changes_to(&self.position_before(to));
-        let lasting = self.world.program().lasting.clone();
-        for change in changes.into_iter().filter(|it| !lasting.contains(&it.attr)) {
-            self.world.set_raw(change.entity, change.attr, change.new);
-        }
+        let earlier = self.position_before(to);
+        go_back(&mut self.world, &earlier);
         to
     }
 
@@ -610,6 +608,18 @@ impl Game {
         };
         self.world.commit();
         Ok(self.result.insert(result))
+    }
+}
+
+/// Makes a world's facts those of an earlier position, but for those that last: these stay with
+/// entities that there were then. Those that came later are gone, and their ids with them.
+pub fn go_back(world: &mut World, earlier: &Snapshot) {
+    let lasting = world.program().lasting.clone();
+    let known: HashSet<EntityId> = earlier.iter_raw().map(|it| it.0).collect();
+    for change in world.facts().changes_to(earlier) {
+        if !lasting.contains(&change.attr) || !known.contains(&change.entity) {
+            world.set_raw(change.entity, change.attr, change.new);
+        }
     }
 }
 

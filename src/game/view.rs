@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::derive::World;
 use crate::facts::{AttrType, EntityId, Fact, Value};
+use crate::moves::refusal;
 use crate::rules::{Program, Type};
 
 use super::play::Game;
@@ -75,6 +76,9 @@ pub struct ActionView {
     /// The first and the last square of its text, if it has two.
     pub from: Option<String>,
     pub to: Option<String>,
+    /// Why it cannot be played though it is legal: there is no room for what it makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 impl Game {
@@ -238,11 +242,12 @@ impl Game {
         let is_square = |it: &str| board.member(it).is_some();
         texts
             .into_iter()
-            .map(|(uci, _)| {
+            .map(|(uci, mv)| {
+                let refused = refusal(self.world_mut(), &contract, &mv).map(|it| it.to_string());
                 let squares = squares_in(&uci, &is_square);
                 let to = squares.last().cloned();
                 let from = squares.first().filter(|_| squares.len() > 1).cloned();
-                ActionView { uci, from, to }
+                ActionView { uci, from, to, refused }
             })
             .collect()
     }

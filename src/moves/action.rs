@@ -182,8 +182,9 @@ pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
 }
 
 /// Plays the move, looks whether the mover may leave the position so, and takes it back. A move
-/// that a reaction refuses is not safe either. Code that a reaction calls in vain is no reason to
-/// call a move illegal: whoever plays it is told.
+/// that a reaction refuses is not safe either. Everything else for which it cannot be taken (no room
+/// for another entity, events without end, code that is called in vain) is no reason to call a move
+/// illegal, or somebody is mated by it: it stays on the list, [`refusal`] tells, and so does playing it.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;
@@ -191,8 +192,20 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     let mark = world.mark();
     let safe = match world.fire(mv.action, &mv.args) {
         Ok(()) => !world.contains(contract.untenable, &[mover]),
-        Err(refusal) => matches!(refusal, Refusal::Call { .. }),
+        Err(refusal) => !matches!(refusal, Refusal::Veto { .. }),
     };
     world.rollback(mark);
     safe
+}
+
+/// Why a legal move cannot be played all the same. Rules cannot know it: there is no room for
+/// another entity, events raise each other without end, or code is called in vain.
+pub fn refusal(world: &mut World, contract: &Contract, mv: &Move) -> Option<Refusal> {
+    if !contract.fallible[usize::from(mv.action.0)] {
+        return None;
+    }
+    let mark = world.mark();
+    let done = world.fire(mv.action, &mv.args);
+    world.rollback(mark);
+    done.err()
 }

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use super::safety::{Decision, decisions};
+use super::safety::{Decision, decisions, fallible};
 use crate::facts::{AttrId, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
@@ -100,6 +100,8 @@ pub struct Contract {
     pub wings: DomainId,
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
+    /// Actions that may be legal and yet impossible to take, by their number.
+    pub fallible: Vec<bool>,
 }
 
 /// One thing that the rules do not say, or say otherwise than this layer can read.
@@ -257,6 +259,7 @@ impl Finder<'_> {
             exposed: exposed?,
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
+            fallible: fallible(self.program),
             over: over?,
             stuck,
             keeps_turn,

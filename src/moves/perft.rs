@@ -1,13 +1,15 @@
 //! Counting the tree of moves: the yardstick of move generators.
 //!
 //! Leaves are legal moves at the last ply; a finished game has no children. Where the rules decide
-//! legality, the last ply is counted from the relations without listing a move.
+//! legality, the last ply is counted from the relations without listing a move. A legal move that
+//! cannot be taken (there is no room for what it makes) makes the count wrong: whoever hands it on
+//! asks `World::check`.
 
 use crate::derive::World;
 
 use super::action::{LegalityMode, Move, is_over, open_moves};
 use super::contract::Contract;
-use super::notation::listing;
+use super::notation::{listing, to_uci};
 
 /// The number of move sequences of that length. Depth 0 has one: playing nothing.
 pub fn perft(world: &mut World, contract: &Contract, depth: u32) -> u64 {
@@ -34,9 +36,9 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     }
     for (text, mv) in listing(world, contract) {
         let mark = world.mark();
-        // What is listed can be taken: a refusal would be a mistake of the rules.
-        if world.fire(mv.action, &mv.args).is_ok() {
-            rows.push((text, perft(world, contract, depth - 1)));
+        match world.fire(mv.action, &mv.args) {
+            Ok(()) => rows.push((text, perft(world, contract, depth - 1))),
+            Err(why) => world.note_refusal(&text, &why),
         }
         world.rollback(mark);
     }
@@ -68,8 +70,11 @@ impl Tree<'_> {
         let mark = world.mark();
         let nodes = match world.fire(mv.action, &mv.args) {
             Ok(()) => self.count(world, depth - 1),
-            // What is listed can be taken: a refusal would be a mistake of the rules.
-            Err(_) => 0,
+            Err(why) => {
+                let text = to_uci(world, mv);
+                world.note_refusal(&text, &why);
+                0
+            }
         };
         world.rollback(mark);
         nodes

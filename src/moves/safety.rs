@@ -32,6 +32,22 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     program.actions.iter().map(|it| view.decision(it)).collect()
 }
 
+/// Which actions of a program may turn out impossible though they are legal: they make entities,
+/// raise events or call code.
+pub(super) fn fallible(program: &Program) -> Vec<bool> {
+    let depends = Dependencies::of(program);
+    let can_fail = |effect: &Effect| {
+        matches!(effect, Effect::Spawn { .. } | Effect::Raise { .. } | Effect::Call { .. })
+    };
+    let of_action = |action: &Action| {
+        let concerns =
+            |it: &&Reaction| it.event == Event::Action(action.id) || it.event == Event::Any;
+        let mut reactions = program.reactions.iter().filter(concerns);
+        reactions.any(|it| it.effects.iter().any(can_fail) && depends.can_hold(&it.body))
+    };
+    program.actions.iter().map(of_action).collect()
+}
+
 struct View<'p> {
     program: &'p Program,
     depends: &'p Dependencies,

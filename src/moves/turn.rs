@@ -58,9 +58,11 @@ impl Search<'_> {
                 return;
             }
             let mark = world.mark();
-            // What its own reactions refuse is no way to begin or go on.
-            if world.fire(mv.action, &mv.args).is_err() {
+            // What cannot be taken is no way to begin or go on, and turns are missing.
+            if let Err(why) = world.fire(mv.action, &mv.args) {
                 world.rollback(mark);
+                world.note_refusal(&text, &why);
+                found.complete = false;
                 continue;
             }
             self.path.push(mv);

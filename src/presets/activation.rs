@@ -36,7 +36,7 @@ pub struct Activation {
     pub turns: Option<i64>,
     /// Every option with its value in words, in the order of the preset's file.
     pub options: Vec<(String, String)>,
-    facts: Vec<(AttrId, Value)>,
+    pub(super) facts: Vec<(AttrId, Value)>,
 }
 
 /// Why an activation cannot be.

@@ -17,6 +17,7 @@ mod ruleset;
 pub mod save;
 mod state;
 mod switch;
+mod unsaid;
 
 pub use activation::{Activation, ActivationError, OptionEntry, OptionType, Request};
 pub use catalogue::{

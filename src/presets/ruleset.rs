@@ -19,7 +19,7 @@ pub struct Ruleset {
     game: GameEntry,
     start: String,
     activations: Vec<Activation>,
-    facts: Vec<(AttrId, Value)>,
+    pub(super) facts: Vec<(AttrId, Value)>,
     terms: Arc<Terms>,
     plan: Arc<Plan>,
 }

@@ -136,11 +136,7 @@ fn drop_others(
 /// Lets ids above the last entity that is known be given again: else a game in which presets come and
 /// go has none left in the end.
 fn give_back_ids(world: &mut World) {
-    let known = |fact: &Fact| match fact.value {
-        Value::Entity(it) => fact.entity.max(it),
-        _ => fact.entity,
-    };
-    let last = world.facts().all_facts().iter().map(known).max().unwrap_or(GAME);
+    let last = world.facts().ids().highest_taken();
     world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(last.0) + 1));
 }
 

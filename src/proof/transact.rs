@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::join::{Bindings, value};
 use super::model::Model;
 use super::table::Row;
-use crate::facts::{EntityId, GAME, NEXT_ENTITY, Session};
+use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY, Session};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
@@ -40,6 +40,8 @@ pub(super) struct Transaction<'m> {
     depth: usize,
     events: usize,
     rewinds: bool,
+    /// Ids that a fact has mentioned since the action began, and those that were given.
+    known: BTreeSet<i64>,
 }
 
 /// What a batch has in store for the event that it reacts to.
@@ -63,7 +65,8 @@ impl<'m> Transaction<'m> {
         let facts = model.facts().clone();
         let program = Arc::clone(program);
         let (steps, stale) = (Vec::new(), false);
-        Self { program, model, facts, stale, steps, depth: 0, events: 0, rewinds: false }
+        let known = known(&facts);
+        Self { program, model, facts, stale, steps, depth: 0, events: 0, rewinds: false, known }
     }
 
     /// Lets an action or event happen.
@@ -137,17 +140,27 @@ impl<'m> Transaction<'m> {
         all
     }
 
-    /// Entities that a batch makes are numbered on from the counter as it is when the batch begins.
-    fn number_new_entities(&self, all: &mut [Solution]) {
-        let mut next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+    /// Entities that a batch makes are numbered when the batch begins, by ids that no fact of the
+    /// action has mentioned: from the counter on, then the lowest.
+    fn number_new_entities(&mut self, all: &mut [Solution]) {
+        let program = Arc::clone(&self.program);
         for it in all {
-            for effect in &self.program.reactions[it.reaction].effects {
+            for effect in &program.reactions[it.reaction].effects {
                 if let rules::Effect::Spawn { var } = effect {
-                    it.bindings[usize::from(var.0)] = Some(next);
-                    next += 1;
+                    it.bindings[usize::from(var.0)] = Some(self.free_id());
                 }
             }
         }
+    }
+
+    /// The id of the next new entity; one past the last if there is no room.
+    fn free_id(&mut self) -> i64 {
+        let cap = i64::from(self.facts.schema().entity_cap());
+        let counter = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1).max(1);
+        let mut candidates = (counter..cap).chain(1..counter.min(cap));
+        let free = candidates.find(|it| !self.known.contains(it));
+        self.known.extend(free);
+        free.unwrap_or(cap)
     }
 
     /// Has the effects of a solution, and notes the step.
@@ -198,7 +211,7 @@ impl<'m> Transaction<'m> {
         use rules::Effect as E;
         match effect {
             E::Set { .. } | E::Retract { .. } | E::Remove { .. } => self.state(effect, bindings),
-            E::Spawn { .. } => self.spawn()?,
+            E::Spawn { var } => self.spawn(bindings[usize::from(var.0)].unwrap_or_default())?,
             E::Raise { .. } | E::Pass { .. } | E::Emit { .. } => {
                 self.tell(event, effect, bindings, flow);
             }
@@ -259,14 +272,14 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    fn spawn(&mut self) -> Result<(), Stop> {
-        if self.facts.room() == 0 {
+    fn spawn(&mut self, id: i64) -> Result<(), Stop> {
+        if id >= i64::from(self.facts.schema().entity_cap()) {
             return Err(Stop::Endless);
         }
-        let next = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
-        self.note(Effect::Spawned { entity: next as u32 });
+        self.note(Effect::Spawned { entity: id as u32 });
+        let counter = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
         self.change(|facts| {
-            facts.create();
+            facts.set_raw(GAME, NEXT_ENTITY, Some(counter.max(id + 1)));
         });
         Ok(())
     }
@@ -320,10 +333,28 @@ impl<'m> Transaction<'m> {
         change(&mut self.facts);
         let changes = self.facts.changes_since(since).to_vec();
         for it in changes {
+            let refers = is_reference(&self.facts, it.attr);
+            let values = [it.old, it.new].into_iter().flatten().filter(|_| refers);
+            self.known.extend(values.chain([i64::from(it.entity.0)]));
             self.note(Effect::changed(&self.program, it));
             self.stale = true;
         }
     }
+}
+
+/// Every id that facts mention, as their entity or as their value.
+fn known(facts: &Session) -> BTreeSet<i64> {
+    let refers = |attr| is_reference(facts, attr);
+    let of_fact = |(entity, attr, raw): (EntityId, AttrId, i64)| {
+        [Some(i64::from(entity.0)), Some(raw).filter(|_| refers(attr))]
+    };
+    facts.iter_raw().flat_map(of_fact).flatten().collect()
+}
+
+/// The values of the attribute are entities.
+fn is_reference(facts: &Session, attr: AttrId) -> bool {
+    let schema = facts.schema();
+    schema.is_entity(schema.attribute(attr).ty)
 }
 
 /// The reactions to an event: by stage, in a stage by owner, then as they stand in the text.

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::dialect::{Dialect, DialectError};
-use crate::game::{Game, GameResult, PlayError};
-use crate::moves::divide;
+use crate::game::{Exhausted, Game, GameResult, PlayError};
+use crate::moves::{divide, refusal};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
 /// Our own letters.
@@ -36,6 +36,8 @@ pub enum TableError {
     Start(#[from] StartError),
     #[error("{0}: {1}")]
     Move(String, PlayError),
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
     #[error("{0} is not played from shuffled positions: set UCI_Chess960 to false")]
     NotShuffled(String),
     #[error(transparent)]
@@ -176,10 +178,30 @@ impl Table {
     }
 
     /// A legal move, chosen by the position alone; `None` if there is none.
-    pub fn pick(&mut self) -> Option<String> {
+    ///
+    /// # Errors
+    /// The rules take too much, or none of the legal moves can be played: the reason of the first.
+    pub fn pick(&mut self) -> Result<Option<String>, TableError> {
         let moves = self.game.listing();
         let at = (self.game.hash() % moves.len().max(1) as u64) as usize;
-        moves.get(at).map(|(text, _)| self.dialect().move_to_theirs(text))
+        let contract = self.game.contract().clone();
+        let mut impossible = None;
+        for (text, mv) in moves.iter().cycle().skip(at).take(moves.len()) {
+            match refusal(self.game.world_mut(), &contract, mv) {
+                None => {
+                    self.game.check()?;
+                    return Ok(Some(self.dialect().move_to_theirs(text)));
+                }
+                Some(why) => impossible = impossible.or(Some((text, why))),
+            }
+        }
+        self.game.check()?;
+        match impossible {
+            Some((text, why)) => {
+                Err(TableError::Move(self.dialect().move_to_theirs(text), why.into()))
+            }
+            None => Ok(None),
+        }
     }
 
     /// The moves played since the position was set up: UCI and SAN.
@@ -192,16 +214,24 @@ impl Table {
     }
 
     /// The number below each legal move, in the order of their text.
-    pub fn divide(&mut self, depth: u32) -> Vec<(String, u64)> {
+    ///
+    /// # Errors
+    /// The rules take too much, or a legal move cannot be played: the count is not the whole.
+    pub fn divide(&mut self, depth: u32) -> Result<Vec<(String, u64)>, TableError> {
         let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
-        rows.into_iter()
-            .map(|(text, nodes)| (self.dialect().move_to_theirs(&text), nodes))
-            .collect()
+        self.game.check()?;
+        let theirs = |(text, nodes): (String, u64)| (self.dialect().move_to_theirs(&text), nodes);
+        Ok(rows.into_iter().map(theirs).collect())
     }
 
     pub fn fen(&mut self) -> String {
         let fen = self.game.fen();
         self.dialect().fen_to_theirs(&fen)
+    }
+
+    /// What the FEN does not tell of the position, in words.
+    pub fn unsaid(&mut self) -> Option<String> {
+        self.rules.unsaid_note(&mut self.game)
     }
 
     /// The start position of the game, in the client's letters.

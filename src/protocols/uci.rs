@@ -161,7 +161,10 @@ impl Uci {
         let Some(depth) = depth.parse::<u32>().ok().filter(|it| *it > 0) else {
             return error(out, "go perft takes a number of half-moves from 1");
         };
-        let rows = self.table.divide(depth);
+        let rows = match self.table.divide(depth) {
+            Ok(rows) => rows,
+            Err(why) => return error(out, &why.to_string()),
+        };
         for (text, nodes) in &rows {
             out(&format!("{text}: {nodes}"));
         }
@@ -178,11 +181,16 @@ impl Uci {
 
     fn best_move(&mut self, out: &mut dyn FnMut(&str)) {
         match self.table.pick() {
-            Some(text) => {
+            Ok(Some(text)) => {
                 out(&format!("info depth 1 score cp 0 nodes 1 pv {text}"));
                 out(&format!("bestmove {text}"));
             }
-            None => out("bestmove (none)"),
+            Ok(None) => out("bestmove (none)"),
+            // Whoever asked waits for the last line.
+            Err(why) => {
+                error(out, &why.to_string());
+                out("bestmove (none)");
+            }
         }
     }
 
@@ -193,6 +201,9 @@ impl Uci {
         }
         out("");
         out(&format!("Fen: {fen}"));
+        if let Some(note) = self.table.unsaid() {
+            out(&format!("info string {note}"));
+        }
         if let Some(result) = self.table.result() {
             out(&format!("Result: {result}"));
         }

@@ -121,7 +121,10 @@ impl Xboard {
     fn set_board(&mut self, fen: &str, out: &mut dyn FnMut(&str)) {
         self.claimed = false;
         if let Err(why) = self.table.set_up(Some(fen), std::iter::empty()) {
-            out(&format!("tellusererror Illegal position: {}", one_line(&why)));
+            return out(&format!("tellusererror Illegal position: {}", one_line(&why)));
+        }
+        for warning in self.table.warnings() {
+            out(&format!("telluser {warning}"));
         }
     }
 
@@ -143,7 +146,11 @@ impl Xboard {
     /// Plays our moves while it is our turn.
     fn answer(&mut self, out: &mut dyn FnMut(&str)) {
         while self.own == Some(self.table.side()) {
-            let Some(text) = self.table.pick() else { return };
+            let text = match self.table.pick() {
+                Ok(Some(text)) => text,
+                Ok(None) => return,
+                Err(why) => return out(&format!("tellusererror {}", one_line(&why))),
+            };
             if let Err(why) = self.table.play(&text) {
                 return out(&format!("tellusererror {}", one_line(&why)));
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::core::{Effect, Outcome, Played, Refused, Rules};
-use crate::game::{EndError, Game, GameResult, Kept, ToldEvent};
+use crate::game::{EndError, Game, GameResult, Kept, PlayError, ToldEvent};
 use crate::presets::{Catalogue, Ruleset};
 
 /// A position with its rules, and where other presets for it come from.
@@ -30,6 +30,16 @@ impl Board {
         Some(Self::new(game, catalogue, rules.clone()))
     }
 
+    /// The rules that the game is played by now.
+    pub fn ruleset(&self) -> &Ruleset {
+        &self.rules
+    }
+
+    /// What the FEN of the position does not tell: names of attributes.
+    pub fn unsaid(&mut self) -> Vec<String> {
+        self.rules.unsaid(&mut self.game)
+    }
+
     /// For questions and views. Whoever changes something takes it back.
     pub fn game_mut(&mut self) -> &mut Game {
         &mut self.game
@@ -47,6 +57,10 @@ impl Rules for Board {
 
     fn play(&mut self, text: &str) -> Result<Played, Refused> {
         let error = match self.game.play_text(text) {
+            // It is legal, and cannot be taken: why it would be legal is no answer.
+            Err(error @ (PlayError::Refused(_) | PlayError::Limit(_))) => {
+                return Err(Refused { sentence: error.to_string(), because: Vec::new() });
+            }
             Ok(record) => {
                 let played = Played {
                     uci: record.uci.to_string(),

@@ -21,9 +21,12 @@ pub(super) fn of(
     let active = Catalogue::active(past.as_ref().unwrap_or_else(|| table.rules().game()));
     let active = Activation::texts(&active);
     let mut past = past;
-    let mut position = match &mut past {
-        Some(game) => game.view(),
-        None => table.rules_mut().game_mut().view(),
+    let (mut position, unsaid) = match &mut past {
+        Some(game) => (game.view(), table.rules().ruleset().unsaid(game)),
+        None => {
+            let board = table.rules_mut();
+            (board.game_mut().view(), board.unsaid())
+        }
     };
     // How a game ends may be more than its rules know: by time, by agreement.
     if table.outcome().is_some() && !is_past {
@@ -69,6 +72,7 @@ pub(super) fn of(
         "start_fen": setup.fen,
         "rules": setup.rules,
         "fen": position.fen,
+        "fen_leaves_out": unsaid,
         "legal": legal,
         "position": position,
     })

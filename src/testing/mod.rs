@@ -193,10 +193,8 @@ impl Session {
             self.game.world_mut().remove(old.entity);
         }
         let world = self.game.world_mut();
-        let taken: Vec<EntityId> = (1..world.facts().schema().attributes().len() as u16)
-            .flat_map(|it| world.facts().entities_with(AttrId(it)).collect::<Vec<_>>())
-            .collect();
-        let free = (1..u32::from(contract.entities)).map(EntityId).find(|it| !taken.contains(it));
+        let ids = world.facts().ids();
+        let free = (1..u32::from(contract.entities)).map(EntityId).find(|it| !ids.is_taken(*it));
         let Some(entity) = free else { panic!("there is no room for a {piece}") };
         for (attr, raw) in
             [(contract.kind.attr, kind), (contract.color.attr, side), (contract.at.attr, raw)]

@@ -3,7 +3,8 @@
 use rulemate::derive::Backend;
 use rulemate::facts::Document;
 use rulemate::game::Game;
-use rulemate::presets::{Catalogue, Request};
+use rulemate::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::presets::{Activation, Catalogue, Request};
 use rulemate::rules::{Source, load_folder};
 
 fn catalogue() -> Catalogue {
@@ -37,6 +38,51 @@ fn games_go_by_name_and_alias_in_any_case() {
     }
     let error = catalogue.find_game("antiches").expect_err("misspelt");
     assert_eq!(error.to_string(), "there is no game antiches; did you mean antichess?");
+}
+
+/// A list of squares is one number: the last of 64 turns its sign. Its edges come back from text, from
+/// facts and from both kinds of save, and mean the same squares.
+#[test]
+fn lists_of_squares_come_back_at_every_edge() {
+    let catalogue = catalogue();
+    let square = |at: usize| format!("{}{}", char::from(b'a' + (at % 8) as u8), at / 8 + 1);
+    let every: Vec<String> = (0..64).map(square).collect();
+    let all_but_last = every[..63].join("+");
+    let lists = ["h8", "a1", "a1+h8", "g8", "g8+h8", "a1+d4+h8", &all_but_last, &every.join("+")];
+    for list in lists {
+        let request = format!("poisoned-squares:both:squares={list}");
+        let rules = catalogue.load("chess", &["piece-hp", &request]).expect(list);
+        let texts = Activation::texts(rules.activations());
+        assert!(texts.contains(&request), "{list}: {texts:?}");
+        let again = catalogue.load("chess", &texts).expect("as it was written");
+        assert_eq!(Activation::texts(again.activations()), texts);
+
+        let mut game = rules.start(None).expect("it starts");
+        let poisoned = |game: &mut Game| -> Vec<String> {
+            let program = game.program().clone();
+            let rel = program.relation_named("poisoned").expect("declared");
+            let rows = game.world_mut().tuples(rel);
+            let white = rows.iter().filter(|it| it[0] == 0);
+            white.map(|it| program.value_name(program.relation(rel).columns[1].ty, it[1])).collect()
+        };
+        assert_eq!(poisoned(&mut game).join("+"), list);
+        assert_eq!(Activation::texts(&Catalogue::active(&game)), texts);
+        let mut resumed = rules.resume_text(&game.to_json()).expect("the facts");
+        assert_eq!(Activation::texts(&Catalogue::active(&resumed)), texts);
+        assert_eq!(poisoned(&mut resumed).join("+"), list);
+        game.play_text("a2a3").expect("legal");
+        for form in [Form::Json, Form::Binary] {
+            let save = Save::of(&game, &rules, Content::default()).expect("it replays");
+            let (read, doubt) = Save::read(&save.write(form), "chess").expect("our own save");
+            assert_eq!((&read.presets, doubt), (&texts, None), "{list}");
+            let restored = read.restore(&catalogue, RulesFrom::Here).expect(list);
+            assert_eq!(restored.game.hash(), game.hash(), "{list}");
+            assert_eq!(Activation::texts(restored.rules.activations()), texts);
+        }
+    }
+    // There is no empty list: a preset that poisons nothing is left out.
+    let empty = refusal("chess", &["piece-hp", "poisoned-squares:both:squares="]);
+    assert!(empty.contains("squares"), "{empty}");
 }
 
 #[test]

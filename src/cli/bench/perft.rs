@@ -150,6 +150,7 @@ fn timed(game: &mut Game, depth: u32, nodes: u64) -> anyhow::Result<Duration> {
     let contract = game.contract().clone();
     let meter = Meter::own();
     let found = perft(game.world_mut(), &contract, depth);
+    game.check()?;
     let time = meter.elapsed();
     ensure!(found == nodes, "{found} nodes at depth {depth}, not {nodes}");
     Ok(time)

@@ -96,8 +96,7 @@ impl<W: Word> State<W> {
                 return None;
             }
             EffectCode::Spawn { reg } => {
-                let entity = self.next_entity;
-                self.next_entity += 1;
+                let entity = self.ids.give_raw();
                 self.regs[usize::from(*reg)] = entity;
                 Other::Spawn { entity }
             }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::super::transaction::Output;
-use crate::facts::Change;
+use crate::facts::{Change, Ids};
 use crate::rules::RelId;
 
 use super::super::budget::Resource;
@@ -37,12 +37,12 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
         pattern: &[Option<i64>],
         f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
-    /// What the reactions of a batch do, in text order. New entities count from `next_entity`.
+    /// What the reactions of a batch do, in text order. New entities have the ids that are given.
     fn react(
         &mut self,
         batch: usize,
         args: &[i64],
-        next_entity: i64,
+        ids: &mut Ids,
         traced: bool,
         outputs: &mut Vec<Output>,
     );
@@ -163,13 +163,14 @@ impl<W: Word> Evaluator for Engine<W> {
         &mut self,
         batch: usize,
         args: &[i64],
-        next_entity: i64,
+        ids: &mut Ids,
         traced: bool,
         outputs: &mut Vec<Output>,
     ) {
-        self.live.s.next_entity = next_entity;
+        std::mem::swap(&mut self.live.s.ids, ids);
         self.live.s.traced = traced;
         self.live.react(&self.c, batch, args, outputs);
+        std::mem::swap(&mut self.live.s.ids, ids);
     }
 
     fn set_counting(&mut self, on: bool) {

@@ -10,6 +10,7 @@ use super::lists::Sparse;
 use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
 use super::planner::GIVEN;
 use super::word::Word;
+use crate::facts::Ids;
 use crate::rules::{Arith, Fold};
 
 use super::super::budget::{ROWS, Resource};
@@ -44,8 +45,8 @@ pub(super) struct State<W> {
     /// Values of the named variables of a reaction's solutions, one solution after the other.
     pub(super) solutions: Vec<i64>,
     pub(super) solved: usize,
-    /// The id of the next entity that an effect makes.
-    pub(super) next_entity: i64,
+    /// The ids of entities that effects make.
+    pub(super) ids: Ids,
     /// Effects say which solution they belong to.
     pub(super) traced: bool,
     collected: Vec<Vec<i64>>,
@@ -79,7 +80,7 @@ impl<W: Word> State<W> {
             due: vec![0; kept.div_ceil(64)],
             solutions: Vec::new(),
             solved: 0,
-            next_entity: 0,
+            ids: Ids::default(),
             traced: false,
             collected: Vec::new(),
             lacks_value: false,

@@ -1,9 +1,13 @@
 //! Saves as bytes: a head with length and hash, then the content as postcard writes it, every text
 //! and every part of a proof once.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
 
-use super::tree::{Forest, Node, Numbered, Reader};
+use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::tree::{Allowance, Forest, Node, Numbered, Reader, Unpacking};
 use super::{
     Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
 };
@@ -12,6 +16,35 @@ use crate::facts::{SavedFact, SavedValue};
 pub(super) const MAGIC: &[u8] = b"RULEMATE";
 /// Magic, version, length of the content, hash of the content.
 const HEAD: usize = MAGIC.len() + 4 + 4 + 32;
+
+/// Elements of one list. A list says how long it is before its elements come, and a byte of the file
+/// can stand for an element of some forty in memory.
+const LONGEST: usize = 1 << 20;
+
+/// Reads a list that is not too long.
+fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
+    struct List<T>(PhantomData<T>);
+    impl<'de, T: DeserializeOwned> Visitor<'de> for List<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list of at most {LONGEST}")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Vec<T>, A::Error> {
+            if from.size_hint().is_some_and(|it| it > LONGEST) {
+                return Err(A::Error::custom("a list is too long"));
+            }
+            // Grows with what is there, whatever it says of itself.
+            let mut all = Vec::new();
+            while let Some(it) = from.next_element()? {
+                all.push(it);
+            }
+            Ok(all)
+        }
+    }
+    from.deserialize_seq(List(PhantomData))
+}
 
 #[derive(Serialize, Deserialize)]
 enum Packed {
@@ -50,23 +83,33 @@ struct Move {
 #[derive(Serialize, Deserialize)]
 struct Switch {
     after: u32,
+    #[serde(deserialize_with = "list")]
     presets: Vec<u32>,
     facts: [u8; 8],
 }
 
 #[derive(Serialize, Deserialize)]
 struct Content {
+    #[serde(deserialize_with = "list")]
     texts: Vec<String>,
+    #[serde(deserialize_with = "list")]
     shapes: Vec<Vec<u32>>,
+    #[serde(deserialize_with = "list")]
     nodes: Vec<Node>,
     game: u32,
+    #[serde(deserialize_with = "list")]
     presets: Vec<u32>,
+    #[serde(deserialize_with = "list")]
     rules: Vec<Rule>,
+    #[serde(deserialize_with = "list")]
     attributes: Vec<u32>,
     fen: Option<u32>,
+    #[serde(deserialize_with = "list")]
     start: Vec<Fact>,
+    #[serde(deserialize_with = "list")]
     moves: Vec<Move>,
     ended: Option<Ended>,
+    #[serde(deserialize_with = "list")]
     facts: Vec<Fact>,
     result: Option<u32>,
 }
@@ -183,8 +226,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
         let at = bytes.len() - rest.len();
         return Err(RestoreError::Binary { at, reason: "something follows the content".into() });
     }
-    let save = unpack(version, content, &switches)
-        .ok_or_else(|| here("the content refers to what is not in it"))?;
+    let mut allowed = Allowance::of(bytes.len());
+    let save = unpack(version, content, &switches, &mut allowed).map_err(|it| match it {
+        Unpacking::Absent => here("the content refers to what is not in it"),
+        Unpacking::Deep => here("a proof is nested too deep"),
+        Unpacking::Large => here("the content takes more memory than a file of this size may"),
+    })?;
     let doubt = match intact {
         true if write(&save, version) == bytes => None,
         true => Some(Doubt::Form { place: "the content".into() }),
@@ -193,57 +240,66 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     Ok((save, doubt))
 }
 
-fn unpack(version: u32, content: Content, switches: &[Switch]) -> Option<Save> {
+fn unpack(
+    version: u32,
+    content: Content,
+    switches: &[Switch],
+    allowed: &mut Allowance,
+) -> Result<Save, Unpacking> {
     let texts = &content.texts;
-    let text = |it: u32| texts.get(it as usize).cloned();
-    let fact = |it: &Fact| {
+    let fact = |it: &Fact, allowed: &mut Allowance| {
         let value = match &it.value {
             Packed::Int(it) => SavedValue::Int(*it),
             Packed::Bool(it) => SavedValue::Bool(*it),
-            Packed::Name(it) => SavedValue::Name(text(*it)?),
+            Packed::Name(it) => SavedValue::Name(allowed.text(texts, *it)?),
             Packed::Entity(it) => SavedValue::Entity { entity: *it },
         };
-        Some(SavedFact { entity: it.entity, attribute: text(it.attribute)?, value })
+        Ok(SavedFact { entity: it.entity, attribute: allowed.text(texts, it.attribute)?, value })
     };
-    let rule = |it: &Rule| {
-        Some(RuleFile { path: text(it.path)?, blake3: hex(&it.blake3), text: it.text.clone() })
+    let facts = |all: &[Fact], allowed: &mut Allowance| {
+        all.iter().map(|it| fact(it, allowed)).collect::<Result<Vec<SavedFact>, _>>()
     };
-    let optional = |it: Option<u32>| match it {
-        None => Some(None),
-        Some(it) => text(it).map(Some),
+    let rule = |it: &Rule, allowed: &mut Allowance| {
+        allowed.take(it.text.as_ref().map_or(0, String::len))?;
+        let path = allowed.text(texts, it.path)?;
+        Ok(RuleFile { path, blake3: hex(&it.blake3), text: it.text.clone() })
     };
-    let mut trees = Reader::new(texts, &content.nodes, &content.shapes);
-    let mut moves = Vec::with_capacity(content.moves.len());
+    let optional =
+        |it: Option<u32>, allowed: &mut Allowance| it.map(|it| allowed.text(texts, it)).transpose();
+    let names = |them: &[u32], allowed: &mut Allowance| {
+        them.iter().map(|it| allowed.text(texts, *it)).collect::<Result<Vec<_>, _>>()
+    };
+    let trees = Reader::new(texts, &content.nodes, &content.shapes);
+    let mut moves = Vec::new();
     for it in &content.moves {
         moves.push(SavedMove {
-            uci: text(it.uci)?,
-            san: text(it.san)?,
-            side: text(it.side)?,
-            action: text(it.action)?,
+            uci: allowed.text(texts, it.uci)?,
+            san: allowed.text(texts, it.san)?,
+            side: allowed.text(texts, it.side)?,
+            action: allowed.text(texts, it.action)?,
             goes_on: it.goes_on,
             facts: hex(&it.facts),
             position: hex(&it.position),
-            proof: trees.tree(it.proof)?,
+            proof: trees.tree(it.proof, allowed)?,
         });
     }
-    let all = |them: &[u32]| them.iter().map(|it| text(*it)).collect::<Option<Vec<_>>>();
-    let switch = |it: &Switch| {
-        let (after, presets, facts) = (it.after, all(&it.presets)?, hex(&it.facts));
-        Some(SavedSwitch { after, presets, facts })
+    let switch = |it: &Switch, allowed: &mut Allowance| {
+        let (after, presets) = (it.after, names(&it.presets, allowed)?);
+        Ok(SavedSwitch { after, presets, facts: hex(&it.facts) })
     };
-    Some(Save {
+    Ok(Save {
         version,
-        game: text(content.game)?,
-        presets: all(&content.presets)?,
-        rules: content.rules.iter().map(rule).collect::<Option<_>>()?,
-        attributes: all(&content.attributes)?,
-        fen: optional(content.fen)?,
-        start: content.start.iter().map(fact).collect::<Option<_>>()?,
+        game: allowed.text(texts, content.game)?,
+        presets: names(&content.presets, allowed)?,
+        rules: content.rules.iter().map(|it| rule(it, allowed)).collect::<Result<_, _>>()?,
+        attributes: names(&content.attributes, allowed)?,
+        fen: optional(content.fen, allowed)?,
+        start: facts(&content.start, allowed)?,
         moves,
-        switches: switches.iter().map(switch).collect::<Option<_>>()?,
+        switches: switches.iter().map(|it| switch(it, allowed)).collect::<Result<_, _>>()?,
         ended: content.ended.clone(),
-        facts: content.facts.iter().map(fact).collect::<Option<_>>()?,
-        result: optional(content.result)?,
+        facts: facts(&content.facts, allowed)?,
+        result: optional(content.result, allowed)?,
     })
 }
 

@@ -8,8 +8,53 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// More parts than this are not read: a table can stand for a tree that fits no memory.
-const MAX_PARTS: usize = 1 << 22;
+use crate::facts::json::DEPTH;
+
+/// What a part of a tree holds in memory beside its texts, at most.
+const PART: usize = 64;
+
+/// Why what was packed cannot be unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unpacking {
+    /// It refers to what is not there.
+    Absent,
+    /// A proof is nested too deep.
+    Deep,
+    /// It would take more memory than a file of this size has a claim to.
+    Large,
+}
+
+/// How much memory may be taken for what is unpacked. A table says many things once, so a short one
+/// can stand for what fits no memory: it is counted before anything is taken.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    left: usize,
+}
+
+impl Allowance {
+    /// Bytes that a byte of a file may come to: the proofs of a game say the same again and again,
+    /// and come to some hundred.
+    const RATE: usize = 1 << 10;
+    /// Any file may come to this, and none to more than that.
+    const LEAST: usize = 1 << 26;
+    const MOST: usize = 1 << 29;
+
+    pub(super) fn of(file: usize) -> Self {
+        Self { left: file.saturating_mul(Self::RATE).clamp(Self::LEAST, Self::MOST) }
+    }
+
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Unpacking> {
+        self.left = self.left.checked_sub(bytes).ok_or(Unpacking::Large)?;
+        Ok(())
+    }
+
+    /// A text of a table.
+    pub(super) fn text(&mut self, texts: &[String], number: u32) -> Result<String, Unpacking> {
+        let text = texts.get(number as usize).ok_or(Unpacking::Absent)?;
+        self.take(PART + text.len())?;
+        Ok(text.clone())
+    }
+}
 
 /// A part of a tree; texts and parts by number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -80,38 +125,51 @@ pub(super) struct Reader<'t> {
     pub(super) texts: &'t [String],
     pub(super) nodes: &'t [Node],
     pub(super) shapes: &'t [Vec<u32>],
-    parts: usize,
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(texts: &'t [String], nodes: &'t [Node], shapes: &'t [Vec<u32>]) -> Self {
-        Self { texts, nodes, shapes, parts: 0 }
+        Self { texts, nodes, shapes }
     }
 
-    /// The tree of a number; `None` if the table has no such tree, or it is too large.
-    pub(super) fn tree(&mut self, number: u32) -> Option<Value> {
-        self.parts += 1;
-        if self.parts > MAX_PARTS {
-            return None;
-        }
-        // A part comes before what it is a part of, so this ends.
-        let node = self.nodes.get(number as usize)?;
-        let mut part = |it: &u32| if *it < number { self.tree(*it) } else { None };
-        Some(match node {
+    /// The tree of a number.
+    ///
+    /// # Errors
+    /// The table has no such tree, or it is too deep or too large.
+    pub(super) fn tree(&self, number: u32, allowed: &mut Allowance) -> Result<Value, Unpacking> {
+        self.part(number, DEPTH, allowed)
+    }
+
+    /// A part with as many levels of brackets as are left.
+    fn part(
+        &self,
+        number: u32,
+        levels: usize,
+        allowed: &mut Allowance,
+    ) -> Result<Value, Unpacking> {
+        allowed.take(PART)?;
+        let node = self.nodes.get(number as usize).ok_or(Unpacking::Absent)?;
+        let mut inner = |it: &u32| match levels.checked_sub(1) {
+            // A part comes before what it is a part of.
+            Some(levels) if *it < number => self.part(*it, levels, allowed),
+            Some(_) => Err(Unpacking::Absent),
+            None => Err(Unpacking::Deep),
+        };
+        Ok(match node {
             Node::Null => Value::Null,
             Node::Bool(it) => Value::Bool(*it),
             Node::Int(it) => Value::from(*it),
-            Node::Text(it) => Value::String(self.texts.get(*it as usize)?.clone()),
-            Node::Array(all) => Value::Array(all.iter().map(part).collect::<Option<_>>()?),
+            Node::Text(it) => Value::String(allowed.text(self.texts, *it)?),
+            Node::Array(all) => Value::Array(all.iter().map(inner).collect::<Result<_, _>>()?),
             Node::Object(shape, all) => {
-                let values: Vec<Value> = all.iter().map(&mut part).collect::<Option<_>>()?;
-                let keys = self.shapes.get(*shape as usize)?;
+                let values = all.iter().map(&mut inner).collect::<Result<Vec<Value>, _>>()?;
+                let keys = self.shapes.get(*shape as usize).ok_or(Unpacking::Absent)?;
                 if keys.len() != values.len() {
-                    return None;
+                    return Err(Unpacking::Absent);
                 }
                 let mut object = Map::new();
                 for (key, value) in keys.iter().zip(values) {
-                    object.insert(self.texts.get(*key as usize)?.clone(), value);
+                    object.insert(allowed.text(self.texts, *key)?, value);
                 }
                 Value::Object(object)
             }

@@ -75,7 +75,12 @@ pub(super) async fn create(
     let id = web.host.create(wish).await?;
     let hash = token.as_deref().map(TokenHash::of);
     let mut state = web.host.state(&id, hash, None, Lines::Last(PART)).await?;
+    let warnings = |game: &mut crate::game::Game| {
+        Ok(game.warnings().iter().map(ToString::to_string).collect::<Vec<String>>())
+    };
+    let warnings = web.host.question(&id, None, warnings).await?;
     if let Value::Object(state) = &mut state {
+        state.insert("warnings".to_owned(), json!(warnings));
         state.insert("token".to_owned(), json!(token));
         state.insert("url".to_owned(), json!(format!("/game/{id}")));
     }

@@ -558,3 +558,46 @@ fn one_address_that_asks_too_much_waits_and_others_do_not() {
         assert!(metrics.contains("rulemate_rate_limited_total 2\n"), "{metrics}");
     });
 }
+
+/// What cannot be so is told: an action for which there is no room, what had to be left out of a
+/// position, and what a FEN leaves out.
+#[test]
+fn want_of_room_and_what_positions_lack_is_told() {
+    const NO_ROOM: &str = "there is no room for another entity: 64 are the most";
+    hosted("told", Config { uploads: true, ..Config::default() }, async |server| {
+        let text = include_str!("../../data/hatch/preset.dl");
+        let (_, kept) =
+            server.post("/api/v1/rules", "", json!({ "text": text, "keep": true })).await;
+        let made = json!({
+            "game": "chess", "rules": kept["rules"], "presets": ["hatch"], "seat": "both",
+            "fen": "rnbqkbnr/pppppppp/PpPpPp2/PpPpPpPp/PpPpPpPp/PpPpPpPp/PPPPPPPP/RNBQKBNR w KQkq - 30 16",
+        });
+        let (id, token) = server.make(made).await;
+        let path = format!("/api/v1/games/{id}");
+        let (_, before) = server.get(&path).await;
+        let legal = before["position"]["legal"].as_array().unwrap();
+        let refused: Vec<&str> = legal
+            .iter()
+            .filter(|it| it["refused"] == NO_ROOM)
+            .filter_map(|it| it["uci"].as_str())
+            .collect();
+        assert_eq!(refused, ["B@g6", "B@h6", "P@g6", "P@h6"], "{legal:?}");
+        let (status, answer) = server.play(&id, &token, "P@h6").await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+        assert!(answer["message"].as_str().unwrap().contains(NO_ROOM), "{answer}");
+        let (_, after) = server.get(&path).await;
+        assert_eq!((&after["fen"], &after["moves"]), (&before["fen"], &json!([])));
+        let (status, answer) = server.play(&id, &token, "a2b3").await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+
+        let fen = "4k3/8/8/8/8/8/8/4K3 w K - 0 1";
+        let wish = json!({ "game": "chess", "fen": fen, "seat": "both" });
+        let (_, made) = server.post("/api/v1/games", "", wish).await;
+        assert_eq!(made["warnings"], json!(["castling right K dropped: there is no such rook"]));
+        let (id, token) = server.make(json!({ "game": "stamina", "seat": "both" })).await;
+        let path = format!("/api/v1/games/{id}");
+        assert_eq!(server.get(&path).await.1["fen_leaves_out"], json!([]));
+        server.play(&id, &token, "e2e4").await;
+        assert_eq!(server.get(&path).await.1["fen_leaves_out"], json!(["stamina"]));
+    });
+}

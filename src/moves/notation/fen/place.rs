@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::derive::World;
-use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
+use crate::facts::{EntityId, GAME, NEXT_ENTITY};
 
 use super::super::super::contract::Contract;
 use super::read::{Placed, Position, Right, RookOf};
@@ -82,8 +82,8 @@ fn pieces(
     contract: &Contract,
     placed: &[Placed],
 ) -> Result<Vec<(EntityId, Placed)>, FenError> {
-    let taken = taken(world);
-    let mut free = (1..u32::from(contract.entities)).map(EntityId).filter(|it| !taken.contains(it));
+    let ids = world.facts().ids();
+    let mut free = (1..u32::from(contract.entities)).map(EntityId).filter(|it| !ids.is_taken(*it));
     let mut pieces = Vec::new();
     for &piece in placed {
         let Some(id) = free.next() else {
@@ -94,23 +94,14 @@ fn pieces(
                 expected: format!("at most {}", pieces.len()),
             });
         };
-        world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(id.0)));
-        let id = world.create();
         world.set_raw(id, contract.kind.attr, Some(piece.kind));
         world.set_raw(id, contract.color.attr, Some(piece.side));
         world.set_raw(id, contract.at.attr, Some(piece.square));
         pieces.push((id, piece));
     }
-    let last = pieces.iter().map(|it| it.0).chain(taken).max().unwrap_or(GAME);
+    let last = pieces.iter().map(|it| it.0).fold(ids.highest_taken(), EntityId::max);
     world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(last.0) + 1));
     Ok(pieces)
-}
-
-/// The entities that have any fact.
-fn taken(world: &World) -> Vec<EntityId> {
-    let facts = world.facts();
-    let attributes = (0..facts.schema().attributes().len() as u16).map(AttrId);
-    attributes.flat_map(|it| facts.entities_with(it)).collect()
 }
 
 fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &mut Vec<Warning>) {

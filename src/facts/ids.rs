@@ -1,0 +1,96 @@
+//! Which id a new entity gets.
+//!
+//! Ids are few, since every relation over entities has a bit for each, so those of entities that
+//! are gone come back. An id is free when no fact mentions it, neither as its entity nor as its
+//! value: an entity whose facts are all gone still counts while another fact points to it. New
+//! entities take the free ids from the counter on; when there are none left, the lowest. The rule
+//! depends on facts alone, so whoever goes on from a list of facts goes on alike.
+//! Within one action nothing is given twice: what was mentioned at any moment of it stays taken.
+
+use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
+use super::session::{Mark, Session};
+
+/// The ids that may be given, in the order in which they are. See the module's head.
+#[derive(Debug, Clone, Default)]
+pub struct Ids {
+    /// Whether an id is taken, by id.
+    taken: Vec<bool>,
+    /// Ids from here on are given first.
+    counter: usize,
+}
+
+impl Ids {
+    /// The ids that no fact of a session mentions.
+    pub(super) fn of(session: &Session) -> Self {
+        let cap = session.schema().entity_cap() as usize;
+        let mut ids = Self { taken: vec![false; cap], counter: 0 };
+        ids.take(i64::from(GAME.0));
+        ids.count_in(session);
+        ids
+    }
+
+    /// Takes what facts mention now, and sets the counter to where it stands.
+    fn count_in(&mut self, session: &Session) {
+        let schema = session.schema();
+        for at in 0..schema.attributes().len() as u16 {
+            let attr = AttrId(at);
+            let refers = schema.is_entity(schema.attribute(attr).ty);
+            for entity in session.entities_with(attr) {
+                self.take(i64::from(entity.0));
+                if let Some(value) = session.get_raw(entity, attr).filter(|_| refers) {
+                    self.take(value);
+                }
+            }
+        }
+        let counter = session.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
+        self.counter = usize::try_from(counter).unwrap_or(0);
+    }
+
+    /// Takes also what facts mention now, and what any fact mentioned since a mark.
+    pub fn follow(&mut self, session: &Session, since: Mark) {
+        let schema = session.schema();
+        self.count_in(session);
+        for change in session.changes_since(since) {
+            self.take(i64::from(change.entity.0));
+            if schema.is_entity(schema.attribute(change.attr).ty) {
+                [change.old, change.new].into_iter().flatten().for_each(|it| self.take(it));
+            }
+        }
+    }
+
+    fn take(&mut self, raw: i64) {
+        if let Some(it) = usize::try_from(raw).ok().and_then(|it| self.taken.get_mut(it)) {
+            *it = true;
+        }
+    }
+
+    /// Whether an id may not be given.
+    pub fn is_taken(&self, id: EntityId) -> bool {
+        self.taken.get(id.0 as usize).is_none_or(|it| *it)
+    }
+
+    /// The highest id that may not be given; [`GAME`]'s if there is no other.
+    pub fn highest_taken(&self) -> EntityId {
+        self.taken.iter().rposition(|it| *it).map_or(GAME, |at| EntityId(at as u32))
+    }
+
+    /// How many can be given.
+    pub fn left(&self) -> u32 {
+        self.taken.iter().filter(|it| !**it).count() as u32
+    }
+
+    /// The next id, which is taken from now on; none if there is no room for another entity.
+    pub fn give(&mut self) -> Option<EntityId> {
+        let free = |at: &usize| !self.taken[*at];
+        let upper = (self.counter..self.taken.len()).find(free);
+        let at = upper.or_else(|| (0..self.taken.len()).find(free))?;
+        self.taken[at] = true;
+        Some(EntityId(at as u32))
+    }
+
+    /// The next id in raw form; where there is none, the first that is beyond all: whoever makes
+    /// an entity of it is refused.
+    pub fn give_raw(&mut self) -> i64 {
+        self.give().map_or(self.taken.len() as i64, |it| i64::from(it.0))
+    }
+}

@@ -1,0 +1,125 @@
+//! What a game's FEN leaves out: facts that whoever sets the game up from it has otherwise.
+//!
+//! A FEN tells what its six fields and those that the rules declare can tell. Whatever else a game
+//! has become (how tired a piece is, which shield is gone) is lost by it, and then other actions are
+//! legal. So where a FEN is shown or handed on, that is said. It is found by setting the game up
+//! again and comparing, so no preset has to say anything.
+//! Deliberately absent: what every FEN leaves out, the history (how often a position has stood) and
+//! how a game was ended.
+
+use std::sync::Arc;
+
+use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY, Value};
+use crate::game::Game;
+
+use super::ruleset::Ruleset;
+
+/// What a fact is about, or its value: ids differ between games.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Game,
+    /// What stands on a square.
+    On(i64),
+    /// What stands nowhere: activations.
+    Elsewhere,
+    Value(i64),
+}
+
+impl Ruleset {
+    /// The attributes that a game of these rules has otherwise than whoever reads its FEN, by name.
+    pub fn unsaid(&self, game: &mut Game) -> Vec<String> {
+        let attrs = self.uncarried();
+        if !Arc::ptr_eq(self.plan(), game.plan()) || !self.may_be_unsaid(game, &attrs) {
+            return Vec::new();
+        }
+        let fen = game.fen();
+        let Ok(again) = self.start(Some(&fen)) else { return Vec::new() };
+        let differs = |it: &AttrId| rows(game, *it) != rows(&again, *it);
+        let name = |it: AttrId| self.program().schema.attribute(it).name.clone();
+        attrs.into_iter().filter(differs).map(name).collect()
+    }
+
+    /// What [`Ruleset::unsaid`] finds as a sentence; none if the FEN tells it all.
+    pub fn unsaid_note(&self, game: &mut Game) -> Option<String> {
+        let unsaid = self.unsaid(game);
+        (!unsaid.is_empty()).then(|| {
+            let names = unsaid.join(", ");
+            format!(
+                "the FEN leaves out {names}: a game that is set up from it has them as at the start; \
+                 a save has all"
+            )
+        })
+    }
+
+    /// The attributes that no FEN of this game carries.
+    fn uncarried(&self) -> Vec<AttrId> {
+        let contract = self.contract();
+        let facts = [contract.at, contract.kind, contract.color, contract.partner];
+        let of_game = [contract.turn, contract.ep, contract.clock, contract.fullmove];
+        let fields = contract.fields.iter().map(|it| it.fact);
+        let rare = [contract.occurrences, contract.ep_victim].into_iter().flatten();
+        let all = facts.into_iter().chain(of_game).chain(fields).chain(rare).map(|it| it.attr);
+        let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
+        let carried: Vec<AttrId> = all.chain(ends).chain([NEXT_ENTITY]).collect();
+        let all = (0..self.program().schema.attributes().len() as u16).map(AttrId);
+        all.filter(|it| !carried.contains(it)).collect()
+    }
+
+    /// Whether anything but the game's settings is stated: a cheap look, since most games have
+    /// nothing that a FEN leaves out.
+    fn may_be_unsaid(&self, game: &Game, attrs: &[AttrId]) -> bool {
+        let (facts, at) = (game.facts(), self.contract().at.attr);
+        let of_active = self.activations().iter().flat_map(|it| &it.facts);
+        let settings: Vec<(AttrId, i64)> =
+            of_active.chain(&self.facts).filter_map(|it| Some((it.0, raw(&it.1)?))).collect();
+        let order = self.program().schema.attribute_named("order");
+        attrs.iter().any(|&attr| {
+            let default = self.program().schema.attribute(attr).default;
+            let is_set = |raw: i64| settings.contains(&(attr, raw));
+            let stated = facts.get_raw(GAME, attr);
+            let of_game = match stated {
+                Some(raw) => Some(raw) != default && !is_set(raw),
+                None => false,
+            };
+            let of_things = facts.entities_with(attr).filter(|it| *it != GAME).any(|it| {
+                let stands = facts.contains(it, at);
+                stands || Some(attr) != order && !facts.get_raw(it, attr).is_some_and(is_set)
+            });
+            of_game || of_things
+        })
+    }
+}
+
+/// A value in raw form, where that takes no table of texts.
+fn raw(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(it) => Some(*it),
+        Value::Bool(it) => Some(i64::from(*it)),
+        Value::Entity(it) => Some(i64::from(it.0)),
+        Value::Member(it) => Some(i64::from(*it)),
+        Value::Text(_) => None,
+    }
+}
+
+/// The facts of an attribute, whatever ids they go by.
+fn rows(game: &Game, attr: AttrId) -> Vec<(Thing, Thing)> {
+    let (facts, at) = (game.facts(), game.contract().at.attr);
+    let thing = |entity: EntityId| match facts.get_raw(entity, at) {
+        _ if entity == GAME => Thing::Game,
+        Some(square) => Thing::On(square),
+        None => Thing::Elsewhere,
+    };
+    let schema = facts.schema();
+    let refers = schema.is_entity(schema.attribute(attr).ty);
+    let row = |entity: EntityId| {
+        let raw = facts.get_raw(entity, attr)?;
+        let value = match u32::try_from(raw) {
+            Ok(id) if refers => thing(EntityId(id)),
+            _ => Thing::Value(raw),
+        };
+        Some((thing(entity), value))
+    };
+    let mut rows: Vec<_> = facts.entities_with(attr).filter_map(row).collect();
+    rows.sort_unstable();
+    rows
+}
