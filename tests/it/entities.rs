@@ -283,7 +283,7 @@ fn full() -> (Catalogue, Ruleset, Game) {
 fn running_out_refuses_the_action_and_the_game_goes_on() {
     let (_, _, mut game) = full();
     let listed: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
-    for what in ["P@g6", "P@h6", "B@g6", "B@h6"] {
+    for what in ["P@h5", "P@h6", "B@h5", "B@h6"] {
         assert!(listed.iter().any(|it| it == what), "{what} is not listed: {listed:?}");
         let before = game.hash();
         let refused = game.play_text(what).expect_err("there is no room").to_string();
@@ -309,7 +309,7 @@ fn running_out_refuses_the_action_and_the_game_goes_on() {
     assert_eq!(game.facts().room(), 1);
     game.play_text("P@h6").expect("there is room");
     assert_eq!(game.facts().room(), 0);
-    assert!(matches!(game.play_text("P@g6"), Err(PlayError::Refused(Refusal::Entities { .. }))));
+    assert!(matches!(game.play_text("P@h5"), Err(PlayError::Refused(Refusal::Entities { .. }))));
 }
 
 /// A count or a list that lacks what could not be taken is no count and no list.
@@ -319,7 +319,7 @@ fn counts_and_turns_tell_what_could_not_be_taken() {
     let contract = rules.contract().clone();
     let told = |game: &mut Game| game.check().expect_err("it is told").to_string();
     divide(game.world_mut(), &contract, 1);
-    let wanted = format!("B@g6 is legal, but cannot be played: {NO_ROOM}");
+    let wanted = format!("B@h5 is legal, but cannot be played: {NO_ROOM}");
     assert_eq!(told(&mut game), wanted);
     perft(game.world_mut(), &contract, 2);
     assert!(told(&mut game).ends_with(NO_ROOM));
@@ -337,7 +337,7 @@ fn want_of_room_is_told_at_the_command_line() {
     let moves = rulemate(&[&["moves"], &place[..]].concat());
     assert_eq!(moves.code, 0, "{}", moves.err);
     assert!(moves.out.contains("P@h6\n") && moves.out.contains("B@h6\n"), "{}", moves.out);
-    let told = format!("legal, but cannot be played: B@g6, B@h6, P@g6, P@h6 ({NO_ROOM})");
+    let told = format!("legal, but cannot be played: B@h5, B@h6, P@h5, P@h6 ({NO_ROOM})");
     assert!(moves.err.contains(&told), "{}", moves.err);
     let json = rulemate(&[&["moves", "--json"], &place[..]].concat());
     assert_eq!(json.out.matches(NO_ROOM).count(), 4, "{}", json.out);

@@ -296,7 +296,7 @@ fn what_a_fen_leaves_out_is_named() {
     let note = "info string the FEN leaves out stamina: ";
     assert!(said.out.lines().any(|it| it.starts_with(note)), "{}", said.out);
     let said = crate::cli::rulemate_reading(
-        &["play", "--game", "piece-shield"],
+        &["play", "piece-shield"],
         "e2e4\nd7d5\nfen\ne4d5\nfen\nquit\n",
     );
     assert_eq!(said.out.matches("(the FEN leaves out shield: ").count(), 1, "{}", said.out);
