@@ -27,6 +27,7 @@ mod presets;
 mod proof;
 mod protocols;
 mod query;
+mod random_files;
 mod random_games;
 mod random_rules;
 mod reactions;
