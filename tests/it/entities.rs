@@ -13,7 +13,7 @@ use rulemate::moves::{Move, divide, perft, turns};
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::proof::Checker;
-use rulemate::rules::Program;
+use rulemate::rules::{Program, Source};
 
 use crate::cli::{rulemate, rulemate_reading};
 use crate::fixture::{program, world};
@@ -263,6 +263,48 @@ fn random_things_come_and_go_alike() {
             assert_eq!(twin.facts().hash(), after, "{name} {args:?} from facts");
         }
     }
+}
+
+const ECHO: &str = r#"
+.meta preset "echo"
+.meta legality "rules"
+.meta description "A piece is called up, and the game goes back"
+.domain Preset += { echo }
+.input echo(piece: Entity, n: Int) key attr "echo.n" lasting "{piece} has been called {n} times"
+.decl quiet_square(square: Square) "a pawn may be called up on {square}"
+quiet_square(t) :- active('echo, _), rank(t, 4), !occupied(t).
+.action call_up(to: Square) legality rules uci "P@{to}" san "P@{to}" "a pawn is called up on {to}"
+call_up(t) :- quiet_square(t).
+.action back(to: Square) legality rules uci "B@{to}" san "B@{to}" "all that was called up is gone"
+back(t) :- quiet_square(t), file(t, 1).
+on call_up(t) when turn(c) do spawn x, set at(x, t), set kind(x, 'pawn), set color(x, c), set echo(x, 7).
+on call_up(_) when at(q, 'e1) do set echo(q, 3).
+on back(_) do rewind 2.
+"#;
+
+/// A rewind leaves what lasts to those that were there; of those that came later nothing stays, and
+/// their ids are free.
+#[test]
+fn a_rewind_gives_ids_back() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "rules/presets/echo.dl".into(), text: ECHO.into() };
+    catalogue.add(source).expect("it is new");
+    let rules = catalogue.load("chess", &["echo"]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let echo = rules.program().schema.attribute_named("echo.n").expect("declared");
+    let room = game.facts().room();
+    for round in 0..40 {
+        game.play_text("P@e4").unwrap_or_else(|it| panic!("round {round}: {it}"));
+        assert_eq!(game.facts().entities_with(echo).count(), 2);
+        game.play_text("B@a4").unwrap_or_else(|it| panic!("round {round}: {it}"));
+        assert_eq!(game.facts().room(), room);
+        let lasting: Vec<_> = game.facts().entities_with(echo).collect();
+        assert_eq!(lasting.len(), 1, "that of the king, which was there before");
+    }
+    let resumed = rules.resume_text(&game.to_json()).expect("its facts make sense");
+    assert_eq!(resumed.hash(), game.hash());
+    let save = Save::of(&game, &rules, Content::default()).expect("it replays").write(Form::Json);
+    audit::save(&save, "chess", &catalogue, RulesFrom::Here, &mut |_| {}).expect("it is so");
 }
 
 // --- running out ------------------------------------------------------------------------------------
