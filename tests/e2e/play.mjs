@@ -412,7 +412,7 @@ async function main() {
   const odd = "<img src=x onerror=window.hit=1>";
   const named = await over.context().newPage();
   await sit(named, await make({ game: "chess", name: odd }));
-  await waitFor("a name is text, not markup", () => named.evaluate((name) => document.body.innerText.includes(name) && document.images.length === 0 && window.hit === undefined, odd));
+  await waitFor("a name is text, not markup", () => named.evaluate((name) => document.body.innerText.includes(name) && document.querySelectorAll("main img").length === 0 && window.hit === undefined, odd));
   await named.close();
 
   // The page draws whatever a position says: a board of 11 by 12 with terrain, stacks and numbers.

@@ -25,10 +25,16 @@ pub(super) fn long_game(plies: usize) -> Vec<String> {
         let quiet: Vec<_> = view.legal.iter().filter(|it| on(&it.to).is_none()).collect();
         let is_pawn = |it: &Option<String>| on(it).is_some_and(|it| it.kind == "pawn");
         let (pawns, others): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|it| is_pawn(&it.from));
-        let choice = if ply % 80 == 79 && !pawns.is_empty() { &pawns } else { &others };
-        let uci = random.choice(choice).expect("a quiet move").uci.clone();
-        game.play_text(&uci).unwrap();
-        assert!(game.result().is_none(), "the game is over after {ply} half-moves");
+        let wanted = if ply % 80 == 79 { [pawns, others] } else { [others, pawns] };
+        let choice = wanted.iter().find(|it| !it.is_empty()).expect("a quiet move");
+        let uci = loop {
+            let uci = random.choice(choice).expect("one of them").uci.clone();
+            game.play_text(&uci).unwrap();
+            if game.result().is_none() {
+                break uci;
+            }
+            game.takeback();
+        };
         moves.push(uci);
     }
     moves

@@ -354,7 +354,10 @@ impl<R: Played> Simulation<R> {
         self.brought_back += u32::from(from_snapshot.is_some());
         let whole = || Table::replay(R::start(self.seed), setup, &log).unwrap();
         self.table = from_snapshot.unwrap_or_else(whole);
+        // Whatever the machine's clock says by now: no side is charged for the time until here.
+        let left = self.table.clocks(0);
         self.table.resume(self.server_time());
+        assert_eq!(self.table.clocks(self.server_time()), left, "seed {}", self.seed);
     }
 
     fn catch_up(&mut self, client: usize, have: u64) {
