@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
+use super::allowance::{self, Allowance};
 use super::budget::{Exhausted, Resource};
 use super::rows::Rows;
 use crate::rules::{Program, RelId};
@@ -11,6 +12,8 @@ use crate::rules::{Program, RelId};
 /// See the module's head.
 pub(super) struct Metered<'r> {
     rows: &'r dyn Rows,
+    /// What there was at first, and what is left.
+    steps: u64,
     left: Cell<u64>,
     /// Who reads: the number of a rule, or of a reaction after them; and what was left as it began.
     reader: Cell<(usize, u64)>,
@@ -19,13 +22,14 @@ pub(super) struct Metered<'r> {
 }
 
 impl<'r> Metered<'r> {
-    /// As many looks and rows as that may be had of the rows.
+    /// So many looks and rows may be had of the rows, if the request may take so many still.
     pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
         let program = rows.program();
+        let steps = allowance::left_of(steps);
         // What is read for nobody is in the last place.
         let readers = program.rules.len() + program.reactions.len() + 1;
         let spent = RefCell::new(vec![0; readers]);
-        Self { rows, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }
+        Self { rows, steps, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }
     }
 
     /// What is read from now on is read for that rule, or that reaction after the rules.
@@ -47,7 +51,8 @@ impl<'r> Metered<'r> {
         self.read_for(self.reader.get().0);
         let spent = self.spent.borrow();
         let most = (0..spent.len()).max_by_key(|&it| spent[it]).unwrap_or_default();
-        Err(Exhausted::new(self.program(), Resource::Steps, most))
+        let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
+        Err(Exhausted::new(self.program(), resource, most))
     }
 
     /// Takes one step; whether there was one left.
@@ -55,6 +60,12 @@ impl<'r> Metered<'r> {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);
         left > 0
+    }
+}
+
+impl Drop for Metered<'_> {
+    fn drop(&mut self) {
+        allowance::take(i64::try_from(self.steps - self.left.get()).unwrap_or(i64::MAX));
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! This layer must not know moves, players, or squares as chess.
 
+mod allowance;
 mod bits;
 mod budget;
 mod call;
@@ -18,6 +19,7 @@ mod transaction;
 mod watch;
 mod world;
 
+pub use allowance::{Allowance, Stop};
 pub use bits::{Memo, PlanError};
 pub use budget::{Exhausted, Resource};
 pub use call::{CallFault, Calls, Moment};

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use super::budget::Exhausted;
 use super::call::{Call, CallFault};
 use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
@@ -79,6 +80,9 @@ pub enum Refusal {
     Events { place: String },
     #[error("there is no room for another entity: {cap} are the most")]
     Entities { cap: u32 },
+    /// Working out what it does took more than may be.
+    #[error(transparent)]
+    Limit(Box<Exhausted>),
     /// Code that a reaction calls is not there, or asked for what cannot be.
     #[error("{place} calls {name}, but {fault}")]
     Call { place: String, name: String, fault: CallFault },
@@ -135,6 +139,12 @@ impl<'w, 't> Transaction<'w, 't> {
                 false => &mut none,
             };
             let outputs = self.world.solve(batch, &args, ids, self.trace.is_some());
+            if self.world.has_run_out()
+                && let Err(limit) = self.world.check()
+            {
+                self.world.give_back(outputs);
+                return Err(Refusal::Limit(Box::new(limit)));
+            }
             let mut flow = Flow::default();
             let applied = outputs.iter().try_for_each(|it| self.apply(event, &args, it, &mut flow));
             self.world.give_back(outputs);

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, Memo, PlanError};
-use super::budget::{Exhausted, REFEREE_STEPS};
+use super::budget::{ACTIONS, Exhausted, REFEREE_STEPS, Resource};
 use super::call::Calls;
 use super::fire;
 use super::frog::{Frog, Statics};
@@ -93,6 +93,13 @@ impl Plan {
     /// feature `native` is off.
     pub fn make_native(&self) -> bool {
         self.bits.make_native()
+    }
+
+    /// Bytes that the program takes in memory, with what it may share with others: an estimate.
+    pub fn heap_bytes(&self) -> usize {
+        // The text itself is shared; its tree is some times as large.
+        let text: usize = self.program.sources.iter().map(|it| it.text.len()).sum();
+        self.bits.heap_bytes() + 4 * text
     }
 
     /// How many batches of reactions each action takes.
@@ -302,6 +309,17 @@ impl World {
         self.limit.get_or_insert_with(|| Box::new(Exhausted::action(text, why)));
     }
 
+    /// Whether [`World::check`] has to tell that rows are missing. What is read from here on is of no
+    /// use.
+    #[inline]
+    pub fn has_run_out(&self) -> bool {
+        self.limit.as_ref().is_some_and(|it| it.resource != Resource::Action)
+            || match &self.engine {
+                Engine::Bits(it) => it.has_run_out(),
+                Engine::Frog(it) => it.rows.as_ref().is_some_and(Frog::has_run_out),
+            }
+    }
+
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
         match &mut self.engine {
             Engine::Bits(it) => {
@@ -331,6 +349,35 @@ impl World {
     pub fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
         let all = vec![None; self.plan.program.relation(rel).columns.len()];
         self.matching(rel, &all)
+    }
+
+    /// All rows of a relation that is shown whole or played out row by row, ascending. If there are
+    /// more than may be, there are none, and [`World::check`] says so.
+    pub fn listed(&mut self, rel: RelId) -> Vec<Tuple> {
+        let Engine::Bits(it) = &mut self.engine else {
+            let rows = self.tuples(rel);
+            return self.few_enough(rel, rows);
+        };
+        it.ensure(rel);
+        let all = vec![None; self.plan.program.relation(rel).columns.len()];
+        let mut rows = Vec::new();
+        let _ = it.for_each(rel, &all, &mut |tuple| {
+            rows.push(tuple.iter().copied().collect());
+            match rows.len() > ACTIONS {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        self.few_enough(rel, rows)
+    }
+
+    fn few_enough(&mut self, rel: RelId, rows: Vec<Tuple>) -> Vec<Tuple> {
+        if rows.len() <= ACTIONS {
+            return rows;
+        }
+        let limit = Exhausted::actions(self.program(), rel);
+        self.limit.get_or_insert_with(|| Box::new(limit));
+        Vec::new()
     }
 
     /// The first relation with a key that breaks its promise here, with two rows of one key. Statics
@@ -433,12 +480,23 @@ impl World {
     ) -> Result<(), Refusal> {
         let schedule = self.schedule();
         let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
-        let mark = can_fail.then(|| self.mark());
+        let (mark, since) = (can_fail.then(|| self.mark()), self.facts.mark());
         let done = Transaction::new(self, trace).run(event, args);
-        if let (Err(_), Some(mark)) = (&done, mark) {
-            self.rollback(mark);
+        match (&done, mark) {
+            (Err(_), Some(mark)) => self.rollback(mark),
+            // Only what ran out can get here.
+            (Err(_), None) => self.take_back(since),
+            (Ok(()), _) => {}
         }
         done
+    }
+
+    /// Writes facts as they were.
+    fn take_back(&mut self, since: Mark) {
+        let changes = self.facts.changes_since(since).to_vec();
+        for change in changes.iter().rev() {
+            self.set_raw(change.entity, change.attr, change.old);
+        }
     }
 
     /// The short road: one batch that writes facts.

@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
-use crate::derive::World;
 use crate::derive::explain::{Finding, Limits, why_not_within};
+use crate::derive::{Allowance, World};
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{BETWEEN, Contract, Move, is_over};
 use crate::rules::{RelId, Role, Type};
@@ -112,6 +112,7 @@ impl Game {
         text: &str,
         ask: &mut dyn FnMut(&mut Self, &str) -> Result<Explanation, QuestionError>,
     ) -> Result<Explanation, QuestionError> {
+        let _paid = Allowance::open();
         let Some((before, last)) = text.rsplit_once(BETWEEN) else { return ask(self, text) };
         let played = self.history().len();
         self.play_text(before).map_err(|it| QuestionError::Before(Box::new(it)))?;
@@ -179,6 +180,7 @@ impl Game {
     /// # Errors
     /// Finding it out took more than the limits allow.
     pub fn explain_result(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
+        let _paid = Allowance::open();
         let contract = self.contract().clone();
         let result = self.result().map(ToString::to_string);
         let world = self.world_mut();
@@ -208,6 +210,7 @@ impl Game {
     /// # Errors
     /// Finding it out took more than the limits allow.
     pub fn explain_turn(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
+        let _paid = Allowance::open();
         let contract = self.contract().clone();
         let told = |holds: bool, summary: String, finding: Finding| {
             Ok(Explanation { question: "turn".to_owned(), holds, summary, finding })
@@ -237,6 +240,7 @@ impl Game {
         text: &str,
         limits: Limits,
     ) -> Result<Explanation, QuestionError> {
+        let _paid = Allowance::open();
         let Asked { rel, patterns } = self.read_fact(text)?;
         let world = self.world_mut();
         let mut proofs = Vec::new();
@@ -287,6 +291,7 @@ impl Game {
     /// # Errors
     /// There is no such square.
     pub fn rows_about(&mut self, square: &str) -> Result<Vec<Row>, QuestionError> {
+        let _paid = Allowance::open();
         let contract = self.contract().clone();
         let program = self.program().clone();
         let board = program.schema.domain(contract.board.domain);

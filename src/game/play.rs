@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::derive::{Done, Exhausted, Plan, Trace, World};
+use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
@@ -18,7 +18,7 @@ use crate::rules::{Program, Type};
 use super::key::key;
 use super::names::value_name;
 use super::record::{Extra, GameResult, Record, Switch};
-use super::refusal::{EndError, IllegalMove, PlayError};
+use super::refusal::{EndError, IllegalMove, PlayError, SwitchError};
 use super::terms::Terms;
 
 /// One game.
@@ -30,8 +30,10 @@ pub struct Game {
     start: Snapshot,
     start_key: u64,
     history: Vec<Record>,
-    /// The rules that the game was played by so far, the present ones last.
+    /// The rules that the game was played by so far, in the order in which they first came, and which
+    /// of them are in force.
     eras: Vec<Era>,
+    era: usize,
     /// How the rules were changed since the last action.
     switches: Vec<Switch>,
     /// The result of the position on the board.
@@ -41,6 +43,9 @@ pub struct Game {
 /// The facts after the last so many actions are at hand; earlier ones are made again when somebody
 /// asks, of what changed.
 const AT_HAND: usize = 4;
+/// How often a game may change its rules: each set of rules that it was played by stays in memory as
+/// long as the game does.
+pub const SWITCHES: usize = 64;
 /// A game in memory grows by so many actions at a time.
 const GROWTH: usize = 16;
 
@@ -68,13 +73,14 @@ impl Game {
 
     /// A game that starts from the facts as they are, set up with such warnings.
     pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
+        let _paid = Allowance::open();
         world.commit();
         let start = Snapshot::new(world.facts());
         let start_key = key(&mut world);
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (history, switches) = (Vec::new(), Vec::new());
-        Self { world, terms, warnings, start, start_key, history, eras, switches, result }
+        Self { world, terms, warnings, start, start_key, history, eras, era: 0, switches, result }
     }
 
     /// A game whose history is known already, in a world with the facts after it.
@@ -87,7 +93,7 @@ impl Game {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (warnings, switches) = (Vec::new(), Vec::new());
-        Self { world, terms, warnings, start, start_key, history, eras, switches, result }
+        Self { world, terms, warnings, start, start_key, history, eras, era: 0, switches, result }
     }
 
     /// The game was not played by the same rules all the time.
@@ -138,28 +144,44 @@ impl Game {
 
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
     /// kept with the rules of their time. What the new rules are called is kept for whoever asks.
-    pub fn switch(&mut self, world: World, terms: Arc<Terms>, names: Arc<[String]>) {
+    ///
+    /// # Errors
+    /// The game has changed its rules too often, or the new ones take too much here. Nothing has
+    /// changed.
+    pub fn switch(
+        &mut self,
+        mut world: World,
+        terms: Arc<Terms>,
+        names: Arc<[String]>,
+    ) -> Result<(), SwitchError> {
+        let _paid = Allowance::open();
+        let changes =
+            self.switches.len() + self.history.iter().map(|it| it.switches().len()).sum::<usize>();
+        if changes >= SWITCHES {
+            return Err(SwitchError::TooOften);
+        }
         let plan = Arc::clone(world.plan());
+        world.commit();
+        let result = GameResult::read(&mut world, &terms);
+        world.check()?;
         self.world = world;
-        self.world.commit();
         self.terms = Arc::clone(&terms);
-        if !self.eras.last().is_some_and(|it| Arc::ptr_eq(&it.plan, &plan)) {
+        self.result = result;
+        // A game that goes back and forth between two sets of rules holds two.
+        let known = self.eras.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
+        self.era = known.unwrap_or(self.eras.len());
+        if known.is_none() {
             self.eras.push(Era { plan, terms });
         }
-        let (facts, era) = (Snapshot::new(self.world.facts()), self.era() as u32);
+        let (facts, era) = (Snapshot::new(self.world.facts()), self.era as u32);
         self.switches.push(Switch { names, facts, era });
-        self.result = GameResult::read(&mut self.world, &self.terms);
+        Ok(())
     }
 
     /// The rules that an action was played by.
     pub(super) fn rules_of(&self, record: &Record) -> (&Program, &Contract) {
         let era = &self.eras[record.era as usize];
         (era.plan.program(), &era.terms.moves)
-    }
-
-    /// The number of the rules of now.
-    fn era(&self) -> usize {
-        self.eras.len() - 1
     }
 
     /// The facts after so many actions, or after all of them if there are not so many.
@@ -251,6 +273,7 @@ impl Game {
     /// The legal moves; none after the end of the game, draws by counter, repetition and material
     /// included. (Counting trees ignores these draws: that is `moves::legal_moves` over the world.)
     pub fn legal_moves(&mut self) -> Vec<Move> {
+        let _paid = Allowance::open();
         match self.result {
             Some(_) => Vec::new(),
             None => legal_moves(&mut self.world, &self.terms.moves),
@@ -259,6 +282,7 @@ impl Game {
 
     /// The legal moves with their UCI text, sorted by text.
     pub fn listing(&mut self) -> Vec<(String, Move)> {
+        let _paid = Allowance::open();
         match self.result {
             Some(_) => Vec::new(),
             None => listing(&mut self.world, &self.terms.moves),
@@ -270,9 +294,13 @@ impl Game {
     /// # Errors
     /// The game is over, or the text means no legal move, or several.
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
+        let _paid = Allowance::open();
         self.refuse_if_over()?;
         let (world, contract) = (&mut self.world, &self.terms.moves);
-        Ok(parse_either(world, contract, text)?)
+        let found = parse_either(world, contract, text);
+        // Whether there is such a move nobody knows where rows are missing.
+        self.check()?;
+        Ok(found?)
     }
 
     /// Plays the move that a text means, or the actions of one turn with commas between them: all
@@ -281,12 +309,15 @@ impl Game {
     /// # Errors
     /// As [`Game::find_move`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
+        let _paid = Allowance::open();
         if !text.contains(BETWEEN) {
             let mv = self.find_move(text)?;
             return self.play(&mv);
         }
         self.refuse_if_over()?;
-        let actions = parse_turn(&mut self.world, &self.terms.moves, text)?;
+        let actions = parse_turn(&mut self.world, &self.terms.moves, text);
+        self.check()?;
+        let actions = actions?;
         let before = self.history.len();
         for mv in &actions {
             if let Err(refusal) = self.play(mv) {
@@ -304,18 +335,25 @@ impl Game {
     /// # Errors
     /// The game is over, or the move is not legal, or its rules take too much. Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
+        let _paid = Allowance::open();
         self.refuse_if_over()?;
         self.check()?;
         let uci = to_uci(&mut self.world, mv);
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
-        if !is_legal(&mut self.world, &self.terms.moves, mv) {
+        let legal = is_legal(&mut self.world, &self.terms.moves, mv);
+        self.check()?;
+        if !legal {
             let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci)?;
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }
         let san = to_san(&mut self.world, &self.terms.moves, mv);
-        let record = self.transact(mv, uci, san)?;
+        let record = match self.check() {
+            Ok(()) => self.transact(mv, uci, san),
+            Err(limit) => Err(limit.into()),
+        };
+        let record = record.map_err(|it| self.refused(it))?;
         tracing::debug!(changes = record.delta.changes().count(), "committed");
         self.result = GameResult::read(&mut self.world, &self.terms);
         if let Some(result) = &self.result {
@@ -324,9 +362,20 @@ impl Game {
         self.remember(record);
         if let Err(limit) = self.check() {
             self.takeback();
+            // Taking it back has asked the rules as well; what is read from here on is another matter.
+            self.world.forget_rows();
             return Err(limit.into());
         }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    /// What ran out is told by its own name, and the rows at hand are forgotten.
+    fn refused(&mut self, error: PlayError) -> PlayError {
+        match (self.check(), error) {
+            (_, PlayError::Refused(Refusal::Limit(limit))) => (*limit).into(),
+            (Err(limit), _) => limit.into(),
+            (Ok(()), other) => other,
+        }
     }
 
     fn remember(&mut self, record: Record) {
@@ -384,7 +433,7 @@ impl Game {
             key,
             delta,
             snapshot: Some(Box::new(snapshot)),
-            era: self.era() as u32,
+            era: self.era as u32,
             extra: extra.boxed(),
         })
     }
@@ -505,7 +554,7 @@ impl Game {
             return false;
         }
         self.world.commit();
-        self.result = GameResult::read(&mut self.world, &self.terms);
+        self.result = self.result_before();
         true
     }
 
@@ -536,15 +585,22 @@ impl Game {
     fn go_to_last(&mut self) {
         let last = || self.history.last().map_or(0, |it| it.era);
         let era = self.switches.last().map_or_else(last, |it| it.era) as usize;
-        if era != self.era() {
-            self.eras.truncate(era + 1);
+        if era != self.era {
+            self.era = era;
             let Era { plan, terms } = self.eras[era].clone();
             self.world = World::new(plan, self.world.backend());
             self.terms = terms;
         }
         let snapshot = self.position_before(self.history.len());
         write(&mut self.world, &snapshot);
-        self.result = GameResult::read(&mut self.world, &self.terms);
+        self.result = self.result_before();
+    }
+
+    /// The result of a position that was played on from. There is none, unless other rules call it
+    /// over; where working it out takes too much, there is none either.
+    fn result_before(&mut self) -> Option<GameResult> {
+        let result = GameResult::read(&mut self.world, &self.terms);
+        result.filter(|_| !self.world.has_run_out())
     }
 
     /// A side gives up. What follows from it is for the rules.
@@ -552,6 +608,7 @@ impl Game {
     /// # Errors
     /// The game is over, there is no such side, or the rules know nothing of resigning.
     pub fn resign(&mut self, side: i64) -> Result<&GameResult, EndError> {
+        let _paid = Allowance::open();
         let sides = self.program().schema.domain(self.terms.moves.sides).size() as i64;
         if !(0..sides).contains(&side) {
             return Err(EndError::Side { side });
@@ -561,6 +618,7 @@ impl Game {
 
     /// The reasons for which a draw can be claimed now; none after the end.
     pub fn claims(&mut self) -> Vec<String> {
+        let _paid = Allowance::open();
         if self.result.is_some() {
             return Vec::new();
         }
@@ -573,7 +631,9 @@ impl Game {
     /// # Errors
     /// The game is over, or there is no such claim.
     pub fn claim_draw(&mut self, reason: Option<&str>) -> Result<&GameResult, EndError> {
+        let _paid = Allowance::open();
         let rows = self.claim_rows();
+        self.check()?;
         let fits = |it: &&(i64, String)| reason.is_none_or(|wanted| wanted == it.1);
         let Some(&(reason, _)) = rows.iter().find(fits) else {
             let offered = rows.into_iter().map(|(_, name)| name).collect();
@@ -602,7 +662,12 @@ impl Game {
         let attr = attr.ok_or(EndError::Unknown)?;
         let mark = self.world.mark();
         self.world.set_raw(GAME, attr, Some(raw));
-        let Some(result) = GameResult::read(&mut self.world, &self.terms) else {
+        let result = GameResult::read(&mut self.world, &self.terms);
+        if self.world.has_run_out() {
+            self.world.rollback(mark);
+            self.check()?;
+        }
+        let Some(result) = result else {
             self.world.rollback(mark);
             return Err(EndError::Unknown);
         };

@@ -6,6 +6,7 @@ use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move, is_over};
 
 use super::finding::{Teller, decide};
+use super::play::SWITCHES;
 use super::record::GameResult;
 
 /// Why a move was not played. Nothing has changed.
@@ -47,6 +48,20 @@ pub enum EndError {
     Unknown,
     #[error("there is no draw to claim{}", offers(.offered))]
     NoClaim { offered: Vec<String> },
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
+}
+
+/// Why a game does not go on by other rules. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SwitchError {
+    #[error(
+        "the game has changed its presets {SWITCHES} times, which is the maximum: start another game \
+         from the position"
+    )]
+    TooOften,
+    #[error(transparent)]
+    Limit(#[from] Exhausted),
 }
 
 fn offers(offered: &[String]) -> String {

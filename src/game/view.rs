@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::derive::World;
+use crate::derive::{Allowance, World};
 use crate::facts::{AttrType, EntityId, Fact, Value};
 use crate::moves::refusal;
 use crate::rules::{Program, Type};
@@ -84,6 +84,7 @@ pub struct ActionView {
 impl Game {
     /// The position as it stands.
     pub fn view(&mut self) -> View {
+        let _paid = Allowance::open();
         let board = self.contract().board;
         let turn = self.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
         View {
@@ -205,7 +206,7 @@ impl Game {
             let Some(rel) = program.relation_named(&meta.value) else { continue };
             let columns = &program.relation(rel).columns;
             let Some(at) = columns.iter().position(|it| it.ty == square) else { continue };
-            let rows = self.world_mut().tuples(rel);
+            let rows = self.world_mut().listed(rel);
             let named = |raw: &i64| program.value_name(square, *raw);
             let mut squares: Vec<String> =
                 rows.iter().filter_map(|it| it.get(at).map(named)).collect();

@@ -86,14 +86,14 @@ pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityM
         let row = |args: Tuple| Move { action: action.id, args };
         let tries = action.tries.unwrap_or(action.rel);
         match mode.of(contract, action.id) {
-            Decision::Rules => moves.extend(world.tuples(action.rel).into_iter().map(row)),
+            Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
             Decision::Simulation => {
-                let rows = world.tuples(tries).into_iter().map(row);
+                let rows = world.listed(tries).into_iter().map(row);
                 moves.extend(rows.filter(|it| is_safe_by_simulation(world, contract, it)));
             }
             Decision::Except(rel) => {
-                let odd = world.tuples(rel);
-                let mut rows = world.tuples(action.rel);
+                let odd = world.listed(rel);
+                let mut rows = world.listed(action.rel);
                 rows.retain(|it| odd.binary_search(it).is_err());
                 let tried = odd.into_iter().filter(|it| {
                     world.contains(tries, it)
@@ -125,11 +125,11 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
             Decision::Rules if world.any(action.rel) => return true,
             Decision::Rules => {}
             Decision::Simulation => {
-                tried.extend(world.tuples(tries).into_iter().map(|it| (action.id, it)));
+                tried.extend(world.listed(tries).into_iter().map(|it| (action.id, it)));
             }
             Decision::Except(rel) => {
-                let odd = world.tuples(rel);
-                if world.tuples(action.rel).iter().any(|it| odd.binary_search(it).is_err()) {
+                let odd = world.listed(rel);
+                if world.listed(action.rel).iter().any(|it| odd.binary_search(it).is_err()) {
                     return true;
                 }
                 tried.extend(odd.into_iter().map(|it| (action.id, it)));
@@ -147,7 +147,7 @@ pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();
     let mut moves = Vec::new();
     for action in &program.actions {
-        let rows = world.tuples(action.tries.unwrap_or(action.rel));
+        let rows = world.listed(action.tries.unwrap_or(action.rel));
         moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
     }
     moves
@@ -189,6 +189,10 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     let Some(mover) = contract.mover(world.facts()) else {
         return true;
     };
+    // Where rows are missing already, nothing that is played out tells anything.
+    if world.has_run_out() {
+        return false;
+    }
     let mark = world.mark();
     let safe = match world.fire(mv.action, &mv.args) {
         Ok(()) => !world.contains(contract.untenable, &[mover]),

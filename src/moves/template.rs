@@ -245,7 +245,7 @@ pub(super) fn arguments(
     if columns.iter().all(Option::is_some) {
         return product(&columns);
     }
-    let mut rows = world.tuples(action.tries.unwrap_or(action.rel));
+    let mut rows = world.listed(action.tries.unwrap_or(action.rel));
     rows.retain(|row| {
         row.iter()
             .zip(&columns)

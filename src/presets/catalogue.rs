@@ -15,7 +15,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::derive::PlanError;
+use crate::derive::{Allowance, PlanError};
 use crate::facts::{AttrId, Value, nearest};
 use crate::moves::ContractError;
 use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_file, load_folder, metas};
@@ -143,6 +143,11 @@ pub enum LoadError {
     Definitions(#[from] DefinitionError),
     #[error(transparent)]
     Set(#[from] SetError),
+    #[error(
+        "the rules in use take {} MB already, which is the maximum: wait until a game has ended",
+        bytes >> 20
+    )]
+    Full { bytes: usize },
     #[error("{place} calls {name}, but no code is registered for preset {preset}")]
     Code { place: String, name: String, preset: String },
 }
@@ -203,7 +208,6 @@ impl Catalogue {
             let fault = format!("another file has the name {name} already");
             return Err(CatalogueError { path: source.path, line, fault });
         }
-        self.composers = self.composers.of_other_files();
         self.definitions = OnceLock::new();
         self.core.retain(|&it| it != at);
         self.modules.retain(|it| it.1 != at);
@@ -378,6 +382,7 @@ impl Catalogue {
     /// An unknown name, a wrong activation, or rules that do not compile together.
     pub fn load<T: AsRef<str>>(&self, game: &str, extra: &[T]) -> Result<Ruleset, LoadError> {
         let _span = tracing::debug_span!("load", game).entered();
+        let _paid = Allowance::open();
         let (game, number) = self.game_and_number(game)?;
         let own = self.requests(game.uses.iter().map(String::as_str))?;
         let extra = self.requests(extra.iter().map(AsRef::as_ref))?;

@@ -5,6 +5,7 @@
 
 use crate::derive::{Refusal, World};
 use crate::facts::FactError;
+use crate::game::SwitchError;
 use crate::rules::{Program, metas};
 
 use super::activation::{Activation, ActivationError};
@@ -29,6 +30,8 @@ pub enum SetFault {
     Fact(#[from] FactError),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
 }
 
 /// Why activations were refused: every reason. Nothing has changed.

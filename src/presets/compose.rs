@@ -2,10 +2,15 @@
 //!
 //! Files come in the order of the activations, since that is the order in which presets react. For
 //! what presets state about pieces, text is written here: it goes with the last activation, and is
-//! copied to pieces that come from others. Deliberately absent: which activations may be together.
+//! copied to pieces that come from others.
+//!
+//! A program is a megabyte or more, so a catalogue and all its copies keep some for the next who asks,
+//! up to a number of bytes, and know of the others as long as somebody plays by them: the same files
+//! are one program, however many games there are. Deliberately absent: which activations may be
+//! together.
 
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::derive::{Backend, Memo, Plan, World};
 use crate::game::Terms;
@@ -14,9 +19,12 @@ use crate::rules::{InputHead, Program, Reader, Source, compile_sharing, inputs_s
 use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
 use super::combine::Scopes;
+use super::external::Externals;
 
-/// How many compiled programs a catalogue keeps.
-const KEPT: usize = 64;
+/// Bytes of compiled programs that are kept for the next who asks.
+const KEPT: usize = 96 << 20;
+/// Bytes of all programs together, those included that are in use and not kept.
+const IN_USE: usize = 512 << 20;
 
 /// A program with everything that is worked out from it alone.
 #[derive(Debug, Clone)]
@@ -26,39 +34,111 @@ pub(super) struct Composed {
     pub(super) scopes: Arc<Scopes>,
 }
 
-/// A compiled program with the numbers of its files.
-type Kept = (Vec<usize>, Composed);
+/// A program that was compiled.
+#[derive(Debug)]
+struct Entry {
+    plan: Weak<Plan>,
+    terms: Arc<Terms>,
+    scopes: Arc<Scopes>,
+    /// The code that it calls.
+    externals: Arc<Externals>,
+    bytes: usize,
+    /// When it was last asked for, and the program itself as long as it is kept.
+    asked: u64,
+    kept: Option<Arc<Plan>>,
+}
 
-/// Compiled programs by their files, and what they have in common: files that were read, and rows of
-/// statics. Copies of a catalogue share all of it.
+#[derive(Debug, Default)]
+struct Programs {
+    entries: Vec<Entry>,
+    asked: u64,
+}
+
+impl Programs {
+    /// The program of these files, as long as there is one.
+    fn find(&mut self, files: &[&Source], externals: &Arc<Externals>) -> Option<Composed> {
+        let same = |a: &Source, b: &Source| {
+            a.path == b.path && (Arc::ptr_eq(&a.text, &b.text) || a.text == b.text)
+        };
+        let (entry, plan) = self.entries.iter_mut().find_map(|entry| {
+            let plan = entry.plan.upgrade().filter(|_| Arc::ptr_eq(&entry.externals, externals))?;
+            let mut theirs = rule_files(plan.program());
+            let is_it = files.iter().all(|it| theirs.next().is_some_and(|other| same(it, other)))
+                && theirs.next().is_none();
+            drop(theirs);
+            is_it.then_some((entry, plan))
+        })?;
+        self.asked += 1;
+        entry.asked = self.asked;
+        entry.kept = Some(Arc::clone(&plan));
+        let (terms, scopes) = (Arc::clone(&entry.terms), Arc::clone(&entry.scopes));
+        self.let_go();
+        Some(Composed { plan, terms, scopes })
+    }
+
+    /// Keeps a program, if there is room for it.
+    fn keep(&mut self, composed: &Composed, externals: &Arc<Externals>) -> Result<(), LoadError> {
+        self.asked += 1;
+        let entry = Entry {
+            plan: Arc::downgrade(&composed.plan),
+            terms: Arc::clone(&composed.terms),
+            scopes: Arc::clone(&composed.scopes),
+            externals: Arc::clone(externals),
+            bytes: composed.plan.heap_bytes(),
+            asked: self.asked,
+            kept: Some(Arc::clone(&composed.plan)),
+        };
+        self.entries.push(entry);
+        self.let_go();
+        self.entries.retain(|it| it.plan.strong_count() > 0);
+        let bytes = self.bytes();
+        if bytes > IN_USE {
+            self.entries.pop();
+            return Err(LoadError::Full { bytes });
+        }
+        Ok(())
+    }
+
+    /// Lets those go that nobody has asked for the longest, until the rest is small enough.
+    fn let_go(&mut self) {
+        let mut kept: usize =
+            self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
+        while kept > KEPT {
+            let is_kept = self.entries.iter_mut().filter(|it| it.kept.is_some());
+            let Some(oldest) = is_kept.min_by_key(|it| it.asked) else { return };
+            oldest.kept = None;
+            kept -= oldest.bytes;
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let alive = self.entries.iter().filter(|it| it.plan.strong_count() > 0);
+        alive.map(|it| it.bytes).sum()
+    }
+}
+
+/// Compiled programs, and what they have in common: files that were read, and rows of statics. Copies
+/// of a catalogue share all of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Composers {
-    kept: Arc<Mutex<Vec<Kept>>>,
+    programs: Arc<Mutex<Programs>>,
     memo: Memo,
     reader: Reader,
 }
 
 impl Composers {
-    /// No programs, but what those of other files can have in common with these.
-    pub(super) fn of_other_files(&self) -> Self {
-        Self { kept: Arc::default(), ..self.clone() }
-    }
-
-    fn find(&self, files: &[usize]) -> Option<Composed> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|it| it.0 == files).map(|it| it.1.clone())
-    }
-
-    fn keep(&self, files: Vec<usize>, composed: Composed) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT {
-            kept.remove(0);
-        }
-        kept.push((files, composed));
+    fn programs(&self) -> std::sync::MutexGuard<'_, Programs> {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Catalogue {
+    /// Bytes that all programs take that were compiled by this catalogue and its copies, and that
+    /// somebody plays by or that are kept.
+    pub fn program_bytes(&self) -> usize {
+        self.composers.programs().bytes()
+    }
+
     /// The program of a game with such activations.
     pub(super) fn compose(
         &self,
@@ -66,7 +146,9 @@ impl Catalogue {
         requests: &[&Request],
     ) -> Result<Composed, LoadError> {
         let files = self.files(game, requests)?;
-        if let Some(composed) = self.composers.find(&files) {
+        let files: Vec<&Source> = files.iter().map(|&it| &self.sources[it]).collect();
+        let known = self.composers.programs().find(&files, &self.externals);
+        if let Some(composed) = known {
             return Ok(composed);
         }
         let program = compile_sharing(self.texts(game, requests)?, &self.composers.reader)
@@ -79,7 +161,13 @@ impl Catalogue {
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
         let scopes = Arc::new(Scopes::of(&program, &mut world));
         let composed = Composed { plan, terms, scopes };
-        self.composers.keep(files, composed.clone());
+        let mut programs = self.composers.programs();
+        // Somebody else may have been faster.
+        if let Some(known) = programs.find(&files, &self.externals) {
+            return Ok(known);
+        }
+        programs.keep(&composed, &self.externals)?;
+        tracing::debug!(bytes = composed.plan.heap_bytes(), all = programs.bytes(), "compiled");
         Ok(composed)
     }
 

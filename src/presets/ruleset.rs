@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Backend, Exhausted, Plan, Refusal, World};
+use crate::derive::{Allowance, Backend, Exhausted, Plan, Refusal, World};
 use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Kept, Terms};
 use crate::moves::Contract;
@@ -115,6 +115,7 @@ impl Ruleset {
     /// # Errors
     /// As [`Ruleset::start`].
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
+        let _paid = Allowance::open();
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
         let mut active = Vec::new();
@@ -149,6 +150,7 @@ impl Ruleset {
         known: Option<&[String]>,
         backend: Backend,
     ) -> Result<Game, StartError> {
+        let _paid = Allowance::open();
         let schema = Arc::clone(&self.program().schema);
         let facts = document.facts(&schema)?;
         let is_known =
@@ -170,6 +172,7 @@ impl Ruleset {
 
     /// A game that was kept as facts under these rules. None if it cannot be had back so.
     pub fn bring_back(&self, kept: &Kept) -> Option<Game> {
+        let _paid = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
         let mut game = Game::bring_back(world, Arc::clone(&self.terms), kept)?;
         game.check().is_ok().then_some(game)

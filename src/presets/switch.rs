@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::derive::World;
+use crate::derive::{Allowance, World};
 use crate::facts::{EntityId, Fact, GAME, NEXT_ENTITY, Session, Value};
 use crate::game::Game;
 
@@ -27,6 +27,7 @@ impl Catalogue {
         game: &mut Game,
         requests: &[T],
     ) -> Result<Ruleset, SetError> {
+        let _paid = Allowance::open();
         let requests = self.read_all(requests)?;
         let refs: Vec<&Request> = requests.iter().collect();
         let composed = self
@@ -64,7 +65,7 @@ impl Catalogue {
             }
         }
         let names = Activation::texts(&wanted).into();
-        game.switch(world, Arc::clone(&composed.terms), names);
+        game.switch(world, Arc::clone(&composed.terms), names).map_err(SetFault::from)?;
         Ok(rules.with(wanted, &composed))
     }
 

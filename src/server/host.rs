@@ -8,15 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
+use super::begin::{begin, bring_back, start};
 use super::board::Board;
-use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Setup, Table, TokenHash};
+use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Table, TokenHash};
 use super::library::{Library, Texts, lock};
-use super::live::{self, Command, Feed};
+use super::live::{self, Branched, Command, Feed};
 use super::metrics::Metrics;
 use super::office::{Done, Letter, Office};
 use super::parked::{Parked, Running};
+use super::pool::{Lane, Pool, failed};
 use super::problem::Problem;
 use super::ready::Ready;
 use super::store::{
@@ -27,8 +29,6 @@ use crate::presets::{Catalogue, LoadError, Ruleset};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
-/// As many rule sets as are compiled at a time.
-const COMPILING: usize = 4;
 /// How often a game that was just let go is asked for again.
 const TRIES: usize = 3;
 
@@ -107,7 +107,7 @@ pub struct Import {
 /// All that a server has.
 #[derive(Debug)]
 pub struct Host {
-    pub library: Library,
+    pub library: Arc<Library>,
     pub clock: Clock,
     pub metrics: Metrics,
     pub config: Config,
@@ -119,7 +119,8 @@ pub struct Host {
     pub(super) ready: Ready,
     /// Where other nodes share the store.
     office: OnceLock<Office>,
-    compiling: Semaphore,
+    /// Where rules run.
+    pub(super) pool: Pool,
 }
 
 impl Host {
@@ -139,7 +140,7 @@ impl Host {
         let journal = Journal::start(writing).map_err(threads)?;
         let reads = Reads::start(reading).map_err(threads)?;
         let host = Self {
-            library,
+            library: Arc::new(library),
             clock: Clock::default(),
             metrics: Metrics::default(),
             config,
@@ -150,7 +151,7 @@ impl Host {
             parked: Parked::default(),
             ready: Ready::default(),
             office: OnceLock::new(),
-            compiling: Semaphore::new(COMPILING),
+            pool: Pool::start().map_err(threads)?,
         };
         Ok((Arc::new(host), journal))
     }
@@ -180,6 +181,7 @@ impl Host {
     /// Takes no new games from here on, and lets all games go that are in memory.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
+        self.pool.close();
         lock(&self.live).clear();
     }
 
@@ -204,21 +206,14 @@ impl Host {
         self.know_rules(&rules).await?;
         let ruleset = self.ruleset(&rules, &wish.game, &wish.presets).await?;
         let catalogue = self.catalogue_of(&rules)?;
-        let board = start(&ruleset, catalogue, wish.fen.as_deref(), wish.facts.as_deref())?;
-        let setup = Setup {
-            sides: board.game().sides(),
-            game: ruleset.game().name.clone(),
-            presets: wish.presets,
-            fen: wish.fen,
-            facts: wish.facts,
-            rules,
-            clock: wish.clock,
-            open: wish.open,
-            chat: wish.chat,
-            listed: wish.listed,
+        let lane = match wish.import.past.is_empty() {
+            true => self.lane(&rules),
+            false => self.slow_lane(&rules),
         };
-        let (table, entries) = Table::create(self.now(), board, setup, &wish.seats)?;
-        let (table, entries) = lead_in(table, entries, wish.import).await?;
+        let (now, set, requests) = (self.now(), Arc::clone(&ruleset), 1 + wish.import.past.len());
+        let make = move || begin(now, &set, catalogue, rules, wish);
+        let (made, ran_out) = self.pool.run_all(lane, requests, make).await?;
+        let (table, entries) = ran_out.map_or(made, Err)?;
         let summary = live::summary(&id, &table);
         let payloads = entries.iter().map(payload).collect();
         let node = self.office().map(|it| Arc::clone(it.leases.node()));
@@ -270,12 +265,19 @@ impl Host {
         question: impl FnOnce(&mut crate::game::Game) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let game = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
+        let Branched { mut game, lane } = game;
         // Proofs may take a while: they are found on a copy, beside the game.
-        let run = move || {
-            let mut game = *game;
-            question(&mut game)
-        };
-        tokio::task::spawn_blocking(run).await.map_err(|_| failed())?
+        self.pool.run(lane, move || question(&mut game)).await?
+    }
+
+    /// Where moves and views of games by these rules are worked out.
+    pub(super) fn lane(&self, rules: &str) -> Lane {
+        if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Play }
+    }
+
+    /// Where what takes longer is.
+    pub(super) fn slow_lane(&self, rules: &str) -> Lane {
+        if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Work }
     }
 
     /// Why a move is legal or not.
@@ -366,7 +368,9 @@ impl Host {
         let bad = |it: crate::presets::CatalogueError| {
             Problem::unprocessable("bad_rules", it.to_string())
         };
-        self.library.add(&texts).map_err(bad)?;
+        let library = Arc::clone(&self.library);
+        let add = move || library.add(&texts).map(|_| ());
+        self.pool.run(Lane::Foreign, add).await?.map_err(bad)?;
         let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
         let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
         Ok(self.reads.ask(keep).await?.then_some(hash))
@@ -381,16 +385,15 @@ impl Host {
         self: &Arc<Self>,
         texts: Texts,
     ) -> Result<Result<Option<String>, Problem>, Problem> {
-        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
-        let host = Arc::clone(self);
+        let library = Arc::clone(&self.library);
         let fit = move || {
-            let catalogue = host.library.catalogue_with(&texts);
+            let catalogue = library.catalogue_with(&texts);
             let bad = |it: crate::presets::CatalogueError| {
                 Problem::unprocessable("bad_rules", it.to_string())
             };
             super::api::fit(&catalogue.map_err(bad)?, &texts)
         };
-        tokio::task::spawn_blocking(fit).await.map_err(|_| failed())
+        self.pool.run(Lane::Foreign, fit).await
     }
 
     /// The id of the game that would follow: always the same, so that two who accept at once get
@@ -455,13 +458,15 @@ impl Host {
             missing.extend(texts.base.clone());
             found.push(texts);
         }
-        for texts in found.iter().rev() {
-            let bad = |it: crate::presets::CatalogueError| {
-                Problem::unprocessable("bad_rules", it.to_string())
-            };
-            self.library.add(texts).map_err(bad)?;
+        if found.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let library = Arc::clone(&self.library);
+        let add = move || found.iter().rev().try_for_each(|it| library.add(it).map(|_| ()));
+        let bad = |it: crate::presets::CatalogueError| {
+            Problem::unprocessable("bad_rules", it.to_string())
+        };
+        self.pool.run(Lane::Work, add).await?.map_err(bad)
     }
 
     fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
@@ -482,12 +487,11 @@ impl Host {
         if let Some(known) = self.library.known(rules, game, presets) {
             return Ok(known);
         }
-        let _turn = self.compiling.acquire().await.map_err(|_| failed())?;
-        let (host, rules, game, presets) =
-            (Arc::clone(self), rules.to_owned(), game.to_owned(), presets.to_vec());
-        let load = move || host.library.load(&rules, &game, &presets);
-        let loaded = tokio::task::spawn_blocking(load).await.map_err(|_| failed())?;
-        loaded.map_err(|it| load_problem(&it))
+        let lane = self.slow_lane(rules);
+        let (library, rules, game, presets) =
+            (Arc::clone(&self.library), rules.to_owned(), game.to_owned(), presets.to_vec());
+        let load = move || library.load(&rules, &game, &presets);
+        self.pool.run(lane, load).await?.map_err(|it| load_problem(&it))
     }
 
     pub(super) async fn ask<T>(
@@ -601,6 +605,13 @@ impl Host {
         let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
         let catalogue = self.catalogue_of(&setup.rules)?;
         let setup = setup.clone();
+        let switches =
+            log.iter().any(|it| matches!(it.event, super::core::Event::PresetsChanged { .. }));
+        let lane = match switches {
+            true => self.slow_lane(&setup.rules),
+            false => self.lane(&setup.rules),
+        };
+        let requests = 1 + log.len();
         let replay = move || -> Result<_, Problem> {
             if let Some(table) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
                 return Ok((Ok(table), log));
@@ -609,8 +620,9 @@ impl Host {
             let table = Table::replay(board, setup, &log);
             Ok((table, log))
         };
-        let replayed = tokio::task::spawn_blocking(replay).await.map_err(|_| failed())?;
-        let (table, log) = replayed?;
+        // What took all that one request may take takes no more when it is done again.
+        let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
+        let (table, log) = ran_out.map_or(replayed, Err)?;
         let mut table =
             table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
         match self.parked.timing(id, table.v()) {
@@ -632,78 +644,12 @@ fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
     }
 }
 
-/// A game with what was played of it elsewhere. That may be much: it is done beside the games.
-async fn lead_in(
-    mut table: Table<Board>,
-    mut entries: Vec<Entry>,
-    import: Import,
-) -> Result<(Table<Board>, Vec<Entry>), Problem> {
-    if import.past.is_empty() && import.ended.is_none() {
-        return Ok((table, entries));
-    }
-    let play = move || {
-        let Import { past, ended } = import;
-        let played = table.lead_in(&past, ended);
-        let refused = |(at, why): (usize, super::core::Refusal)| {
-            let moves = past[..at].iter().filter(|it| matches!(it, Past::Action(_))).count();
-            let what = match past.get(at) {
-                Some(Past::Presets(presets)) => format!("presets {}", presets.join(" ")),
-                Some(Past::Action(text)) => text.clone(),
-                None => String::new(),
-            };
-            let message = format!("move {} of the text, {what}: {why}", moves + 1);
-            Problem::unprocessable("bad_import", message)
-        };
-        entries.extend(played.map_err(refused)?);
-        Ok((table, entries))
-    };
-    tokio::task::spawn_blocking(play).await.map_err(|_| failed())?
-}
-
-/// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not
-/// of this log or not of these rules.
-fn bring_back(
-    snapshot: Option<(u64, String)>,
-    ruleset: &Ruleset,
-    catalogue: &Arc<Catalogue>,
-    setup: &Setup,
-    log: &[Entry],
-) -> Option<Table<Board>> {
-    let (seen, text) = snapshot?;
-    let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
-    let plies = board.game().history().len();
-    let at = log.iter().position(|it| it.v == seen)?;
-    let told = log[..=at].iter().fold(0, |plies, it| match &it.event {
-        super::core::Event::Played { .. } => plies + 1,
-        super::core::Event::TakenBack { to, .. } => *to,
-        _ => plies,
-    });
-    (told == plies).then(|| Table::replay_after(seen, board, setup.clone(), log).ok()).flatten()
-}
-
-pub(super) fn start(
-    ruleset: &Ruleset,
-    catalogue: Arc<Catalogue>,
-    fen: Option<&str>,
-    facts: Option<&str>,
-) -> Result<Board, Problem> {
-    let game = match facts {
-        Some(text) => ruleset.resume_text(text),
-        None => ruleset.start(fen),
-    };
-    let bad =
-        |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
-    let mut game = game.map_err(bad)?;
-    // Rules that take more than an evaluator gives show it at the first look for moves.
-    game.legal_moves();
-    let spent =
-        |it: crate::game::Exhausted| Problem::unprocessable("rules_exhausted", it.to_string());
-    game.check().map_err(spent)?;
-    Ok(Board::new(game, catalogue, ruleset.clone()))
-}
-
 /// What is wrong with the game that is asked for.
 pub(super) fn load_problem(error: &LoadError) -> Problem {
+    if let LoadError::Full { .. } = error {
+        let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+        return Problem::new(status, "rules_full", error.to_string());
+    }
     let code = match error {
         LoadError::Game { .. } => "no_such_game_name",
         LoadError::Rules(_) => "rules_clash",
@@ -717,11 +663,6 @@ pub(super) fn load_problem(error: &LoadError) -> Problem {
         }
         _ => problem,
     }
-}
-
-fn failed() -> Problem {
-    let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
-    Problem::new(status, "internal", "the server has failed at this; it is in its log")
 }
 
 pub(super) fn payload(entry: &Entry) -> String {

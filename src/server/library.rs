@@ -4,14 +4,62 @@
 //! rules it began with, whatever a later version of this program says.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
-/// As many compiled rule sets as are kept; a game in play holds its own.
-const KEPT: usize = 256;
+/// Bytes of compiled rule sets that are kept, a game in play holds its own; and of catalogues.
+const COMPILED: usize = 96 << 20;
+const CATALOGUES: usize = 32 << 20;
+/// What a catalogue takes beside its texts: all but the texts of those below it is copied.
+const ENTRIES: usize = 256 << 10;
+
+/// What is kept for the next who asks, up to a number of bytes: then what nobody has asked for the
+/// longest goes.
+#[derive(Debug)]
+struct Kept<K, V> {
+    entries: HashMap<K, Entry<V>>,
+    asked: u64,
+    bytes: usize,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    value: V,
+    bytes: usize,
+    asked: u64,
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
+    fn new(limit: usize) -> Self {
+        Self { entries: HashMap::new(), asked: 0, bytes: 0, limit }
+    }
+
+    fn get(&mut self, key: &K) -> Option<V> {
+        self.asked += 1;
+        let entry = self.entries.get_mut(key)?;
+        entry.asked = self.asked;
+        Some(entry.value.clone())
+    }
+
+    fn put(&mut self, key: K, value: V, bytes: usize) {
+        self.asked += 1;
+        let entry = Entry { value, bytes, asked: self.asked };
+        let before = self.entries.insert(key.clone(), entry).map_or(0, |it| it.bytes);
+        self.bytes = self.bytes + bytes - before;
+        while self.bytes > self.limit {
+            let others = self.entries.iter().filter(|it| *it.0 != key);
+            let Some(oldest) = others.min_by_key(|it| it.1.asked).map(|it| it.0.clone()) else {
+                return;
+            };
+            self.bytes -= self.entries.remove(&oldest).map_or(0, |it| it.bytes);
+        }
+    }
+}
 
 /// Rule texts as they are stored: files on top of others.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,11 +86,18 @@ type Key = (String, String, Vec<String>);
 pub struct Library {
     own: Texts,
     own_hash: String,
-    catalogues: Mutex<HashMap<String, Arc<Catalogue>>>,
-    compiled: Mutex<HashMap<Key, Arc<Ruleset>>>,
+    own_catalogue: Arc<Catalogue>,
+    /// The catalogues of other texts, and whether they are from outside.
+    catalogues: Mutex<Kept<String, (Arc<Catalogue>, bool)>>,
+    compiled: Mutex<Kept<Key, Arc<Ruleset>>>,
 }
 
 impl Library {
+    /// Bytes of all programs that are in use or kept.
+    pub fn program_bytes(&self) -> usize {
+        self.own_catalogue.program_bytes()
+    }
+
     /// The rules of this package.
     ///
     /// # Errors
@@ -52,8 +107,9 @@ impl Library {
         let files = catalogue.sources().iter().map(|it| (it.path.clone(), it.text.to_string()));
         let own = Texts { base: None, files: files.collect() };
         let (own_hash, _) = own.stored();
-        let catalogues = Mutex::new(HashMap::from([(own_hash.clone(), Arc::new(catalogue))]));
-        Ok(Self { own, own_hash, catalogues, compiled: Mutex::default() })
+        let catalogues = Mutex::new(Kept::new(CATALOGUES));
+        let compiled = Mutex::new(Kept::new(COMPILED));
+        Ok(Self { own, own_hash, own_catalogue: Arc::new(catalogue), catalogues, compiled })
     }
 
     /// The texts of this package, to be kept with the games that they are used for.
@@ -68,7 +124,16 @@ impl Library {
 
     /// The games and presets of texts that are known.
     pub fn catalogue(&self, hash: &str) -> Option<Arc<Catalogue>> {
-        lock(&self.catalogues).get(hash).cloned()
+        if hash == self.own_hash {
+            return Some(Arc::clone(&self.own_catalogue));
+        }
+        lock(&self.catalogues).get(&hash.to_owned()).map(|it| it.0)
+    }
+
+    /// Whether rules are from outside, and not those of this package or of an earlier one. What is not
+    /// known is taken to be.
+    pub fn is_foreign(&self, hash: &str) -> bool {
+        hash != self.own_hash && lock(&self.catalogues).get(&hash.to_owned()).is_none_or(|it| it.1)
     }
 
     /// Makes texts known; those that they build on are.
@@ -81,13 +146,10 @@ impl Library {
             return Ok((hash, known));
         }
         let catalogue = Arc::new(self.catalogue_with(texts)?);
-        let mut catalogues = lock(&self.catalogues);
-        if catalogues.len() >= KEPT {
-            // The store has them all: what is asked for comes back.
-            catalogues.retain(|it, _| *it == self.own_hash);
-        }
-        catalogues.insert(hash.clone(), Arc::clone(&catalogue));
-        drop(catalogues);
+        let bytes = ENTRIES + texts.files.iter().map(|it| it.1.len()).sum::<usize>();
+        // The store has them all: what is asked for comes back.
+        let known = (Arc::clone(&catalogue), texts.base.is_some());
+        lock(&self.catalogues).put(hash.clone(), known, bytes);
         Ok((hash, catalogue))
     }
 
@@ -113,7 +175,7 @@ impl Library {
     /// A game with presets, if it was compiled already.
     pub fn known(&self, rules: &str, game: &str, presets: &[String]) -> Option<Arc<Ruleset>> {
         let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
-        lock(&self.compiled).get(&key).cloned()
+        lock(&self.compiled).get(&key)
     }
 
     /// A game with presets, compiled. Takes some milliseconds the first time.
@@ -133,11 +195,7 @@ impl Library {
         let unknown = || LoadError::Game { name: game.to_owned(), near: None };
         let catalogue = self.catalogue(rules).ok_or_else(unknown)?;
         let ruleset = Arc::new(catalogue.load(game, presets)?);
-        let mut compiled = lock(&self.compiled);
-        if compiled.len() >= KEPT {
-            compiled.clear();
-        }
-        compiled.insert(key, Arc::clone(&ruleset));
+        lock(&self.compiled).put(key, Arc::clone(&ruleset), ruleset.plan().heap_bytes());
         Ok(ruleset)
     }
 }

@@ -4,7 +4,8 @@
 //! table knows more than the log, so it is thrown away and loaded again when somebody asks.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,8 +15,10 @@ use tokio::time::Instant;
 use super::board::Board;
 use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
 use super::host::{Host, new_token, payload};
+use super::library::lock;
 use super::office::Done;
 use super::parked::Running;
+use super::pool::{Lane, failed, spent};
 use super::problem::Problem;
 use super::state;
 use super::store::{Append, Claim, GameState, Lease, Summary};
@@ -84,7 +87,7 @@ pub(super) enum Command {
     /// A copy of the game after some actions, to ask it things.
     Branch {
         ply: Option<usize>,
-        reply: Reply<Box<Game>>,
+        reply: Reply<Branched>,
     },
     /// A step that another node passes on.
     Asked {
@@ -114,10 +117,33 @@ pub enum Lines {
     Texts,
 }
 
+/// A copy of a game, and where it may be asked things.
+#[derive(Debug)]
+pub(super) struct Branched {
+    pub(super) game: Box<Game>,
+    pub(super) lane: Lane,
+}
+
+/// Where the table of a game is: at home, but while the threads that rules run on have it. The game's
+/// task waits for it then. Should they lose it, the task ends at once.
+struct Home(Option<Box<Table<Board>>>);
+
+impl Deref for Home {
+    type Target = Table<Board>;
+
+    fn deref(&self) -> &Table<Board> {
+        let Some(table) = &self.0 else { unreachable!("the task has ended without its table") };
+        table
+    }
+}
+
 struct Live {
     host: Arc<Host>,
     id: String,
-    table: Table<Board>,
+    table: Home,
+    /// Where its rules run: moves and views, and what takes longer.
+    lane: Lane,
+    slow_lane: Lane,
     /// The last events as they are sent.
     frames: VecDeque<Arc<str>>,
     /// The number of all events.
@@ -166,10 +192,14 @@ pub(super) fn run(
     let frames = entries[last..].iter().map(frame).collect();
     let told = entries.len() as u64;
     let begun = table.v();
+    let rules = &table.setup().rules;
+    let (lane, slow_lane) = (host.lane(rules), host.slow_lane(rules));
     let live = Live {
         host,
         id,
-        table,
+        table: Home(Some(Box::new(table))),
+        lane,
+        slow_lane,
         frames,
         told,
         watchers: Vec::new(),
@@ -212,6 +242,9 @@ impl Live {
                 problem.message,
                 "whose game it is will be asked again"
             );
+            if self.is_lost() {
+                return self.host.drop_game(&self.id, &mut inbox);
+            }
         }
         self.rest();
         loop {
@@ -220,7 +253,7 @@ impl Live {
                 biased;
                 command = inbox.recv() => command,
                 () = tokio::time::sleep_until(wake) => {
-                    if self.fallen() && self.tick().await.is_err() {
+                    if self.fallen() && (self.tick().await.is_err() || self.is_lost()) {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
                     self.rest();
@@ -243,7 +276,7 @@ impl Live {
             // Nobody can ask any more: the server drains.
             let Some(command) = command else { return };
             asked = Instant::now();
-            if self.answer(*command).await.is_err() {
+            if self.answer(*command).await.is_err() || self.is_lost() {
                 return self.host.drop_game(&self.id, &mut inbox);
             }
             if inbox.is_empty() {
@@ -266,20 +299,57 @@ impl Live {
         }
     }
 
-    fn rouse(&mut self) {
-        self.table.rules_mut().game_mut().wake();
+    /// Has the threads for it ask the rules, with the steps of so many requests. With what is to be said
+    /// if that takes too much.
+    ///
+    /// # Errors
+    /// Nothing was done. The game cannot go on if its table is gone.
+    async fn rules<T: Send + 'static>(
+        &mut self,
+        lane: Lane,
+        requests: usize,
+        ask: impl FnOnce(&mut Table<Board>) -> T + Send + 'static,
+    ) -> Result<(T, Option<Problem>), Problem> {
+        // Whatever becomes of the job, the table can be had back from here, unless the job has failed in
+        // the middle of it.
+        let lent = Arc::new(Mutex::new(self.table.0.take()));
+        let held = Arc::clone(&lent);
+        let work = move || {
+            let mut held = lock(&held);
+            let table = held.as_deref_mut()?;
+            table.rules_mut().game_mut().wake();
+            let answer = ask(table);
+            // What ran out is told now: the next question is one of its own.
+            let checked = table.rules_mut().game_mut().check();
+            Some((answer, checked.err().map(|it| it.resource)))
+        };
+        let done = self.host.pool.run_all(lane, requests, work).await;
+        self.table = Home(lent.lock().ok().and_then(|mut it| it.take()));
+        let (done, ran_out) = done?;
+        let (answer, exhausted) = done.ok_or_else(failed)?;
+        Ok((answer, ran_out.or_else(|| exhausted.map(spent))))
+    }
+
+    /// [`Live::rules`] for a question that has no answer if it takes too much.
+    async fn ask<T: Send + 'static>(
+        &mut self,
+        ask: impl FnOnce(&mut Table<Board>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (answer, ran_out) = self.rules(self.lane, 1, ask).await?;
+        ran_out.map_or(answer, Err)
     }
 
     /// Lets go of what follows from the facts. It is most of what a game holds, and is derived again
     /// in less time than it takes to store a move.
     fn rest(&mut self) {
-        self.table.rules_mut().game_mut().rest();
+        if let Some(table) = &mut self.table.0 {
+            table.rules_mut().game_mut().rest();
+        }
     }
 
     /// # Errors
     /// The game cannot go on from here.
     async fn tick(&mut self) -> Result<(), ()> {
-        self.rouse();
         // Whoever owns the game looks after its clock.
         match self.owner().await {
             Ok(None) => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
@@ -311,7 +381,6 @@ impl Live {
     /// # Errors
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {
-        self.rouse();
         match command {
             Command::Step { input, reply } => match self.step(input).await {
                 Ok(answer) => drop(reply.send(answer)),
@@ -328,7 +397,7 @@ impl Live {
                 }
             },
             Command::State { token, ply, lines, reply } => {
-                drop(reply.send(self.state(token, ply, lines)));
+                drop(reply.send(self.state(token, ply, lines).await));
             }
             Command::Lines { from, limit, reply } => {
                 drop(reply.send(Ok(state::lines(&self.table, from, limit))));
@@ -340,7 +409,7 @@ impl Live {
             Command::Watch { have, token, reply } => {
                 drop(reply.send(self.watch(have, token).await));
             }
-            Command::Branch { ply, reply } => drop(reply.send(self.branch(ply).map(Box::new))),
+            Command::Branch { ply, reply } => drop(reply.send(self.branched(ply).await)),
             Command::News { seq } if seq > self.table.v() => {
                 return self.catch_up().await.map(|_| ()).map_err(|_| ());
             }
@@ -352,9 +421,10 @@ impl Live {
     /// Reads what other nodes have stored. Tells whether there was anything.
     async fn catch_up(&mut self) -> Result<bool, Problem> {
         let entries = self.host.log_after(&self.id, self.table.v()).await?;
-        self.rouse();
-        let now = self.host.now();
-        self.table.follow(now, &entries).map_err(|_| Problem::unavailable())?;
+        let (requests, now) = (1 + entries.len(), self.host.now());
+        let follow = move |table: &mut Table<Board>| table.follow(now, &entries).map(|()| entries);
+        let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
+        let entries = followed.map_err(|_| ran_out.unwrap_or_else(Problem::unavailable))?;
         entries.iter().for_each(|it| self.tell(frame(it)));
         Ok(!entries.is_empty())
     }
@@ -362,7 +432,7 @@ impl Live {
     /// Forgets what could not be stored, and knows what others have.
     async fn reload(&mut self) -> Result<(), Problem> {
         let (table, entries) = self.host.load(&self.id).await?;
-        self.table = table;
+        self.table = Home(Some(Box::new(table)));
         let told = usize::try_from(self.told).unwrap_or(usize::MAX);
         for entry in entries.iter().skip(told) {
             self.tell(frame(entry));
@@ -394,7 +464,10 @@ impl Live {
                 }
                 if !was_ours {
                     // How long the game had no owner is not known: that time is charged to no side.
-                    self.table.resume(self.host.now());
+                    let now = self.host.now();
+                    if let Some(table) = &mut self.table.0 {
+                        table.resume(now);
+                    }
                 }
                 self.lease = Some((lease, asked));
                 Ok(None)
@@ -519,8 +592,28 @@ impl Live {
     async fn try_step(&mut self, input: Input) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: super::core::Act::Move { .. }, .. });
-        self.rouse();
-        let output = self.table.step(self.host.now(), input);
+        // Other presets are rules to be compiled.
+        let act = match &input {
+            Input::Act { act, .. } => Some(act),
+            Input::Join { .. } | Input::Tick => None,
+        };
+        let is_switch = matches!(act, Some(super::core::Act::Presets(_)));
+        let lane = if is_switch { self.slow_lane } else { self.lane };
+        let mut refused = None;
+        // Time that the request waits for a thread is the player's as much as time on the network.
+        let now = self.host.now();
+        let step = move |table: &mut Table<Board>| table.step(now, input);
+        let (mut output, ran_out) = match self.rules(lane, 1, step).await {
+            Ok(done) => done,
+            Err(problem) if self.is_lost() => return Err(problem),
+            // Nothing was done.
+            Err(problem) => return Ok(Some(Err(problem))),
+        };
+        // It is refused, but not for what the rules say.
+        if let (Some(problem), Some(Err(_))) = (ran_out, &output.answer) {
+            output.answer = None;
+            refused = Some(problem);
+        }
         if !output.events.is_empty() {
             let expected = output.events[0].v - 1;
             let append = Append {
@@ -541,6 +634,7 @@ impl Live {
             }
         }
         let answer = match output.answer {
+            _ if refused.is_some() => Err(refused.unwrap_or_else(failed)),
             None => Ok(Answer { v: self.table.v(), ply: 0, side: 0, game: None }),
             Some(answer) => answer.map_err(Problem::from),
         };
@@ -586,11 +680,11 @@ impl Live {
                 let missed = self.missed(have).await?;
                 match missed.iter().map(|it| it.len()).sum::<usize>() <= FRAME {
                     true => missed,
-                    false => vec![self.resync()?],
+                    false => vec![self.resync().await?],
                 }
             }
             // Without a version, or with one that is too old or was never given out: all anew.
-            _ => vec![self.resync()?],
+            _ => vec![self.resync().await?],
         };
         let feeds = if plays { &mut self.players } else { &mut self.watchers };
         if plays && feeds.len() >= PLAYERS {
@@ -613,9 +707,9 @@ impl Live {
         Ok(log.iter().take_while(|it| it.v <= self.told).map(frame).collect())
     }
 
-    fn resync(&mut self) -> Result<Arc<str>, Problem> {
+    async fn resync(&mut self) -> Result<Arc<str>, Problem> {
         let v = self.table.v();
-        let state = self.state(None, None, Lines::Last(RESYNC))?;
+        let state = self.state(None, None, Lines::Last(RESYNC)).await?;
         let all = json!({ "v": v, "t": "resync", "d": state }).to_string();
         if all.len() <= FRAME {
             return Ok(all.into());
@@ -623,26 +717,41 @@ impl Live {
         Ok(json!({ "v": v, "t": "resync" }).to_string().into())
     }
 
-    fn state(
+    async fn state(
         &mut self,
         token: Option<TokenHash>,
         ply: Option<usize>,
         lines: Lines,
     ) -> Result<Value, Problem> {
-        let now = self.host.now();
-        let branch = match ply.filter(|&it| it != self.table.lines().len()) {
-            None => None,
-            Some(_) => Some(self.branch(ply)?),
-        };
-        Ok(state::of(&self.id, &mut self.table, branch, token.as_ref(), lines, now))
+        let (id, now) = (self.id.clone(), self.host.now());
+        self.ask(move |table| {
+            let past = match ply.filter(|&it| it != table.lines().len()) {
+                None => None,
+                Some(_) => Some(branch(table, ply)?),
+            };
+            state::of(&id, table, past, token.as_ref(), lines, now)
+        })
+        .await
     }
 
-    fn branch(&self, ply: Option<usize>) -> Result<Game, Problem> {
-        let plies = self.table.lines().len();
-        let game = self.table.rules().game();
-        game.branch(ply.unwrap_or(plies))
-            .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
+    async fn branched(&mut self, ply: Option<usize>) -> Result<Branched, Problem> {
+        let lane = self.slow_lane;
+        let game = self.ask(move |table| branch(table, ply).map(Box::new)).await?;
+        Ok(Branched { game, lane })
     }
+
+    /// The table is gone: a job has failed.
+    fn is_lost(&self) -> bool {
+        self.table.0.is_none()
+    }
+}
+
+/// A copy of the game as it was after some actions.
+fn branch(table: &Table<Board>, ply: Option<usize>) -> Result<Game, Problem> {
+    let plies = table.lines().len();
+    let game = table.rules().game();
+    game.branch(ply.unwrap_or(plies))
+        .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
 }
 
 /// An event as it is sent to those who watch.

@@ -7,6 +7,7 @@
 
 mod accept;
 mod api;
+mod begin;
 mod board;
 pub mod core;
 mod host;
@@ -20,6 +21,7 @@ mod office;
 mod page;
 mod parked;
 mod places;
+mod pool;
 mod problem;
 mod ready;
 mod reading;

@@ -16,7 +16,9 @@ use super::store::{self, StoreError};
 use crate::presets::CatalogueError;
 
 /// How long requests under way may take when the server stops.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(1);
+/// How long the runtime's tasks may take to go then.
+const END: Duration = Duration::from_millis(500);
 
 /// What a server is started with.
 #[derive(Debug)]
@@ -105,7 +107,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         Ok(())
     });
     // Tasks go first, with what they hold of the journal: then it can be finished.
-    runtime.shutdown_timeout(GRACE);
+    runtime.shutdown_timeout(END);
     drop(host);
     journal.finish();
     served

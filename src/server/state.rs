@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use super::board::Board;
 use super::core::{Table, TokenHash};
 use super::live::{Lines, summary, turn};
+use super::pool::spent;
+use super::problem::Problem;
 use crate::game::Game;
 use crate::presets::{Activation, Catalogue};
 
@@ -16,7 +18,7 @@ pub(super) fn of(
     token: Option<&TokenHash>,
     lines: Lines,
     now: u64,
-) -> Value {
+) -> Result<Value, Problem> {
     let is_past = past.is_some();
     let active = Catalogue::active(past.as_ref().unwrap_or_else(|| table.rules().game()));
     let active = Activation::texts(&active);
@@ -28,6 +30,10 @@ pub(super) fn of(
             (board.game_mut().view(), board.unsaid())
         }
     };
+    // What ran out in a copy is told by nobody else.
+    if let Some(game) = &mut past {
+        game.check().map_err(|it| spent(it.resource))?;
+    }
     // How a game ends may be more than its rules know: by time, by agreement.
     if table.outcome().is_some() && !is_past {
         position.legal.clear();
@@ -45,7 +51,7 @@ pub(super) fn of(
         Lines::Texts => (0, &[][..]),
     };
     let moves: Vec<&str> = all[from..].iter().map(|it| &*it.uci).collect();
-    json!({
+    Ok(json!({
         "id": id,
         "v": table.v(),
         "game": setup.game,
@@ -75,7 +81,7 @@ pub(super) fn of(
         "fen_leaves_out": unsaid,
         "legal": legal,
         "position": position,
-    })
+    }))
 }
 
 /// Some of the actions that were played in a game, from one of them on.

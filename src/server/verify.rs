@@ -4,8 +4,9 @@
 
 use std::collections::HashMap;
 
+use super::begin::start;
 use super::core::{Entry, Event, Outcome, Played, Refused, Rules, Setup, Table};
-use super::host::{entries, start};
+use super::host::entries;
 use super::library::{Library, Texts};
 use super::live::summary;
 use super::store::{Store, StoreError, Whole};

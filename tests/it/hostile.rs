@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rulemate::derive::{Backend, Exhausted, Plan, PlanError, World};
+use rulemate::derive::{
+    Allowance, Backend, Exhausted, Plan, PlanError, Refusal, Resource, Stop, World,
+};
 use rulemate::facts::{GAME, Value};
 use rulemate::rules::{Program, RelId, Source, compile};
 
@@ -124,6 +126,100 @@ fn a_rollback_heals_a_world_that_ran_out() {
         assert_eq!((world.count(n), world.check()), (11, Ok(())));
         world.set_raw(GAME, top, Some(5));
         assert_eq!((world.count(n), world.check()), (6, Ok(())));
+    }
+}
+
+/// An event writes what a count is worked out from again. None of the queries takes much.
+const TICKS: &str = r#"
+.domain Side { white, black }
+.input seed(n: Int) game attr seed = 0
+.decl c(x: Int) "{x} is counted"
+c(x) :- seed(x).
+c(x + 1) :- c(x), seed(n), x < n + 1000.
+.event tick(k: Side) "a tick"
+.decl try_go(to: Side) "it may be tried"
+.action go(to: Side) tries try_go uci "{to}" "it goes"
+try_go('white) :- seed(_).
+go(t) :- try_go(t).
+on go(t) do raise tick(t).
+on tick(_) when seed(n), c(n + 1000) do set seed(n + 1).
+"#;
+
+#[test]
+fn events_and_actions_share_what_a_request_may_take() {
+    let source = Source { path: "ticks.dl".into(), text: TICKS.into() };
+    let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Arc::new(Plan::compile(Arc::new(program)).expect("it can be run"));
+    let seed = plan.program().schema.attribute_named("seed").expect("it is there");
+    let go = plan.program().actions[0].id;
+    for backend in [Backend::Bits, Backend::Frog] {
+        let mut world = World::new(Arc::clone(&plan), backend);
+        // Each by itself takes little.
+        for at in 0..4 {
+            world.fire(go, &[0]).unwrap_or_else(|it| panic!("{backend:?}: {it}"));
+            assert_eq!(world.facts().get_raw(GAME, seed), Some(at + 1));
+        }
+        let before = world.facts().hash();
+        let allowance = Allowance::of(1 << 16, None);
+        let mut fired = (0..400).map(|_| {
+            let before = world.facts().hash();
+            (world.fire(go, &[0]), before == world.facts().hash())
+        });
+        let refused = fired.find(|it| it.0.is_err());
+        match refused {
+            Some((Err(Refusal::Limit(limit)), true)) => {
+                assert_eq!(limit.resource, Resource::Steps, "{backend:?}: {limit}");
+            }
+            other => panic!("{backend:?}: {other:?}"),
+        }
+        assert!(world.check().is_err(), "{backend:?}");
+        drop(allowance);
+        world.forget_rows();
+        assert!(world.facts().hash() != before, "some of them were done");
+        assert_eq!(world.fire(go, &[0]), Ok(()), "{backend:?}: the next request has its own");
+    }
+}
+
+#[test]
+fn an_allowance_that_is_stopped_ends_whatever_runs() {
+    let source = Source { path: "ticks.dl".into(), text: TICKS.into() };
+    let program = Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")));
+    let stop = Stop::default();
+    stop.stop();
+    let _allowance = Allowance::stopped_by(stop);
+    match Plan::compile(program) {
+        Err(PlanError::Exhausted(limit)) => {
+            assert_eq!(limit.resource, Resource::Time);
+            assert!(limit.to_string().contains("takes too long"), "{limit}");
+        }
+        other => panic!("{:?}", other.map(|_| "a plan")),
+    }
+}
+
+/// More actions than may be listed.
+const CROWD: &str = r#"
+.domain Many grid 16 16
+.input seed(n: Int) game attr seed = 0
+.decl try_go(from: Many, to: Many) "it may be tried"
+.action go(from: Many, to: Many) tries try_go uci "{from}{to}" "it goes"
+try_go(s, t) :- file(s, _), file(t, _), seed(_).
+go(s, t) :- try_go(s, t).
+"#;
+
+#[test]
+fn actions_are_listed_up_to_a_number() {
+    let source = Source { path: "crowd.dl".into(), text: CROWD.into() };
+    let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Arc::new(Plan::compile(Arc::new(program)).expect("it can be run"));
+    let go = plan.program().actions[0].rel;
+    for backend in [Backend::Bits, Backend::Frog] {
+        let mut world = World::new(Arc::clone(&plan), backend);
+        assert_eq!(world.count(go), 1 << 16, "counting them is another matter");
+        assert_eq!((world.check(), world.listed(go).len()), (Ok(()), 0));
+        let limit = world.check().expect_err("there are too many");
+        let place = (limit.resource, limit.place.as_str());
+        assert_eq!(place, (Resource::Actions, "crowd.dl:5"), "{limit}");
+        assert!(limit.to_string().contains("16384"), "{limit}");
     }
 }
 

@@ -386,3 +386,82 @@ fn ids_outlive_a_switch() {
     assert_eq!(entities.len(), 2);
     assert_eq!(entities[0], EntityId(1));
 }
+
+/// Sets that every game of chess can change to.
+fn sets() -> impl Iterator<Item = [&'static str; 2]> {
+    let ones = ["piece-shield", "king-heals", "piece-hp", "poisoned-squares", "cannon"];
+    let others = ["berserker", "explosive-rook", "queen-splits", "knights-leap-twice", "stamina"];
+    ones.into_iter().flat_map(move |one| others.into_iter().map(move |other| [one, other]))
+}
+
+#[test]
+fn a_game_changes_its_rules_a_number_of_times_and_then_no_more() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &[], None);
+    let mut changes = 0;
+    let refused = loop {
+        let set: &[&str] = if changes % 2 == 0 { &["cannon"] } else { &[] };
+        let hash = game.hash();
+        match catalogue.set_active(&rules, &mut game, set) {
+            Ok(it) => rules = it,
+            Err(error) => {
+                assert_eq!(game.hash(), hash, "nothing has changed");
+                break error;
+            }
+        }
+        changes += 1;
+        assert!(changes <= rulemate::game::SWITCHES);
+    };
+    assert_eq!(changes, rulemate::game::SWITCHES);
+    assert!(refused.to_string().contains("64 times, which is the maximum"), "{refused}");
+    // Two sets of rules were used, and two programs are there.
+    let mut programs: Vec<_> = game.programs().map(Arc::as_ptr).collect();
+    programs.dedup();
+    assert_eq!(programs.len(), 2);
+    play(&mut game, "e2e4 e7e5");
+    is_as_derived_afresh(&mut game);
+    while game.takeback().is_some() {}
+    is_as_derived_afresh(&mut game);
+}
+
+#[test]
+fn programs_that_nobody_plays_by_make_room() {
+    let catalogue = catalogue();
+    let mut most = 0;
+    for set in sets() {
+        let (mut rules, mut game) = start(&catalogue, &[], None);
+        for set in [&set[..], &set[..1], &[]] {
+            // Some do not go together here; that costs a program as well.
+            if let Ok(it) = catalogue.set_active(&rules, &mut game, set) {
+                rules = it;
+            }
+        }
+        most = most.max(catalogue.program_bytes());
+    }
+    // What is kept, and what the game at hand holds beyond it.
+    assert!(most < 128 << 20, "{most} bytes of programs");
+    // The same rules are the same program, whoever asks.
+    let (_, one) = start(&catalogue.clone(), &["cannon", "stamina"], None);
+    let (_, other) = start(&catalogue, &["cannon", "stamina"], None);
+    assert!(Arc::ptr_eq(one.plan(), other.plan()));
+}
+
+#[test]
+fn rules_come_back_when_turns_are_taken_back_past_a_change_and_back_again() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &[], None);
+    play(&mut game, "e2e4");
+    switch(&catalogue, &mut rules, &mut game, &["cannon"]);
+    play(&mut game, "e7e5");
+    switch(&catalogue, &mut rules, &mut game, &[]);
+    play(&mut game, "g1f3");
+    assert!(game.takeback().is_some() && game.takeback().is_some());
+    assert_eq!(active(&game), ["cannon"]);
+    is_as_derived_afresh(&mut game);
+    play(&mut game, "d7d5");
+    assert!(game.takeback().is_some() && game.takeback().is_some());
+    assert_eq!(active(&game), Vec::<String>::new());
+    is_as_derived_afresh(&mut game);
+    play(&mut game, "d2d4");
+    is_as_derived_afresh(&mut game);
+}

@@ -58,6 +58,8 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn forget(&mut self);
     /// What ran out while rows were derived, and the owner that spent most.
     fn exhausted(&self) -> Option<(Resource, usize)>;
+    /// Whether anything ran out.
+    fn has_run_out(&self) -> bool;
     fn boxed_clone(&self) -> Box<dyn Evaluator>;
 }
 
@@ -204,6 +206,10 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn forget(&mut self) {
         self.live.forget(&self.c);
+    }
+
+    fn has_run_out(&self) -> bool {
+        self.live.s.fuel.is_out()
     }
 
     fn exhausted(&self) -> Option<(Resource, usize)> {

@@ -3,7 +3,8 @@
 //! Counting by rule would cost at every step. So the budget is spent in slices, and whoever uses a
 //! slice up is charged with all of it: a sample, but the same one every time.
 
-use super::super::budget::{Resource, STEPS};
+use super::super::allowance::{self, Allowance};
+use super::super::budget::{QUERY, Resource, STEPS};
 
 const SLICE: i64 = 1 << 14;
 const SLICES: u32 = (STEPS / SLICE as u64) as u32;
@@ -23,14 +24,37 @@ impl Fuel {
         Self { left: SLICE, slices: SLICES, spent: Vec::new(), out: None }
     }
 
-    /// A full budget, unless the last one is used up.
+    /// A full budget for the next query, unless the last one is used up, or all that the request may
+    /// take.
     #[inline]
     pub(super) fn refill(&mut self) {
         if self.out.is_none() {
+            if !self.pay(QUERY) {
+                self.end(u32::MAX);
+                return;
+            }
             self.left = SLICE;
             self.slices = SLICES;
             self.spent.clear();
         }
+    }
+
+    /// Has the request pay for what was taken of the slice at hand, and for more. False if it cannot.
+    #[inline]
+    pub(super) fn pay(&mut self, more: i64) -> bool {
+        allowance::take(SLICE - self.left + more)
+    }
+
+    /// The request may take no more.
+    #[cold]
+    fn end(&mut self, owner: u32) {
+        let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
+        if self.spent.is_empty() && owner != u32::MAX {
+            self.spent = vec![0; owner as usize + 1];
+            self.spent[owner as usize] = 1;
+        }
+        self.left = -1;
+        self.out = Some(resource);
     }
 
     /// A full budget in any case.
@@ -62,6 +86,8 @@ impl Fuel {
             self.left += SLICE;
             if self.slices == 0 {
                 self.run_out(Resource::Steps, owner as u32);
+            } else if !allowance::take(SLICE) {
+                self.end(owner as u32);
             }
         }
         self.out.is_none()
@@ -87,7 +113,8 @@ impl Fuel {
     /// What ran out, and the owner that spent most: of equals the first.
     pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
         let most = self.spent.iter().max().copied().unwrap_or_default();
-        let owner = self.spent.iter().position(|it| *it == most).unwrap_or_default();
-        self.out.map(|it| (it, owner))
+        let owner = self.spent.iter().position(|it| *it == most);
+        // Many small queries: none of them is to blame.
+        self.out.map(|it| (it, owner.unwrap_or(usize::MAX)))
     }
 }

@@ -11,10 +11,11 @@ use smallvec::SmallVec;
 
 use crate::rules::{Input, Program, RelId, Type};
 
-use super::super::budget::BIT_ROWS;
+use super::super::budget::{BIT_ROWS, TABLE_BYTES};
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
 use super::lists::{Fixed, Sparse};
+use super::planner::PlanError;
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.
@@ -94,6 +95,18 @@ pub(super) struct Layout<W> {
     static_sparse: HashMap<RelId, StoreId>,
     /// Rows from the last column to the first of maintained relations, by relation.
     pub(super) indexes: HashMap<RelId, u32>,
+    /// Bytes that the orders of statics take.
+    pub(super) order_bytes: usize,
+}
+
+impl<W> Statics<W> {
+    /// Bytes that the tables take.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let orders = self.sparse.iter().flat_map(|it| &it.sorted);
+        self.rows.capacity() * size_of::<W>()
+            + self.funs.capacity() * size_of::<i64>()
+            + orders.map(|it| it.heap_bytes()).sum::<usize>()
+    }
 }
 
 impl<W: Word> Layout<W> {
@@ -112,6 +125,7 @@ impl<W: Word> Layout<W> {
             static_funs: HashMap::new(),
             static_sparse: HashMap::new(),
             indexes: HashMap::new(),
+            order_bytes: 0,
         }
     }
 
@@ -225,6 +239,7 @@ impl<W: Word> Layout<W> {
         self.unfilled.clear();
         self.static_funs.clear();
         self.static_sparse.clear();
+        self.order_bytes = 0;
     }
 
     /// A place for rows of a static towards one column, by the columns in the mask; the others are
@@ -248,7 +263,7 @@ impl<W: Word> Layout<W> {
         let sizes = sizes?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
         let base = self.statics.rows.len();
-        if rows > MAX_ROWS || base + rows > BIT_ROWS {
+        if rows > MAX_ROWS || (base + rows) * size_of::<W>() > TABLE_BYTES {
             return None;
         }
         self.statics.rows.resize(base + rows, W::default());
@@ -356,9 +371,28 @@ impl<W: Word> Layout<W> {
         id
     }
 
+    /// The copies of statics in other orders were all made.
+    ///
+    /// # Errors
+    /// They would have taken too much.
+    pub(super) fn check_orders(&self) -> Result<(), PlanError> {
+        if self.order_bytes <= TABLE_BYTES {
+            return Ok(());
+        }
+        let bytes = self.order_bytes;
+        let what = format!("its statics need {bytes} bytes; a program has {TABLE_BYTES}");
+        Err(PlanError::TooLarge { place: "the program".into(), what })
+    }
+
     fn add_order(&mut self, rel: RelId, store: StoreId, order: &[u8]) {
         if let Some(rows) = &self.known[usize::from(rel.0)] {
-            self.statics.sparse[store as usize].sorted.push(rows.in_order(order));
+            self.order_bytes += rows.len() * order.len() * size_of::<i64>();
+            // Of a program that is refused for it no copy is made.
+            let sorted = match self.order_bytes > TABLE_BYTES {
+                true => Arc::default(),
+                false => rows.in_order(order),
+            };
+            self.statics.sparse[store as usize].sorted.push(sorted);
         }
     }
 

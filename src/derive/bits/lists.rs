@@ -79,8 +79,9 @@ impl Sparse {
     }
 }
 
-/// So many orders of a static are shared, and so many tables.
+/// So many orders of a static are shared, and so many tables; and so many bytes of each.
 const SHARED: usize = 16;
+const SHARED_BYTES: usize = 1 << 19;
 
 /// The rows of a static, ascending, which programs share with the copies that they made.
 #[derive(Debug, Default)]
@@ -91,7 +92,8 @@ pub(super) struct Fixed {
     /// Bit rows, if that is how they were computed.
     rows: Option<Rows>,
     orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
-    tables: Mutex<Vec<(Slot, Table)>>,
+    /// With their bytes.
+    tables: Mutex<Vec<(Slot, Table, usize)>>,
 }
 
 /// Bit rows of some width.
@@ -101,6 +103,8 @@ type Table = Arc<dyn Any + Send + Sync>;
 #[derive(Debug)]
 struct Rows {
     table: Table,
+    /// Of the table.
+    bytes: usize,
     /// Of all columns; at least one.
     sizes: Vec<u32>,
     /// No row has two members.
@@ -124,8 +128,9 @@ impl Fixed {
         }
         let counts = || table.iter().map(|it| it.count() as usize);
         let (len, is_function) = (counts().sum(), counts().all(|it| it < 2));
+        let bytes = table.len() * size_of::<W>();
         let (table, sizes) = (Arc::new(table), sizes.to_vec());
-        let rows = Rows { table, sizes, is_function, tuples: tuples_of::<W> };
+        let rows = Rows { table, bytes, sizes, is_function, tuples: tuples_of::<W> };
         Self { len, rows: Some(rows), ..Self::default() }
     }
 
@@ -140,6 +145,17 @@ impl Fixed {
 
     pub(super) fn tuples(&self) -> &[Tuple] {
         self.tuples.get_or_init(|| self.rows.as_ref().map_or_else(Vec::new, |it| (it.tuples)(it)))
+    }
+
+    /// Bytes that it takes, with what is shared of it.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let tuples = self.tuples.get().map_or(0, |it| it.capacity() * size_of::<Tuple>());
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tuples
+            + self.rows.as_ref().map_or(0, |it| it.bytes)
+            + orders.iter().map(|it| it.1.heap_bytes()).sum::<usize>()
+            + tables.iter().map(|it| it.2).sum::<usize>()
     }
 
     /// Two tuples that differ in their last column only, if there are such.
@@ -157,14 +173,16 @@ impl Fixed {
         make: impl FnOnce() -> Vec<W>,
     ) -> Arc<Vec<W>> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, known) in tables.iter().filter(|it| it.0 == slot) {
+        for (_, known, _) in tables.iter().filter(|it| it.0 == slot) {
             if let Ok(table) = Arc::clone(known).downcast::<Vec<W>>() {
                 return table;
             }
         }
         let table = Arc::new(make());
-        if tables.len() < SHARED {
-            tables.push((slot, Arc::clone(&table) as Table));
+        let bytes = table.len() * size_of::<W>();
+        let shared = tables.iter().map(|it| it.2).sum::<usize>();
+        if tables.len() < SHARED && shared + bytes <= SHARED_BYTES {
+            tables.push((slot, Arc::clone(&table) as Table, bytes));
         }
         table
     }
@@ -176,7 +194,8 @@ impl Fixed {
             return Arc::clone(known);
         }
         let sorted = Arc::new(reordered(self.tuples(), order));
-        if orders.len() < SHARED {
+        let shared = orders.iter().map(|it| it.1.heap_bytes()).sum::<usize>();
+        if orders.len() < SHARED && shared + sorted.heap_bytes() <= SHARED_BYTES {
             orders.push((order.to_vec(), Arc::clone(&sorted)));
         }
         sorted

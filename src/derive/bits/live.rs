@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use crate::facts::Change;
 use crate::rules::{Input, RelId, Role};
 
+use super::super::budget::{LIST_ROWS, Resource};
 use super::super::rows::Tuple;
 use super::super::transaction::Output;
 use super::compile::{Compiled, Kept, Mode, Readers, refill};
@@ -443,7 +444,12 @@ impl<W: Word> Live<W> {
                     self.set_flag(member.rel);
                 }
             }
-            _ => {}
+            _ => return,
+        }
+        let tuples = self.s.lists.iter().map(|it| it.tuples.len()).sum::<usize>();
+        if tuples > LIST_ROWS {
+            let rule = c.program.relation(rel).rules.first();
+            self.s.fuel.run_out(Resource::Rows, rule.map_or(u32::MAX - 1, |it| u32::from(it.0)));
         }
     }
 

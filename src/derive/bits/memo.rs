@@ -16,8 +16,10 @@ use crate::rules::{Atom, Expr, Literal, Program, RelId, Term};
 use super::layout::size;
 use super::lists::Fixed;
 
-/// When so many tuples are remembered (a word of a key counts as one, too), all are forgotten.
+/// When so many tuples are remembered (a word of a key counts as one, too), all are forgotten; and
+/// when they take so many bytes.
 const TUPLES: usize = 1 << 18;
+const BYTES: usize = 1 << 26;
 
 /// What a stratum of statics is known by.
 pub(super) type Key = Vec<i64>;
@@ -45,6 +47,17 @@ struct Known {
 }
 
 impl Memo {
+    /// Forgets all if it has come to take too much: programs make tables of the rows, which are kept
+    /// with them.
+    pub(super) fn trim(&self) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = known.strata.values().flat_map(|it| &it.rows);
+        if rows.map(|it| it.heap_bytes()).sum::<usize>() > BYTES {
+            known.strata.clear();
+            known.tuples = 0;
+        }
+    }
+
     pub(super) fn find(&self, key: &[i64]) -> Option<Arc<Solved>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.strata.get(key).cloned()

@@ -86,6 +86,15 @@ impl BitPlan {
         }
     }
 
+    /// Bytes that the program takes, with what it may share with others.
+    pub(super) fn heap_bytes(&self) -> usize {
+        match &self.0 {
+            Widths::W64(it) => it.heap_bytes(),
+            Widths::W128(it) => it.heap_bytes(),
+            Widths::W256(it) => it.heap_bytes(),
+        }
+    }
+
     /// The rows of a new, empty session.
     pub(super) fn session(&self) -> Box<dyn Evaluator> {
         fn engine<W: Word>(compiled: &Arc<Compiled<W>>) -> Box<dyn Evaluator> {

@@ -12,7 +12,8 @@ use std::sync::{Arc, OnceLock};
 
 use self::plan::Plans;
 use self::run::{Index, Purse, Runner, Table};
-use super::budget::{Exhausted, Resource};
+use super::allowance;
+use super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::rows::{Rows, Tuple};
 use crate::facts::{GAME, Session};
 use crate::rules::{Input, Program, RelId, Role, RuleId};
@@ -68,7 +69,7 @@ impl Statics {
     }
 
     fn rows(&self) -> &StaticRows {
-        self.rows.get_or_init(|| self.compute())
+        self.rows.get_or_init(|| allowance::aside(|| self.compute()))
     }
 
     fn compute(&self) -> StaticRows {
@@ -90,7 +91,15 @@ impl Statics {
         let tables = tables.collect();
         let mut runner =
             Runner { program, plans, tables, indexes, fixed: None, purse: Purse::new(program) };
-        program.strata.iter().filter(|it| it.is_static).for_each(|it| runner.stratum(it));
+        let mut rows: usize = runner.tables.iter().map(|it| it.len()).sum();
+        for stratum in program.strata.iter().filter(|it| it.is_static) {
+            runner.stratum(stratum);
+            let new = stratum.relations.iter().map(|it| runner.tables[usize::from(it.0)].len());
+            rows += new.sum::<usize>();
+            if rows > STATIC_ROWS {
+                runner.purse.run_out(Resource::Rows);
+            }
+        }
         let exhausted = runner.purse.exhausted();
         StaticRows { tables: runner.tables, indexes: runner.indexes, exhausted }
     }
@@ -159,6 +168,11 @@ impl Frog {
             Some((resource, rule)) => Err(Exhausted::new(&self.program, resource, rule)),
             None => Ok(()),
         }
+    }
+
+    /// Rows are missing.
+    pub fn has_run_out(&self) -> bool {
+        self.exhausted.is_some()
     }
 
     /// The number of rows of all relations.

@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use datafrog::{Iteration, Relation, Variable};
 
 use super::plan::{Access, AccessId, Chain, Emit, Group, Plans, Step, is_static};
-use crate::derive::budget::{REFEREE_STEPS, ROWS, Resource};
+use crate::derive::allowance::{self, Allowance};
+use crate::derive::budget::{QUERY, REFEREE_SHARE, REFEREE_STEPS, ROWS, Resource};
 use crate::derive::rows::Tuple;
 use crate::rules::{Fold, Op, Program, RelId, RuleId, Stratum};
 
@@ -38,12 +39,25 @@ pub(super) struct Purse {
 
 impl Purse {
     pub(super) fn new(program: &Program) -> Self {
-        Self {
+        let purse = Self {
             left: Cell::new(REFEREE_STEPS),
             out: Cell::new(None),
             owner: Cell::new(0),
             spent: RefCell::new(vec![0; program.rules.len()]),
+        };
+        purse.pay(QUERY);
+        purse
+    }
+
+    /// Has the request pay.
+    fn pay(&self, steps: i64) {
+        if !allowance::take(steps) {
+            self.run_out(Allowance::exhausted().unwrap_or(Resource::Steps));
         }
+    }
+
+    pub(super) fn run_out(&self, resource: Resource) {
+        self.out.set(self.out.get().or(Some(resource)));
     }
 
     fn charge(&self, rule: RuleId) {
@@ -56,7 +70,11 @@ impl Purse {
             *spent += steps;
         }
         match self.left.get().checked_sub(steps) {
-            Some(left) if self.out.get().is_none() => self.left.set(left),
+            Some(left) if self.out.get().is_none() => {
+                let share = self.left.get() / REFEREE_SHARE - left / REFEREE_SHARE;
+                self.left.set(left);
+                self.pay(share as i64);
+            }
             _ => self.out.set(self.out.get().or(Some(Resource::Steps))),
         }
         !self.is_out()

@@ -8,7 +8,7 @@ use super::{Ended, RuleFile, Save, SavedMove, SavedSwitch, VERSION};
 use crate::derive::Exhausted;
 use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
-use crate::game::{Game, PlayError, Record, decide};
+use crate::game::{Game, PlayError, Record, SwitchError, decide};
 use crate::moves::Move;
 use crate::presets::compose::rule_files;
 use crate::presets::{Activation, Catalogue, Ruleset};
@@ -29,6 +29,8 @@ pub enum MakeError {
     Play(#[from] PlayError),
     #[error(transparent)]
     Limit(#[from] Exhausted),
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
 }
 
 impl Save {
@@ -43,12 +45,12 @@ impl Save {
         let fen = start_as_fen(&mut replay, rules, &start);
         let (mut moves, mut switches) = (Vec::new(), Vec::new());
         for (ply, record) in game.history().iter().enumerate() {
-            switches.extend(switched(game, &mut replay, ply));
+            switches.extend(switched(game, &mut replay, ply)?);
             let proof = proof(&mut replay, &record.mv)?;
             let record = replay.play(&record.mv)?.clone();
             moves.push(saved_move(&replay, &record, proof));
         }
-        switches.extend(switched(game, &mut replay, moves.len()));
+        switches.extend(switched(game, &mut replay, moves.len())?);
         let rule = |it: &Source| RuleFile::of(it, content.rules);
         Ok(Self {
             version: VERSION,
@@ -75,15 +77,15 @@ fn start_as_fen(game: &mut Game, rules: &Ruleset, start: &[SavedFact]) -> Option
 }
 
 /// Has a replay follow the switches before an action.
-fn switched(game: &Game, replay: &mut Game, ply: usize) -> Vec<SavedSwitch> {
+fn switched(game: &Game, replay: &mut Game, ply: usize) -> Result<Vec<SavedSwitch>, MakeError> {
     let mut saved = Vec::new();
     for it in game.switches_before(ply) {
         let (world, terms) = game.after_switch(it);
-        replay.switch(world, terms, Arc::clone(&it.names));
+        replay.switch(world, terms, Arc::clone(&it.names))?;
         let (after, presets) = (ply as u32, it.names.to_vec());
         saved.push(SavedSwitch { after, presets, facts: hash(it.facts.hash()) });
     }
-    saved
+    Ok(saved)
 }
 
 /// The rule files of programs, each once.

@@ -93,9 +93,7 @@ pub(super) async fn check_presets(
         };
         game.map(|mut game| (Catalogue::conflicts(&mut game), game.to_json(), game.view()))
     };
-    let looked = tokio::task::spawn_blocking(look).await;
-    let failed = |_| Problem::unprocessable("bad_rules", "the rules cannot be run");
-    let view = looked.map_err(failed)?;
+    let view = web.host.pool.run(web.host.slow_lane(&hash), look).await?;
     let view = view.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
     let (conflicts, facts, view) = view;
     Ok(Json(json!({

@@ -19,6 +19,7 @@ use crate::server::core::{Act, Answer, Entry, Input, Seat, TokenHash};
 use crate::server::host::{Import, Wish, new_token};
 use crate::server::limit::Cost;
 use crate::server::live::Lines;
+use crate::server::pool::Lane;
 use crate::server::problem::Problem;
 use crate::server::store::{Store, Summary};
 use crate::server::transcript;
@@ -48,7 +49,7 @@ pub(super) async fn create(
     }
     let import = match new.pgn.take() {
         None => Import::default(),
-        Some(text) => from_pgn(&web, &text, &mut new).await?,
+        Some(text) => from_pgn(&web, text, &mut new).await?,
     };
     let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash().to_owned());
     let token = new.seat.as_ref().map(|_| new_token()).transpose()?;
@@ -89,9 +90,10 @@ pub(super) async fn create(
 }
 
 /// What a PGN says of the game that is wanted, where the request itself says nothing.
-async fn from_pgn(web: &Web, text: &str, new: &mut NewGame) -> Result<Import, Problem> {
+async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, Problem> {
     let bad = |it: String| Problem::unprocessable("bad_import", it);
-    let read = transcript::read(text).map_err(bad)?;
+    let read = move || transcript::read(&text);
+    let read = web.host.pool.run(Lane::Work, read).await?.map_err(bad)?;
     new.game = new.game.take().or(read.game);
     new.fen = new.fen.take().or(read.fen);
     if new.presets.is_empty() {
@@ -260,6 +262,10 @@ pub(super) async fn act(
     if is_rematch {
         // An offer counts like its acceptance, which makes a game.
         web.admit(&caller, Cost::Game)?;
+    }
+    if matches!(wanted, Act::Presets(_)) {
+        // What is agreed on is compiled.
+        web.admit(&caller, Cost::Compiling)?;
     }
     let input = Input::Act { token, id: acting.id, act: wanted };
     let answer = web.host.step(&id, input).await?;

@@ -1,6 +1,7 @@
 //! Hosting: the game core under a simulated network, stores, the HTTP and WebSocket API.
 
 mod api;
+mod attack;
 mod core;
 mod doctor;
 mod front;

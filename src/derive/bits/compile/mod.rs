@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use super::super::schedule::Schedule;
 use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type};
 
-use super::super::budget::BIT_ROWS;
+use super::super::budget::{BIT_ROWS, SESSION_BYTES};
 use super::super::rows::Tuple;
 use super::assemble::Assembler;
 use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
@@ -31,7 +31,7 @@ use super::general::{self};
 use super::inline::Rules;
 use super::layout::{Layout, Statics, Store, size};
 use super::lists::{Fixed, Sparse};
-use super::machine::{Entry, Machine, Turn};
+use super::machine::{Entry, Inst, Machine, Turn};
 use super::memo::Memo;
 use super::native::Native;
 use super::planner::{Code, PlanError, Planner};
@@ -180,6 +180,7 @@ pub(super) fn compile<W: Word>(
     schedule: &Schedule,
     memo: Memo,
 ) -> Result<Compiled<W>, PlanError> {
+    memo.trim();
     let shared = program.as_ref();
     let rules = super::inline::inlined(shared);
     let mut compiler = Compiler {
@@ -200,6 +201,7 @@ pub(super) fn compile<W: Word>(
     };
     compiler.inputs();
     compiler.prune_and_settle()?;
+    compiler.fuel.pay(0);
     compiler.place();
     compiler.plan_relations()?;
     compiler.plan_deltas()?;
@@ -214,6 +216,12 @@ pub(super) fn compile<W: Word>(
         let what = format!("its relations need {rows} rows of bits; a session has {BIT_ROWS}");
         return Err(PlanError::TooLarge { place: "the program".into(), what });
     }
+    let bytes = rows * size_of::<W>();
+    if bytes > SESSION_BYTES {
+        let what = format!("its relations need {bytes} bytes; a session has {SESSION_BYTES}");
+        return Err(PlanError::TooLarge { place: "the program".into(), what });
+    }
+    layout.check_orders()?;
     let mut code = planner.code;
     layout.fill_tables(&program, code.static_rows());
     shift_frames(&mut code, &mut layout);
@@ -298,6 +306,16 @@ pub(super) fn compile<W: Word>(
         native: OnceLock::new(),
         program,
     })
+}
+
+impl<W> Compiled<W> {
+    /// Bytes that the program takes, with what it may share with others.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let known: usize = self.known.iter().flatten().map(|it| it.heap_bytes()).sum();
+        let code = self.machine.insts.capacity() * (size_of::<Inst>() + size_of::<u32>())
+            + self.code.ops.capacity() * (size_of::<Op>() + size_of::<u32>());
+        self.statics.heap_bytes() + known + code
+    }
 }
 
 struct Compiler<'p, W> {

@@ -5,11 +5,16 @@ use std::collections::BTreeSet;
 use crate::facts::Shape;
 use crate::rules::{Atom, Column, Literal, RelId, RuleId, Term, Type, VarId};
 
+use super::super::super::allowance::{self, Allowance};
+use super::super::super::budget::{Exhausted, Resource};
 use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::layout::{Store, size};
 use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, PlanError, depends_on, lit};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, is_row_local, reads, relations_of, uses};
+
+/// What a plan costs a request, in steps: most of them take some ten microseconds to make.
+const PLAN: i64 = 1 << 11;
 
 impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn plan(
@@ -18,6 +23,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         goal: &Goal<'_>,
         rule: RuleId,
     ) -> Result<f64, PlanError> {
+        if !allowance::take(PLAN) {
+            let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
+            return Err(Exhausted::new(self.program, resource, usize::from(rule.0)).into());
+        }
         self.planner.plan(body, goal).map_err(|it| {
             let place = self.program.place(self.program.rule(rule).span);
             it.at(place)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::rules::{Literal, RelId, Role};
 
-use super::super::super::budget::{Exhausted, ROWS, Resource};
+use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
 use super::super::general::{self, SPACE, Variant};
@@ -71,7 +71,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.estimates[usize::from(rel.0)] = rows.len() as f64;
         self.static_rows += rows.len();
         let relation = self.program.relation(rel);
-        if self.static_rows > ROWS {
+        if self.static_rows > STATIC_ROWS {
             let owner = relation.rules.first().map_or(usize::MAX, |it| usize::from(it.0));
             return Err(Exhausted::new(self.program, Resource::Rows, owner).into());
         }

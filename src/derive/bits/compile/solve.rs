@@ -173,6 +173,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         run: impl FnOnce(&Compiled<W>, &mut State<W>) -> R,
     ) -> Result<R, PlanError> {
         let layout = &mut self.planner.layout;
+        layout.check_orders()?;
         layout.fill_tables(self.program, self.planner.code.static_rows());
         let mut probe = Compiled::bare(self.program);
         probe.machine = machine;

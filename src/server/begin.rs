@@ -1,0 +1,102 @@
+//! Games as they begin: as they are wished for, with what was played of them elsewhere, or as a snapshot
+//! has them. All of it asks rules, and is done where rules run (`pool`).
+
+use std::sync::Arc;
+
+use super::board::Board;
+use super::core::{Entry, Event, Past, Refusal, Setup, Table};
+use super::host::{Import, Wish};
+use super::problem::Problem;
+use crate::presets::{Catalogue, Ruleset};
+
+/// A game that begins as it is wished for, with its first events.
+pub(super) fn begin(
+    now: u64,
+    ruleset: &Ruleset,
+    catalogue: Arc<Catalogue>,
+    rules: String,
+    wish: Wish,
+) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+    let board = start(ruleset, catalogue, wish.fen.as_deref(), wish.facts.as_deref())?;
+    let setup = Setup {
+        sides: board.game().sides(),
+        game: ruleset.game().name.clone(),
+        presets: wish.presets,
+        fen: wish.fen,
+        facts: wish.facts,
+        rules,
+        clock: wish.clock,
+        open: wish.open,
+        chat: wish.chat,
+        listed: wish.listed,
+    };
+    let (table, entries) = Table::create(now, board, setup, &wish.seats)?;
+    lead_in(table, entries, wish.import)
+}
+
+/// A game with what was played of it elsewhere.
+fn lead_in(
+    mut table: Table<Board>,
+    mut entries: Vec<Entry>,
+    import: Import,
+) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+    if import.past.is_empty() && import.ended.is_none() {
+        return Ok((table, entries));
+    }
+    let Import { past, ended } = import;
+    let played = table.lead_in(&past, ended);
+    let refused = |(at, why): (usize, Refusal)| {
+        let moves = past[..at].iter().filter(|it| matches!(it, Past::Action(_))).count();
+        let what = match past.get(at) {
+            Some(Past::Presets(presets)) => format!("presets {}", presets.join(" ")),
+            Some(Past::Action(text)) => text.clone(),
+            None => String::new(),
+        };
+        let message = format!("move {} of the text, {what}: {why}", moves + 1);
+        Problem::unprocessable("bad_import", message)
+    };
+    entries.extend(played.map_err(refused)?);
+    Ok((table, entries))
+}
+
+/// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not
+/// of this log or not of these rules.
+pub(super) fn bring_back(
+    snapshot: Option<(u64, String)>,
+    ruleset: &Ruleset,
+    catalogue: &Arc<Catalogue>,
+    setup: &Setup,
+    log: &[Entry],
+) -> Option<Table<Board>> {
+    let (seen, text) = snapshot?;
+    let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
+    let plies = board.game().history().len();
+    let at = log.iter().position(|it| it.v == seen)?;
+    let told = log[..=at].iter().fold(0, |plies, it| match &it.event {
+        Event::Played { .. } => plies + 1,
+        Event::TakenBack { to, .. } => *to,
+        _ => plies,
+    });
+    (told == plies).then(|| Table::replay_after(seen, board, setup.clone(), log).ok()).flatten()
+}
+
+pub(super) fn start(
+    ruleset: &Ruleset,
+    catalogue: Arc<Catalogue>,
+    fen: Option<&str>,
+    facts: Option<&str>,
+) -> Result<Board, Problem> {
+    let game = match facts {
+        Some(text) => ruleset.resume_text(text),
+        None => ruleset.start(fen),
+    };
+    let bad =
+        |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
+    let mut game = game.map_err(bad)?;
+    // Rules that take more than an evaluator gives show it at the first look for moves.
+    game.legal_moves();
+    let spent =
+        |it: crate::game::Exhausted| Problem::unprocessable("rules_exhausted", it.to_string());
+    game.check().map_err(spent)?;
+    Ok(Board::new(game, catalogue, ruleset.clone()))
+}

@@ -1,0 +1,408 @@
+//! The threads that rules run on. Rules may come from strangers, so nothing that compiles or evaluates
+//! them runs on the runtime's threads: there are a few threads for it, with queues that have an end, and
+//! every job has a deadline.
+//!
+//! There are three lanes, so that what takes long does not stand before what does not: moves and views of
+//! games by the package's own rules; what may take longer by these rules (compiling, explaining, games
+//! from elsewhere); and all that rules from outside are asked. A job has one allowance for all that it
+//! comes to. It ends when that is used up, when its deadline has passed, and when it is of no use any
+//! more to whoever asked for it: then it takes its place no longer. Deliberately absent: what the jobs
+//! do.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use tokio::sync::oneshot;
+
+use super::library::lock;
+use super::problem::Problem;
+use crate::game::{Allowance, Resource, Stop};
+
+/// Which of the queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Moves and views by the package's own rules.
+    Play,
+    /// What takes longer by the package's own rules.
+    Work,
+    /// Whatever rules from outside are asked.
+    Foreign,
+}
+
+const LANES: [Lane; 3] = [Lane::Play, Lane::Work, Lane::Foreign];
+
+impl Lane {
+    /// The maximum number of jobs that wait.
+    fn limit(self) -> usize {
+        match self {
+            Self::Play => 4096,
+            Self::Work | Self::Foreign => 64,
+        }
+    }
+
+    /// How long a job may take once it has begun.
+    fn time(self) -> Duration {
+        match self {
+            Self::Play => Duration::from_secs(5),
+            Self::Work => Duration::from_secs(10),
+            Self::Foreign => Duration::from_secs(2),
+        }
+    }
+
+    fn threads(self) -> usize {
+        let cores = thread::available_parallelism().map_or(1, |it| it.get());
+        match self {
+            Self::Play => cores.max(2),
+            // A job may take much memory: there are few.
+            Self::Work => (cores / 2).clamp(1, 4),
+            Self::Foreign => (cores / 4).clamp(1, 4),
+        }
+    }
+}
+
+/// How long a job may wait for its turn.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often deadlines are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// So many requests' steps are the most that one job has: a game that is played again is many.
+const REQUESTS: u64 = 1024;
+
+/// Why a job was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Undone {
+    Waited,
+    Stopping,
+}
+
+struct Job {
+    /// Whether it can still be done.
+    work: Box<dyn FnOnce(Result<(), Undone>) + Send>,
+    stop: Stop,
+    since: Instant,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    /// No more are taken.
+    is_closed: bool,
+}
+
+struct Queue {
+    lane: Lane,
+    waiting: Mutex<Waiting>,
+    came: Condvar,
+    /// What each thread does, and until when it may.
+    running: Mutex<Vec<Option<(Instant, Stop)>>>,
+}
+
+impl Queue {
+    fn next(&self) -> Option<Job> {
+        let mut waiting = lock(&self.waiting);
+        loop {
+            if let Some(job) = waiting.jobs.pop_front() {
+                return Some(job);
+            }
+            if waiting.is_closed {
+                return None;
+            }
+            waiting = self.came.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Does jobs until there will be none any more.
+    fn serve(&self, thread: usize) {
+        while let Some(Job { work, stop, since }) = self.next() {
+            let can = match since.elapsed() <= PATIENCE {
+                _ if lock(&self.waiting).is_closed => Err(Undone::Stopping),
+                true => Ok(()),
+                false => Err(Undone::Waited),
+            };
+            let until = Instant::now() + self.lane.time();
+            lock(&self.running)[thread] = Some((until, stop));
+            if catch_unwind(AssertUnwindSafe(|| work(can))).is_err() {
+                tracing::error!(lane = ?self.lane, "a job has failed");
+            }
+            lock(&self.running)[thread] = None;
+        }
+    }
+
+    fn stop_late(&self, now: Instant) {
+        for (until, stop) in lock(&self.running).iter().flatten() {
+            if *until <= now && !stop.is_stopped() {
+                tracing::warn!(lane = ?self.lane, "a job takes too long, and is ended");
+                stop.stop();
+            }
+        }
+    }
+}
+
+/// The threads, and what waits for them.
+pub(super) struct Pool(Vec<Arc<Queue>>);
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("waiting", &LANES.map(|it| self.waiting(it))).finish()
+    }
+}
+
+impl Pool {
+    /// # Errors
+    /// The machine is out of threads.
+    pub(super) fn start() -> std::io::Result<Self> {
+        let mut queues = Vec::new();
+        for lane in LANES {
+            let threads = lane.threads();
+            let queue = Arc::new(Queue {
+                lane,
+                waiting: Mutex::default(),
+                came: Condvar::new(),
+                running: Mutex::new(vec![None; threads]),
+            });
+            for at in 0..threads {
+                let queue = Arc::clone(&queue);
+                let name = format!("rules-{lane:?}-{at}").to_lowercase();
+                // Parsers and proofs recurse: as much as the main thread has.
+                let builder = thread::Builder::new().name(name).stack_size(8 << 20);
+                builder.spawn(move || queue.serve(at))?;
+            }
+            queues.push(queue);
+        }
+        let watched: Vec<_> = queues.iter().map(Arc::downgrade).collect();
+        thread::Builder::new().name("rules-watchdog".into()).spawn(move || {
+            loop {
+                thread::sleep(LOOK);
+                let (now, mut is_left) = (Instant::now(), false);
+                for queue in watched.iter().filter_map(std::sync::Weak::upgrade) {
+                    queue.stop_late(now);
+                    is_left |= !lock(&queue.waiting).is_closed;
+                }
+                if !is_left {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self(queues))
+    }
+
+    fn queue(&self, lane: Lane) -> &Queue {
+        &self.0[lane as usize]
+    }
+
+    /// How many jobs wait in a lane.
+    pub(super) fn waiting(&self, lane: Lane) -> usize {
+        lock(&self.queue(lane).waiting).jobs.len()
+    }
+
+    /// Takes no more jobs, and ends those under way that rules from outside have.
+    pub(super) fn close(&self) {
+        for queue in &self.0 {
+            lock(&queue.waiting).is_closed = true;
+            queue.came.notify_all();
+            if queue.lane != Lane::Play {
+                lock(&queue.running).iter().flatten().for_each(|it| it.1.stop());
+            }
+        }
+    }
+
+    /// Has something done that asks rules, with the steps of one request. It tells what came of it, if
+    /// the rules have not taken too much.
+    ///
+    /// # Errors
+    /// Too much waits already, the deadline has passed, or the steps were used up.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (done, ran_out) = self.run_all(lane, 1, work).await?;
+        match ran_out {
+            Some(problem) => Err(problem),
+            None => Ok(done),
+        }
+    }
+
+    /// [`Pool::run`] for what is worth many requests, and whose result is wanted in any case: with what
+    /// is to be said if the rules have taken too much.
+    ///
+    /// # Errors
+    /// Too much waits already.
+    pub(super) async fn run_all<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        requests: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<(T, Option<Problem>), Problem> {
+        let (reply, answer) = oneshot::channel();
+        let (stop, requests) = (Stop::default(), (requests as u64).clamp(1, REQUESTS));
+        let own = stop.clone();
+        let work = move |can: Result<(), Undone>| {
+            // Who asked may have gone meanwhile.
+            if reply.is_closed() {
+                return;
+            }
+            let done = can.map(|()| {
+                let allowance = Allowance::of_many(requests, own);
+                let done = work();
+                let ran_out = Allowance::exhausted().map(spent);
+                drop(allowance);
+                (done, ran_out)
+            });
+            drop(reply.send(done));
+        };
+        let job = Job { work: Box::new(work), stop: stop.clone(), since: Instant::now() };
+        let queue = self.queue(lane);
+        {
+            let mut waiting = lock(&queue.waiting);
+            if waiting.is_closed {
+                return Err(stopping());
+            }
+            if waiting.jobs.len() >= lane.limit() {
+                return Err(busy());
+            }
+            waiting.jobs.push_back(job);
+        }
+        queue.came.notify_one();
+        let _wanted = Wanted(stop);
+        match answer.await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(Undone::Waited)) => Err(busy()),
+            Ok(Err(Undone::Stopping)) => Err(stopping()),
+            Err(_) => Err(failed()),
+        }
+    }
+}
+
+/// Ends a job when nobody waits for it any more.
+struct Wanted(Stop);
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// What is said where rules have taken too much.
+pub(super) fn spent(resource: Resource) -> Problem {
+    match resource {
+        Resource::Time => {
+            let message = "the rules of this game take too long: nothing was done";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "rules_too_slow", message)
+        }
+        Resource::Actions => {
+            let message = "the rules of this game make too many actions possible at a time";
+            Problem::unprocessable("rules_exhausted", message)
+        }
+        Resource::Steps | Resource::Rows | Resource::Action => {
+            let message = "the rules of this game take too much for one request: nothing was done";
+            Problem::unprocessable("rules_exhausted", message)
+        }
+    }
+}
+
+fn busy() -> Problem {
+    let message = "too much is being worked out at the moment: ask again in a few seconds";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "rules_busy", message)
+}
+
+fn stopping() -> Problem {
+    let message = "the server is about to stop: nothing was done";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
+}
+
+pub(super) fn failed() -> Problem {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Problem::new(status, "internal", "the server has failed at this; it is in its log")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+
+    /// A job that occupies the one thread of a lane until it is told to end, or is stopped.
+    fn occupy(pool: &Arc<Pool>, at: &tokio::runtime::Runtime) -> mpsc::Sender<()> {
+        let (begun, began) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let pool = Arc::clone(pool);
+        at.spawn(async move {
+            let hold = move || {
+                begun.send(()).unwrap();
+                ended.recv().ok();
+            };
+            pool.run(Lane::Foreign, hold).await
+        });
+        at.block_on(async {
+            while began.try_recv().is_err() {
+                tokio::task::yield_now().await;
+            }
+        });
+        end
+    }
+
+    #[test]
+    fn a_full_queue_refuses_and_other_lanes_go_on() {
+        let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
+        let ends: Vec<_> = (0..Lane::Foreign.threads()).map(|_| occupy(&pool, &runtime)).collect();
+        runtime.block_on(async {
+            let mut waiting = tokio::task::JoinSet::new();
+            for _ in 0..Lane::Foreign.limit() {
+                let pool = Arc::clone(&pool);
+                waiting.spawn(async move { pool.run(Lane::Foreign, || 7).await });
+            }
+            while pool.waiting(Lane::Foreign) < Lane::Foreign.limit() {
+                tokio::task::yield_now().await;
+            }
+            let refused = pool.run(Lane::Foreign, || 7).await;
+            assert_eq!(refused, Err(busy()));
+            assert_eq!(pool.run(Lane::Play, || 5).await, Ok(5));
+            drop(ends);
+            while let Some(done) = waiting.join_next().await {
+                assert_eq!(done.unwrap(), Ok(7));
+            }
+        });
+    }
+
+    #[test]
+    fn what_nobody_waits_for_ends_and_a_panic_takes_no_thread() {
+        let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
+        runtime.block_on(async {
+            let (tell, told) = mpsc::channel();
+            let endless = move || {
+                tell.send(()).unwrap();
+                while Allowance::exhausted().is_none() {
+                    Allowance::spend(1 << 10);
+                }
+                tell.send(()).unwrap();
+            };
+            let asking = tokio::spawn({
+                let pool = Arc::clone(&pool);
+                async move { pool.run_all(Lane::Foreign, usize::MAX, endless).await }
+            });
+            while told.try_recv().is_err() {
+                tokio::task::yield_now().await;
+            }
+            asking.abort();
+            while told.try_recv().is_err() {
+                tokio::task::yield_now().await;
+            }
+            let failing = pool.run(Lane::Foreign, || panic!("on purpose")).await;
+            assert_eq!(failing, Err::<(), _>(failed()));
+            assert_eq!(pool.run(Lane::Foreign, || 3).await, Ok(3));
+        });
+    }
+}
