@@ -66,10 +66,6 @@ impl Process {
         Self { child, address: own, metrics }
     }
 
-    pub(super) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     pub(super) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
