@@ -30,7 +30,7 @@ pub(super) const ACTIONS: usize = 1 << 14;
 /// Rows of one list.
 pub(super) const ROWS: usize = 1 << 19;
 /// Rows of all lists of one session together.
-pub(super) const LIST_ROWS: usize = 2 * ROWS;
+pub(super) const LIST_ROWS: usize = 4 * ROWS;
 /// Rows of all statics of a program.
 pub(super) const STATIC_ROWS: usize = 1 << 17;
 /// Bytes of the tables of statics that a program has: of bits, and of tuples in other orders.

@@ -25,7 +25,7 @@ pub use finding::decide;
 pub use kept::Kept;
 pub use memory::Memory;
 pub use names::value_name;
-pub use play::{Game, SWITCHES, go_back};
+pub use play::{Game, RULE_SETS, SWITCHES, go_back};
 pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, PlayError, SwitchError};
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};

@@ -43,9 +43,10 @@ pub struct Game {
 /// The facts after the last so many actions are at hand; earlier ones are made again when somebody
 /// asks, of what changed.
 const AT_HAND: usize = 4;
-/// How often a game may change its rules: each set of rules that it was played by stays in memory as
-/// long as the game does.
-pub const SWITCHES: usize = 64;
+/// How often a game may change its rules, and the number of different sets of rules that it may be played
+/// by: each stays in memory as long as the game does.
+pub const SWITCHES: usize = 1000;
+pub const RULE_SETS: usize = 32;
 /// A game in memory grows by so many actions at a time.
 const GROWTH: usize = 16;
 
@@ -161,14 +162,17 @@ impl Game {
             return Err(SwitchError::TooOften);
         }
         let plan = Arc::clone(world.plan());
+        // A game that goes back and forth between two sets of rules holds two.
+        let known = self.eras.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
+        if known.is_none() && self.eras.len() >= RULE_SETS {
+            return Err(SwitchError::TooMany);
+        }
         world.commit();
         let result = GameResult::read(&mut world, &terms);
         world.check()?;
         self.world = world;
         self.terms = Arc::clone(&terms);
         self.result = result;
-        // A game that goes back and forth between two sets of rules holds two.
-        let known = self.eras.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
         self.era = known.unwrap_or(self.eras.len());
         if known.is_none() {
             self.eras.push(Era { plan, terms });

@@ -6,7 +6,7 @@ use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move, is_over};
 
 use super::finding::{Teller, decide};
-use super::play::SWITCHES;
+use super::play::{RULE_SETS, SWITCHES};
 use super::record::GameResult;
 
 /// Why a move was not played. Nothing has changed.
@@ -60,6 +60,11 @@ pub enum SwitchError {
          from the position"
     )]
     TooOften,
+    #[error(
+        "the game was played by {RULE_SETS} different sets of presets, which is the maximum: go back \
+         to one of them, or start another game from the position"
+    )]
+    TooMany,
     #[error(transparent)]
     Limit(#[from] Exhausted),
 }

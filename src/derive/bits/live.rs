@@ -447,8 +447,8 @@ impl<W: Word> Live<W> {
             _ => return,
         }
         let tuples = self.s.lists.iter().map(|it| it.tuples.len()).sum::<usize>();
-        if tuples > LIST_ROWS {
-            let rule = c.program.relation(rel).rules.first();
+        if tuples > LIST_ROWS && !self.s.fuel.is_out() {
+            let rule = c.program.relation(rel).rules.last();
             self.s.fuel.run_out(Resource::Rows, rule.map_or(u32::MAX - 1, |it| u32::from(it.0)));
         }
     }
