@@ -72,10 +72,6 @@ impl Rules for Board {
                 };
                 return Ok(Played { effects: self.effects(), ..played });
             }
-            // There is no more to be found out about it.
-            Err(error @ PlayError::Limit(_)) => {
-                return Err(Refused { sentence: error.to_string(), because: Vec::new() });
-            }
             Err(error) => error.to_string(),
         };
         Err(match self.game.why_move(text) {
