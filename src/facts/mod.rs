@@ -17,8 +17,8 @@ mod value;
 pub use delta::Delta;
 pub use ids::Ids;
 pub(crate) use nearest::{Speller, nearest};
-pub(crate) use printable::{covered, escaped};
-pub use printable::{is_printable, printable};
+pub(crate) use printable::covered;
+pub use printable::{escaped, is_printable, printable};
 pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, saved, to_json};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,

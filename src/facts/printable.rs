@@ -33,7 +33,7 @@ pub(crate) fn covered(text: &str) -> Cow<'_, str> {
 }
 
 /// A JSON text that means the same, with unseen letters escaped. They can only be inside of strings.
-pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+pub fn escaped(json: &str) -> Cow<'_, str> {
     replaced(json, |letter, out| {
         for unit in letter.encode_utf16(&mut [0; 2]) {
             let _ = write!(out, "\\u{unit:04x}");

@@ -274,7 +274,7 @@ fn populate(choices: &mut Choices, world: &mut World) {
 }
 
 /// Whether there was a game to play.
-fn play(seed: u64) -> bool {
+pub(crate) fn play(seed: u64) -> bool {
     let Some(mut walk) = Walk::new(seed) else { return false };
     for step in 0..24 {
         let after = walk.step();
