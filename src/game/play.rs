@@ -612,12 +612,24 @@ impl Game {
     /// # Errors
     /// The game is over, there is no such side, or the rules know nothing of resigning.
     pub fn resign(&mut self, side: i64) -> Result<&GameResult, EndError> {
+        self.end_by(side, self.terms.resigned)
+    }
+
+    /// A side has run out of time. What follows from it is for the rules.
+    ///
+    /// # Errors
+    /// The game is over, there is no such side, or the rules know nothing of time.
+    pub fn flag(&mut self, side: i64) -> Result<&GameResult, EndError> {
+        self.end_by(side, self.terms.flagged)
+    }
+
+    fn end_by(&mut self, side: i64, attr: Option<AttrId>) -> Result<&GameResult, EndError> {
         let _paid = Allowance::open();
         let sides = self.program().schema.domain(self.terms.moves.sides).size() as i64;
         if !(0..sides).contains(&side) {
             return Err(EndError::Side { side });
         }
-        self.end(self.terms.resigned, side)
+        self.end(attr, side)
     }
 
     /// The reasons for which a draw can be claimed now; none after the end.

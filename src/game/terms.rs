@@ -16,6 +16,8 @@ pub struct Terms {
     pub resigned: Option<AttrId>,
     /// `claimed(reason)`: set by [`Game::claim_draw`](super::Game::claim_draw).
     pub claimed: Option<AttrId>,
+    /// `flagged(side)`: set by [`Game::flag`](super::Game::flag).
+    pub flagged: Option<AttrId>,
     /// How castling rights are written.
     pub style: CastlingStyle,
 }
@@ -32,10 +34,11 @@ impl Terms {
         let side = Some(Type::Domain(moves.sides));
         let resigned = input_of(program, "resigned", side, &mut faults);
         let claimed = input_of(program, "claimed", reason, &mut faults);
-        match faults.is_empty() {
-            true => Ok(Self { moves, resigned, claimed, style: CastlingStyle::declared(program) }),
-            false => Err(ContractError { faults }),
+        let flagged = input_of(program, "flagged", side, &mut faults);
+        if !faults.is_empty() {
+            return Err(ContractError { faults });
         }
+        Ok(Self { moves, resigned, claimed, flagged, style: CastlingStyle::declared(program) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::core::{Effect, Outcome, Played, Refused, Rules};
+use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
 use crate::game::{EndError, Game, GameResult, Kept, PlayError, ToldEvent};
 use crate::presets::{Catalogue, Ruleset};
 
@@ -101,6 +101,17 @@ impl Rules for Board {
     fn resign(&mut self, side: usize) -> Result<Outcome, Refused> {
         let side = i64::try_from(side).unwrap_or(-1);
         self.game.resign(side).map(outcome).map_err(refused)
+    }
+
+    fn flag(&mut self, side: usize) -> Result<Outcome, Refused> {
+        let raw = i64::try_from(side).unwrap_or(-1);
+        match self.game.flag(raw) {
+            // Rules of their own, which know nothing of time.
+            Err(EndError::Unknown) => {
+                self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
+            }
+            answer => answer.map(outcome).map_err(refused),
+        }
     }
 
     fn claim(&mut self) -> Result<Outcome, Refused> {

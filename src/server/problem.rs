@@ -101,7 +101,9 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let status = match &refusal {
             Refusal::NoToken => StatusCode::UNAUTHORIZED,
-            Refusal::WrongToken | Refusal::NotYourTurn => StatusCode::FORBIDDEN,
+            Refusal::WrongToken | Refusal::NotYourTurn | Refusal::ClaimOutOfTurn => {
+                StatusCode::FORBIDDEN
+            }
             Refusal::NoSeat(_) => StatusCode::NOT_FOUND,
             Refusal::TooLong { .. } | Refusal::Unprintable { .. } => StatusCode::BAD_REQUEST,
             Refusal::Illegal(_) | Refusal::NotSo(_) => StatusCode::UNPROCESSABLE_ENTITY,

@@ -1,6 +1,6 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Entry, Event, Outcome, Past, Recorded, Setup};
+use super::core::{Entry, Event, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
@@ -122,7 +122,7 @@ fn tags(id: &str, log: &[Entry], setup: &Setup) -> Vec<(String, String)> {
     }
     add("RulesHash", format!("blake3:{}", setup.rules));
     if let Some(it) = ended(log) {
-        add("Termination", it.reason.replace('_', " "));
+        add("Termination", termination(&it.reason));
     }
     tags
 }
@@ -191,8 +191,24 @@ fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> 
         PgnResult::FirstWins => Some(0),
         PgnResult::SecondWins => Some(1),
     };
-    let reason = termination.map_or_else(|| "as_recorded".to_owned(), |it| it.replace(' ', "_"));
+    let reason = termination.map_or_else(|| "as_recorded".to_owned(), |it| reason(&it));
     Some(Recorded { winner, reason })
+}
+
+/// How PGN says that a game ended on time.
+const TIME_FORFEIT: &str = "time forfeit";
+
+/// A reason as PGN writes it.
+fn termination(reason: &str) -> String {
+    if reason == TIMEOUT { TIME_FORFEIT.to_owned() } else { reason.replace('_', " ") }
+}
+
+/// A reason as it is written in PGN; lichess begins it with a capital letter.
+fn reason(termination: &str) -> String {
+    match termination.eq_ignore_ascii_case(TIME_FORFEIT) {
+        true => TIMEOUT.to_owned(),
+        false => termination.replace(' ', "_"),
+    }
 }
 
 #[cfg(test)]

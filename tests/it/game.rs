@@ -72,6 +72,102 @@ fn dead_positions_by_material() {
     }
 }
 
+/// Whose time runs out, in which position, and what follows.
+const FALLS: [(&str, &str, i64, &str); 16] = [
+    ("chess", "4k3/8/8/8/8/8/8/R3K3 b - - 0 1", 1, "white wins by timeout"),
+    ("chess", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0, "draw by timeout"),
+    ("chess", "4k3/8/8/8/8/8/P7/4K3 w - - 0 1", 0, "draw by timeout"),
+    ("chess", "4k3/8/8/8/8/8/P7/1N2K3 b - - 0 1", 1, "white wins by timeout"),
+    // a knight mates nobody who has a queen, but may mate who has a pawn
+    ("chess", "3qk3/8/8/8/8/8/8/1N2K3 b - - 0 1", 1, "draw by timeout"),
+    ("chess", "4k3/3p4/8/8/8/8/8/1N2K3 b - - 0 1", 1, "white wins by timeout"),
+    ("chess", "3rk3/8/8/8/8/8/8/2B1K3 b - - 0 1", 1, "draw by timeout"),
+    ("chess960", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0, "draw by timeout"),
+    ("berolina", "4k3/8/8/8/8/8/P7/4K3 w - - 0 1", 0, "draw by timeout"),
+    ("dual-king", "k2k4/8/8/8/8/8/P7/4K3 b - - 0 1", 1, "white wins by timeout"),
+    ("chess stamina", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0, "black wins by timeout"),
+    // where captures win, and where pieces do not matter
+    ("capture-to-win", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 0, "black wins by timeout"),
+    ("knightmate", "4n3/8/8/8/8/8/8/R3N3 w - - 0 1", 0, "black wins by timeout"),
+    ("antichess", "8/8/2b5/8/8/8/8/R1B5 w - - 0 1", 0, "black wins by timeout"),
+    ("antichess", "8/8/2b5/8/8/8/8/B1B5 w - - 0 1", 0, "black wins by timeout"),
+    (
+        "antichess suicide-chess:both:opposite_bishops=draw",
+        "8/8/2b5/8/8/8/8/1BB5 w - - 0 1",
+        0,
+        "black wins by timeout",
+    ),
+];
+
+#[test]
+fn time_that_runs_out_is_for_rules_to_judge() {
+    for (game, fen, side, wanted) in FALLS {
+        let mut game = start(game, Some(fen));
+        assert_eq!(ended(&game), "-", "{fen}: at the start");
+        game.flag(side).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(ended(&game), wanted, "{fen}");
+        let again = game.flag(side).map(|_| ());
+        assert!(matches!(again, Err(EndError::Over { .. })), "{fen}");
+    }
+    let mut game = start("chess", None);
+    let hash = game.hash();
+    assert!(matches!(game.flag(2).map(|_| ()), Err(EndError::Side { side: 2 })));
+    assert_eq!((game.hash(), game.result()), (hash, None), "a refusal changes nothing");
+    // A bishop of each colour for White: its light one is never captured.
+    let option = "antichess suicide-chess:both:opposite_bishops=draw";
+    let mut game = start(option, Some("8/8/3b4/8/8/8/8/1BB5 b - - 0 1"));
+    assert_eq!(game.flag(1).expect("it falls").to_string(), "draw by timeout");
+}
+
+#[test]
+fn bishops_that_cannot_meet_are_drawn_if_asked_for() {
+    let option = "antichess suicide-chess:both:opposite_bishops=draw";
+    let fen = "8/8/8/2b5/8/8/1p6/B7 w - - 0 1";
+    for (game, wanted) in [("antichess", "-"), (option, "-")] {
+        let mut game = start(game, Some(fen));
+        game.play_text("a1b2").expect("it has to capture");
+        // Both stand on dark squares.
+        assert_eq!(ended(&game), wanted);
+    }
+    let fen = "8/8/2b5/8/8/8/1p6/B7 w - - 0 1";
+    for (game, wanted) in [("antichess", "-"), (option, "draw by insufficient material")] {
+        let mut game = start(game, Some(fen));
+        game.play_text("a1b2").expect("it has to capture");
+        assert_eq!(ended(&game), wanted);
+    }
+}
+
+/// Positions of issue 12 in which a draw was declared though a win was near: the game, the position,
+/// and, where there is one, a line that wins.
+const NOT_DEAD: [(&str, &str, &str); 12] = [
+    ("capture-to-win", "4k3/8/8/8/8/8/4n3/4K3 w - - 0 1", "e1e2"),
+    ("dual-king", "k7/8/k7/3N4/8/8/8/K6K w - - 0 1", ""),
+    ("double-move-rc", "4k3/8/8/8/4N3/8/8/4K3 w - - 0 1", "e4f6 f6e8"),
+    ("weak-dual-king", "4k3/8/8/8/8/8/8/K6K w - - 0 1", ""),
+    ("weak-dual-king-last-royal", "4k2k/8/8/8/8/8/8/KN5K w - - 0 1", ""),
+    ("monster-kingcapture", "4k3/8/8/8/8/8/8/KN6 w - - 0 1", ""),
+    ("knights-leap-twice", "4k3/8/8/8/8/8/8/KN6 w - - 0 1", ""),
+    ("piece-hp", "8/8/8/8/8/8/1k6/K7 w - - 0 1", "a1b2 b2a3 a1b2 a3a2 b2a2"),
+    ("king-heals", "8/8/8/8/8/8/1k6/KN6 w - - 0 1", ""),
+    ("berserker", "8/8/8/8/8/8/1k6/KN6 w - - 0 1", ""),
+    ("poisoned-squares", "8/8/8/8/8/8/1k6/KN6 w - - 0 1", ""),
+    ("stamina", "4kb2/8/8/8/8/8/8/2B1K3 w - - 0 1", ""),
+];
+
+#[test]
+fn a_draw_is_not_declared_where_a_win_is_near() {
+    for (name, fen, line) in NOT_DEAD {
+        let mut game = start(name, Some(fen));
+        assert_eq!(ended(&game), "-", "{name} {fen}");
+        for text in line.split_whitespace() {
+            assert_eq!(ended(&game), "-", "{name} {fen} before {text}");
+            game.play_text(text).unwrap_or_else(|it| panic!("{name} {fen}: {text}: {it}"));
+        }
+        let won = game.result().is_some_and(|it| it.winner == Some(0));
+        assert_eq!(won, !line.is_empty(), "{name} {fen} {}", ended(&game));
+    }
+}
+
 #[test]
 fn an_illegal_move_changes_no_fact() {
     let mut game = start("chess", None);

@@ -6,6 +6,7 @@ use std::path::Path;
 use rulemate::game::Game;
 use rulemate::moves::{Decision, LegalityMode, Move, legal_moves_by};
 use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::rules::Source;
 
 use crate::random_rules::Choices;
 
@@ -86,4 +87,67 @@ fn both_ways_agree_in_random_games() {
         }
     }
     assert!(compared >= 25, "only {compared} games are decided by rules");
+}
+
+/// A preset by which a pawn on e2 vanishes when a bishop of its side moves, so that what it shields is
+/// attacked. The reaction and what the file says of safety, if anything, are put in.
+fn betrayal(reaction: &str, said: &str) -> Game {
+    let head = ".meta preset \"betrayal\"\n.meta name \"Betrayal\"\n.meta description \"Pawns vanish\"\n\
+                .domain Preset += { betrayal }\n";
+    let text = format!("% betrayal\n{head}{reaction}\n{said}\n");
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let source = Source { path: "betrayal.dl".into(), text: text.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["betrayal"]).unwrap_or_else(|it| panic!("{it}"));
+    let fen = Some("4r1k1/8/8/8/8/8/4P3/2B1K3 w - - 0 1");
+    rules.start(fen).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// The moves of the bishop, and how `move` is decided.
+fn bishop_moves(game: &mut Game) -> (Vec<String>, Decision) {
+    let contract = game.contract().clone();
+    let program = game.program().clone();
+    let action = program.actions.iter().find(|it| program.relation(it.rel).name == "move");
+    let id = action.unwrap_or_else(|| panic!("chess has moves")).id;
+    let listed = game.listing().into_iter().map(|it| it.0);
+    let moves = listed.filter(|it| it.starts_with("c1")).collect();
+    (moves, contract.decisions[usize::from(id.0)])
+}
+
+const VANISHES: &str = "on move(p, _) when active('betrayal, c), color(p, c), kind(p, 'bishop), \
+                        at(q, 'e2), color(q, c) do remove q.";
+/// The same, an event later, and in another stage.
+const VANISHES_LATER: &str = "on any in after when active('betrayal, c), !own_bishop_home(c), at(q, 'e2), color(q, c) do raise vanished(q).\n\
+     .event vanished(piece: Entity) \"{piece} vanishes\"\n\
+     on vanished(q) do remove q.\n\
+     .decl own_bishop_home(side: Side) \"a bishop of {side} stands on c1\"\n\
+     own_bishop_home(c) :- color(p, c), kind(p, 'bishop), at(p, 'c1).";
+
+#[test]
+fn a_preset_that_says_nothing_of_safety_has_its_actions_played_out() {
+    for reaction in [VANISHES, VANISHES_LATER] {
+        let mut game = betrayal(reaction, "");
+        let (moves, decision) = bishop_moves(&mut game);
+        assert_eq!(decision, Decision::Simulation, "{reaction}");
+        // On e3 the bishop shields the king itself; anywhere else the king stands in the open.
+        assert_eq!(moves, ["c1e3"], "{reaction}");
+        let hash = game.hash();
+        assert!(game.play_text("c1b2").is_err(), "{reaction}");
+        assert_eq!(game.hash(), hash);
+        assert!(game.play_text("c1e3").is_ok(), "{reaction}");
+    }
+}
+
+#[test]
+fn a_preset_that_speaks_of_safety_is_believed() {
+    // The rules are right all the same, says the file; here they are not.
+    let mut game = betrayal(VANISHES, ".meta legality \"rules\"");
+    let (moves, decision) = bishop_moves(&mut game);
+    assert_eq!((moves.len(), decision), (7, Decision::Rules));
+    // It says which moves are concerned.
+    let rows = "played_move(p, t) :- active('betrayal, c), own(p), color(p, c), kind(p, 'bishop), try_move(p, t).";
+    let mut game = betrayal(VANISHES, rows);
+    let (moves, decision) = bishop_moves(&mut game);
+    assert!(matches!(decision, Decision::Except(_)), "{decision:?}");
+    assert_eq!(moves, ["c1e3"]);
 }

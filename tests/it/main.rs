@@ -5,6 +5,7 @@ mod budgets;
 mod cli;
 mod cli_explain;
 mod damage;
+mod dead;
 mod entities;
 mod cli_saves;
 mod explain;

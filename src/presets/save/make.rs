@@ -177,7 +177,9 @@ fn ended(game: &Game) -> Option<Ended> {
         (last.get_raw(GAME, attr?) != Some(raw)).then(|| word(game.facts().schema(), attr?, raw))?
     };
     let resigned = stated(game.terms().resigned).map(Ended::Resigned);
-    resigned.or_else(|| stated(game.terms().claimed).map(Ended::Claimed))
+    let claimed = || stated(game.terms().claimed).map(Ended::Claimed);
+    let flagged = || stated(game.terms().flagged).map(Ended::Flagged);
+    resigned.or_else(claimed).or_else(flagged)
 }
 
 fn word(schema: &Schema, attr: AttrId, raw: i64) -> Option<String> {

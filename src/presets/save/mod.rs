@@ -91,6 +91,8 @@ pub enum Ended {
     Resigned(String),
     /// The reason for which a draw was claimed.
     Claimed(String),
+    /// The side that ran out of time.
+    Flagged(String),
 }
 
 /// A game as a file says it. See the module's head.

@@ -333,14 +333,15 @@ impl Replay<'_> {
         let at = "the end";
         let fault = |it: String| Difference::new(at, it);
         let sides = game.contract().sides;
+        let side = |game: &Game, name: &String| {
+            let raw = game.program().schema.domain(sides).member(name);
+            raw.ok_or_else(|| fault(format!("there is no side {name}")))
+        };
         let ended = match &self.save.ended {
             None => Ok(()),
             Some(Ended::Claimed(reason)) => game.claim_draw(Some(reason)).map(|_| ()),
-            Some(Ended::Resigned(side)) => {
-                let raw = game.program().schema.domain(sides).member(side);
-                let raw = raw.ok_or_else(|| fault(format!("there is no side {side}")))?;
-                game.resign(raw).map(|_| ())
-            }
+            Some(Ended::Resigned(name)) => game.resign(side(game, name)?).map(|_| ()),
+            Some(Ended::Flagged(name)) => game.flag(side(game, name)?).map(|_| ()),
         };
         ended.map_err(|it| fault(it.to_string()))?;
         if !self.strict {

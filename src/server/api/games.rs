@@ -225,9 +225,9 @@ pub(super) async fn play(
     Ok(Json(web.host.step(&id, Input::Act { token, id: client_move_id, act }).await?))
 }
 
-/// Does something else: `resign`, `abort`, `claim` (a draw that the rules give), `draw` (offer or
-/// accept), `takeback` (one's own unfinished turn, or ask or grant), `presets` (ask or agree),
-/// `decline` (an offer), `rematch`, `chat`.
+/// Does something else: `resign`, `abort`, `claim` (a draw that the rules give the side to move),
+/// `draw` (offer or accept), `takeback` (one's own unfinished turn, or ask or grant), `presets` (ask
+/// or agree), `decline` (an offer), `rematch`, `chat`.
 #[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path), ("act" = String, Path)), request_body = Acting, responses(
     (status = 200, body = Answer),
     (status = 401, body = ProblemBody),

@@ -20,5 +20,5 @@ pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};
-pub use rules::{Effect, Outcome, Played, Refused, Rules};
+pub use rules::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
 pub use table::{Table, Timing};

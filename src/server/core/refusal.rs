@@ -11,6 +11,8 @@ pub enum Refusal {
     WrongToken,
     #[error("it is not your turn")]
     NotYourTurn,
+    #[error("only the side to move may claim a draw: wait for your turn, or offer a draw")]
+    ClaimOutOfTurn,
     #[error("the move was made for ply {asked}, but the game is at ply {ply}")]
     StalePly { asked: usize, ply: usize },
     #[error("the game is over: {}", .0.reason.replace('_', " "))]
@@ -70,6 +72,7 @@ impl Refusal {
             Self::NoToken => "token_missing",
             Self::WrongToken => "token_wrong",
             Self::NotYourTurn => "not_your_turn",
+            Self::ClaimOutOfTurn => "claim_out_of_turn",
             Self::StalePly { .. } => "stale_ply",
             Self::Over(_) => "game_over",
             Self::NotOver => "game_not_over",

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The reason of a game that ended on time.
+pub const TIMEOUT: &str = "timeout";
+
 /// The rules of one game and the position on its board.
 pub trait Rules {
     /// How many sides there are; they are numbered from 0.
@@ -37,7 +40,16 @@ pub trait Rules {
     /// The rules know nothing of it.
     fn resign(&mut self, side: usize) -> Result<Outcome, Refused>;
 
-    /// What follows if a draw is claimed now.
+    /// What follows if a side runs out of time. Rules that know nothing of time have it lose as if
+    /// it had given up.
+    ///
+    /// # Errors
+    /// The rules know nothing of giving up either.
+    fn flag(&mut self, side: usize) -> Result<Outcome, Refused> {
+        self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
+    }
+
+    /// What follows if a draw is claimed now, by the side to move.
     ///
     /// # Errors
     /// There is no draw to claim.

@@ -9,7 +9,7 @@ use super::clock::Clocks;
 use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash, told};
 use super::refusal::Refusal;
 use super::request::{Act, Answer, Input, Line, Offers, Output};
-use super::rules::{Outcome, Played, Refused, Rules};
+use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
 use super::talk::{Kind, Ledger};
 use crate::presets::is_printable;
 
@@ -295,10 +295,8 @@ impl<R: Rules> Table<R> {
         if self.outcome.is_some() || self.now < at {
             return;
         }
-        let outcome = match self.rules.resign(side) {
-            Ok(it) => Outcome { reason: "timeout".into(), ..it },
-            Err(_) => Outcome { outcome: "draw".into(), reason: "timeout".into(), winner: None },
-        };
+        let drawn = |_| Outcome { outcome: "draw".into(), reason: TIMEOUT.into(), winner: None };
+        let outcome = self.rules.flag(side).unwrap_or_else(drawn);
         self.end(events, outcome, None, None);
     }
 
@@ -356,6 +354,10 @@ impl<R: Rules> Table<R> {
             }
             Act::Abort => self.abort(events, by, id)?,
             Act::Claim => {
+                // FIDE 9.2 and 9.3: only the player having the move may claim.
+                if by != self.rules.side() {
+                    return Err(Refusal::ClaimOutOfTurn);
+                }
                 let outcome = self.rules.claim().map_err(Refusal::NotSo)?;
                 self.end(events, outcome, Some(by), id);
             }

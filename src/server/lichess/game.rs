@@ -13,7 +13,7 @@ use super::stream::{Listener, line, lines};
 use super::{Plain, ok};
 use crate::server::api::Web;
 use crate::server::api::guard::Caller;
-use crate::server::core::{Act, Input, OfferKind};
+use crate::server::core::{Act, Input, OfferKind, TIMEOUT};
 use crate::server::live::{Feed, Lines};
 use crate::server::problem::Problem;
 use crate::server::transcript;
@@ -111,7 +111,7 @@ fn status(result: &Value) -> &'static str {
         "checkmate" => "mate",
         "resignation" => "resign",
         "stalemate" => "stalemate",
-        "timeout" => "outoftime",
+        TIMEOUT => "outoftime",
         "aborted" => "aborted",
         _ if result["winner"].is_null() => "draw",
         _ => "variantEnd",

@@ -468,7 +468,9 @@ class GameView {
     if (state.result) {
       const winner = state.result.winner;
       const who = winner == null ? words(state.result.outcome === "none" ? "no result" : "draw") : `${words(state.sides[winner])} wins`;
-      text = `${who}: ${words(state.result.reason)}`;
+      const because = state.result.reason !== "timeout" ? words(state.result.reason)
+        : winner == null ? "out of time, but the other side has nothing to win with" : "out of time";
+      text = `${who}: ${because}`;
     } else if (state.history.at(-1)?.turn_goes_on) text = `${words(state.sides[state.turn])} goes on with the turn`;
     else text = `${words(state.sides[state.turn])} to move`;
     clear(this.parts.state,

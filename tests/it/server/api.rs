@@ -217,6 +217,84 @@ fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
 }
 
 #[test]
+fn a_repetition_is_claimed_by_the_side_to_move() {
+    hosted("claim", Config::default(), async |server| {
+        let (id, white) = server.make(json!({ "game": "chess", "seat": "white" })).await;
+        let join = format!("/api/v1/games/{id}/join");
+        let (_, joined) = server.post(&join, "", json!({ "name": "Ben" })).await;
+        let black = joined["token"].as_str().unwrap().to_owned();
+        let claim = format!("/api/v1/games/{id}/claim");
+        for uci in ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(2) {
+            let token = if uci.ends_with(['3', '1']) { &white } else { &black };
+            let (status, answer) = server.play(&id, token, uci).await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+        }
+        let path = format!("/api/v1/games/{id}");
+        let (_, before) = server.get(&path).await;
+        expect(&server.post(&claim, &black, json!({})).await, 403, "claim_out_of_turn");
+        let (_, after) = server.get(&path).await;
+        assert_eq!((&before["v"], &before["result"]), (&after["v"], &Value::Null));
+        assert_eq!(after["result"], Value::Null);
+        let (status, answer) = server.post(&claim, &white, json!({})).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        let (_, state) = server.get(&path).await;
+        assert_eq!(state["result"]["reason"], "threefold_repetition");
+        expect(&server.post(&claim, &black, json!({})).await, 409, "game_over");
+    });
+}
+
+/// A game of which the time of the side that moves second runs out: how it ended, its PGN, and what
+/// clients of lichess are told.
+async fn fallen(server: &Server, fen: &str, uci: &str) -> (Value, String, Value) {
+    let clock = json!({ "initial": 100, "increment": 0, "delay": 0 });
+    let body = json!({ "game": "chess", "fen": fen, "seat": "both", "clock": clock });
+    let (id, token) = server.make(body).await;
+    let (status, answer) = server.play(&id, &token, uci).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let result = loop {
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        if !state["result"].is_null() {
+            break state["result"].clone();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let (_, pgn) = server.get(&format!("/api/v1/games/{id}/export")).await;
+    let (_, account) = server.post("/api/v1/accounts", "", json!({ "name": "ann" })).await;
+    let told = Request::get(format!("/api/board/game/stream/{id}"))
+        .header("authorization", format!("Bearer {}", account["token"].as_str().unwrap()));
+    let (_, told) = server.send(told.body(Body::empty()).unwrap()).await;
+    let told = match told {
+        Value::String(lines) => serde_json::from_str(lines.lines().next().unwrap()).unwrap(),
+        whole => whole,
+    };
+    (result, pgn.as_str().unwrap().to_owned(), told["state"].clone())
+}
+
+#[test]
+fn time_that_runs_out_is_judged_by_the_rules() {
+    hosted("fall", Config::default(), async |server| {
+        // Black has a king alone.
+        let (result, pgn, told) = fallen(server, "4k3/8/8/8/8/8/8/R3K3 b - - 0 1", "e8e7").await;
+        assert_eq!(result, json!({ "outcome": "draw", "reason": "timeout", "winner": null }));
+        assert!(pgn.contains("[Termination \"time forfeit\"]"), "{pgn}");
+        assert!(pgn.contains("[Result \"1/2-1/2\"]"), "{pgn}");
+        assert_eq!((&told["status"], &told["winner"]), (&json!("outoftime"), &Value::Null));
+        // It comes back as it was.
+        let (id, _) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!(state["result"], result);
+        let (result, pgn, told) = fallen(server, "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2").await;
+        assert_eq!((&result["reason"], &result["winner"]), (&json!("timeout"), &json!(0)));
+        assert!(pgn.contains("[Result \"1-0\"]"), "{pgn}");
+        assert_eq!((&told["status"], &told["winner"]), (&json!("outoftime"), &json!("white")));
+        let lichess = pgn.replace("time forfeit", "Time forfeit");
+        let (id, _) = server.make(json!({ "pgn": lichess, "seat": "both" })).await;
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!(state["result"], result);
+    });
+}
+
+#[test]
 fn a_move_that_comes_twice_is_answered_alike_and_played_once() {
     hosted("twice", Config::default(), async |server| {
         let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;

@@ -379,6 +379,35 @@ fn time_is_charged_by_turn_and_falls() {
 }
 
 #[test]
+fn a_draw_is_claimed_by_the_side_to_move_alone() {
+    let mut table = table(None);
+    assert_eq!(refusal(ask(&mut table, 1_000, "ben", Act::Claim)).code(), "claim_out_of_turn");
+    // What the rules say to it is another matter.
+    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Claim)).code(), "rules_refuse");
+    ask(&mut table, 1_000, "ann", play("1"));
+    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Claim)).code(), "claim_out_of_turn");
+    // In the middle of a turn it is still the same side's.
+    ask(&mut table, 1_000, "ben", play("+"));
+    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Claim)).code(), "claim_out_of_turn");
+    assert_eq!(refusal(ask(&mut table, 1_000, "ben", Act::Claim)).code(), "rules_refuse");
+    // Who sits on both sides is to move.
+    let both = [0, 1].map(|side| (side, seats()[0].1.clone()));
+    let (mut table, _) = Table::create(0, Sums::to(20), setup(None), &both).unwrap();
+    ask(&mut table, 0, "ann", play("1"));
+    assert_eq!(refusal(ask(&mut table, 0, "ann", Act::Claim)).code(), "rules_refuse");
+}
+
+#[test]
+fn rules_that_know_nothing_of_time_have_its_owner_lose() {
+    let control = Control { initial: 10_000, increment: 0, delay: 0 };
+    let mut table = table(Some(control));
+    ask(&mut table, 1_000, "ann", play("1"));
+    table.step(12_000, Input::Tick);
+    let won = Outcome { reason: "timeout".into(), ..won_by(0, "") };
+    assert_eq!(table.outcome(), Some(&won));
+}
+
+#[test]
 fn time_in_which_the_server_was_away_is_nobodys() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
     let (mut table, mut log) =
