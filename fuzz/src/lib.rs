@@ -5,6 +5,8 @@
 mod agreement;
 #[path = "../../tests/it/fixture.rs"]
 mod fixture;
+#[path = "../../tests/it/random_files.rs"]
+mod random_files;
 #[path = "../../tests/it/random_games.rs"]
 mod random_games;
 #[path = "../../tests/it/random_rules.rs"]
