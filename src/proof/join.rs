@@ -362,9 +362,20 @@ fn expr_variables(expr: &Expr, vars: &mut BTreeSet<VarId>) {
 
 /// Every variable of a comparison has a value.
 pub(super) fn is_bound(compare: &Compare, bindings: &Bindings) -> bool {
+    is_known(&compare.lhs, bindings) && is_known(&compare.rhs, bindings)
+}
+
+/// It can be told whether a comparison holds: all of its variables have values, or a side whose
+/// variables do has none itself, for its arithmetic.
+pub(super) fn is_decided(compare: &Compare, bindings: &Bindings) -> bool {
+    let is_void = |it: &Expr| is_known(it, bindings) && value(it, bindings).is_none();
+    is_bound(compare, bindings) || is_void(&compare.lhs) || is_void(&compare.rhs)
+}
+
+/// Every variable of an expression has a value.
+fn is_known(expr: &Expr, bindings: &Bindings) -> bool {
     let mut vars = BTreeSet::new();
-    expr_variables(&compare.lhs, &mut vars);
-    expr_variables(&compare.rhs, &mut vars);
+    expr_variables(expr, &mut vars);
     vars.iter().all(|it| bindings[usize::from(it.0)].is_some())
 }
 

@@ -186,8 +186,12 @@ impl Checker {
         report: &mut Report,
     ) -> Checked {
         let (rel, row) = self.prove(proof, report)?;
+        // With a variable left open, a row says nothing against the literal.
         let denies = |it: &Literal| match it {
-            Literal::Atom(it) => it.negated && it.rel == rel && fits(it, &row, bindings),
+            Literal::Atom(it) => {
+                let judged = it.negated && !it.args.iter().any(|it| is_open(it, bindings));
+                judged && it.rel == rel && fits(it, &row, bindings)
+            }
             Literal::Compare(_) | Literal::Aggregate(_) => false,
         };
         match rule.body.iter().any(denies) {
@@ -200,6 +204,9 @@ impl Checker {
         let mut reason = format!("{} is not in the rule", it.text);
         for literal in &rule.body {
             let Literal::Compare(compare) = literal else { continue };
+            if !super::join::is_decided(compare, bindings) {
+                continue;
+            }
             match self.comparison(rule, compare, it, bindings) {
                 Ok(false) => return Ok(()),
                 Ok(true) => reason = format!("{} holds", it.text),
@@ -213,6 +220,9 @@ impl Checker {
         let mut reason = format!("{} is not in the rule", it.text);
         for literal in &rule.body {
             let Literal::Aggregate(aggregate) = literal else { continue };
+            if !super::join::is_closed_by(aggregate, bindings) {
+                continue;
+            }
             match self.tally(rule, aggregate, it, bindings) {
                 Ok(false) => return Ok(()),
                 Ok(true) => reason = format!("{} holds", it.text),
@@ -229,11 +239,9 @@ impl Checker {
     }
 
     fn may_hold(&mut self, literal: &Literal, bindings: &Bindings) -> bool {
-        let open =
-            |it: &Term| matches!(it, Term::Var(var) if bindings[usize::from(var.0)].is_none());
         match literal {
             Literal::Atom(atom) => {
-                let judged = !atom.negated || !atom.args.iter().any(open);
+                let judged = !atom.negated || !atom.args.iter().any(|it| is_open(it, bindings));
                 !judged || self.has_row(atom, bindings) != atom.negated
             }
             Literal::Compare(it) => {
@@ -244,7 +252,9 @@ impl Checker {
                 }
             }
             Literal::Aggregate(it) => {
-                if it.results.iter().any(open) || !super::join::is_closed_by(it, bindings) {
+                if it.results.iter().any(|it| is_open(it, bindings))
+                    || !super::join::is_closed_by(it, bindings)
+                {
                     return true;
                 }
                 let value = self.model.tally(it, bindings).1;
@@ -259,6 +269,10 @@ impl Checker {
             }
         }
     }
+}
+
+fn is_open(term: &Term, bindings: &Bindings) -> bool {
+    matches!(term, Term::Var(var) if bindings[usize::from(var.0)].is_none())
 }
 
 /// Whether a rule's head can be the goal with these bindings.

@@ -8,6 +8,7 @@ mod damage;
 mod dead;
 mod entities;
 mod cli_saves;
+mod exchange;
 mod explain;
 mod external;
 mod facts;
