@@ -166,10 +166,14 @@ impl Meter {
 }
 
 fn quota(rate: Rate) -> Quota {
-    // From a billion a second to one in a day; whatever is no number is the least.
-    let seconds = (1.0 / rate.per_second).clamp(1e-9, 86_400.0);
-    let period = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400));
-    let burst = NonZeroU32::new(rate.burst as u32).unwrap_or(NonZeroU32::MIN);
+    // From a billion a second to one in a day; what is no rate is the least.
+    let slowest = 86_400.0;
+    let is_rate = rate.per_second > 0.0;
+    let seconds = if is_rate { (1.0 / rate.per_second).clamp(1e-9, slowest) } else { slowest };
+    // The time in which all is saved up has to fit the nanoseconds that it is counted in.
+    let most = u64::MAX as f64 / 4e9 / seconds;
+    let burst = NonZeroU32::new(rate.burst.min(most) as u32).unwrap_or(NonZeroU32::MIN);
+    let period = Duration::from_secs_f64(seconds);
     Quota::with_period(period).unwrap_or(Quota::per_second(burst)).allow_burst(burst)
 }
 
@@ -207,8 +211,10 @@ mod tests {
     #[test]
     fn odd_rates_are_rates() {
         for per_second in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
-            let meter = Meter::new(Rate { per_second, burst: per_second });
-            assert_eq!(meter.admit(&Payer::Account("ann".into())), Ok(()), "{per_second}");
+            for burst in [per_second, 1e300] {
+                let meter = Meter::new(Rate { per_second, burst });
+                assert_eq!(meter.admit(&Payer::Account("ann".into())), Ok(()), "{per_second}");
+            }
         }
     }
 }

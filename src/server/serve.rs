@@ -80,6 +80,8 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         }
         let games = listener.local_addr()?;
         let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;
+        // Listened for before anybody knows that the server is there to be stopped.
+        let signals = signals()?;
         tracing::info!(address = %games, "serving");
         ready(Addresses { games, metrics });
         let web = Web {
@@ -93,7 +95,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
             tokio::spawn(accept(listener, metrics_router(web.clone()), std::future::pending()));
         }
         let stopped = Arc::new(tokio::sync::Notify::new());
-        let draining = drain(Arc::clone(&host), Arc::clone(&stopped));
+        let draining = drain(Arc::clone(&host), Arc::clone(&stopped), signals);
         let serving = accept(listener, router(web), draining);
         let late = async {
             stopped.notified().await;
@@ -127,31 +129,34 @@ fn node_name() -> std::io::Result<Arc<str>> {
 
 /// Waits for the signal, then lets the games go: sockets are closed, and every event is stored
 /// already, since nothing is answered before.
-async fn drain(host: Arc<Host>, stopped: Arc<tokio::sync::Notify>) {
-    wait_for_signal().await;
+async fn drain(
+    host: Arc<Host>,
+    stopped: Arc<tokio::sync::Notify>,
+    signals: impl Future<Output = ()>,
+) {
+    signals.await;
     tracing::info!(games = host.live_games(), "stopping");
     host.drain();
     stopped.notify_one();
 }
 
+/// The signals that stop a server, listened for from here on.
 #[cfg(unix)]
-async fn wait_for_signal() {
+fn signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
-        Err(error) => {
-            tracing::warn!(%error, "only the keyboard can stop this server");
-            let _ = tokio::signal::ctrl_c().await;
-        }
-    }
+    })
 }
 
 #[cfg(not(unix))]
-async fn wait_for_signal() {
-    let _ = tokio::signal::ctrl_c().await;
+fn signals() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

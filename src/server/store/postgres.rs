@@ -14,7 +14,7 @@ use postgres::{Client, NoTls, Statement, Transaction};
 use super::check::Check;
 use super::lease::LEASE;
 use super::listen::{CHANNEL, channel_of};
-use super::tally::{GAMES, TALLIED, TEXTS, Tally, UPLOADS};
+use super::tally::{GAMES, PROBES, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store, StoreError,
     Summary, Upload, Whole, chain,
@@ -383,8 +383,13 @@ impl Store for Postgres {
     }
 
     fn probe(&mut self) -> Result<(), StoreError> {
-        let sql = "UPDATE tallies SET rows = rows WHERE name = $1";
-        self.with(|it| Ok(it.client.execute(sql, &[&TEXTS]).map(|_| ())?))
+        self.with(|it| {
+            let mut transaction = it.client.transaction()?;
+            let sql = "SELECT rows FROM tallies WHERE name = $1 FOR UPDATE";
+            let count = transaction.query_opt(sql, &[&PROBES])?.map_or(0, |it| it.get::<_, i64>(0));
+            put_tally(&mut transaction, PROBES, Tally::of_probes(count.wrapping_add(1)))?;
+            Ok(transaction.commit()?)
+        })
     }
 
     fn check(&mut self) -> Result<Health, StoreError> {
@@ -474,11 +479,20 @@ fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     for row in transaction.query("SELECT owner, rules, name, at FROM uploads", &[])? {
         tallies[2].add_upload(&upload(&row));
     }
-    for (name, tally) in TALLIED.iter().zip(tallies) {
-        let sql = "INSERT INTO tallies (name, rows, digest) VALUES ($1, $2, $3)
-                   ON CONFLICT (name) DO UPDATE SET rows = $2, digest = $3";
-        transaction.execute(sql, &[name, &tally.rows(), &tally.digest()])?;
+    for (name, tally) in TALLIED.iter().zip(tallies).chain([(&PROBES, Tally::of_probes(0))]) {
+        put_tally(transaction, name, tally)?;
     }
+    Ok(())
+}
+
+fn put_tally(
+    transaction: &mut Transaction<'_>,
+    name: &str,
+    tally: Tally,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO tallies (name, rows, digest) VALUES ($1, $2, $3)
+               ON CONFLICT (name) DO UPDATE SET rows = $2, digest = $3";
+    transaction.execute(sql, &[&name, &tally.rows(), &tally.digest()])?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::check::Check;
-use super::tally::{GAMES, TALLIED, TEXTS, Tally, UPLOADS};
+use super::tally::{GAMES, PROBES, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload, Whole,
     chain,
@@ -272,9 +272,15 @@ impl Store for Sqlite {
     }
 
     fn probe(&mut self) -> Result<(), StoreError> {
-        // What is written is what is there: it takes a place in the log all the same.
-        self.connection.execute("UPDATE tallies SET rows = rows WHERE name = ?1", [TEXTS])?;
-        Ok(())
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let sql = "SELECT rows FROM tallies WHERE name = ?1";
+        let count: Option<i64> =
+            transaction.query_row(sql, [PROBES], |row| row.get(0)).optional()?;
+        let next = Tally::of_probes(count.unwrap_or_default().wrapping_add(1));
+        let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
+        transaction.execute(sql, params![PROBES, next.rows(), next.digest()])?;
+        Ok(transaction.commit()?)
     }
 
     fn check(&mut self) -> Result<Health, StoreError> {
@@ -307,7 +313,8 @@ fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     for upload in all_uploads(&transaction)? {
         tallies[2].add_upload(&upload);
     }
-    for (name, tally) in TALLIED.iter().zip(tallies) {
+    let probes = (&PROBES, Tally::of_probes(0));
+    for (name, tally) in TALLIED.iter().zip(tallies).chain([probes]) {
         let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
         transaction.execute(sql, params![name, tally.rows(), tally.digest()])?;
     }

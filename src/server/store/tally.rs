@@ -11,6 +11,8 @@ pub(super) const GAMES: &str = "games";
 pub(super) const TEXTS: &str = "texts";
 pub(super) const UPLOADS: &str = "uploads";
 pub(super) const TALLIED: [&str; 3] = [GAMES, TEXTS, UPLOADS];
+/// Beside them, what was written to see whether anything can be: how often.
+pub(super) const PROBES: &str = "probes";
 
 /// The rows of one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,6 +27,14 @@ impl Tally {
     pub(super) fn read(rows: i64, digest: &str) -> Option<Self> {
         let digest = blake3::Hash::from_hex(digest).ok()?;
         Some(Self { rows, digest: *digest.as_bytes() })
+    }
+
+    /// What is written of a number of probes. It differs each time: a store may leave out what is there
+    /// already.
+    pub(super) fn of_probes(count: i64) -> Self {
+        let mut tally = Self::default();
+        tally.turn(count, &[PROBES.as_bytes(), &count.to_le_bytes()]);
+        tally
     }
 
     pub(super) fn rows(&self) -> i64 {

@@ -468,10 +468,9 @@ fn a_second_server_on_one_file_is_refused_and_the_first_goes_on() {
 #[test]
 fn a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost() {
     let folder = Folder::new("full");
-    let whole = Process::start(&folder.url(), &[]);
-    drop(whole);
-    // Blocks of 512 bytes: the write-ahead log ends at 1 MB.
-    let server = Process::start_by("ulimit -f 2048; trap '' XFSZ; exec \"$@\"", &folder.url());
+    assert!(Process::start(&folder.url(), &[]).terminate());
+    // Blocks of 512 bytes: the write-ahead log ends at 2 MB.
+    let server = Process::start_by("ulimit -f 4096; trap '' XFSZ; exec \"$@\"", &folder.url());
     let mut wire = Wire::to(&server.address).unwrap();
     assert_eq!(wire.ask("GET", "/readyz", "").unwrap().0, 200);
     let mut acknowledged = Vec::new();
