@@ -126,11 +126,11 @@ impl<'p> Implications<'p> {
         if atom.negated || self.recursive.contains(&atom.rel) {
             return false;
         }
-        let Some(rules) = self.rules_of(atom.rel) else { return false };
+        let Some(mut rules) = self.rules_of(atom.rel) else { return false };
         let cases = rules.clone().take(CASES + 1).count();
         (2..=CASES).contains(&cases)
             && rules.clone().all(|it| !it.body.is_empty())
-            && rules.into_iter().all(|rule| {
+            && rules.all(|rule| {
                 if !self.step() {
                     return false;
                 }
@@ -154,8 +154,8 @@ impl<'p> Implications<'p> {
         if known.literals.iter().any(is_row) {
             return true;
         }
-        let Some(rules) = self.rules_of(rel).filter(|_| depth > 0) else { return false };
-        rules.into_iter().any(|rule| {
+        let Some(mut rules) = self.rules_of(rel).filter(|_| depth > 0) else { return false };
+        rules.any(|rule| {
             let mut values: Values = vec![None; rule.vars.len()];
             let fits = rule.args.iter().zip(args).all(|(head, arg)| match (head, arg) {
                 (_, Term::Wild) => true,
