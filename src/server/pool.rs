@@ -39,8 +39,9 @@ impl Lane {
     /// The maximum number of jobs that wait.
     fn limit(self) -> usize {
         match self {
-            Self::Play => 4096,
-            Self::Work | Self::Foreign => 64,
+            // Whoever makes a game as the server starts waits for the same rules to be compiled once.
+            Self::Play | Self::Work => 4096,
+            Self::Foreign => 64,
         }
     }
 
