@@ -252,7 +252,7 @@ Examples:
   rulemate explain --fact 'attacks(b1, c3)'
   rulemate explain --preset piece-shield --fen '4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1' --effects e4d5
   rulemate explain --fen '7k/5KQ1/8/8/8/8/8/8 b - - 0 1' --result
-  rulemate explain --game double-move --turn
+  rulemate explain --game double-move --turn e2e4
   rulemate explain --preset double-move --activate monster-rules
   rulemate explain --game coregal --fen 'k2r4/8/8/8/8/3Q4/8/3K4 w - - 0 1' --why-not d3e4"
 )]
@@ -274,8 +274,8 @@ pub(crate) struct ExplainArgs {
     /// Prove that the game is over, or refute it
     #[arg(long, conflicts_with_all = ["legal", "why_not", "fact", "effects"])]
     pub(crate) result: bool,
-    /// Prove that the side to move keeps the turn after its next action, or refute it
-    #[arg(long, conflicts_with_all = ["legal", "why_not", "fact", "effects", "result"])]
+    /// Prove that the side to move keeps the turn after MOVE, or refute it; without MOVE, after any action
+    #[arg(long, conflicts_with_all = ["why_not", "fact", "effects", "result"])]
     pub(crate) turn: bool,
     /// Say whether a preset can be activated here, and what stands against it
     #[arg(long, value_name = "PRESET[:SCOPE][:OPT=VAL,...]",

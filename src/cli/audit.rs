@@ -292,6 +292,8 @@ fn supports(answer: &Answer) -> bool {
         // A game that is over is proved to be so where a move is asked for that is not legal.
         Finding::Proved(all) => !all.is_empty() && (answer.holds || all[0].relation == "over"),
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
+        // Of several actions that are asked for at once, the first that keeps the turn is told.
+        Finding::Turned(it) => it.keeps() || !answer.holds,
         Finding::Tried(it) => answer.holds == matches!(it.outcome, Outcome::Tenable { .. }),
         Finding::Unfounded => !answer.holds,
     }
@@ -306,6 +308,7 @@ fn told(finding: &Finding) -> String {
         }
         Finding::Refuted(all) => ("refuted", all.iter().map(|it| it.goal.to_string()).collect()),
         Finding::Tried(it) => ("tried", vec![it.action.to_string()]),
+        Finding::Turned(it) => ("turned", vec![it.trial.action.to_string()]),
         Finding::Unfounded => ("nothing to check", Vec::new()),
     };
     format!("{what} {}", goals.join(", ")).trim_end().to_owned()

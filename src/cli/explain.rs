@@ -63,11 +63,11 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
 /// What was found out, and what the asker expects.
 fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(Explanation, bool)> {
     let (explained, expected) = match (&args.legal, &args.why_not, &args.fact, &args.effects) {
+        (text, _, _, _) if args.turn => (game.explain_turn(text.as_deref(), limits), true),
         (Some(text), _, _, _) => (game.explain_move(text, limits), true),
         (_, Some(text), _, _) => (game.explain_move(text, limits), false),
         (_, _, Some(text), _) => (game.explain_fact(text, limits), true),
         (_, _, _, Some(text)) => (game.explain_effects(text, limits), true),
-        _ if args.turn => (game.explain_turn(limits), true),
         _ => (game.explain_result(limits), true),
     };
     Ok((explained.map_err(|it| unasked(&it))?, expected))

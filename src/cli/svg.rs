@@ -26,6 +26,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
         Finding::Proved(all) => all.iter().for_each(|it| reader.proof(it, 0)),
         Finding::Refuted(all) => all.iter().for_each(|it| reader.refutation(it, 0)),
         Finding::Tried(it) => reader.trial(it),
+        Finding::Turned(it) => reader.trial(&it.trial),
         Finding::Unfounded => {}
     }
     let marks = reader.marks;

@@ -7,14 +7,14 @@
 
 use serde::Serialize;
 
-use crate::derive::explain::{Finding, Limits, why_not_within};
+use crate::derive::explain::{Finding, Limits, Line, Source, Turning, why_not_within};
 use crate::derive::{Allowance, World};
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{BETWEEN, Contract, Move, is_over};
 use crate::rules::{RelId, Role, Type};
 
 use super::fact::{Asked, QuestionError};
-use super::finding::{Teller, decide, prove, trial};
+use super::finding::{Teller, decide, prove, trial, turn_after};
 use super::names::value_name;
 use super::play::Game;
 use super::view::squares_in;
@@ -48,8 +48,11 @@ pub struct Answer {
 pub struct Because {
     pub depth: usize,
     pub text: String,
-    /// `rules/core/attack.dl:12`, or `fact`, or `always`.
+    /// The file and line of the rule that says so: `rules/core/attack.dl:12`.
     pub place: Option<String>,
+    /// What it goes back to if not to a rule: `fact`, `always`, `but e4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// The squares that the line speaks of.
     pub squares: Vec<String>,
 }
@@ -205,30 +208,60 @@ impl Game {
         told(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
     }
 
-    /// Why the side to move keeps the turn after its next action, or why it does not.
+    /// Whether the side to move keeps the turn after an action, or after its next action whichever that
+    /// is, and why. The rules are asked about the facts that the action has left by then.
     ///
     /// # Errors
-    /// Finding it out took more than the limits allow.
-    pub fn explain_turn(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
+    /// The text is no legal move, or finding it out took more than the limits allow.
+    pub fn explain_turn(
+        &mut self,
+        text: Option<&str>,
+        limits: Limits,
+    ) -> Result<Explanation, QuestionError> {
         let _paid = Allowance::open();
         let contract = self.contract().clone();
-        let told = |holds: bool, summary: String, finding: Finding| {
-            Ok(Explanation { question: "turn".to_owned(), holds, summary, finding })
-        };
         let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
         let side = side.unwrap_or_else(|| "nobody".to_owned());
-        let passes = format!("the turn passes after the next action of {side}");
-        let Some(rel) = contract.keeps_turn else { return told(false, passes, Finding::Unfounded) };
-        let proofs = prove(self.world_mut(), rel, &[], limits)?;
-        if let Some(first) = proofs.first() {
-            let why = self.teller().now(|view| first.headline(view));
-            let summary = format!("{side} keeps the turn after its next action: {why}");
-            return told(true, summary, Finding::Proved(proofs));
+        let moves = match text {
+            None => self.listing(),
+            Some(text) => {
+                let mv = read_move(self.world_mut(), &contract, text)?;
+                vec![(text.to_owned(), mv)]
+            }
+        };
+        let (mut keep, mut pass): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        // The first of each answer is told.
+        let mut told: [Option<Turning>; 2] = [None, None];
+        for (text, mv) in moves {
+            let Some(turning) = turn_after(self.world_mut(), &contract, &mv, limits)? else {
+                pass.push(text);
+                continue;
+            };
+            let keeps = turning.keeps();
+            told[usize::from(keeps)].get_or_insert(turning);
+            if keeps { keep.push(text) } else { pass.push(text) }
         }
-        let refutation = why_not_within(&self.world_mut().materialised(), rel, &[], limits)?;
-        let finding = Finding::Refuted(refutation.into_iter().collect());
-        let reason = self.teller().reason(&finding).map(|it| format!(": {it}"));
-        told(false, passes + &reason.unwrap_or_default(), finding)
+        let action = text.map_or_else(|| "its next action".to_owned(), str::to_owned);
+        let all_keep = pass.is_empty() && !keep.is_empty();
+        let mut summary = match (text, all_keep) {
+            (_, true) => format!("{side} keeps the turn after {action}"),
+            (Some(_), false) => format!("the turn passes after {action}"),
+            (None, false) if keep.is_empty() => {
+                format!("the turn passes after the next action of {side}")
+            }
+            (None, false) => {
+                let keep = keep.join(", ");
+                format!("{side} keeps the turn after {keep}, and the turn passes after the rest")
+            }
+        };
+        let [passing, keeping] = told;
+        let decisive = if keep.is_empty() { passing } else { keeping };
+        let finding = decisive.map_or(Finding::Unfounded, |it| Finding::Turned(Box::new(it)));
+        if let Some(reason) = self.teller().reason(&finding) {
+            summary += &format!(": {reason}");
+        }
+        let question = text.map_or_else(|| "turn".to_owned(), |it| format!("turn after {it}"));
+        Ok(Explanation { question, holds: all_keep, summary, finding })
     }
 
     /// Why a fact holds, or why it does not; see [`Game::why_fact`].
@@ -338,17 +371,18 @@ impl Game {
             .collect();
         let mut sentence = relation.sentence.clone();
         for (column, &raw) in relation.columns.iter().zip(tuple) {
-            sentence =
-                sentence.replace(&format!("{{{}}}", column.name), &self.name(column.ty, raw));
+            let word = program.word(column.ty, raw).map(str::to_owned);
+            let word = word.unwrap_or_else(|| self.name(column.ty, raw));
+            sentence = sentence.replace(&format!("{{{}}}", column.name), &word);
         }
         Row { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
     }
 
     fn answer(&self, explained: Explanation) -> Answer {
-        let text = self.tree(&explained.finding);
         let board = self.program().schema.domain(self.contract().board.domain);
         let is_square = |it: &str| board.member(it).is_some();
-        let lines = text.lines().map(|it| Because::read(it, &is_square)).collect();
+        let lines = self.teller().lines(&explained.finding);
+        let lines = lines.into_iter().map(|it| Because::of(it, &is_square)).collect();
         let Explanation { question, holds, summary, .. } = explained;
         Answer { question, holds, summary, lines }
     }
@@ -360,18 +394,17 @@ fn explanation(question: &str, holds: bool, verdict: &str, finding: Finding) -> 
 }
 
 impl Because {
-    /// Reads a line of an explanation's text: two blanks a level, the place in brackets at the end.
-    fn read(line: &str, is_square: &dyn Fn(&str) -> bool) -> Self {
-        let text = line.trim_start();
-        let depth = (line.len() - text.len()) / 2;
-        let (text, place) = match text.strip_suffix(']').and_then(|it| it.rsplit_once(" [")) {
-            Some((text, place)) => (text, Some(place.to_owned())),
-            None => (text, None),
-        };
-        let mut squares = squares_in(text, is_square);
+    fn of(line: Line, is_square: &dyn Fn(&str) -> bool) -> Self {
+        let Line { depth, text, source } = line;
+        let mut squares = squares_in(&text, is_square);
         squares.sort();
         squares.dedup();
-        Self { depth, text: text.to_owned(), place, squares }
+        let (place, remark) = match source {
+            Source::None => (None, None),
+            Source::Place(it) => (Some(it), None),
+            Source::Remark(it) => (None, Some(it)),
+        };
+        Self { depth, text, place, remark, squares }
     }
 }
 

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use crate::derive::explain::{
-    Case, Effect, Finding, Limits, Outcome, Proof, Trial, View, try_out, why_not_within, why_within,
+    Case, Effect, Finding, Limits, Line, Outcome, Proof, Reacted, Trial, Turning, View, try_out,
+    try_turn, why_not_within, why_within,
 };
 use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
@@ -68,6 +69,26 @@ pub(super) fn trial(
     try_out(world, case, limits)
 }
 
+/// Whether the mover keeps the turn after an action, and why; `None` if it may not be tried, or if no
+/// reaction to it asks the rules for that.
+pub(super) fn turn_after(
+    world: &mut World,
+    contract: &Contract,
+    mv: &Move,
+    limits: Limits,
+) -> Result<Option<Turning>, Exhausted> {
+    let Some(keeps) = contract.keeps_turn else { return Ok(None) };
+    let mover = contract.mover(world.facts()).unwrap_or_default();
+    let case = Case {
+        action: mv.action,
+        args: &mv.args,
+        because: None,
+        untenable: contract.untenable,
+        mover,
+    };
+    try_turn(world, case, keeps, limits)
+}
+
 fn by_rules(
     world: &mut World,
     rel: RelId,
@@ -92,13 +113,21 @@ pub(super) struct Teller<'a> {
 impl Teller<'_> {
     /// The finding as an indented tree.
     pub(super) fn tree(&self, finding: &Finding) -> String {
+        self.lines(finding).iter().map(|it| format!("{it}\n")).collect()
+    }
+
+    /// The finding, line by line.
+    pub(super) fn lines(&self, finding: &Finding) -> Vec<Line> {
         match finding {
-            Finding::Proved(all) => self.now(|view| all.iter().map(|it| it.render(view)).collect()),
-            Finding::Refuted(all) => {
-                self.now(|view| all.iter().map(|it| it.render(view)).collect())
+            Finding::Proved(all) => {
+                self.now(|view| all.iter().flat_map(|it| it.lines(view)).collect())
             }
-            Finding::Tried(it) => self.around(it, |before, after| it.render(before, after)),
-            Finding::Unfounded => String::new(),
+            Finding::Refuted(all) => {
+                self.now(|view| all.iter().flat_map(|it| it.lines(view)).collect())
+            }
+            Finding::Tried(it) => self.around(it, |before, after| it.lines(before, after)),
+            Finding::Turned(it) => self.after_steps(it, |before, then| it.lines(before, then)),
+            Finding::Unfounded => Vec::new(),
         }
     }
 
@@ -111,6 +140,7 @@ impl Teller<'_> {
                 self.now(|view| first.reason(view).or_else(|| Some(first.summary(view))))
             }
             Finding::Tried(it) => self.around(it, |before, after| it.reason(before, after)),
+            Finding::Turned(it) => self.after_steps(it, |_, then| it.reason(then)),
         }
     }
 
@@ -118,7 +148,9 @@ impl Teller<'_> {
     pub(super) fn told(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.told(view)),
-            Finding::Proved(_) | Finding::Refuted(_) | Finding::Unfounded => Vec::new(),
+            Finding::Proved(_) | Finding::Refuted(_) | Finding::Turned(_) | Finding::Unfounded => {
+                Vec::new()
+            }
         }
     }
 
@@ -130,8 +162,18 @@ impl Teller<'_> {
 
     /// With the names of the position, and with those after what a trial changes.
     fn around<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+        self.follow(&trial.steps, f)
+    }
+
+    /// With the names of the position, and with those at the moment when the turn is decided.
+    fn after_steps<T>(&self, it: &Turning, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+        self.follow(it.trial.steps.get(..it.steps).unwrap_or_default(), f)
+    }
+
+    /// With the names of the position, and with those after some steps.
+    fn follow<T>(&self, steps: &[Reacted], f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
         let schema = &self.world.program().schema;
-        let effects = trial.steps.iter().flat_map(|it| &it.effects);
+        let effects = steps.iter().flat_map(|it| &it.effects);
         let changes = effects.filter_map(|it| match it {
             Effect::Changed { entity, attribute, new, .. } => {
                 let attr = schema.attribute_named(attribute)?;

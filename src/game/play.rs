@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Trace, World};
+use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
     FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
@@ -442,7 +442,8 @@ impl Game {
         })
     }
 
-    /// What the rules say about an action, pieces by their names before it.
+    /// What the rules say about an action, pieces by their names before it. Where it is taken back by a
+    /// rewind, what is said of that is all that is left to say.
     fn notes(&self, trace: &Trace, since: Mark) -> Vec<Box<str>> {
         let (program, contract) = (self.world.program(), &self.terms.moves);
         if !trace.done().any(|it| matches!(it.1, Done::Noted { .. })) {
@@ -460,7 +461,10 @@ impl Game {
             Done::Noted { said } => Some(said.render(&names).into()),
             _ => None,
         };
-        trace.done().filter_map(|it| note(it.1)).collect()
+        let rewinds = |it: &Step| it.done.iter().any(|it| matches!(it, Done::Rewound { .. }));
+        let is_rewound = trace.rewind().is_some();
+        let left = trace.done().filter(|it| !is_rewound || rewinds(it.0));
+        left.filter_map(|it| note(it.1)).collect()
     }
 
     /// Writes the facts as they were so many whole turns ago, the turn under way included, but for

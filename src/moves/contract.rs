@@ -80,6 +80,9 @@ pub struct Contract {
     /// About the position.
     pub passed: RelId,
     pub same_passed: RelId,
+    /// The action that captures in passing, in games that have one: what it captures stands beside
+    /// the square that it goes to.
+    pub en_passant: Option<RelId>,
     pub castling_text: RelId,
     pub in_check: RelId,
     pub exposed: RelId,
@@ -214,6 +217,8 @@ impl Finder<'_> {
         let opponent = self.rules("opponent", &[Side, Side]);
         let passed = self.rules("passed", &[Entity, Square, Square]);
         let same_passed = self.rules("same_passed", &[Square]);
+        let en_passant = self.program.relation_named("en_passant");
+        let en_passant = en_passant.and_then(|_| self.rules("en_passant", &[Entity, Square]));
         let castling_text = self.rules("castling_text", &[Entity, Square]);
         let in_check = self.rules("in_check", &[]);
         let exposed = self.rules("exposed", &[Side]);
@@ -254,6 +259,7 @@ impl Finder<'_> {
             opponent: opponent?,
             passed: passed?,
             same_passed: same_passed?,
+            en_passant,
             castling_text: castling_text?,
             in_check: in_check?,
             exposed: exposed?,

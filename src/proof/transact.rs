@@ -42,6 +42,10 @@ pub(super) struct Transaction<'m> {
     rewinds: bool,
     /// Ids that a fact has mentioned since the action began, and those that were given.
     known: BTreeSet<i64>,
+    /// The step at which the facts are wanted; and once it is there, the facts when its batch began,
+    /// with the reactions of that batch that reacted.
+    watch: Option<usize>,
+    watched: Option<(Session, Vec<usize>)>,
 }
 
 /// What a batch has in store for the event that it reacts to.
@@ -66,7 +70,30 @@ impl<'m> Transaction<'m> {
         let program = Arc::clone(program);
         let (steps, stale) = (Vec::new(), false);
         let known = known(&facts);
-        Self { program, model, facts, stale, steps, depth: 0, events: 0, rewinds: false, known }
+        let (watch, watched) = (None, None);
+        Self {
+            program,
+            model,
+            facts,
+            stale,
+            steps,
+            depth: 0,
+            events: 0,
+            rewinds: false,
+            known,
+            watch,
+            watched,
+        }
+    }
+
+    /// The facts are wanted as they are when the batch of that step begins.
+    pub(super) fn watch(&mut self, step: usize) {
+        self.watch = Some(step);
+    }
+
+    /// Those facts, and the reactions of that batch that reacted.
+    pub(super) fn watched(self) -> Option<(Session, Vec<usize>)> {
+        self.watched
     }
 
     /// Lets an action or event happen.
@@ -77,7 +104,13 @@ impl<'m> Transaction<'m> {
         let mut args = Row::from_slice(args);
         for batch in batches(&self.program, event) {
             let mut flow = Flow::default();
-            for solution in self.solutions(&batch, &args) {
+            let solutions = self.solutions(&batch, &args);
+            if self.watch == Some(self.steps.len()) && !solutions.is_empty() {
+                let reacted = solutions.iter().map(|it| it.reaction).collect();
+                self.watched = Some((self.facts.clone(), reacted));
+                self.watch = None;
+            }
+            for solution in solutions {
                 self.react(event, &args, solution, &mut flow)?;
             }
             for (raised, args) in flow.raised {

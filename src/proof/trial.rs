@@ -4,7 +4,7 @@
 use super::transact::{Stop, Transaction};
 use super::{Checker, Fault, Report};
 use crate::facts::{GAME, Session};
-use crate::rules::tree::{Finding, Outcome, Trial};
+use crate::rules::tree::{Finding, Outcome, Trial, TurnEnd, Turning};
 use crate::rules::{Action, Event, Input, Program, RelId, Role};
 
 type Checked<T = ()> = Result<T, Fault>;
@@ -13,6 +13,8 @@ type Checked<T = ()> = Result<T, Fault>;
 const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
 /// The input that says who takes an action.
 const MOVER: &str = "turn";
+/// The relation that says whether the mover keeps the turn.
+const KEEPS: &str = "turn_goes_on";
 
 impl Checker {
     /// Checks whatever was found out.
@@ -29,6 +31,7 @@ impl Checker {
                 all.iter().try_for_each(|it| self.refutation(it).map(|it| sum += it))?;
             }
             Finding::Tried(it) => sum += self.trial(it)?,
+            Finding::Turned(it) => sum += self.turning(it)?,
             Finding::Unfounded => {}
         }
         Ok(sum)
@@ -44,6 +47,52 @@ impl Checker {
         let checked = self.try_out(trial, &before, &mut report);
         self.change(&before);
         checked.map(|()| report)
+    }
+
+    /// Checks whether the mover keeps the turn after an action. The facts are as before when it is over.
+    ///
+    /// # Errors
+    /// The first step that is wrong.
+    pub fn turning(&mut self, turning: &Turning) -> Result<Report, Fault> {
+        let mut report = self.trial(&turning.trial)?;
+        let before = self.model.facts().clone();
+        let checked = self.turn_end(turning, &mut report);
+        self.change(&before);
+        checked.map(|()| report)
+    }
+
+    fn turn_end(&mut self, turning: &Turning, report: &mut Report) -> Checked {
+        let program = self.program.clone();
+        let fault = |reason: &str| Fault::new(KEEPS, reason.to_owned());
+        let keeps = program.relation_named(KEEPS).ok_or_else(|| fault("no such relation"))?;
+        let (rel, goal) = self.goal(&turning.trial.action)?;
+        let action = program.actions.iter().find(|it| it.rel == rel);
+        let args: Option<Vec<i64>> = goal.into_iter().collect();
+        let (Some(action), Some(args)) = (action, args) else {
+            return Err(fault("it is no action"));
+        };
+        let asks = |it: &usize| program.reactions[*it].asks_for(keeps);
+        let mut transaction = Transaction::new(&program, &mut self.model);
+        transaction.watch(turning.steps);
+        let done = transaction.run(Event::Action(action.id), &args);
+        let watched = transaction.watched();
+        if done.is_err() {
+            return Err(fault("the action does not happen"));
+        }
+        let Some((facts, _)) = watched.filter(|(_, batch)| batch.iter().any(asks)) else {
+            return Err(fault("it is not asked for after so many steps"));
+        };
+        self.change(&facts);
+        match &turning.end {
+            TurnEnd::Kept(proof) => match self.prove(proof, report)?.0 == keeps {
+                true => Ok(()),
+                false => Err(fault("something else is proved")),
+            },
+            TurnEnd::Passed(it) => match self.goal(&it.goal)?.0 == keeps {
+                true => self.refute(it, &mut Vec::new(), report),
+                false => Err(fault("something else is denied")),
+            },
+        }
     }
 
     fn try_out(&mut self, trial: &Trial, before: &Session, report: &mut Report) -> Checked {

@@ -59,10 +59,17 @@ pub(super) struct DomainDecl<'t> {
     pub(super) shape: Shape<'t>,
 }
 
+/// `ne "north-east"`: a member, and what sentences call it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Member<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) words: Option<Name<'t>>,
+}
+
 #[derive(Debug)]
 pub(super) enum Shape<'t> {
-    Members(Vec<Name<'t>>),
-    Extend(Vec<Name<'t>>),
+    Members(Vec<Member<'t>>),
+    Extend(Vec<Member<'t>>),
     Grid(Number, Number),
     Entities(Number),
 }
@@ -79,6 +86,8 @@ pub(super) struct RelationDecl<'t> {
     pub(super) columns: Vec<ColumnDecl<'t>>,
     pub(super) kind: RelationKind<'t>,
     pub(super) sentence: Option<Name<'t>>,
+    /// `else "..."`: what it means that there is no such row.
+    pub(super) denial: Option<Name<'t>>,
 }
 
 #[derive(Debug)]

@@ -75,6 +75,8 @@ pub struct Program {
     /// The texts that rules mention.
     pub texts: Vec<String>,
     pub relation_names: HashMap<String, RelId>,
+    /// What sentences call members of domains that have words for it: `ne "north-east"`.
+    pub words: HashMap<(DomainId, i64), String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +114,8 @@ pub struct Relation {
     pub open: bool,
     /// The sentence, with `{column}` placeholders: `"{p} attacks {t}"`. Empty if none was given.
     pub sentence: String,
+    /// `else "..."`: what it means that there is no such row. Empty if none was given.
+    pub denial: String,
     pub span: Span,
     /// The rules that conclude this relation, in text order.
     pub rules: Vec<RuleId>,
@@ -494,6 +498,11 @@ impl Rule {
 }
 
 impl Reaction {
+    /// Whether its body asks for rows of a relation, or for their absence.
+    pub fn asks_for(&self, rel: RelId) -> bool {
+        self.body.iter().any(|it| matches!(it, Literal::Atom(atom) if atom.rel == rel))
+    }
+
     /// The variables that tell the solutions of the body apart, ascending: those of parameters and
     /// those that effects need, without the ones that effects make.
     pub fn named(&self) -> Vec<VarId> {
@@ -574,6 +583,14 @@ impl Program {
             Type::Domain(id) => self.schema.domain(id).member_name(raw),
             Type::Int => raw.to_string(),
             Type::Text => self.texts.get(raw as usize).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// What sentences call a value, if its domain has words for it.
+    pub fn word(&self, ty: Type, raw: i64) -> Option<&str> {
+        match ty {
+            Type::Domain(id) => self.words.get(&(id, raw)).map(String::as_str),
+            Type::Int | Type::Text => None,
         }
     }
 

@@ -6,8 +6,8 @@
 
 use super::ast::{
     ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
-    InputDecl, InputKind, Item, Literal, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
-    StageDecl, StagesDecl,
+    InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
+    RelationKind, Shape, StageDecl, StagesDecl,
 };
 use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
@@ -207,11 +207,12 @@ impl<'t> Parser<'t, '_> {
         Ok(DomainDecl { name, shape })
     }
 
-    fn members(&mut self) -> Parsed<Vec<Name<'t>>> {
+    fn members(&mut self) -> Parsed<Vec<Member<'t>>> {
         self.expect(Kind::OpenBrace, "`{` and the members")?;
         let mut members = Vec::new();
         while !self.at(Kind::CloseBrace) {
-            members.push(self.hyphenated("a member's name")?);
+            let name = self.hyphenated("a member's name")?;
+            members.push(Member { name, words: self.sentence() });
             if !self.eat(Kind::Comma) {
                 break;
             }
@@ -282,6 +283,19 @@ impl<'t> Parser<'t, '_> {
         self.eat(Kind::Text).then(|| self.unquoted())
     }
 
+    /// The end of a declaration: its sentence, and perhaps `else` and the sentence of the contrary.
+    fn relation(
+        &mut self,
+        name: Name<'t>,
+        columns: Vec<ColumnDecl<'t>>,
+        kind: RelationKind<'t>,
+    ) -> RelationDecl<'t> {
+        let sentence = self.sentence();
+        let denies = sentence.is_some() && self.tokens.second().kind == Kind::Text;
+        let denial = if denies && self.eat_word("else") { self.sentence() } else { None };
+        RelationDecl { name, columns, kind, sentence, denial }
+    }
+
     fn relation_head(&mut self) -> Parsed<(Name<'t>, Vec<ColumnDecl<'t>>)> {
         self.next();
         let name = self.ident("the name of a relation")?;
@@ -335,7 +349,7 @@ impl<'t> Parser<'t, '_> {
         } else {
             RelationKind::Derived { key, open }
         };
-        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
+        Ok(self.relation(name, columns, kind))
     }
 
     fn input(&mut self) -> Parsed<RelationDecl<'t>> {
@@ -357,7 +371,7 @@ impl<'t> Parser<'t, '_> {
         let lasting = self.option(&["lasting"])?.is_some();
         let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
         let kind = RelationKind::Input(InputDecl { kind, attr, lasting, default });
-        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
+        Ok(self.relation(name, columns, kind))
     }
 
     fn default_value(&mut self) -> Parsed<Default<'t>> {
@@ -384,7 +398,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         let kind = RelationKind::Action(action);
-        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
+        Ok(self.relation(name, columns, kind))
     }
 
     fn legality(&mut self) -> Parsed<Legality> {
@@ -425,7 +439,7 @@ impl<'t> Parser<'t, '_> {
     fn event(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
         let kind = RelationKind::Derived { key: false, open: false };
-        Ok(RelationDecl { name, columns, kind, sentence: self.sentence() })
+        Ok(self.relation(name, columns, kind))
     }
 
     fn repetition(&mut self) -> Parsed<Item<'t>> {

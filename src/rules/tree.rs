@@ -168,6 +168,8 @@ pub enum Finding {
     Refuted(Vec<Refutation>),
     /// It is decided by what the action does.
     Tried(Box<Trial>),
+    /// It is decided in the middle of what the action does.
+    Turned(Box<Turning>),
     /// There is nothing to take apart: the text names no piece of the side to move, or the like.
     Unfounded,
 }
@@ -184,6 +186,25 @@ pub struct Trial {
     /// What happens, in its order.
     pub steps: Vec<Reacted>,
     pub outcome: Outcome,
+}
+
+/// Whether the mover keeps the turn after an action: an action played out, and what is so at the moment
+/// when reactions ask for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turning {
+    pub trial: Trial,
+    /// How many of its steps come before.
+    pub steps: usize,
+    pub end: TurnEnd,
+}
+
+/// The answer, about the facts of that moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TurnEnd {
+    Kept(Proof),
+    Passed(Refutation),
 }
 
 /// What an action that is played out comes to. What is proved or denied is so of the facts after it.
@@ -258,6 +279,12 @@ pub enum Effect {
     Called {
         name: String,
     },
+}
+
+impl Turning {
+    pub fn keeps(&self) -> bool {
+        matches!(self.end, TurnEnd::Kept(_))
+    }
 }
 
 impl Proof {

@@ -84,7 +84,73 @@ fn results() {
 fn turns_that_are_kept() {
     let double = ["--game", "double-move"];
     says(&double, &["--turn"], 0, "white keeps the turn after its next action: ", "double-move.dl");
+    says(&double, &["--turn", "e2e4"], 0, "white keeps the turn after e2e4: ", "double-move.dl");
     says(&[], &["--turn"], 1, "the turn passes after the next action of white", "");
+    says(&[], &["--turn", "e2e4"], 1, "the turn passes after e2e4", "");
+}
+
+const AGAIN: &str = r#"% again
+.meta preset "again"
+.meta name "Again"
+.meta description "A capture is followed by another move"
+.domain Preset += { again }
+.input captured() game attr "again.captured" "the last action was a capture"
+turn_goes_on() :- active('again, c), turn(c), captured().
+mid_turn() :- captured().
+on any in before when captured() do retract captured().
+on move(_, t) in capture when active('again, c), turn(c), at(_, t) do set captured().
+"#;
+
+/// Whether a turn is kept is asked of the facts that the action leaves.
+#[test]
+fn turns_that_an_action_decides() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("again");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("again.dl"), AGAIN).expect("a file");
+    let folder = folder.to_str().expect("text");
+    let fen = "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1";
+    let position = ["--rules", folder, "--preset", "again", "--fen", fen];
+    let keeps = "the side to move keeps the turn after its next action [";
+    let cases = [
+        (&["--turn", "e4d5"][..], 0, format!("white keeps the turn after e4d5: {keeps}")),
+        (&["--turn", "exd5"], 0, format!("white keeps the turn after exd5: {keeps}")),
+        (
+            &["--turn", "e4e5"],
+            1,
+            "the turn passes after e4e5: not: the last action was a cap".into(),
+        ),
+        (
+            &["--turn"],
+            1,
+            "white keeps the turn after e4d5, and the turn passes after the rest: ".into(),
+        ),
+    ];
+    for (question, code, beginning) in cases {
+        let ran = explain(&position, question);
+        assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{question:?}\n{}", ran.out);
+        assert!(ran.out.starts_with(&beginning), "{question:?}\n{}", ran.out);
+        assert!(ran.out.contains("the last action was a capture ["), "{}", ran.out);
+        let printed = explain(&position, &[question, &["--json"]].concat());
+        let audit = ["audit", "--rules", folder, "--proof", "-"];
+        let checked = rulemate_reading(&audit, &printed.out);
+        assert_eq!(checked.code, 0, "{question:?}\n{}{}", checked.out, checked.err);
+    }
+    let ran = explain(&position, &["--turn", "e4e6"]);
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+}
+
+/// The moment at which the turn is decided is part of the evidence.
+#[test]
+fn a_turn_is_checked_at_its_moment() {
+    let printed = explain(&["--game", "double-move"], &["--turn", "e2e4", "--json"]).out;
+    let audit = |text: &str| rulemate_reading(&["audit", "--proof", "-"], text);
+    assert_eq!(audit(&printed).code, 0, "{}", audit(&printed).out);
+    let mut value: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+    let steps = value["finding"]["turned"]["steps"].as_u64().expect("a number");
+    for other in [steps + 1, steps - 1, 0, 1000] {
+        value["finding"]["turned"]["steps"] = other.into();
+        assert_eq!(audit(&value.to_string()).code, 1, "{other}");
+    }
 }
 
 #[test]

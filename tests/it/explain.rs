@@ -7,6 +7,7 @@ use rulemate::derive::explain::{
 };
 use rulemate::derive::{Backend, World};
 use rulemate::facts::EntityId;
+use rulemate::presets::Catalogue;
 use rulemate::proof::Checker;
 use rulemate::rules::Type;
 
@@ -80,15 +81,15 @@ fn a_move_is_proved_down_to_facts() {
     assert!(summary.starts_with("queen f3 moves to h3 [rules/core/moves.dl:"));
     let slide = [
         "      queen f3 attacks h3 [rules/core/attack.dl:",
-        "        queen f3 slides e to h3 [rules/core/attack.dl:",
-        "          queen f3 slides e to g3 [rules/core/attack.dl:",
+        "        queen f3 slides east to h3 [rules/core/attack.dl:",
+        "          queen f3 slides east to g3 [rules/core/attack.dl:",
         "            queen f3 is a queen [fact]",
-        "            a queen slides e [always]",
-        "            not: queen f3 does not slide e as its kind does",
+        "            a queen slides east [always]",
+        "            not: queen f3 does not slide east as its kind does",
         "            queen f3 stands on f3 [fact]",
-        "            one step e of f3 is g3 [always]",
+        "            one step east of f3 is g3 [always]",
         "          not: a piece stands on g3",
-        "          one step e of g3 is h3 [always]",
+        "          one step east of g3 is h3 [always]",
     ];
     let from = tree.lines().position(|it| it.starts_with(slide[0])).expect("an attack");
     for (line, start) in tree.lines().skip(from).zip(slide) {
@@ -99,12 +100,12 @@ fn a_move_is_proved_down_to_facts() {
 #[test]
 fn what_stands_in_the_way_is_named() {
     let cases = [
-        (KIWIPETE, "f3 >h1", "queen f3 moves to h1, because a piece stands on g2 ["),
-        (KIWIPETE, "a1 >a3", "rook a1 moves to a3, because a piece stands on a2 ["),
-        (KIWIPETE, "c3 >c4", "knight c3 moves to c4, because not: knight c3 attacks c4 ["),
-        (KIWIPETE, "a2 >b3", "pawn a2 moves to b3, because not: a piece of black stands on b3 ["),
-        (KIWIPETE, "e1 >e2", "king e1 moves to e2, because a piece of the side to move stands on"),
-        (KIWIPETE, "a8 >b8", "rook a8 moves to b8, because not: rook a8 belongs to the side to"),
+        (KIWIPETE, "f3 >h1", "queen f3 moves to h1, because pawn g2 stands in the way ["),
+        (KIWIPETE, "a1 >a3", "rook a1 moves to a3, because pawn a2 stands in the way ["),
+        (KIWIPETE, "c3 >c4", "knight c3 moves to c4, because knight c3 does not reach c4 ["),
+        (KIWIPETE, "a2 >b3", "pawn a2 moves to b3, because no piece of black stands on b3 ["),
+        (KIWIPETE, "e1 >e2", "king e1 moves to e2, because bishop e2 stands there ["),
+        (KIWIPETE, "a8 >b8", "rook a8 moves to b8, because rook a8 does not belong to the side to"),
         (
             "4k3/8/8/8/4r3/8/4N3/4K3 w - -",
             "e2 >c3",
@@ -120,7 +121,7 @@ fn what_stands_in_the_way_is_named() {
 #[test]
 fn a_refuted_move_proves_what_stands_against_it() {
     let (_, tree) = asked("4k3/8/8/8/4r3/8/4N3/4K3 w - -", "move", "e2 >c3");
-    assert!(tree.contains("one piece shields king e1 from rook e4, which aims s [rules/core/"));
+    assert!(tree.contains("one piece shields king e1 from rook e4, which aims south [rules/core/"));
     assert!(tree.contains("(is 1: x = e2)"), "the shields are counted:\n{tree}");
     assert!(tree.contains("t != s (c3 != e4)"), "{tree}");
     assert!(tree.contains("rook e4 stands on e4 [fact]"), "{tree}");
@@ -295,4 +296,238 @@ step(n) :- step(m), step(k), k = m + 1, n = k + 1, high(h), n <= h.
     assert!(height(&proof) >= 20);
     let refutation = why_not(&rows, rel(&program, "step"), &[Some(41)]).expect("no such step");
     assert!(matches!(refutation.lack, Lack::Rules(_)));
+}
+
+/// Moves that chess forbids: the position, the move, how the first sentence goes on after "is not
+/// legal: ", and the lowest line that decides it.
+const FORBIDDEN: &[(&str, &str, &str, &str)] = &[
+    (
+        "4k3/8/8/8/8/8/P7/R3K3 w - - 0 1",
+        "a1a5",
+        "the white pawn on a2 stands in the way",
+        "the white pawn on a2 stands on a2 [fact]",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "c1g5",
+        "the white pawn on d2 stands in the way",
+        "the white pawn on d2 stands on d2 [fact]",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "d1h5",
+        "the white pawn on e2 stands in the way",
+        "the white pawn on e2 stands on e2 [fact]",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "d1d8",
+        "the white pawn on d2 stands in the way",
+        "the white pawn on d2 stands on d2 [fact]",
+    ),
+    (
+        "4k3/8/8/n7/P7/8/8/R3K3 w - - 0 1",
+        "a1a8",
+        "the white pawn on a4 stands in the way",
+        "the white pawn on a4 stands on a4 [fact]",
+    ),
+    (
+        "4k3/8/8/8/8/8/P7/R3K3 w - - 0 1",
+        "a1a2",
+        "the white pawn on a2 stands there",
+        "the white pawn on a2 stands on a2 [fact]",
+    ),
+    ("4k3/8/8/8/8/8/P7/R3K3 w - - 0 1", "a1b2", "the white rook on a1 does not reach b2", ""),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "b1d2",
+        "the white pawn on d2 stands there",
+        "the white pawn on d2 stands on d2 [fact]",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "b1b3",
+        "the white knight on b1 does not reach b3",
+        "",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "e7e5",
+        "the black pawn on e7 does not belong to the side to move",
+        "",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "e4e5",
+        "there is no such piece",
+        "",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "e2e5",
+        "e5 is not the next square ahead of the white pawn on e2",
+        "",
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "e2d3",
+        "no piece of black stands on d3",
+        "",
+    ),
+    (
+        "4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1",
+        "e2e3",
+        "the black knight on e3 stands in the way",
+        "the black knight on e3 stands on e3 [fact]",
+    ),
+    (
+        "4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1",
+        "e2e4",
+        "the black knight on e3 stands in the way",
+        "the black knight on e3 stands on e3 [fact]",
+    ),
+    (
+        "4k3/8/8/8/4n3/8/4P3/4K3 w - - 0 1",
+        "e2e4",
+        "the black knight on e4 stands in the way",
+        "the black knight on e4 stands on e4 [fact]",
+    ),
+    (
+        "4k3/8/8/8/4r3/8/4N3/4K3 w - - 0 1",
+        "e2c3",
+        "the white knight on e2 going to c3 would leave a royal piece attacked: one piece shields the white king on e1 from the black rook on e4, which aims south",
+        "",
+    ),
+    (
+        "4k3/8/8/8/1b6/8/3B4/4K3 w - - 0 1",
+        "d2e3",
+        "the white bishop on d2 going to e3 would leave a royal piece attacked: one piece shields the white king on e1 from the black bishop on b4, which aims south-east",
+        "",
+    ),
+    (
+        "4r1k1/8/8/8/8/8/P7/4K3 w - - 0 1",
+        "a2a3",
+        "the white pawn on a2 going to a3 would leave a royal piece attacked: the black rook on e8 slides south to e1",
+        "the black rook on e8 slides south to e1",
+    ),
+    (
+        "4k3/8/8/8/8/3n4/P7/4K3 w - - 0 1",
+        "a2a3",
+        "the white pawn on a2 going to a3 would leave a royal piece attacked: the black knight on d3 reaches e1 at once",
+        "the black knight on d3 reaches e1 at once",
+    ),
+    (
+        "4r1k1/8/8/8/8/8/8/3K4 w - - 0 1",
+        "d1e2",
+        "the white king on d1 going to e2 would leave a royal piece attacked: the black rook on e8 attacks e2",
+        "the black rook on e8 attacks e2",
+    ),
+    (
+        "4r1k1/8/8/8/8/8/4K3/8 w - - 0 1",
+        "e2e1",
+        "the white king on e2 going to e1 would leave a royal piece attacked: the black rook on e8 slides south to e2",
+        "the black rook on e8 slides south to e2",
+    ),
+    (
+        "4k3/8/b7/8/8/8/8/4K2R w K - 0 1",
+        "e1g1",
+        "castling with the white rook on h1 starts from or passes an attacked square: the black bishop on a6 attacks f1",
+        "the black bishop on a6 attacks f1",
+    ),
+    (
+        "4k3/8/8/8/8/8/8/4KB1R w K - 0 1",
+        "e1g1",
+        "a piece stands in the way of castling with the white rook on h1: the white bishop on f1 stands in the way",
+        "the white bishop on f1 stands on f1 [fact]",
+    ),
+    ("4k3/8/8/8/8/8/8/4K2R w - - 0 1", "e1g1", "the white king on e1 does not reach g1", ""),
+    (
+        "4k3/8/8/8/8/8/8/4K2R w - - 0 1",
+        "O-O",
+        "the right to castle with the white rook on h1 is lost",
+        "",
+    ),
+    (
+        "4r1k1/8/8/8/8/8/8/4K2R w K - 0 1",
+        "e1g1",
+        "castling with the white rook on h1 starts from or passes an attacked square: the black rook on e8 attacks e1",
+        "the black rook on e8 attacks e1",
+    ),
+    ("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", "e5d6", "no piece of black stands on d6", ""),
+    (
+        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
+        "e2e4q",
+        "the white pawn on e2 may not go to its last rank",
+        "",
+    ),
+    (
+        "4k3/4P3/8/8/8/8/8/6K1 w - - 0 1",
+        "e7e8q",
+        "the black king on e8 stands in the way",
+        "the black king on e8 stands on e8 [fact]",
+    ),
+    ("k7/4P3/8/8/8/8/8/6K1 w - - 0 1", "e7e8", "e8 is on the last rank of white", ""),
+    ("k7/4P3/8/8/8/8/8/6K1 w - - 0 1", "e7e8k", "a pawn of white may not become a king", ""),
+    (
+        "8/8/8/K2pP2r/8/8/8/7k w - d6 0 1",
+        "e5d6",
+        "the white pawn on e5 capturing in passing on d6 would leave a royal piece attacked: the black rook on h5 aims west at the royal piece the white king on a5",
+        "",
+    ),
+];
+
+#[test]
+fn forbidden_moves_are_refuted_in_words() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("chess", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut wrong = Vec::new();
+    for (fen, text, sentence, leaf) in FORBIDDEN {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        let told = game.explain_move(text, Limits::default()).unwrap_or_else(|it| panic!("{it}"));
+        let checked = Checker::new(game.program(), game.facts()).finding(&told.finding);
+        assert!(checked.is_ok(), "{fen} {text}: {checked:?}");
+        let tree = game.tree(&told.finding);
+        let start = format!("{text} is not legal: {sentence}");
+        let places = ["n", "ne", "e", "se", "s", "sw", "w", "nw"].map(|it| format!(" {it} "));
+        let is_named = !places.iter().any(|it| told.summary.contains(it));
+        let is_found = tree.lines().any(|it| it.trim_start().starts_with(leaf));
+        let is_found = is_found || leaf.is_empty();
+        if told.holds || !told.summary.starts_with(&start) || !is_found || !is_named {
+            wrong.push(format!("{fen} {text}\n{}\n{tree}", told.summary));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Where a line comes from is a file and line, or a remark and no place.
+#[test]
+fn places_are_files_and_lines() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let is_place = |it: &str| {
+        let parts = it.rsplit_once(':');
+        parts.is_some_and(|(path, line)| path.ends_with(".dl") && line.parse::<u32>().is_ok())
+    };
+    let (mut places, mut remarks) = (0, std::collections::BTreeSet::new());
+    for game in ["chess", "piece-shield", "double-move", "antichess", "cannon", "explosive-rook"] {
+        let rules = catalogue.load::<&str>(game, &[]).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+        let moves = ["e2e4", "a1a5", "b1d2", "e2e5", "e7e5", "e1g1", "d1h5", "g1f3", "O-O"];
+        let facts =
+            ["attacks(a1, a5)", "attacks(b1, c3)", "own(e7)", "royal(white, e1)", "legal(d1, d4)"];
+        let answers = moves.iter().map(|it| game.why_move(it)).collect::<Vec<_>>();
+        let answers = answers.into_iter().chain(facts.iter().map(|it| game.why_fact(it)));
+        for answer in answers.collect::<Vec<_>>() {
+            let Ok(answer) = answer else { continue };
+            for line in &answer.lines {
+                if let Some(place) = &line.place {
+                    assert!(is_place(place), "{place} is no place: {line:?}");
+                    places += 1;
+                }
+                assert!(!line.text.ends_with(']'), "{line:?}");
+                remarks.extend(line.remark.clone());
+            }
+        }
+    }
+    let is_but = |it: &String| it.starts_with("but ");
+    assert!(places > 100 && remarks.iter().any(is_but), "{places} {remarks:?}");
 }

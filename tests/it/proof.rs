@@ -34,7 +34,7 @@ impl Said {
         let empty = match &finding {
             Finding::Proved(all) => all.is_empty(),
             Finding::Refuted(all) => all.is_empty(),
-            Finding::Tried(_) => false,
+            Finding::Tried(_) | Finding::Turned(_) => false,
             Finding::Unfounded => true,
         };
         if empty { Err(None) } else { checker.finding(&finding).map_err(Some) }
@@ -75,7 +75,9 @@ fn moves_explained(name: &str, game: &mut Game) -> Vec<Said> {
                 assert_eq!(holds, matches!(it.outcome, Outcome::Tenable { .. }));
                 assert!(is_tried(world, &contract, mv));
             }
-            Finding::Unfounded => panic!("{name}: nothing is said of {mv:?}"),
+            Finding::Turned(_) | Finding::Unfounded => {
+                panic!("{name}: nothing is said of {mv:?}")
+            }
         }
         Said::of(&finding)
     });

@@ -35,7 +35,13 @@ pub(super) struct Context<'r> {
     pub(super) goals: usize,
     /// Rows that may still be proved by a rule.
     pub(super) proofs: usize,
+    /// How near goals are to having a row, as far as that was asked for; and how many more may be.
+    pub(super) distances: HashMap<(RelId, Vec<Option<i64>>), u32>,
+    pub(super) looks: usize,
 }
+
+/// Maximum number of goals whose distance is measured, over all.
+const LOOKS: usize = 2048;
 
 impl<'r> Context<'r> {
     pub(super) fn new(rows: &'r Metered<'r>, limits: Limits) -> Self {
@@ -48,6 +54,8 @@ impl<'r> Context<'r> {
             path: Vec::new(),
             goals: limits.goals,
             proofs: limits.rows,
+            distances: HashMap::new(),
+            looks: LOOKS,
         }
     }
 

@@ -5,6 +5,7 @@
 //! proof by other means than those that found it.
 
 mod context;
+mod near;
 mod played;
 mod telling;
 mod text;
@@ -14,10 +15,10 @@ mod why_not;
 
 pub use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Effect, Finding, Goal, Ground, Lack, Outcome,
-    Premise, Proof, Quote, Reacted, Refutation, Tally, Trial,
+    Premise, Proof, Quote, Reacted, Refutation, Tally, Trial, TurnEnd, Turning,
 };
-pub use text::{Names, View};
-pub use trial::{Case, steps, try_out};
+pub use text::{Line, Names, Source, View};
+pub use trial::{Case, steps, try_out, try_turn};
 
 use std::ops::ControlFlow;
 
@@ -51,7 +52,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             proof: 256,
-            refutation: 12,
+            refutation: 20,
             goals: 128,
             rows: 4096,
             alternatives: 64,

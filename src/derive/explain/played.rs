@@ -2,35 +2,46 @@
 //!
 //! Steps are told with the names from before the action, what it comes to with those from after it.
 
-use super::text::{View, indented};
-use crate::rules::tree::{Datum, Effect, Outcome, Reacted, Trial};
+use super::text::{Line, View, joined};
+use crate::rules::tree::{Datum, Effect, Outcome, Reacted, Trial, TurnEnd, Turning};
 use crate::rules::{Input, MessagePart, Reaction, Role, Type};
 use crate::{facts::AttrId, rules};
 
 impl Trial {
     /// The trial as indented text.
     pub fn render(&self, before: View<'_>, after: View<'_>) -> String {
+        joined(&self.lines(before, after))
+    }
+
+    /// The trial, line by line.
+    pub fn lines(&self, before: View<'_>, after: View<'_>) -> Vec<Line> {
         let action = before.goal(&self.action);
-        let mut text = format!("{action}, if played out\n");
-        text += &indented(&self.tried.render(before), 1);
+        let mut lines = vec![Line::plain(0, format!("{action}, if played out"))];
+        let within = |it: Vec<Line>, depth| it.into_iter().map(move |line| line.within(depth));
+        lines.extend(within(self.tried.lines(before), 1));
         if let Some(because) = &self.because {
-            text += &indented(&because.render(before), 1);
+            lines.extend(within(because.lines(before), 1));
         }
-        text += &indented(&self.happenings(before), 1);
-        text += &match &self.outcome {
+        lines.extend(within(self.steps.iter().flat_map(|it| it.lines(before)).collect(), 1));
+        match &self.outcome {
             Outcome::Untenable(proof) => {
-                format!("  after it:\n{}", indented(&proof.render(after), 2))
+                lines.push(Line::plain(1, "after it:"));
+                lines.extend(within(proof.lines(after), 2));
             }
-            Outcome::Tenable { goal, .. } => format!("  after it, not: {}\n", after.goal(goal)),
-            Outcome::Refused => "  so it is refused\n".to_owned(),
-            Outcome::Endless { reason } => format!("  it is refused: {reason}\n"),
-        };
-        text
+            Outcome::Tenable { goal, .. } => {
+                lines.push(Line::plain(1, format!("after it, not: {}", after.goal(goal))));
+            }
+            Outcome::Refused => lines.push(Line::plain(1, "so it is refused")),
+            Outcome::Endless { reason } => {
+                lines.push(Line::plain(1, format!("it is refused: {reason}")));
+            }
+        }
+        lines
     }
 
     /// What happens, as indented text: a line a step, its effects below.
     pub fn happenings(&self, before: View<'_>) -> String {
-        self.steps.iter().map(|it| it.render(before)).collect()
+        joined(&self.steps.iter().flat_map(|it| it.lines(before)).collect::<Vec<_>>())
     }
 
     /// What it does in short: its events with what became of them, its notes, and how many facts
@@ -38,6 +49,20 @@ impl Trial {
     pub fn told(&self, view: View<'_>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
         let mut facts = 0;
+        let rewinds =
+            |it: &Reacted| it.effects.iter().any(|it| matches!(it, Effect::Rewound { .. }));
+        if self.steps.iter().any(rewinds) {
+            // All else is taken back.
+            for step in self.steps.iter().filter(|it| rewinds(it)) {
+                let told_of = step.effects.iter().filter_map(|it| match it {
+                    Effect::Noted { said } => Some(step.said(view, said)),
+                    Effect::Rewound { .. } => Some(step.effect(view, it)),
+                    _ => None,
+                });
+                told.extend(told_of);
+            }
+            return told;
+        }
         for step in &self.steps {
             let event = || view.event(&step.event, &step.args);
             for effect in &step.effects {
@@ -83,17 +108,43 @@ impl Trial {
     }
 }
 
+impl Turning {
+    /// The trial up to the moment when the turn is decided, and why it is so then.
+    pub fn lines(&self, before: View<'_>, then: View<'_>) -> Vec<Line> {
+        let action = before.goal(&self.trial.action);
+        let mut lines = vec![Line::plain(0, format!("{action}, if played out"))];
+        let steps = self.trial.steps.iter().take(self.steps);
+        lines.extend(steps.flat_map(|it| it.lines(before)).map(|it| it.within(1)));
+        lines.push(Line::plain(1, "then:"));
+        let end = match &self.end {
+            TurnEnd::Kept(it) => it.lines(then),
+            TurnEnd::Passed(it) => it.lines(then),
+        };
+        lines.extend(end.into_iter().map(|it| it.within(2)));
+        lines
+    }
+
+    /// What decides it, in a line, where there is more to say than the answer.
+    pub fn reason(&self, then: View<'_>) -> Option<String> {
+        match &self.end {
+            TurnEnd::Kept(it) => Some(it.headline(then)),
+            TurnEnd::Passed(it) => it.reason(then),
+        }
+    }
+}
+
 impl Reacted {
-    fn render(&self, view: View<'_>) -> String {
+    /// The step and its effects.
+    pub(super) fn lines(&self, view: View<'_>) -> Vec<Line> {
         let event = view.event(&self.event, &self.args);
-        let mut text = format!("when {event} [{}]\n", self.reaction.place);
-        for effect in &self.effects {
-            text += &format!("  {}\n", self.effect(view, effect));
-        }
+        let place = &self.reaction.place;
+        let mut lines = vec![Line::at(self.depth, format!("when {event}"), place)];
+        let effects = self.effects.iter().map(|it| self.effect(view, it));
+        lines.extend(effects.map(|it| Line::plain(self.depth + 1, it)));
         if self.effects.is_empty() {
-            text += "  nothing that was not so\n";
+            lines.push(Line::plain(self.depth + 1, "nothing that was not so"));
         }
-        indented(&text, self.depth)
+        lines
     }
 
     fn effect(&self, view: View<'_>, effect: &Effect) -> String {

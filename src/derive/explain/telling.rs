@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::text::View;
+use super::text::{Line, View, source};
 use crate::facts::Shape;
 use crate::rules::tree::{Ground, Premise, Proof};
 use crate::rules::{Program, Type};
@@ -16,16 +16,20 @@ use crate::rules::{Program, Type};
 type Things = BTreeSet<(u16, i64)>;
 
 impl Proof {
-    /// One line: the sentence, what it comes from, and the place of the rule.
+    /// One line: the sentence, what it comes from, and the place of the rule. The sentence itself is left
+    /// out where what it comes from is about all that it is about.
     pub fn headline(&self, view: View<'_>) -> String {
-        let sentence = view.row(&self.relation, &self.tuple);
         let because = because(view.program, self);
-        let source = super::text::source(&self.ground);
-        if because.is_empty() {
-            return format!("{sentence} {source}");
+        let own = things(view.program, self);
+        let says_less =
+            because.iter().any(|it| !own.is_empty() && own.is_subset(&things(view.program, it)));
+        let mut text = view.row(&self.relation, &self.tuple);
+        if !because.is_empty() {
+            let rows = because.iter().map(|it| view.row(&it.relation, &it.tuple));
+            let told = rows.collect::<Vec<_>>().join(", and ");
+            text = if says_less { told } else { format!("{text}: {told}") };
         }
-        let rows = because.iter().map(|it| view.row(&it.relation, &it.tuple));
-        format!("{sentence}: {} {source}", rows.collect::<Vec<_>>().join(", and "))
+        Line { depth: 0, text, source: source(&self.ground) }.to_string()
     }
 }
 
@@ -34,7 +38,7 @@ fn because<'p>(program: &Program, proof: &'p Proof) -> Vec<&'p Proof> {
     let mut known = things(program, proof);
     let mut chain: Vec<&Proof> = Vec::new();
     let mut at = proof;
-    while let Some(next) = newest(program, at, &known) {
+    while let Some(next) = newest(program, at, &known, chain.is_empty()) {
         known.extend(things(program, next));
         chain.push(next);
         at = next;
@@ -47,15 +51,25 @@ fn because<'p>(program: &Program, proof: &'p Proof) -> Vec<&'p Proof> {
     (0..chain.len()).filter(says_more).map(|at| chain[at]).collect()
 }
 
-/// The derived premise that brings in the most that is not known yet; of equals the last.
-fn newest<'p>(program: &Program, proof: &'p Proof, known: &Things) -> Option<&'p Proof> {
+/// The derived premise that brings in the most that is not known yet; of equals the last. Premises that
+/// bring in nothing themselves may be looked through.
+fn newest<'p>(
+    program: &Program,
+    proof: &'p Proof,
+    known: &Things,
+    look_through: bool,
+) -> Option<&'p Proof> {
     let Ground::Rule { premises, .. } = &proof.ground else { return None };
+    // How a line comes to be, step by step, is not told.
     let derived = premises.iter().filter_map(|it| match it {
+        Premise::Holds(it) if it.relation == proof.relation => None,
         Premise::Holds(it) if matches!(it.ground, Ground::Rule { .. }) => Some(it),
         _ => None,
     });
     let new = |it: &&Proof| things(program, it).difference(known).count();
-    derived.filter(|it| new(it) > 0).max_by_key(new)
+    let brought = derived.clone().filter(|it| new(it) > 0).max_by_key(new);
+    let mut through = derived.filter(|_| look_through);
+    brought.or_else(|| through.find_map(|it| newest(program, it, known, true)))
 }
 
 fn things(program: &Program, proof: &Proof) -> Things {

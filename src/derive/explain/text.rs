@@ -1,10 +1,10 @@
-//! Proofs and refutations as indented text: one sentence a line, with the place of the rule. What was
-//! proved further up is not proved again.
+//! Proofs and refutations as lines: one sentence each, with its depth and where it comes from. What was
+//! proved further up is not proved again. As text they are indented, with their source in brackets.
 //!
 //! What entities are called is the caller's business; see [`Names`].
 
 use std::collections::HashSet;
-use std::fmt::Write;
+use std::fmt;
 
 use crate::facts::{DomainId, Shape};
 use crate::rules::tree::{
@@ -26,26 +26,86 @@ pub struct View<'v> {
     pub negations: bool,
 }
 
+/// One line of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub depth: usize,
+    pub text: String,
+    pub source: Source,
+}
+
+/// What a line goes back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The lines around it.
+    None,
+    /// A rule or reaction: file and line.
+    Place(String),
+    /// Anything else, in a word or two: `fact`, `always`, `but e4`.
+    Remark(String),
+}
+
+impl Line {
+    pub(super) fn plain(depth: usize, text: impl Into<String>) -> Self {
+        Self { depth, text: text.into(), source: Source::None }
+    }
+
+    pub(super) fn at(depth: usize, text: impl Into<String>, place: &str) -> Self {
+        Self { depth, text: text.into(), source: Source::Place(place.to_owned()) }
+    }
+
+    /// The same line, so much further in.
+    pub(super) fn within(self, depth: usize) -> Self {
+        Self { depth: self.depth + depth, ..self }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:indent$}{}", "", self.text, indent = 2 * self.depth)?;
+        match &self.source {
+            Source::None => Ok(()),
+            Source::Place(it) | Source::Remark(it) => write!(f, " [{it}]"),
+        }
+    }
+}
+
+/// Lines as one text.
+pub(super) fn joined(lines: &[Line]) -> String {
+    lines.iter().map(|it| format!("{it}\n")).collect()
+}
+
 impl Proof {
     /// The tree as indented text.
     pub fn render(&self, view: View<'_>) -> String {
+        joined(&self.lines(view))
+    }
+
+    /// The tree, line by line.
+    pub fn lines(&self, view: View<'_>) -> Vec<Line> {
         let mut page = Page::new(view);
         page.proof(self, 0);
-        page.text
+        page.lines
     }
 
     /// One line: the sentence and the place of the rule.
     pub fn summary(&self, view: View<'_>) -> String {
-        format!("{} {}", view.row(&self.relation, &self.tuple), source(&self.ground))
+        Line { depth: 0, text: view.row(&self.relation, &self.tuple), source: source(&self.ground) }
+            .to_string()
     }
 }
 
 impl Refutation {
     /// The tree as indented text.
     pub fn render(&self, view: View<'_>) -> String {
+        joined(&self.lines(view))
+    }
+
+    /// The tree, line by line.
+    pub fn lines(&self, view: View<'_>) -> Vec<Line> {
         let mut page = Page::new(view);
         page.refutation(self, 0);
-        page.text
+        page.lines
     }
 
     /// One line: what does not hold, and the reason that the most promising rules give.
@@ -70,14 +130,9 @@ impl Refutation {
             Blocked::Missing(it) if it.stands_against() || it.has_named_part() => {
                 it.reason(view)?
             }
-            Blocked::Missing(it) => format!("not: {} [{place}]", view.goal(&it.goal)),
+            Blocked::Missing(it) => format!("{} [{place}]", view.denial(&it.goal)),
             Blocked::Apart(it) => format!("{} [{place}]", view.apart(it)),
         })
-    }
-
-    /// The most promising rules come to something that stands against the goal.
-    fn stands_against(&self) -> bool {
-        self.best().is_some_and(Attempt::stands_against)
     }
 
     /// The most promising rule lacks a goal without open places.
@@ -90,43 +145,76 @@ impl Refutation {
         })
     }
 
-    /// What is missing comes down to a static: no position could have it.
-    fn is_timeless(&self) -> bool {
-        matches!(self.lack, Lack::Static { .. })
-            || self.best().is_some_and(|it| match &it.blocked {
-                Blocked::Missing(it) => it.is_timeless(),
-                _ => false,
-            })
+    /// The most promising rules come to something that stands against the goal.
+    fn stands_against(&self) -> bool {
+        self.judge().1.against
     }
 
-    /// The attempt with the fewest literals that fail; of equals the most promising kind.
     fn best(&self) -> Option<&Attempt> {
-        let Lack::Rules(attempts) = &self.lack else { return None };
-        let tried = attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
-        tried.min_by_key(|it| (it.total - it.matched, it.standing()))
+        self.judge().0
     }
+
+    /// The most promising attempt, and what it comes to: one that some position could satisfy, then one
+    /// with the fewest literals that fail; of equals the most telling kind.
+    fn judge(&self) -> (Option<&Attempt>, Verdict) {
+        let attempts = match &self.lack {
+            Lack::Rules(attempts) => attempts,
+            Lack::Static { .. } | Lack::Circular => return (None, Verdict::HOPELESS),
+            Lack::Fact { .. } | Lack::Deeper => return (None, Verdict::OPEN),
+        };
+        let tried = attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
+        let judged = tried.map(|it| (it, it.judge()));
+        let order = |(it, verdict): &(&Attempt, Verdict)| {
+            (verdict.hopeless, it.total - it.matched, it.standing(*verdict))
+        };
+        match judged.min_by_key(order) {
+            Some((it, verdict)) => (Some(it), verdict),
+            None => (None, Verdict::HOPELESS),
+        }
+    }
+}
+
+/// What the most promising way to a goal comes to.
+#[derive(Debug, Clone, Copy)]
+struct Verdict {
+    /// A static is missing, or nothing but the goal itself supports it: no position could have it.
+    hopeless: bool,
+    /// Something stands against it.
+    against: bool,
+}
+
+impl Verdict {
+    const HOPELESS: Self = Self { hopeless: true, against: false };
+    const OPEN: Self = Self { hopeless: false, against: false };
+    const AGAINST: Self = Self { hopeless: false, against: true };
 }
 
 impl Attempt {
     /// Lower is more telling: first a goal that is missing because something stands against it. A
-    /// negated literal that fails outright is often but the mark of another rule's case, and what
-    /// no position has is no news.
-    fn standing(&self) -> u8 {
+    /// negated literal that fails outright is often but the mark of another rule's case, the more so if
+    /// it is about one thing alone; and what no position has is no news.
+    fn standing(&self, verdict: Verdict) -> u8 {
         match &self.blocked {
-            Blocked::Missing(it) if it.stands_against() => 0,
-            Blocked::Missing(it) if it.is_timeless() => 3,
+            Blocked::Missing(_) if verdict.against => 0,
+            Blocked::Missing(_) if verdict.hopeless => 4,
             Blocked::Missing(_) | Blocked::Apart(_) => 1,
+            Blocked::Present(it) if it.tuple.len() == 1 && is_entity(&it.tuple[0]) => 3,
             _ => 2,
         }
     }
 
-    fn stands_against(&self) -> bool {
+    fn judge(&self) -> Verdict {
         match &self.blocked {
-            Blocked::Head | Blocked::Apart(_) => false,
-            Blocked::Present(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => true,
-            Blocked::Missing(it) => it.stands_against(),
+            Blocked::Head | Blocked::Apart(_) => Verdict::OPEN,
+            Blocked::Present(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => Verdict::AGAINST,
+            Blocked::Missing(it) => it.judge().1,
         }
     }
+}
+
+/// Entities are named by number.
+fn is_entity(datum: &Datum) -> bool {
+    datum.name.starts_with('#')
 }
 
 impl View<'_> {
@@ -138,6 +226,23 @@ impl View<'_> {
     pub(super) fn goal(self, goal: &Goal) -> String {
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
         self.sentence(&goal.relation, &args)
+    }
+
+    /// That there is no such row: in the words of its relation, if it has any for that.
+    fn denial(self, goal: &Goal) -> String {
+        let relation = self.program.relation_named(&goal.relation);
+        let relation = relation.map(|it| self.program.relation(it));
+        let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
+        match relation.filter(|it| !it.denial.is_empty() && it.columns.len() == args.len()) {
+            Some(it) => self.filled(&it.name, &it.columns, &it.denial, &args),
+            None => format!("not: {}", self.goal(goal)),
+        }
+    }
+
+    /// What a value is called in a sentence.
+    fn word(self, ty: Type, raw: i64) -> String {
+        let word = self.program.word(ty, raw).map(str::to_owned);
+        word.unwrap_or_else(|| (self.names)(ty, raw))
     }
 
     fn apart(self, goal: &Goal) -> String {
@@ -203,7 +308,7 @@ impl View<'_> {
         let columns = || columns.iter().zip(args);
         if sentence.is_empty() {
             let args = columns()
-                .map(|(column, it)| it.map_or("_".into(), |it| (self.names)(column.ty, it.raw)));
+                .map(|(column, it)| it.map_or("_".into(), |it| self.word(column.ty, it.raw)));
             return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
         }
         let mut text = String::new();
@@ -213,7 +318,7 @@ impl View<'_> {
         {
             text.push_str(before);
             match columns().find(|(column, _)| column.name == key) {
-                Some((column, Some(it))) => text.push_str(&(self.names)(column.ty, it.raw)),
+                Some((column, Some(it))) => text.push_str(&self.word(column.ty, it.raw)),
                 Some((column, None)) => {
                     text.push_str("any ");
                     text.push_str(&column.name);
@@ -226,61 +331,55 @@ impl View<'_> {
     }
 }
 
-/// A text, so much further in.
-pub(super) fn indented(text: &str, depth: usize) -> String {
-    let indent = "  ".repeat(depth);
-    text.lines().map(|it| format!("{indent}{it}\n")).collect()
-}
-
-/// Where a ground comes from, in brackets.
-pub(super) fn source(ground: &Ground) -> String {
+/// Where a ground comes from.
+pub(super) fn source(ground: &Ground) -> Source {
+    let remark = |it: &str| Source::Remark(it.to_owned());
     match ground {
-        Ground::Fact { .. } => "[fact]".into(),
-        Ground::Static => "[always]".into(),
-        Ground::Deeper => "[...]".into(),
-        Ground::Rule { rule, .. } => format!("[{}]", rule.place),
+        Ground::Fact { .. } => remark("fact"),
+        Ground::Static => remark("always"),
+        Ground::Deeper => remark("..."),
+        Ground::Rule { rule, .. } => Source::Place(rule.place.clone()),
     }
 }
 
-/// A text that grows line by line.
+/// An explanation that grows line by line.
 struct Page<'v> {
     view: View<'v>,
-    text: String,
+    lines: Vec<Line>,
     /// Rows whose proof is on the page.
     proved: HashSet<(String, Vec<i64>)>,
 }
 
 impl<'v> Page<'v> {
     fn new(view: View<'v>) -> Self {
-        Self { view, text: String::new(), proved: HashSet::new() }
+        Self { view, lines: Vec::new(), proved: HashSet::new() }
     }
 
-    fn line(&mut self, depth: usize, line: &str) {
-        // Writing to a string does not fail.
-        let _ = writeln!(self.text, "{:indent$}{line}", "", indent = 2 * depth);
+    fn line(&mut self, depth: usize, text: String, source: Source) {
+        self.lines.push(Line { depth, text, source });
     }
 
     fn proof(&mut self, proof: &Proof, depth: usize) {
+        let sentence = self.view.row(&proof.relation, &proof.tuple);
         let Ground::Rule { premises, .. } = &proof.ground else {
-            return self.line(depth, &proof.summary(self.view));
+            return self.line(depth, sentence, source(&proof.ground));
         };
         let row = (proof.relation.clone(), proof.tuple.iter().map(|it| it.raw).collect());
         if !premises.is_empty() && !self.proved.insert(row) {
-            let sentence = self.view.row(&proof.relation, &proof.tuple);
-            return self.line(depth, &format!("{sentence} [as above]"));
+            return self.line(depth, sentence, Source::Remark("as above".into()));
         }
-        self.line(depth, &proof.summary(self.view));
+        self.line(depth, sentence, source(&proof.ground));
+        let view = self.view;
         for premise in premises {
             match premise {
                 Premise::Holds(it) => self.proof(it, depth + 1),
-                Premise::Compare(it) => self.line(depth + 1, &self.view.comparison(it)),
-                Premise::Aggregate(it) => self.line(depth + 1, &self.view.tally(it)),
-                Premise::Absent { refutation: Some(it), .. } if self.view.negations => {
+                Premise::Compare(it) => self.line(depth + 1, view.comparison(it), Source::None),
+                Premise::Aggregate(it) => self.line(depth + 1, view.tally(it), Source::None),
+                Premise::Absent { refutation: Some(it), .. } if view.negations => {
                     self.refutation(it, depth + 1);
                 }
                 Premise::Absent { goal, .. } => {
-                    let line = format!("not: {}", self.view.goal(goal));
-                    self.line(depth + 1, &line);
+                    self.line(depth + 1, format!("not: {}", view.goal(goal)), Source::None);
                 }
             }
         }
@@ -288,18 +387,19 @@ impl<'v> Page<'v> {
 
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         let denial = format!("not: {}", self.view.goal(&refutation.goal));
-        match &refutation.lack {
-            Lack::Fact { instead: None } => self.line(depth, &format!("{denial} [no such fact]")),
-            Lack::Static { instead: None } => self.line(depth, &format!("{denial} [never]")),
+        let remark = match &refutation.lack {
+            Lack::Rules(_) => None,
             Lack::Fact { instead: Some(it) } | Lack::Static { instead: Some(it) } => {
-                self.line(depth, &format!("{denial} [but {}]", it.name));
+                Some(format!("but {}", it.name))
             }
-            Lack::Circular => self.line(depth, &format!("{denial} [asked above]")),
-            Lack::Deeper => self.line(depth, &format!("{denial} [...]")),
-            Lack::Rules(attempts) => {
-                self.line(depth, &denial);
-                attempts.iter().for_each(|it| self.attempt(it, depth + 1));
-            }
+            Lack::Fact { instead: None } => Some("no such fact".into()),
+            Lack::Static { instead: None } => Some("never".into()),
+            Lack::Circular => Some("asked above".into()),
+            Lack::Deeper => Some("...".into()),
+        };
+        self.line(depth, denial, remark.map_or(Source::None, Source::Remark));
+        if let Lack::Rules(attempts) = &refutation.lack {
+            attempts.iter().for_each(|it| self.attempt(it, depth + 1));
         }
     }
 
@@ -307,8 +407,8 @@ impl<'v> Page<'v> {
         let Attempt { rule, matched, total, .. } = attempt;
         let view = self.view;
         let mut line = |what: &str| {
-            let head = format!("{matched} of {total} hold, but {what} [{}]", rule.place);
-            self.line(depth, &head);
+            let text = format!("{matched} of {total} hold, but {what}");
+            self.line(depth, text, Source::Place(rule.place.clone()));
         };
         match &attempt.blocked {
             Blocked::Head => {}

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use super::{Limits, why_not_within, why_within};
 use crate::derive::trace::{Done, Step, Trace};
 use crate::derive::{Exhausted, Refusal, World};
-use crate::rules::tree::{Binding, Datum, Effect, Goal, Outcome, Quote, Reacted, Trial};
-use crate::rules::{ActionId, Event, EventId, Program, RelId};
+use crate::rules::tree::{
+    Binding, Datum, Effect, Goal, Outcome, Quote, Reacted, Trial, TurnEnd, Turning,
+};
+use crate::rules::{ActionId, Event, EventId, Program, Reaction, RelId};
 
 /// An action to be played out, and what must not come of it.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +62,55 @@ pub fn try_out(
     let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
     let steps = steps(&program, &trace);
     Ok(Some(Trial { action, tried, because, steps, outcome }))
+}
+
+/// Whether the mover keeps the turn after the action, by the relation `keeps`: as it is when the first
+/// reaction that asks for it reacts. `None` if the action may not be tried, does not happen, or if no
+/// reaction asks.
+///
+/// # Errors
+/// Telling it took more than the limits allow.
+pub fn try_turn(
+    world: &mut World,
+    case: Case<'_>,
+    keeps: RelId,
+    limits: Limits,
+) -> Result<Option<Turning>, Exhausted> {
+    let Some(trial) = try_out(world, case, limits)? else { return Ok(None) };
+    let program = Arc::clone(world.program());
+    let mark = world.mark();
+    let (trace, done) = world.try_traced(case.action, case.args);
+    world.rollback(mark);
+    let asks = |it: &Step| program.reactions[it.reaction].asks_for(keeps);
+    let (Ok(()), Some(at)) = (done, trace.steps.iter().position(asks)) else { return Ok(None) };
+    let steps = batch_of(&program, &trace.steps, at);
+    let mark = world.mark();
+    for done in trace.steps[..steps].iter().flat_map(|it| &it.done) {
+        if let Done::Changed(it) = done {
+            world.set_raw(it.entity, it.attr, it.new);
+        }
+    }
+    let end = turn_end(world, keeps, limits);
+    world.rollback(mark);
+    Ok(end?.map(|end| Turning { trial, steps, end }))
+}
+
+fn turn_end(world: &mut World, keeps: RelId, limits: Limits) -> Result<Option<TurnEnd>, Exhausted> {
+    let rows = world.materialised();
+    if let Some(proof) = why_within(&rows, keeps, &[], limits)? {
+        return Ok(Some(TurnEnd::Kept(proof)));
+    }
+    Ok(why_not_within(&rows, keeps, &[], limits)?.map(TurnEnd::Passed))
+}
+
+/// The first step of the batch that a step belongs to: all of a batch see the same facts.
+fn batch_of(program: &Program, steps: &[Step], at: usize) -> usize {
+    let batch = |it: &Step| {
+        let Reaction { stage, owner, .. } = &program.reactions[it.reaction];
+        (it.event, it.depth, *stage, *owner)
+    };
+    let same = steps[..at].iter().rev().take_while(|it| batch(it) == batch(&steps[at]));
+    at - same.count()
 }
 
 /// What holds after the action.

@@ -3,6 +3,10 @@
 //! For each rule the body is searched as the solver does it, but with negated literals last; the
 //! first match that satisfies the most literals is kept. So a rule all of whose positive literals
 //! hold is said to fail by what stands against it.
+//!
+//! A recursive rule is followed from the goal back: what else it asks for is settled before the row that
+//! the goal would come from. Of several that it might come from, the one is told that the least would
+//! have to change for (`near`).
 
 use std::ops::ControlFlow;
 
@@ -18,11 +22,16 @@ struct Failure {
     bindings: Bindings,
 }
 
-/// The failure that came furthest so far, and how many more partial matches may be tried.
+/// The failures that came furthest so far, and how many more partial matches may be tried.
 struct Search {
-    furthest: Option<Failure>,
+    furthest: Vec<Failure>,
     matches: usize,
+    /// The literals that ask for what is recursive with the head.
+    back: Vec<usize>,
 }
+
+/// Maximum number of failures that come equally far and are compared.
+const RIVALS: usize = 64;
 
 impl Context<'_> {
     /// The refutation of a goal that no row matches, `depth` levels of it.
@@ -68,7 +77,7 @@ impl Context<'_> {
     }
 
     /// The last column's value for the goal's key, where the relation is functional.
-    fn instead(&self, rel: RelId, pattern: &[Option<i64>]) -> Option<Datum> {
+    pub(super) fn instead(&self, rel: RelId, pattern: &[Option<i64>]) -> Option<Datum> {
         let relation = self.program.relation(rel);
         let (_, key) = pattern.split_last()?;
         if !relation.functional || key.contains(&None) {
@@ -93,10 +102,16 @@ impl Context<'_> {
                 blocked: Blocked::Head,
             };
         };
-        let mut search = Search { furthest: None, matches: self.limits.matches };
+        let back = self.back(rule);
+        let mut search = Search { furthest: Vec::new(), matches: self.limits.matches, back };
         let rest: Vec<u16> = (0..total as u16).collect();
         self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);
-        let (matched, blocked, bindings) = match search.furthest {
+        // Where the tree ends here, what comes of it does not matter.
+        let furthest = match depth {
+            0 => search.furthest.into_iter().next(),
+            _ => self.nearest(rule, search.furthest),
+        };
+        let (matched, blocked, bindings) = match furthest {
             Some(it) => {
                 let matched = self.satisfied(&rule.body, &it.bindings);
                 (matched, self.blocked(rule, &it, depth), it.bindings)
@@ -148,7 +163,7 @@ impl Context<'_> {
     /// Searches the body on from a partial match and keeps the furthest failure.
     fn reach(&self, body: &[Literal], rest: &[u16], bindings: &mut Bindings, search: &mut Search) {
         search.matches = search.matches.saturating_sub(1);
-        let Some(at) = self.next(body, rest, bindings) else { return };
+        let Some(at) = self.next(body, rest, bindings, &search.back) else { return };
         let literal = usize::from(rest[at]);
         let later = [&rest[..at], &rest[at + 1..]].concat();
         let mut any = false;
@@ -161,16 +176,40 @@ impl Context<'_> {
             }
         });
         let matched = body.len() - rest.len();
-        if !any && search.furthest.as_ref().is_none_or(|it| it.matched < matched) {
-            let bindings = bindings.clone();
-            search.furthest = Some(Failure { matched, literal, bindings });
+        let known = search.furthest.first().map(|it| it.matched);
+        if any || known.is_some_and(|it| it > matched) {
+            return;
         }
+        if known.is_some_and(|it| it < matched) {
+            search.furthest.clear();
+        }
+        if search.furthest.len() < RIVALS {
+            let bindings = bindings.clone();
+            search.furthest.push(Failure { matched, literal, bindings });
+        }
+    }
+
+    /// Of failures that came equally far the one that the least would have to change for; of equals the
+    /// first.
+    fn nearest(&mut self, rule: &Rule, mut rivals: Vec<Failure>) -> Option<Failure> {
+        if rivals.len() < 2 {
+            return rivals.pop();
+        }
+        let costs: Vec<u32> = rivals.iter().map(|it| self.cost(rule, &it.bindings)).collect();
+        let least = (0..rivals.len()).min_by_key(|&it| costs[it])?;
+        Some(rivals.swap_remove(least))
     }
 
     /// The literal to try next: a positive one that needs no new variable, in text order; or else
     /// what the solver would take, unless another cannot be satisfied in any case. What is negated
-    /// or counted comes last: that everything else holds tells most.
-    fn next(&self, body: &[Literal], rest: &[u16], bindings: &Bindings) -> Option<usize> {
+    /// or counted comes last: that everything else holds tells most; before it what leads `back`.
+    fn next(
+        &self,
+        body: &[Literal],
+        rest: &[u16],
+        bindings: &Bindings,
+        back: &[usize],
+    ) -> Option<usize> {
         let is_test = |it: u16| solve::is_test(body, usize::from(it), bindings);
         let is_late = |it: u16| match &body[usize::from(it)] {
             Literal::Atom(atom) => atom.negated,
@@ -178,14 +217,19 @@ impl Context<'_> {
             Literal::Compare(_) => false,
         };
         let soon: Vec<u16> = rest.iter().copied().filter(|&it| !is_late(it)).collect();
-        let chosen = soon.iter().position(|&it| is_test(it)).or_else(|| {
-            let (at, many) = solve::pick(self.program, body, &soon, bindings)?;
-            let hopeless = many.then(|| solve::hopeless(self.rows, body, &soon, bindings));
-            Some(hopeless.flatten().unwrap_or(at))
-        });
-        match chosen {
-            Some(at) => rest.iter().position(|it| *it == soon[at]),
-            None => rest.iter().position(|&it| is_test(it)),
+        if let Some(test) = soon.iter().find(|it| is_test(**it)) {
+            return rest.iter().position(|it| it == test);
         }
+        let leads_back = |it: &u16| back.contains(&usize::from(*it));
+        let first: Vec<u16> = soon.iter().copied().filter(|it| !leads_back(it)).collect();
+        for some in [first, soon] {
+            let Some((at, many)) = solve::pick(self.program, body, &some, bindings) else {
+                continue;
+            };
+            let hopeless = many.then(|| solve::hopeless(self.rows, body, &some, bindings));
+            let chosen = some[hopeless.flatten().unwrap_or(at)];
+            return rest.iter().position(|it| *it == chosen);
+        }
+        rest.iter().position(|&it| is_test(it))
     }
 }

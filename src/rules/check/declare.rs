@@ -71,6 +71,7 @@ impl<'t> Checker<'t> {
                 functional: true,
                 open: false,
                 sentence: format!("{{{square}}} is on {text} {{{text}}}"),
+                denial: String::new(),
                 span: domain.span,
                 rules: Vec::new(),
             };
@@ -118,6 +119,7 @@ impl<'t> Checker<'t> {
         let functional = key || matches!(role, Role::Input(Input::Key(_) | Input::Game(_)));
         self.check_texts(decl, &types, &role);
         let sentence = self.sentence(decl, &columns);
+        let denial = self.filled(decl.denial, &columns);
         let relation = Relation {
             name: decl.name.text.to_string(),
             columns,
@@ -125,6 +127,7 @@ impl<'t> Checker<'t> {
             functional,
             open,
             sentence,
+            denial,
             span: decl.name.span,
             rules: Vec::new(),
         };
@@ -152,6 +155,7 @@ impl<'t> Checker<'t> {
         let relation = Relation {
             name: name.text.to_string(),
             sentence: self.sentence(decl, &columns),
+            denial: self.filled(decl.denial, &columns),
             columns,
             role: Role::Derived,
             functional: false,
@@ -295,12 +299,15 @@ impl<'t> Checker<'t> {
     }
 
     fn sentence(&mut self, decl: &RelationDecl<'t>, columns: &[Column]) -> String {
-        let Some(sentence) = decl.sentence else {
-            if matches!(decl.kind, RelationKind::Derived { .. }) {
-                self.report(mistake::no_sentence(decl.name));
-            }
-            return String::new();
-        };
+        if decl.sentence.is_none() && matches!(decl.kind, RelationKind::Derived { .. }) {
+            self.report(mistake::no_sentence(decl.name));
+        }
+        self.filled(decl.sentence, columns)
+    }
+
+    /// A sentence whose placeholders are held against the columns.
+    fn filled(&mut self, sentence: Option<Name<'t>>, columns: &[Column]) -> String {
+        let Some(sentence) = sentence else { return String::new() };
         let mut at = 0;
         while let Some(open) = sentence.text[at..].find(['{', '}']).map(|it| it + at) {
             let close = sentence.text[open..].find('}').map(|it| it + open);

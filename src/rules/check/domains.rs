@@ -4,7 +4,7 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::super::ast::{DomainDecl, File, Item, Name, Shape as ShapeDecl};
+use super::super::ast::{DomainDecl, File, Item, Member, Name, Shape as ShapeDecl};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
@@ -18,6 +18,8 @@ struct Known<'t> {
     shape: Shape,
     /// Members of the listed kind: index, and where each was listed.
     members: HashMap<&'t str, (i64, Span)>,
+    /// What sentences call members, by index.
+    words: HashMap<i64, &'t str>,
 }
 
 /// An attribute with the place of its first declaration and of its default.
@@ -44,6 +46,7 @@ impl<'t> Domains<'t> {
             span: None,
             shape: Shape::Members(vec!["false".into(), "true".into()]),
             members: HashMap::from_iter([("false", (0, span)), ("true", (1, span))]),
+            words: HashMap::new(),
         };
         Self {
             known: vec![truth],
@@ -205,7 +208,8 @@ impl<'t> Domains<'t> {
         }
         let id = DomainId(self.known.len() as u16);
         let (name, span) = (decl.name.text, Some(decl.name.span));
-        self.known.push(Known { name, span, shape, members: HashMap::new() });
+        let (members, words) = (HashMap::new(), HashMap::new());
+        self.known.push(Known { name, span, shape, members, words });
         self.ids.insert(name, id);
         if let ShapeDecl::Members(members) = &decl.shape {
             self.extend(id, decl.name, members, found);
@@ -216,7 +220,7 @@ impl<'t> Domains<'t> {
         &mut self,
         id: DomainId,
         place: Name<'t>,
-        members: &[Name<'t>],
+        members: &[Member<'t>],
         found: &mut Vec<Diagnostic>,
     ) {
         let known = &mut self.known[usize::from(id.0)];
@@ -226,7 +230,7 @@ impl<'t> Domains<'t> {
         if known.span.is_none() {
             return found.push(mistake::not_extensible(place, None));
         }
-        for member in members {
+        for Member { name: member, words } in members {
             match known.members.get(member.text) {
                 // Two files may both need a member; one file lists it once.
                 Some((_, old)) if old.source == member.span.source => {
@@ -237,6 +241,10 @@ impl<'t> Domains<'t> {
                     known.members.insert(member.text, (names.len() as i64, member.span));
                     names.push(member.text.to_string());
                 }
+            }
+            // Of two files that have words for it, the first is heard.
+            if let (Some(words), Some((at, _))) = (words, known.members.get(member.text)) {
+                known.words.entry(*at).or_insert(words.text);
             }
         }
         if names.len() > limits::MEMBERS {
@@ -291,6 +299,15 @@ impl<'t> Domains<'t> {
         self.attrs.push(Attr { attribute, declared, span: name.span, default_span });
         // The schema's own entity counter comes first.
         Ok(AttrId(at as u16 + 1))
+    }
+
+    /// What sentences call members of domains.
+    pub(super) fn words(&self) -> std::collections::HashMap<(DomainId, i64), String> {
+        let known = (0..).map(DomainId).zip(&self.known);
+        let words = known.flat_map(|(id, it)| {
+            it.words.iter().map(move |(&at, &words)| ((id, at), words.to_owned()))
+        });
+        words.collect()
     }
 
     pub(super) fn into_schema(self) -> Schema {

@@ -256,6 +256,7 @@ impl<'t> Checker<'t> {
         let names = self.relation_ids.iter().map(|(name, id)| ((*name).to_string(), *id));
         Program {
             sources: Vec::new(),
+            words: self.domains.words(),
             schema: Arc::new(self.domains.into_schema()),
             relation_names: names.collect(),
             relations,

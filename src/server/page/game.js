@@ -371,7 +371,7 @@ class GameView {
       onfocus: light(new Set(it.squares)),
       onmouseleave: light(all),
       onblur: light(all),
-    }, it.text, " ", it.place ? h("code", {}, it.place) : null);
+    }, it.text, " ", it.place || it.remark ? h("code", {}, it.place ?? it.remark) : null);
     clear(this.parts.why, this.askForm(),
       h("h2", { class: answer.holds ? "yes" : "no" }, answer.holds ? "Why" : "Why not"),
       h("p", { class: "summary" }, answer.summary),

@@ -6,4 +6,5 @@ mod laws;
 mod pgn;
 mod replay;
 mod san;
+mod texts;
 mod uci;

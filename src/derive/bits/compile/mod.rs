@@ -628,6 +628,7 @@ impl<W: Word> Compiled<W> {
             repetition: Vec::new(),
             lasting: Vec::new(),
             meta: Vec::new(),
+            words: Default::default(),
             texts: Vec::new(),
             relation_names: Default::default(),
         };

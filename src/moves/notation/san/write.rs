@@ -4,7 +4,7 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME};
 use crate::rules::Program;
 
-use super::super::super::action::{Move, is_over, legal_moves};
+use super::super::super::action::{Move, is_stuck, legal_moves};
 use super::super::super::contract::Contract;
 use super::super::super::template::render;
 use super::super::letters::Letters;
@@ -66,20 +66,17 @@ struct After {
 
 impl After {
     fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
-        let before = enemies(world, contract);
+        let mover = contract.mover(world.facts());
+        let before = count_enemies(world, contract, mover);
+        // A capture in passing is one even where what it strikes survives.
+        let passing = contract.en_passant == Some(world.program().action(mv.action).rel);
         let mark = world.mark();
-        let mover = world.facts().get_raw(GAME, contract.turn.attr);
         let fired = world.fire(mv.action, &mv.args).is_ok();
-        let captured = fired && count_enemies(world, contract, mover) < before;
-        let suffix = if fired { suffix(world, contract) } else { "" };
+        let captured = passing || fired && count_enemies(world, contract, mover) < before;
+        let suffix = if fired { suffix(world, contract, mover) } else { "" };
         world.rollback(mark);
         Self { captured, suffix }
     }
-}
-
-fn enemies(world: &World, contract: &Contract) -> usize {
-    let mover = world.facts().get_raw(GAME, contract.turn.attr);
-    count_enemies(world, contract, mover)
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
@@ -88,16 +85,32 @@ fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usiz
     pieces.filter(|&it| facts.get_raw(it, contract.color.attr) != mover).count()
 }
 
-/// `#` if the rules call the game won while a royal piece stands attacked, `+` if only that.
-fn suffix(world: &mut World, contract: &Contract) -> &'static str {
-    if !world.any(contract.in_check) {
-        return "";
+/// `#` if the rules call the game won by either side, however that came about; else `+` if a royal
+/// piece of another side than the mover's stands attacked.
+fn suffix(world: &mut World, contract: &Contract, mover: Option<i64>) -> &'static str {
+    if is_decided(world, contract) {
+        return "#";
     }
-    if is_over(world, contract) && is_decided(world, contract) { "#" } else { "+" }
+    let checked = match contract.mover(world.facts()) == mover {
+        false => world.any(contract.in_check),
+        // The turn goes on, so `in_check` is about the mover.
+        true => {
+            let sides = world.program().schema.domain(contract.sides).size() as i64;
+            let mut others = (0..sides).filter(|it| Some(*it) != mover);
+            others.any(|it| world.contains(contract.exposed, &[it]))
+        }
+    };
+    if checked { "+" } else { "" }
 }
 
 fn is_decided(world: &mut World, contract: &Contract) -> bool {
-    let outcomes = world.tuples(contract.over);
+    let mut outcomes = world.tuples(contract.over);
+    if let Some(stuck) = contract.stuck
+        && outcomes.is_empty()
+        && is_stuck(world, contract)
+    {
+        outcomes = world.tuples(stuck);
+    }
     outcomes
         .iter()
         .filter_map(|row| row.first())

@@ -1,0 +1,181 @@
+//! How near a goal that no row matches is to having one: what would have to change for it, counted.
+//!
+//! Refutations choose by it between partial matches that come equally far. A piece that stands in the way
+//! may go away; that a thing is what it is stays, and what holds in every position stays for ever. The
+//! count is a guide and no more: it is capped, and it is not said in any explanation.
+
+use std::ops::ControlFlow;
+
+use super::context::{Context, match_head};
+use crate::derive::solve::{self, Bindings};
+use crate::rules::{Atom, Literal, RelId, Role, Rule, Type};
+
+/// No change of the facts does it.
+const NEVER: u32 = 1000;
+/// A row that stands against it would have to go.
+const GONE: u32 = 1;
+/// A comparison or an aggregate would have to come to something else.
+const OTHERWISE: u32 = 5;
+/// A fact would have to be there.
+const FACT: u32 = 20;
+/// Something would have to be what it is not.
+const NATURE: u32 = 40;
+/// Nothing is known: the search was cut short.
+const UNKNOWN: u32 = 500;
+
+/// Maximum number of solutions of one literal.
+const WAYS: usize = 64;
+
+impl Context<'_> {
+    /// What would have to change for the literals of a rule that fail with these bindings.
+    pub(super) fn cost(&mut self, rule: &Rule, bindings: &Bindings) -> u32 {
+        let mut cost = 0;
+        for at in 0..rule.body.len() {
+            cost += self.literal_cost(rule, at, bindings);
+        }
+        cost
+    }
+
+    /// The literals of a rule that ask for rows of relations that are recursive with its head.
+    pub(super) fn back(&self, rule: &Rule) -> Vec<usize> {
+        let Some(stratum) = self.recursion(rule.head) else { return Vec::new() };
+        let leads_back = |literal: &Literal| matches!(literal, Literal::Atom(it) if !it.negated && stratum.relations.contains(&it.rel));
+        (0..rule.body.len()).filter(|it| leads_back(&rule.body[*it])).collect()
+    }
+
+    fn literal_cost(&mut self, rule: &Rule, at: usize, bindings: &Bindings) -> u32 {
+        let literal = &rule.body[at];
+        let positive = matches!(literal, Literal::Atom(it) if !it.negated);
+        if !positive && !solve::is_test(&rule.body, at, bindings) {
+            return 0;
+        }
+        let found = &mut |_: &mut Bindings| ControlFlow::Break(());
+        if solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break() {
+            return 0;
+        }
+        match literal {
+            Literal::Compare(_) | Literal::Aggregate(_) => OTHERWISE,
+            Literal::Atom(it) if it.negated => {
+                if self.is_nature(it) {
+                    NATURE
+                } else {
+                    GONE
+                }
+            }
+            Literal::Atom(it) => self.distance(it.rel, &solve::pattern(it, bindings)),
+        }
+    }
+
+    /// A property of one entity.
+    fn is_nature(&self, atom: &Atom) -> bool {
+        let columns = &self.program.relation(atom.rel).columns;
+        let entity = |ty: Type| match ty {
+            Type::Domain(id) => {
+                let shape = &self.program.schema.domain(id).shape;
+                matches!(shape, crate::facts::Shape::Entities { .. })
+            }
+            Type::Int | Type::Text => false,
+        };
+        matches!(columns.as_slice(), [only] if entity(only.ty))
+    }
+
+    /// What would have to change for a row of the goal.
+    fn distance(&mut self, rel: RelId, pattern: &[Option<i64>]) -> u32 {
+        match self.program.relation(rel).role {
+            Role::Static | Role::Builtin(_) => return NEVER,
+            Role::Input(_) => {
+                let is_other = self.instead(rel, pattern).is_some();
+                return if is_other { NATURE } else { FACT };
+            }
+            Role::Derived => {}
+        }
+        let key = (rel, pattern.to_vec());
+        if let Some(known) = self.distances.get(&key) {
+            return *known;
+        }
+        if self.looks == 0 {
+            return UNKNOWN;
+        }
+        self.looks -= 1;
+        // What rests on itself alone never holds.
+        self.distances.insert(key.clone(), NEVER);
+        let mut least = NEVER;
+        for &it in &self.program.relation(rel).rules {
+            let rule = self.program.rule(it);
+            if let Some(mut bindings) = match_head(rule, pattern, 0) {
+                let rest: Vec<u16> = (0..rule.body.len() as u16).collect();
+                let back = self.back(rule);
+                self.least(rule, &rest, &back, &mut bindings, 1, &mut least);
+            }
+        }
+        self.distances.insert(key, least);
+        least
+    }
+
+    /// The least cost of a rule's body, over the ways to bind its variables that hold so far.
+    fn least(
+        &mut self,
+        rule: &Rule,
+        rest: &[u16],
+        back: &[usize],
+        bindings: &mut Bindings,
+        cost: u32,
+        least: &mut u32,
+    ) {
+        if cost >= *least {
+            return;
+        }
+        let body = &rule.body;
+        let Some(at) = self.soonest(rule, rest, back, bindings) else {
+            *least = cost;
+            return;
+        };
+        let literal = usize::from(rest[at]);
+        let later = [&rest[..at], &rest[at + 1..]].concat();
+        let mut ways: Vec<Bindings> = Vec::new();
+        let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |it| {
+            ways.push(it.clone());
+            if ways.len() < WAYS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if ways.is_empty() {
+            let more = self.literal_cost(rule, literal, bindings);
+            return self.least(rule, &later, back, bindings, cost + more, least);
+        }
+        for mut way in ways {
+            self.least(rule, &later, back, &mut way, cost, least);
+        }
+    }
+
+    /// The literal to look at next: one that binds nothing, statics before what may be dear to ask for;
+    /// then what the solver would take, what leads back last.
+    fn soonest(
+        &self,
+        rule: &Rule,
+        rest: &[u16],
+        back: &[usize],
+        bindings: &Bindings,
+    ) -> Option<usize> {
+        let body = &rule.body;
+        let is_static = |it: &u16| match &body[usize::from(*it)] {
+            Literal::Atom(it) => {
+                matches!(self.program.relation(it.rel).role, Role::Static | Role::Builtin(_))
+            }
+            Literal::Compare(_) => true,
+            Literal::Aggregate(_) => false,
+        };
+        let is_test = |it: &u16| solve::is_test(body, usize::from(*it), bindings);
+        let place = |chosen: u16| rest.iter().position(|it| *it == chosen);
+        if let Some(it) = rest.iter().find(|it| is_static(it) && is_test(it)) {
+            return place(*it);
+        }
+        let leads_back = |it: &u16| back.contains(&usize::from(*it));
+        let first: Vec<u16> = rest.iter().copied().filter(|it| !leads_back(it)).collect();
+        let open: Vec<u16> = first.iter().copied().filter(|it| !is_test(it)).collect();
+        for some in [open.as_slice(), first.as_slice(), rest] {
+            if let Some((at, _)) = solve::pick(self.program, body, some, bindings) {
+                return place(some[at]);
+            }
+        }
+        None
+    }
+}
