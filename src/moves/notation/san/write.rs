@@ -49,8 +49,11 @@ pub(super) fn captures(
     if usual.is_some_and(|it| is_enemy_on(world, contract, it.to)) {
         return true;
     }
-    let mover = world.facts().get_raw(GAME, contract.turn.attr);
-    let before = enemies(world, contract);
+    if is_passing(world, contract, mv) {
+        return true;
+    }
+    let mover = contract.mover(world.facts());
+    let before = count_enemies(world, contract, mover);
     let mark = world.mark();
     let removes =
         world.fire(mv.action, &mv.args).is_ok() && count_enemies(world, contract, mover) < before;
@@ -68,8 +71,7 @@ impl After {
     fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
         let mover = contract.mover(world.facts());
         let before = count_enemies(world, contract, mover);
-        // A capture in passing is one even where what it strikes survives.
-        let passing = contract.en_passant == Some(world.program().action(mv.action).rel);
+        let passing = is_passing(world, contract, mv);
         let mark = world.mark();
         let fired = world.fire(mv.action, &mv.args).is_ok();
         let captured = passing || fired && count_enemies(world, contract, mover) < before;
@@ -77,6 +79,11 @@ impl After {
         world.rollback(mark);
         Self { captured, suffix }
     }
+}
+
+/// A capture in passing is one even where what it strikes survives.
+fn is_passing(world: &World, contract: &Contract, mv: &Move) -> bool {
+    contract.en_passant == Some(world.program().action(mv.action).rel)
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
