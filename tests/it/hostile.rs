@@ -307,7 +307,7 @@ fn spelling_help_costs_no_more_than_the_text() {
         Source { path: format!("{at}.dl"), text: text.into() }
     };
     let found = compile((0..60).map(file).collect()).expect_err("60 names that nothing declares");
-    assert_eq!(found.list().iter().filter(|it| it.message.contains("b1")).count() > 0, true);
+    assert!(found.list().iter().any(|it| it.message.contains("b1")));
     assert!(
         found
             .list()

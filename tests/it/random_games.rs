@@ -266,7 +266,7 @@ fn populate(choices: &mut Choices, world: &mut World) {
         write(world, "kind", Value::Member(entity.0 as u16 % 3));
         write(world, "side", Value::Member(entity.0 as u16 % 2));
         write(world, "size", Value::Int(i64::from(entity.0)));
-        write(world, "mark", Value::Bool(entity.0 % 2 == 0));
+        write(world, "mark", Value::Bool(entity.0.is_multiple_of(2)));
         write(world, "friend", Value::Entity(EntityId(1)));
     }
     world.set_raw(GAME, attr("now"), Some(choices.below(5) as i64));

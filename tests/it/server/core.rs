@@ -179,10 +179,13 @@ fn a_game_is_called_off_until_both_have_moved() {
     }
 }
 
+/// A way to fill a log: its name, and what is done the how-manieth time.
+type Noise = (&'static str, fn(u32) -> Act);
+
 /// One side does all it can to fill the log; the other moves, resigns, and is told of draws.
 #[test]
 fn a_side_cannot_fill_the_log() {
-    let noise: [(&str, fn(u32) -> Act); 5] = [
+    let noise: [Noise; 5] = [
         ("offers", |at| [Act::Draw, Act::Decline(OfferKind::Draw)][at as usize % 2].clone()),
         ("presets", |at| Act::Presets(vec![format!("more-{at}")])),
         ("takebacks", |at| {
