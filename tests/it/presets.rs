@@ -114,7 +114,7 @@ fn wrong_activations_say_what_there_is() {
         (
             "suicide-chess:castle=true",
             "preset suicide-chess has no option castle: its options are castling, \
-             promote_to_king, stalemate",
+             promote_to_king, stalemate, opposite_bishops",
         ),
         (
             "suicide-chess:castling=yes",
@@ -133,7 +133,8 @@ fn activations_are_facts() {
     let catalogue = catalogue();
     let ruleset = catalogue.load("chess", &["suicide-chess:white:castling=true"]).expect("loads");
     let texts: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
-    assert_eq!(texts, ["suicide-chess:white:castling=true,promote_to_king=true,stalemate=win"]);
+    let full = "castling=true,promote_to_king=true,stalemate=win,opposite_bishops=play";
+    assert_eq!(texts, [format!("suicide-chess:white:{full}")]);
     let game = ruleset.start(None).expect("starts");
     let save = game.to_json();
     for fact in [
@@ -150,7 +151,8 @@ fn an_activation_for_the_same_scope_takes_the_place_of_the_games_own() {
     let catalogue = catalogue();
     let ruleset = catalogue.load("giveaway", &["suicide-chess:castling=false"]).expect("loads");
     let texts: Vec<String> = ruleset.activations().iter().map(ToString::to_string).collect();
-    assert_eq!(texts, ["suicide-chess:both:castling=false,promote_to_king=true,stalemate=win"]);
+    let full = "castling=false,promote_to_king=true,stalemate=win,opposite_bishops=play";
+    assert_eq!(texts, [format!("suicide-chess:both:{full}")]);
 }
 
 #[test]

@@ -259,7 +259,7 @@ async fn fallen(server: &Server, fen: &str, uci: &str) -> (Value, String, Value)
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     let (_, pgn) = server.get(&format!("/api/v1/games/{id}/export")).await;
-    let (_, account) = server.post("/api/v1/accounts", "", json!({ "name": "ann" })).await;
+    let (_, account) = server.post("/api/v1/accounts", "", json!({ "name": uci })).await;
     let told = Request::get(format!("/api/board/game/stream/{id}"))
         .header("authorization", format!("Bearer {}", account["token"].as_str().unwrap()));
     let (_, told) = server.send(told.body(Body::empty()).unwrap()).await;
