@@ -132,8 +132,11 @@ impl Deref for Home {
     type Target = Table<Board>;
 
     fn deref(&self) -> &Table<Board> {
-        let Some(table) = &self.0 else { unreachable!("the task has ended without its table") };
-        table
+        match &self.0 {
+            Some(table) => table,
+            // The job that had it has failed in the middle: the game's task ends as the job did.
+            None => std::panic::resume_unwind(Box::new("a game's table is lost")),
+        }
     }
 }
 

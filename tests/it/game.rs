@@ -206,23 +206,30 @@ fn a_refusal_says_why() {
             Some("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1"),
             "e2c3",
             "the white knight on e2 going to c3 would leave a royal piece attacked: one piece shields \
-             the white king on e1 from the black rook on e7, which aims s",
+             the white king on e1 from the black rook on e7, which aims south",
         ),
-        ("chess", None, "e1e2", "a piece of the side to move stands on e2"),
-        ("chess", None, "e2e5", "not: e5 is the next square ahead of the white pawn on e2"),
-        ("chess", Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"), "e2e4", "a piece stands on e3"),
-        ("chess", None, "e7e5", "not: the black pawn on e7 belongs to the side to move"),
+        ("chess", None, "e1e2", "the white pawn on e2 stands there"),
+        ("chess", None, "e2e5", "e5 is not the next square ahead of the white pawn on e2"),
+        (
+            "chess",
+            Some("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1"),
+            "e2e4",
+            "the black knight on e3 stands in the way",
+        ),
+        ("chess", None, "e7e5", "the black pawn on e7 does not belong to the side to move"),
         (
             "chess",
             Some("rn2k2r/8/8/8/8/8/8/RN2K2R w KQkq - 0 1"),
             "e1c1",
-            "a piece stands in the way of castling with the white rook on a1: a piece stands on b1",
+            "a piece stands in the way of castling with the white rook on a1: the white knight on b1 \
+             stands in the way",
         ),
         (
             "antichess",
             Some("8/8/8/3p4/4P3/8/P7/8 w - - 0 1"),
             "a2a3",
-            "the white pawn on a2 going to a3 captures nothing, and it must",
+            "the white pawn on a2 going to a3 captures nothing, and it must: the white pawn on e4 can \
+             capture, and an enemy piece stands on d5",
         ),
     ];
     let found = cases.map(|(game, fen, uci, _)| refusal(game, fen, uci));

@@ -86,7 +86,7 @@ fn narrowing<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
         && rule.args.len() >= 2
         && heads.len() == rule.args.len()
         && rule.args.iter().all(|it| matches!(it, Term::Var(_)))
-        && rule.body.len() >= 2
+        && !rule.body.is_empty()
         && rule.body.iter().all(plain))
     .then_some(rule)
 }
@@ -94,7 +94,8 @@ fn narrowing<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
 fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
     let mut args = atom.args.clone();
     for (at, arg) in args.iter_mut().enumerate() {
-        if *arg == Term::Wild {
+        // What one atom alone says stays open.
+        if *arg == Term::Wild && inner.body.len() > 1 {
             let ty = program.relation(atom.rel).columns[at].ty;
             rule.vars.push(Var { name: format!("_inlined{}", rule.vars.len()), ty });
             *arg = Term::Var(VarId((rule.vars.len() - 1) as u16));

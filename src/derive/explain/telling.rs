@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use super::text::{Line, View, source};
 use crate::facts::Shape;
+use crate::rules::Type;
 use crate::rules::tree::{Ground, Premise, Proof};
-use crate::rules::{Program, Type};
 
 /// What a row is about: its entities and squares.
 type Things = BTreeSet<(u16, i64)>;
@@ -19,10 +19,10 @@ impl Proof {
     /// One line: the sentence, what it comes from, and the place of the rule. The sentence itself is left
     /// out where what it comes from is about all that it is about.
     pub fn headline(&self, view: View<'_>) -> String {
-        let because = because(view.program, self);
-        let own = things(view.program, self);
+        let because = because(view, self);
+        let own = things(view, self);
         let says_less =
-            because.iter().any(|it| !own.is_empty() && own.is_subset(&things(view.program, it)));
+            because.iter().any(|it| !own.is_empty() && own.is_subset(&things(view, it)));
         let mut text = view.row(&self.relation, &self.tuple);
         if !because.is_empty() {
             let rows = because.iter().map(|it| view.row(&it.relation, &it.tuple));
@@ -34,19 +34,19 @@ impl Proof {
 }
 
 /// The premises that tell what a row comes from, the nearest first.
-fn because<'p>(program: &Program, proof: &'p Proof) -> Vec<&'p Proof> {
-    let mut known = things(program, proof);
+fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
+    let mut known = things(view, proof);
     let mut chain: Vec<&Proof> = Vec::new();
     let mut at = proof;
-    while let Some(next) = newest(program, at, &known, chain.is_empty()) {
-        known.extend(things(program, next));
+    while let Some(next) = newest(view, at, &known, chain.is_empty()) {
+        known.extend(things(view, next));
         chain.push(next);
         at = next;
     }
     // A row says nothing more if the next one is about all that it is about.
     let says_more = |at: &usize| {
-        let next = chain.get(at + 1).map(|it| things(program, it));
-        next.is_none_or(|next| !things(program, chain[*at]).is_subset(&next))
+        let next = chain.get(at + 1).map(|it| things(view, it));
+        next.is_none_or(|next| !things(view, chain[*at]).is_subset(&next))
     };
     (0..chain.len()).filter(says_more).map(|at| chain[at]).collect()
 }
@@ -54,7 +54,7 @@ fn because<'p>(program: &Program, proof: &'p Proof) -> Vec<&'p Proof> {
 /// The derived premise that brings in the most that is not known yet; of equals the last. Premises that
 /// bring in nothing themselves may be looked through.
 fn newest<'p>(
-    program: &Program,
+    view: View<'_>,
     proof: &'p Proof,
     known: &Things,
     look_through: bool,
@@ -66,18 +66,24 @@ fn newest<'p>(
         Premise::Holds(it) if matches!(it.ground, Ground::Rule { .. }) => Some(it),
         _ => None,
     });
-    let new = |it: &&Proof| things(program, it).difference(known).count();
+    let new = |it: &&Proof| things(view, it).difference(known).count();
     let brought = derived.clone().filter(|it| new(it) > 0).max_by_key(new);
     let mut through = derived.filter(|_| look_through);
-    brought.or_else(|| through.find_map(|it| newest(program, it, known, true)))
+    brought.or_else(|| through.find_map(|it| newest(view, it, known, true)))
 }
 
-fn things(program: &Program, proof: &Proof) -> Things {
+fn things(view: View<'_>, proof: &Proof) -> Things {
+    let program = view.program;
     let relation = program.relation_named(&proof.relation).map(|it| program.relation(it));
     let columns = relation.map_or(&[][..], |it| &it.columns).iter().zip(&proof.tuple);
     let thing = columns.filter_map(|(column, datum)| match column.ty {
         Type::Domain(id) => match program.schema.domain(id).shape {
-            Shape::Entities { .. } | Shape::Grid { .. } => Some((id.0, datum.raw)),
+            Shape::Grid { .. } => Some((id.0, datum.raw)),
+            // What goes by its number is not on the board.
+            Shape::Entities { .. } => {
+                let is_seen = !(view.names)(column.ty, datum.raw).starts_with('#');
+                is_seen.then_some((id.0, datum.raw))
+            }
             _ => None,
         },
         Type::Int | Type::Text => None,

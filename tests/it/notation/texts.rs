@@ -132,7 +132,7 @@ fn what_decides_the_game_is_marked() {
         ("antichess", "8/8/8/8/8/1p6/P7/8 b - - 0 1", "b3a2", "bxa2#"),
         ("antichess", "8/8/8/p7/8/P7/8/8 w - - 0 1", "a3a4", "a4#"),
         ("antichess", "8/8/8/3p4/4P3/8/8/7n w - - 0 1", "e4d5", "exd5"),
-        ("extinction", "3qk3/8/8/8/8/8/8/3QK3 w - - 0 1", "d1d8", "Qxd8#"),
+        ("extinction", "rnbqkbnr/ppp1pppp/8/8/8/8/PPP1PPPP/RNBQKBNR w KQkq - 0 1", "d1d8", "Qxd8#"),
         ("capture-to-win", "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "e4d5", "exd5#"),
         ("chess", "7k/5Q2/8/6K1/8/8/8/8 w - - 0 1", "g5g6", "Kg6"),
         ("chess", "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1", "a1a8", "Ra8#"),

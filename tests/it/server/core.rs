@@ -191,7 +191,7 @@ fn a_side_cannot_fill_the_log() {
         ("takebacks", |at| {
             [Act::Takeback, Act::Decline(OfferKind::Takeback)][at as usize % 2].clone()
         }),
-        ("messages", |_| Act::Say("\u{1}".repeat(300))),
+        ("messages", |_| Act::Say("\u{1F600}".repeat(300))),
         ("undo", |at| [play("+"), Act::Takeback][at as usize % 2].clone()),
     ];
     for (what, make) in noise {
@@ -274,7 +274,7 @@ fn a_full_log_still_takes_moves_and_ends() {
 /// Whatever is sent, and whatever rules say: what is stored of it is short.
 #[test]
 fn events_are_short() {
-    let wide = |count: usize| "\u{1}".repeat(count);
+    let wide = |count: usize| "\u{1F600}".repeat(count);
     let acts = [
         Act::Say(wide(300)),
         Act::Presets(vec![wide(60_000)]),
