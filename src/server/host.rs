@@ -25,7 +25,7 @@ use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
 };
 use crate::game::Answer as Finding;
-use crate::presets::{Catalogue, LoadError, Ruleset};
+use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
@@ -365,12 +365,9 @@ impl Host {
         limit: usize,
     ) -> Result<Option<String>, Problem> {
         let (hash, text) = texts.stored();
-        let bad = |it: crate::presets::CatalogueError| {
-            Problem::unprocessable("bad_rules", it.to_string())
-        };
         let library = Arc::clone(&self.library);
         let add = move || library.add(&texts).map(|_| ());
-        self.pool.run(Lane::Foreign, add).await?.map_err(bad)?;
+        self.pool.run(Lane::Foreign, add).await?.map_err(bad_rules)?;
         let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
         let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
         Ok(self.reads.ask(keep).await?.then_some(hash))
@@ -388,10 +385,7 @@ impl Host {
         let library = Arc::clone(&self.library);
         let fit = move || {
             let catalogue = library.catalogue_with(&texts);
-            let bad = |it: crate::presets::CatalogueError| {
-                Problem::unprocessable("bad_rules", it.to_string())
-            };
-            super::api::fit(&catalogue.map_err(bad)?, &texts)
+            super::api::fit(&catalogue.map_err(bad_rules)?, &texts)
         };
         self.pool.run(Lane::Foreign, fit).await
     }
@@ -463,10 +457,7 @@ impl Host {
         }
         let library = Arc::clone(&self.library);
         let add = move || found.iter().rev().try_for_each(|it| library.add(it).map(|_| ()));
-        let bad = |it: crate::presets::CatalogueError| {
-            Problem::unprocessable("bad_rules", it.to_string())
-        };
-        self.pool.run(Lane::Work, add).await?.map_err(bad)
+        self.pool.run(Lane::Work, add).await?.map_err(bad_rules)
     }
 
     fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
@@ -663,6 +654,10 @@ pub(super) fn load_problem(error: &LoadError) -> Problem {
         }
         _ => problem,
     }
+}
+
+fn bad_rules(error: CatalogueError) -> Problem {
+    Problem::unprocessable("bad_rules", error.to_string())
 }
 
 pub(super) fn payload(entry: &Entry) -> String {

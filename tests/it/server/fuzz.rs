@@ -8,8 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::http::{Method, Request, StatusCode};
+use axum::http::{Method, StatusCode};
 use rulemate::derive::Backend;
 use rulemate::game::Kept;
 use rulemate::moves::notation::PgnReader;
@@ -21,6 +20,7 @@ use serde_json::{Value, json};
 use super::api::{Server, hosted, run};
 use super::store::Folder;
 use super::uploads::ask;
+use super::wire::request;
 use crate::setup::effort;
 
 /// The processor time that one text may take: far more than any does.
@@ -284,16 +284,6 @@ fn games_and_facts_as_text() {
             game.takeback();
         }
     });
-}
-
-/// A request as text: method, address, token, body, a line each but for the last.
-fn request(text: &str) -> Option<Request<Body>> {
-    let mut parts = text.splitn(4, '\n');
-    let method = Method::from_bytes(parts.next()?.as_bytes()).ok()?;
-    let request = Request::builder().method(method).uri(parts.next()?);
-    let token = format!("Bearer {}", parts.next()?);
-    let request = request.header("authorization", token);
-    request.body(Body::from(parts.next().unwrap_or_default().to_owned())).ok()
 }
 
 #[test]

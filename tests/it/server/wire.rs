@@ -111,7 +111,8 @@ pub(crate) fn requests(input: &[u8]) {
     });
 }
 
-fn request(text: &str) -> Option<Request<Body>> {
+/// A request as text: method, address, token, body, a line each but for the last.
+pub(super) fn request(text: &str) -> Option<Request<Body>> {
     let mut parts = text.splitn(4, '\n');
     let method = Method::from_bytes(parts.next()?.as_bytes()).ok()?;
     let request = Request::builder().method(method).uri(parts.next()?);
