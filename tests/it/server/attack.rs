@@ -20,6 +20,8 @@ use super::store::Folder;
 /// What others play, short of the draw by repetition.
 const MOVES: [&str; 4] = ["g1f3", "g8f6", "f3g1", "f6g8"];
 const PLIES: usize = 8;
+/// The time that others take for a move, in the full form.
+const PAUSE: Duration = Duration::from_millis(900);
 /// Games that attack at a time.
 const HOSTILE: usize = 10;
 /// The most memory that the server may have had, in kilobytes.
@@ -176,7 +178,7 @@ fn others(address: String, over: Arc<AtomicBool>, plies: Arc<AtomicUsize>) -> Ve
             assert_eq!(answer["ply"], ply + 1);
             plies.fetch_add(1, Ordering::SeqCst);
             if is_full() {
-                thread::sleep(Duration::from_millis(900));
+                thread::sleep(PAUSE);
             }
         }
         let state = timed(&mut wire, "GET", &path, "");
@@ -211,10 +213,16 @@ fn others_play_on_while_the_server_is_attacked() {
         })
         .collect();
     let (over, plies) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let players: Vec<JoinHandle<Vec<Duration>>> = (0..if is_full() { 200 } else { 8 })
-        .map(|_| {
+    let others_at_once = if is_full() { 200 } else { 8 };
+    let players: Vec<JoinHandle<Vec<Duration>>> = (0..others_at_once)
+        .map(|number| {
             let (address, over, plies) = (address.clone(), Arc::clone(&over), Arc::clone(&plies));
-            thread::spawn(move || others(address, over, plies))
+            // Games of strangers do not move in step: they begin throughout the time of one move.
+            let begin = if is_full() { PAUSE * number / others_at_once } else { Duration::ZERO };
+            thread::spawn(move || {
+                thread::sleep(begin);
+                others(address, over, plies)
+            })
         })
         .collect();
 
