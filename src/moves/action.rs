@@ -6,7 +6,7 @@
 //! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
 
 use crate::derive::{Refusal, Tuple, World};
-use crate::rules::{ActionId, Program};
+use crate::rules::{Action, ActionId, Program};
 
 use super::contract::Contract;
 use super::safety::Decision;
@@ -81,31 +81,65 @@ pub fn legal_moves_by(world: &mut World, contract: &Contract, mode: LegalityMode
 /// The legal moves of a position that is known not to be over.
 pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Move> {
     let program = world.program().clone();
-    let mut moves = Vec::new();
-    for action in &program.actions {
-        let row = |args: Tuple| Move { action: action.id, args };
-        let tries = action.tries.unwrap_or(action.rel);
-        match mode.of(contract, action.id) {
-            Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
-            Decision::Simulation => {
-                let rows = world.listed(tries).into_iter().map(row);
-                moves.extend(rows.filter(|it| is_safe_by_simulation(world, contract, it)));
-            }
-            Decision::Except(rel) => {
-                let odd = world.listed(rel);
-                let mut rows = world.listed(action.rel);
-                rows.retain(|it| odd.binary_search(it).is_err());
-                let tried = odd.into_iter().filter(|it| {
-                    world.contains(tries, it)
-                        && is_safe_by_simulation(world, contract, &row(it.clone()))
-                });
-                rows.extend(tried.collect::<Vec<Tuple>>());
-                rows.sort_unstable();
-                moves.extend(rows.into_iter().map(row));
-            }
+    let actions = program.actions.iter();
+    actions.flat_map(|it| moves_of(world, contract, mode, it)).collect()
+}
+
+/// The legal moves of one action.
+fn moves_of(
+    world: &mut World,
+    contract: &Contract,
+    mode: LegalityMode,
+    action: &Action,
+) -> Vec<Move> {
+    let row = |args: Tuple| Move { action: action.id, args };
+    let tries = action.tries.unwrap_or(action.rel);
+    match mode.of(contract, action.id) {
+        Decision::Rules => world.listed(action.rel).into_iter().map(row).collect(),
+        Decision::Simulation => {
+            let rows = world.listed(tries).into_iter().map(row);
+            rows.filter(|it| is_safe_by_simulation(world, contract, it)).collect()
+        }
+        Decision::Except(rel) => {
+            let odd = world.listed(rel);
+            let mut rows = world.listed(action.rel);
+            rows.retain(|it| odd.binary_search(it).is_err());
+            let tried = odd.into_iter().filter(|it| {
+                world.contains(tries, it)
+                    && is_safe_by_simulation(world, contract, &row(it.clone()))
+            });
+            rows.extend(tried.collect::<Vec<Tuple>>());
+            rows.sort_unstable();
+            rows.into_iter().map(row).collect()
         }
     }
-    moves
+}
+
+/// What one action adds to the count of legal moves: their number, or the moves themselves where a
+/// move may turn out impossible once it is taken.
+pub(super) enum Leaves {
+    Counted(u64),
+    ToTake(Vec<Move>),
+}
+
+/// The legal moves of a position that is known not to be over, action by action, as a count wants
+/// them: where rules decide all rows, they are not even listed.
+pub(super) fn leaves(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Leaves> {
+    let program = world.program().clone();
+    let of_action = |action: &Action| {
+        let is_ruled = match mode.of(contract, action.id) {
+            Decision::Rules => true,
+            Decision::Except(odd) => !world.any(odd),
+            Decision::Simulation => false,
+        };
+        let is_fallible = contract.fallible[usize::from(action.id.0)];
+        if is_ruled && (!is_fallible || mode.is_counted(contract)) {
+            return Leaves::Counted(world.count(action.rel));
+        }
+        let moves = moves_of(world, contract, mode, action);
+        if is_fallible { Leaves::ToTake(moves) } else { Leaves::Counted(moves.len() as u64) }
+    };
+    program.actions.iter().map(of_action).collect()
 }
 
 /// Whether rules call the side to move able to act where every action, once played out, is not legal.

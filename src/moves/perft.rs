@@ -1,13 +1,13 @@
 //! Counting the tree of moves: the yardstick of move generators.
 //!
-//! Leaves are legal moves at the last ply; a finished game has no children. Where the rules decide
-//! legality, the last ply is counted from the relations without listing a move. A legal move that
-//! cannot be taken (there is no room for what it makes) makes the count wrong: whoever hands it on
-//! asks `World::check`.
+//! Leaves are legal moves at the last ply; a finished game has no children. The last ply is counted
+//! without playing it; where the rules decide legality, from the relations, without listing a move. A
+//! legal move that cannot be taken (there is no room for what it makes) makes the count wrong: whoever
+//! hands it on asks `World::check`.
 
 use crate::derive::World;
 
-use super::action::{LegalityMode, Move, is_over, open_moves};
+use super::action::{Leaves, LegalityMode, Move, is_over, leaves, open_moves};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
 
@@ -24,7 +24,6 @@ pub fn perft_by(
     mode: LegalityMode,
     bulk: bool,
 ) -> u64 {
-    let bulk = bulk && mode.is_counted(contract);
     Tree { contract, mode, bulk }.count(world, depth)
 }
 
@@ -60,10 +59,18 @@ impl Tree<'_> {
             return 0;
         }
         if depth == 1 && self.bulk {
-            return count_actions(world);
+            let leaves = leaves(world, self.contract, self.mode);
+            return leaves.iter().map(|it| self.counted(world, it)).sum();
         }
         let moves = open_moves(world, self.contract, self.mode);
         moves.iter().map(|it| self.below(world, it, depth)).sum()
+    }
+
+    fn counted(&self, world: &mut World, leaves: &Leaves) -> u64 {
+        match leaves {
+            Leaves::Counted(count) => *count,
+            Leaves::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
+        }
     }
 
     fn below(&self, world: &mut World, mv: &Move, depth: u32) -> u64 {
@@ -79,16 +86,6 @@ impl Tree<'_> {
         world.rollback(mark);
         nodes
     }
-}
-
-fn count_actions(world: &mut World) -> u64 {
-    let actions = world.program().actions.len();
-    (0..actions)
-        .map(|at| {
-            let rel = world.program().actions[at].rel;
-            world.count(rel)
-        })
-        .sum()
 }
 
 /// A position of a perft list and its published counts.

@@ -12,6 +12,7 @@ mod exchange;
 mod explain;
 mod external;
 mod facts;
+mod fairy;
 mod fixture;
 mod frog;
 mod game;

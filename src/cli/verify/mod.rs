@@ -18,7 +18,8 @@ use super::args::VerifyArgs;
 use super::output::{Ink, Out, progress, report, trouble};
 use super::setup::{self, Library};
 use crate::facts::printable;
-use crate::moves::notation::listing;
+use crate::game::Game;
+use crate::moves::notation::{listing, san_listing, to_uci};
 use crate::moves::perft;
 use crate::presets::Ruleset;
 use suite::{Ask, Row};
@@ -50,9 +51,14 @@ enum Fault {
         expected: u64,
         found: u64,
     },
+    /// Actions, by their texts.
     Moves {
         missing: Vec<String>,
         extra: Vec<String>,
+    },
+    End {
+        expected: String,
+        found: String,
     },
     /// The position could not be set up.
     Setup {
@@ -200,6 +206,7 @@ fn branches(rules: &Ruleset, row: &Row) -> usize {
 enum Found {
     Nodes(u64),
     Moves(Vec<String>),
+    End(String),
     /// The position could not be set up.
     Nothing(String),
 }
@@ -219,6 +226,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         Ok(game) => game,
         Err(why) => return Found::Nothing(why.to_string()),
     };
+    let end = end_of(&game);
     let (world, contract) = (game.world_mut(), rules.contract());
     let found = match (&row.ask, branch) {
         (Ask::Perft { depth, .. }, None) => Found::Nodes(perft(world, contract, *depth)),
@@ -230,6 +238,14 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
                 Err(why) => Found::Nothing(why.to_string()),
             }
         }
+        (Ask::San(_), _) => {
+            let rows = san_listing(world, contract).into_iter();
+            let mut texts: Vec<String> =
+                rows.map(|(san, mv)| format!("{}={san}", to_uci(world, &mv))).collect();
+            texts.sort();
+            Found::Moves(texts)
+        }
+        (Ask::End(_), _) => Found::End(end),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }
@@ -240,6 +256,13 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
     }
 }
 
+/// Which side has won, by its name; `draw`, or `none` if the game goes on.
+fn end_of(game: &Game) -> String {
+    let Some(result) = game.result() else { return "none".into() };
+    let sides = game.program().schema.domain(game.contract().sides);
+    result.winner.map_or_else(|| "draw".into(), |it| sides.member_name(it))
+}
+
 /// What is wrong with an answer; `None` if it is as it should be.
 fn judge(ask: &Ask, found: Found) -> Option<Fault> {
     match (ask, found) {
@@ -247,15 +270,19 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         (Ask::Perft { depth, nodes }, Found::Nodes(found)) => {
             (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
         }
-        (Ask::Moves(expected), Found::Moves(found)) => {
+        (Ask::End(expected), Found::End(found)) => {
+            let expected = expected.clone();
+            (found != expected).then_some(Fault::End { expected, found })
+        }
+        (Ask::Moves(expected) | Ask::San(expected), Found::Moves(found)) => {
             let lacking = |all: &[String], from: &[String]| -> Vec<String> {
                 all.iter().filter(|it| !from.contains(it)).cloned().collect()
             };
             let (missing, extra) = (lacking(expected, &found), lacking(&found, expected));
             (found != *expected).then_some(Fault::Moves { missing, extra })
         }
-        // Counts are asked for with counts, lists with lists.
-        (Ask::Perft { .. }, Found::Moves(_)) | (Ask::Moves(_), Found::Nodes(_)) => None,
+        // Each question is answered in its own form.
+        _ => None,
     }
 }
 
@@ -277,6 +304,9 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
                 };
                 out.line(format_args!("  missing: {}", list(missing)))?;
                 out.line(format_args!("  extra: {}", list(extra)))?;
+            }
+            Fault::End { expected, found } => {
+                out.line(format_args!("  winner: expected {expected}, found {found}"))?;
             }
             Fault::Setup { reason } => out.line(format_args!("  {reason}"))?,
         }

@@ -1,6 +1,7 @@
 //! Vector files as data: what a file asks, read from `.json` of kind `preset-vectors` or from
 //! `.perft` lines. What the answers are is settled elsewhere.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -31,6 +32,10 @@ pub(crate) enum Ask {
     },
     /// Exactly these actions, in UCI, sorted.
     Moves(Vec<String>),
+    /// Exactly these actions, each as `UCI=SAN`, sorted.
+    San(Vec<String>),
+    /// The game is over, and this side has won; `draw` if none has.
+    End(String),
 }
 
 impl Row {
@@ -38,7 +43,7 @@ impl Row {
     pub(crate) fn nodes(&self) -> u64 {
         match &self.ask {
             Ask::Perft { nodes, .. } => *nodes,
-            Ask::Moves(_) => 1,
+            Ask::Moves(_) | Ask::San(_) | Ask::End(_) => 1,
         }
     }
 }
@@ -84,6 +89,10 @@ struct PresetVectors {
     perft: Vec<PerftRow>,
     #[serde(default)]
     legal_moves: Vec<MovesRow>,
+    #[serde(default)]
+    san: Vec<SanRow>,
+    #[serde(default)]
+    ends: Vec<EndRow>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,6 +106,19 @@ struct PerftRow {
 struct MovesRow {
     fen: String,
     moves: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SanRow {
+    fen: String,
+    /// By the text in UCI.
+    san: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EndRow {
+    fen: String,
+    result: String,
 }
 
 fn parse_json(text: &str) -> Result<Suite, Malformed> {
@@ -117,7 +139,13 @@ fn parse_json(text: &str) -> Result<Suite, Malformed> {
         it.moves.sort();
         Row { fen: it.fen, ask: Ask::Moves(it.moves) }
     });
-    Ok(Suite { game: Some(file.variant), rows: perft.chain(moves).collect() })
+    let san = file.san.into_iter().map(|it| {
+        let texts = it.san.iter().map(|(uci, san)| format!("{uci}={san}"));
+        Row { fen: it.fen, ask: Ask::San(texts.collect()) }
+    });
+    let ends = file.ends.into_iter().map(|it| Row { fen: it.fen, ask: Ask::End(it.result) });
+    let rows = perft.chain(moves).chain(san).chain(ends).collect();
+    Ok(Suite { game: Some(file.variant), rows })
 }
 
 fn parse_perft(text: &str) -> Result<Suite, Malformed> {
