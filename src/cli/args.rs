@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
-    /// Run vector files (perft rows and lists of legal moves) and count what passes
+    /// Run vector files (perft rows, lists of legal moves, SAN, winners) and count what passes
     Verify(VerifyArgs),
     /// Measure speed and memory, beside the peers that are installed
     Bench(BenchArgs),

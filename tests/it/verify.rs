@@ -82,6 +82,34 @@ fn wrong_rows_are_shown_with_what_was_found() {
     assert_eq!(tally["failures"].as_array().map(Vec::len), Some(2));
 }
 
+/// The vectors of Fairy-Stockfish ask for SAN and winners, too.
+#[test]
+fn san_and_winners_are_compared() {
+    for (name, rows) in [("atomic", 58), ("horde", 55), ("kingofthehill", 54), ("racingkings", 52)]
+    {
+        let path = format!("tests/data/vectors/fairy/{name}.public.json");
+        let ran = rulemate(&["verify", "--max-nodes", "3000", &path]);
+        let passed = ran.out.strip_prefix(&format!("{path}: ")).and_then(|it| it.split_once(' '));
+        let passed = passed.and_then(|it| it.0.parse::<usize>().ok());
+        assert!(passed.is_some_and(|it| it > 30), "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains(" passed, 0 failed, "), "{}{}", ran.out, ran.err);
+    }
+    let path = scratch(
+        "marks.json",
+        r#"{"kind": "preset-vectors", "variant": "kingofthehill",
+            "san": [{"fen": "7k/8/8/8/8/4K3/8/8 w - - 0 1", "san": {"e3d2": "Kd2", "e3e4": "Ke4"}},
+                    {"fen": "7k/5K2/6Q1/8/8/8/8/8 b - - 0 1", "san": {}}],
+            "ends": [{"fen": "7k/8/8/8/4K3/8/8/8 b - - 0 1", "result": "white"},
+                     {"fen": "7k/8/8/8/4K3/8/8/8 b - - 0 1", "result": "draw"},
+                     {"fen": "7k/8/8/8/8/4K3/8/8 b - - 0 1", "result": "black"}]}"#,
+    );
+    let ran = rulemate(&["verify", &path]);
+    assert!(ran.out.contains("missing: none\n  extra: e3d3 Kd3 e3d4 Kd4 "), "{}", ran.out);
+    assert!(ran.out.contains("winner: expected draw, found white\n"), "{}", ran.out);
+    assert!(ran.out.contains("winner: expected black, found none\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("marks.json: 2 passed, 3 failed, 0 skipped\n"), "{}", ran.out);
+}
+
 #[test]
 fn malformed_files_are_named_with_line_and_reason() {
     let check = |name: &str, text: &str, parts: &[&str]| {

@@ -22,7 +22,7 @@ use crate::game::Game;
 use crate::moves::notation::{listing, san_listing, to_uci};
 use crate::moves::perft;
 use crate::presets::Ruleset;
-use suite::{Ask, Row};
+use suite::{Ask, Row, uci_and_san};
 
 /// What became of one file.
 #[derive(Debug, Serialize)]
@@ -241,7 +241,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         (Ask::San(_), _) => {
             let rows = san_listing(world, contract).into_iter();
             let mut texts: Vec<String> =
-                rows.map(|(san, mv)| format!("{}={san}", to_uci(world, &mv))).collect();
+                rows.map(|(san, mv)| uci_and_san(&to_uci(world, &mv), &san)).collect();
             texts.sort();
             Found::Moves(texts)
         }

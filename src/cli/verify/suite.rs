@@ -32,7 +32,8 @@ pub(crate) enum Ask {
     },
     /// Exactly these actions, in UCI, sorted.
     Moves(Vec<String>),
-    /// Exactly these actions, each as `UCI=SAN`, sorted.
+    /// Exactly these actions, each as `UCI SAN`, sorted; without the marks of check and mate, since
+    /// programs differ in what wins they mark.
     San(Vec<String>),
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
@@ -140,12 +141,17 @@ fn parse_json(text: &str) -> Result<Suite, Malformed> {
         Row { fen: it.fen, ask: Ask::Moves(it.moves) }
     });
     let san = file.san.into_iter().map(|it| {
-        let texts = it.san.iter().map(|(uci, san)| format!("{uci}={san}"));
+        let texts = it.san.iter().map(|(uci, san)| uci_and_san(uci, san));
         Row { fen: it.fen, ask: Ask::San(texts.collect()) }
     });
     let ends = file.ends.into_iter().map(|it| Row { fen: it.fen, ask: Ask::End(it.result) });
     let rows = perft.chain(moves).chain(san).chain(ends).collect();
     Ok(Suite { game: Some(file.variant), rows })
+}
+
+/// An action as it is asked for with its SAN.
+pub(crate) fn uci_and_san(uci: &str, san: &str) -> String {
+    format!("{uci} {}", san.trim_end_matches(['+', '#']))
 }
 
 fn parse_perft(text: &str) -> Result<Suite, Malformed> {
