@@ -21,6 +21,7 @@ use super::parked::{Parked, Running};
 use super::pool::{Lane, Pool, failed};
 use super::problem::Problem;
 use super::ready::Ready;
+use super::state::summary;
 use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
 };
@@ -40,6 +41,8 @@ type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>
 pub struct Config {
     /// How long a game stays in memory that nobody asks for.
     pub idle: Duration,
+    /// How long an answer waits for an event that the request names.
+    pub wait: Duration,
     /// As many games as may be in memory.
     pub live: usize,
     /// Whether strangers' rules are compiled and played.
@@ -48,7 +51,8 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { idle: Duration::from_secs(60), live: 20_000, uploads: false }
+        let (idle, wait) = (Duration::from_secs(60), Duration::from_secs(2));
+        Self { idle, wait, live: 20_000, uploads: false }
     }
 }
 
@@ -214,7 +218,7 @@ impl Host {
         let make = move || begin(now, &set, catalogue, rules, wish);
         let (made, ran_out) = self.pool.run_all(lane, requests, make).await?;
         let (table, entries) = ran_out.map_or(made, Err)?;
-        let summary = live::summary(&id, &table);
+        let summary = summary(&id, &table);
         let payloads = entries.iter().map(payload).collect();
         let node = self.office().map(|it| Arc::clone(it.leases.node()));
         let lease = node.map(|node| Lease { node, epoch: 1 });

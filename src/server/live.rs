@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::board::Board;
@@ -20,8 +20,8 @@ use super::office::Done;
 use super::parked::Running;
 use super::pool::{Lane, failed, spent};
 use super::problem::Problem;
-use super::state;
-use super::store::{Append, Claim, GameState, Lease, Summary};
+use super::state::{self, summary};
+use super::store::{Append, Claim, Lease};
 use crate::game::Game;
 
 /// As many events as are at hand for those who come back.
@@ -42,7 +42,7 @@ const PLAYERS: usize = 32;
 /// How often a step is tried while other nodes are faster.
 const TRIES: usize = 4;
 /// How often one looks who owns a game whose owner does not answer, and for how long.
-const LOOK: Duration = Duration::from_millis(250);
+pub(super) const LOOK: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A snapshot is taken every so many actions, and at the end.
@@ -74,10 +74,11 @@ pub(super) enum Command {
         limit: usize,
         reply: Reply<Value>,
     },
-    /// The last event that is known here, which is the one asked for if there is such an event.
+    /// The last event that is known here, which is the one asked for if there is such an event; if not,
+    /// what tells of those that come.
     Version {
         v: u64,
-        reply: Reply<u64>,
+        reply: Reply<(u64, Option<watch::Receiver<u64>>)>,
     },
     Watch {
         have: Option<u64>,
@@ -154,6 +155,8 @@ struct Live {
     watchers: Vec<mpsc::Sender<Arc<str>>>,
     /// Feeds of those who have a seat: watchers do not take their place.
     players: Vec<mpsc::Sender<Arc<str>>>,
+    /// Tells requests that wait for an event of the last one that is known here, as long as any wait.
+    later: Option<watch::Sender<u64>>,
     /// The number of actions in the last snapshot that this task has taken.
     kept: usize,
     /// The last event when it began.
@@ -207,6 +210,7 @@ pub(super) fn run(
         told,
         watchers: Vec::new(),
         players: Vec::new(),
+        later: None,
         kept: 0,
         begun,
         lease: lease.map(|it| (it, std::time::Instant::now())),
@@ -406,8 +410,7 @@ impl Live {
                 drop(reply.send(Ok(state::lines(&self.table, from, limit))));
             }
             Command::Version { v, reply } => {
-                let read = if v > self.table.v() { self.catch_up().await } else { Ok(false) };
-                drop(reply.send(read.map(|_| self.table.v())));
+                drop(reply.send(self.version(v).await));
             }
             Command::Watch { have, token, reply } => {
                 drop(reply.send(self.watch(have, token).await));
@@ -419,6 +422,16 @@ impl Live {
             Command::News { .. } => {}
         }
         Ok(())
+    }
+
+    async fn version(&mut self, v: u64) -> Result<(u64, Option<watch::Receiver<u64>>), Problem> {
+        if v > self.table.v() {
+            self.catch_up().await?;
+        }
+        let known = self.table.v();
+        let later = (v > known)
+            .then(|| self.later.get_or_insert_with(|| watch::channel(known).0).subscribe());
+        Ok((known, later))
     }
 
     /// Reads what other nodes have stored. Tells whether there was anything.
@@ -658,12 +671,16 @@ impl Live {
         }
         self.frames.push_back(frame);
         self.told += 1;
+        if let Some(later) = &self.later {
+            later.send_replace(self.told);
+        }
     }
 
     fn forget_gone(&mut self) {
         for feeds in [&mut self.watchers, &mut self.players] {
             feeds.retain(|it| !it.is_closed());
         }
+        self.later = self.later.take().filter(|it| it.receiver_count() > 0);
     }
 
     async fn watch(
@@ -760,35 +777,6 @@ fn branch(table: &Table<Board>, ply: Option<usize>) -> Result<Game, Problem> {
 /// An event as it is sent to those who watch.
 fn frame(entry: &Entry) -> Arc<str> {
     entry.public().to_string().into()
-}
-
-/// A game in a line of a list.
-pub(super) fn summary<R: Rules>(id: &str, table: &Table<R>) -> Summary {
-    let setup = table.setup();
-    let free = !setup.open && table.seats().iter().any(Option::is_none);
-    let state = match table.outcome() {
-        Some(_) => GameState::Over,
-        None if free => GameState::Waiting,
-        None => GameState::Playing,
-    };
-    let ended =
-        table.outcome().map(|it| format!("{} by {}", it.outcome, it.reason).replace('_', " "));
-    Summary {
-        id: id.to_owned(),
-        game: setup.game.clone(),
-        presets: table.presets().to_vec(),
-        state,
-        players: table.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
-        ply: table.lines().len(),
-        result: ended,
-        updated: table.touched(),
-        listed: setup.listed,
-    }
-}
-
-/// The side to move of a table, for tests of what is shown.
-pub(super) fn turn(table: &Table<Board>) -> usize {
-    table.rules().side()
 }
 
 /// How a game began, from its log.

@@ -1,12 +1,14 @@
 //! Reading games: their states, the actions that were played, their logs, and how fresh an answer is.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use super::core::{Entry, TokenHash};
+use super::core::{EVENTS, Entry, TokenHash};
 use super::host::{Host, entries};
-use super::live::{Command, Lines};
+use super::live::{Command, LOOK, Lines};
 use super::problem::Problem;
 
 impl Host {
@@ -38,16 +40,30 @@ impl Host {
     }
 
     /// Makes sure that a game is known here up to an event. What was acknowledged is in the store: it
-    /// is read from there if another node has stored it and the news of it has not come yet.
+    /// is read from there if another node has stored it and the news of it has not come yet. An event
+    /// that is not there either is waited for, for a while.
     ///
     /// # Errors
-    /// There is no such game, it has no such event, or the store is away.
+    /// There is no such game, it has no such event in time, or the store is away.
     pub async fn know_version(self: &Arc<Self>, id: &str, v: Option<u64>) -> Result<(), Problem> {
         let Some(v) = v else { return Ok(()) };
-        let have = self.ask(id, |reply| Command::Version { v, reply }).await??;
-        if have >= v {
-            return Ok(());
-        }
+        // No game gets so far.
+        let wait = if v > EVENTS { Duration::ZERO } else { self.config.wait };
+        let started = Instant::now();
+        let have = loop {
+            let (have, later) = self.ask(id, |reply| Command::Version { v, reply }).await??;
+            if have >= v {
+                return Ok(());
+            }
+            let left = wait.saturating_sub(started.elapsed());
+            let Some(mut later) = later.filter(|_| !left.is_zero()) else { break have };
+            // The store is asked again now and then: not every store tells what others write.
+            let heard = timeout(left.min(LOOK), later.wait_for(|it| *it >= v)).await;
+            if heard.is_ok_and(|it| it.is_err()) {
+                // The game was let go at this very moment.
+                tokio::time::sleep(left.min(LOOK)).await;
+            }
+        };
         let message = format!("the game is at event {have}: there is no event {v} yet");
         let problem = Problem::new(axum::http::StatusCode::CONFLICT, "no_such_version", message);
         Err(problem.with(json!({ "v": have })))

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::board::Board;
-use super::core::{Table, TokenHash};
-use super::live::{Lines, summary, turn};
+use super::core::{Rules, Table, TokenHash};
+use super::live::Lines;
 use super::pool::spent;
 use super::problem::Problem;
+use super::store::{GameState, Summary};
 use crate::game::Game;
 use crate::presets::{Activation, Catalogue};
 
@@ -64,7 +65,7 @@ pub(super) fn of(
         "seats": summary.players,
         "you": token.map(|it| table.sides_of(it)).unwrap_or_default(),
         "ply": table.lines().len(),
-        "turn": turn(table),
+        "turn": table.rules().side(),
         "lines_from": from,
         "moves": moves,
         "history": history,
@@ -90,4 +91,28 @@ pub(super) fn lines(table: &Table<Board>, from: usize, limit: usize) -> Value {
     let from = from.min(all.len());
     let until = from.saturating_add(limit).min(all.len());
     json!({ "v": table.v(), "ply": all.len(), "from": from, "lines": all[from..until] })
+}
+
+/// A game in a line of a list.
+pub(super) fn summary<R: Rules>(id: &str, table: &Table<R>) -> Summary {
+    let setup = table.setup();
+    let free = !setup.open && table.seats().iter().any(Option::is_none);
+    let state = match table.outcome() {
+        Some(_) => GameState::Over,
+        None if free => GameState::Waiting,
+        None => GameState::Playing,
+    };
+    let ended =
+        table.outcome().map(|it| format!("{} by {}", it.outcome, it.reason).replace('_', " "));
+    Summary {
+        id: id.to_owned(),
+        game: setup.game.clone(),
+        presets: table.presets().to_vec(),
+        state,
+        players: table.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
+        ply: table.lines().len(),
+        result: ended,
+        updated: table.touched(),
+        listed: setup.listed,
+    }
 }

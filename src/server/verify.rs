@@ -8,7 +8,7 @@ use super::begin::start;
 use super::core::{Entry, Event, Outcome, Played, Refused, Rules, Setup, Table};
 use super::host::entries;
 use super::library::{Library, Texts};
-use super::live::summary;
+use super::state::summary;
 use super::store::{Store, StoreError, Whole};
 
 /// What came of looking at what was derived from logs.

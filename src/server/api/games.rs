@@ -151,7 +151,7 @@ pub(super) async fn list(
 #[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path), At), responses(
     (status = 200, body = Value),
     (status = 404, body = ProblemBody),
-    (status = 409, description = "There is no event `v` yet; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn state(
     State(web): State<Web>,
@@ -169,7 +169,7 @@ pub(super) async fn state(
 #[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path), From), responses(
     (status = 200, body = Value),
     (status = 404, body = ProblemBody),
-    (status = 409, description = "There is no event `v` yet; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn lines(
     State(web): State<Web>,
@@ -294,7 +294,7 @@ pub(super) async fn events(
 #[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
     (status = 400, body = ProblemBody),
-    (status = 409, description = "There is no event `v` yet; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn explain(
     State(web): State<Web>,

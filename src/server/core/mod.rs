@@ -21,4 +21,5 @@ pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};
 pub use rules::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
+pub(super) use table::EVENTS;
 pub use table::{Table, Timing};

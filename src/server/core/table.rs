@@ -15,7 +15,7 @@ use crate::presets::is_printable;
 
 /// The maximum number of events of a game. With this many but for [`RESERVE`] it is over: a draw by
 /// the limit of moves. What is not a move cannot bring it there (see [`Ledger`]).
-pub(super) const EVENTS: u64 = 20_000;
+pub(in crate::server) const EVENTS: u64 = 20_000;
 /// Events that are left for the end of a game and for what is said after it.
 const RESERVE: u64 = 400;
 /// Characters of what people type.

@@ -1,6 +1,8 @@
 //! Long games and full logs: a state of any length reaches whoever asks for it, lists come in pages,
 //! answers are not older than what was seen, and what is asked for is looked at before it is stored.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use rulemate::presets::Catalogue;
 use rulemate::server::Config;
@@ -165,8 +167,9 @@ fn presets_that_do_not_exist_are_not_asked_for() {
 fn answers_are_not_older_than_what_was_seen() {
     let folder = Folder::new("versions");
     run(async {
-        let one = Server::start(&folder, Config::default());
-        let two = Server::start(&folder, Config::default());
+        let config = Config { wait: Duration::from_millis(10), ..Config::default() };
+        let one = Server::start(&folder, config.clone());
+        let two = Server::start(&folder, config);
         let (id, token) = one.make(json!({ "game": "chess", "seat": "both" })).await;
         let path = format!("/api/v1/games/{id}");
         for (ply, uci) in ["e2e4", "e7e5", "g1f3", "b8c6"].into_iter().enumerate() {
@@ -181,7 +184,7 @@ fn answers_are_not_older_than_what_was_seen() {
             assert_eq!(two.get(&why).await.0, StatusCode::OK);
             let (status, page) = two.get(&format!("{path}/lines?v={v}")).await;
             assert_eq!((status, &page["ply"]), (StatusCode::OK, &json!(ply + 1)));
-            // There is no such event: that is said, and nothing is waited for.
+            // There is no such event, and none comes: that is said.
             let (status, answer) = two.get(&format!("{path}?v={}", v + 1)).await;
             assert_eq!(
                 (status, &answer["error"]),
@@ -189,6 +192,43 @@ fn answers_are_not_older_than_what_was_seen() {
             );
             assert_eq!(answer["v"], v);
         }
+        one.stop();
+        two.stop();
+    });
+}
+
+/// An answer that is to know an event waits for it, whichever server stores it.
+#[test]
+fn answers_wait_for_an_event_that_is_to_come() {
+    let folder = Folder::new("awaited");
+    run(async {
+        let config = Config { wait: Duration::from_secs(600), ..Config::default() };
+        let one = Server::start(&folder, config.clone());
+        let two = Server::start(&folder, config);
+        let (id, token) = one.make(json!({ "game": "chess", "seat": "both" })).await;
+        let path = format!("/api/v1/games/{id}");
+        let (_, mut state) = one.get(&path).await;
+        for (ply, uci) in ["e2e4", "e7e5", "g1f3"].into_iter().enumerate() {
+            let v = state["v"].as_u64().unwrap() + 1;
+            let asked = [format!("{path}?v={v}"), format!("{path}/lines?v={v}")];
+            let [state_of, lines_of] = &asked;
+            let all =
+                async { tokio::join!(one.get(state_of), one.get(lines_of), two.get(state_of)) };
+            let mut all = std::pin::pin!(all);
+            // However long one looks, nothing is answered before the event is there.
+            let looked = tokio::time::timeout(Duration::from_millis(100), &mut all).await;
+            assert!(looked.is_err(), "answered too soon: {looked:?}");
+            let (status, answer) = one.play(&id, &token, uci).await;
+            assert_eq!((status, &answer["v"]), (StatusCode::OK, &json!(v)), "{answer}");
+            let (here, lines, there) = all.await;
+            for (status, answer) in [&here, &lines, &there] {
+                assert_eq!((*status, &answer["ply"]), (StatusCode::OK, &json!(ply + 1)));
+            }
+            state = here.1;
+        }
+        // No game has so many events: nobody waits for them.
+        let (status, answer) = one.get(&format!("{path}?v=1000000")).await;
+        assert_eq!((status, &answer["error"]), (StatusCode::CONFLICT, &json!("no_such_version")));
         one.stop();
         two.stop();
     });
