@@ -153,6 +153,10 @@ on own(t, o) do set owner(t, o).
 on end(t) do remove t.
 on swap(t) do remove t, spawn x, set life(x, 1).
 .stages first, second default first
+.action trade(thing: Thing) "{thing} goes, and then another thing comes"
+trade(t) :- life(t, _).
+on trade(t) in first do remove t.
+on trade(_) in second do spawn x, set life(x, 3).
 on bare() in first do spawn x.
 on bare() in second do spawn y, set life(y, 2).
 "#;
@@ -208,6 +212,8 @@ fn one_action_gives_no_id_twice() {
     let mut world = things();
     assert!(act(&mut world, "swap", &[2]).is_err(), "#2 is given again only after this action");
     assert_eq!(living(&world), [1, 2, 3, 4, 5]);
+    assert!(act(&mut world, "trade", &[2]).is_err(), "nor is it when #2 is gone already");
+    assert_eq!(living(&world), [1, 2, 3, 4, 5]);
     act(&mut world, "end", &[1]).expect("it is there");
     act(&mut world, "swap", &[2]).expect("there is room");
     assert_eq!(living(&world), [1, 3, 4, 5]);
@@ -215,6 +221,8 @@ fn one_action_gives_no_id_twice() {
     act(&mut world, "end", &[5]).expect("it is there");
     act(&mut world, "bare", &[]).expect("there is room for two");
     assert_eq!(living(&world), [1, 3, 4, 5]);
+    act(&mut world, "trade", &[1]).expect("there is room");
+    assert_eq!(living(&world), [2, 3, 4, 5]);
 }
 
 /// Random actions on both evaluators; a world that begins with the same facts goes on alike, and a
@@ -230,11 +238,12 @@ fn random_things_come_and_go_alike() {
                 all.get(choices.below(all.len().max(1))).copied().map(i64::from)
             };
             let (one, other) = (pick(&mut choices), pick(&mut choices));
-            let (name, args) = match (choices.below(6), one, other) {
+            let (name, args) = match (choices.below(7), one, other) {
                 (0 | 1, ..) | (_, None, _) | (_, _, None) => ("make", vec![1]),
                 (2, Some(one), _) => ("end", vec![one]),
                 (3, Some(one), Some(other)) => ("own", vec![one, other]),
                 (4, Some(one), _) => ("swap", vec![one]),
+                (5, Some(one), _) => ("trade", vec![one]),
                 _ => ("bare", vec![]),
             };
             let before = world.facts().hash();

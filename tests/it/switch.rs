@@ -427,6 +427,96 @@ fn a_game_is_played_by_a_number_of_rule_sets_and_by_no_more() {
     is_as_derived_afresh(&mut game);
 }
 
+/// Each change is kept with the game, so a game has only so many, however few its rule sets are.
+#[test]
+fn a_game_changes_its_rules_so_often_and_no_more() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &[], None);
+    let mut changes = 0;
+    let refused = loop {
+        let set: &[&str] = if changes % 2 == 0 { &["cannon"] } else { &[] };
+        let hash = game.hash();
+        match catalogue.set_active(&rules, &mut game, set) {
+            Ok(it) => rules = it,
+            Err(error) => {
+                assert_eq!(game.hash(), hash, "nothing has changed");
+                break error.to_string();
+            }
+        }
+        changes += 1;
+        assert!(changes <= rulemate::game::SWITCHES, "no end");
+    };
+    assert_eq!(changes, rulemate::game::SWITCHES);
+    assert!(refused.contains("its presets 1000 times, which is the maximum"), "{refused}");
+    assert_eq!(game.programs().count(), 2);
+    // What has changed on the way to a move that is taken back counts no longer.
+    play(&mut game, "e2e4 e7e5");
+    is_as_derived_afresh(&mut game);
+}
+
+/// Presets that do nothing but take room: a text counts with the programs that are made of it.
+pub(crate) fn padding() -> Vec<Source> {
+    let pad = |at: usize| {
+        let line = format!("% {}\n", "room ".repeat(200));
+        let head = format!(".meta preset \"pad{at}\"\n.domain Preset += {{ pad{at} }}\n");
+        Source { path: format!("rules/presets/pad{at}.dl"), text: (head + &line.repeat(60)).into() }
+    };
+    (0..16).map(pad).collect()
+}
+
+/// Games, each with a set of presets of its own, among them those that take room.
+pub(crate) fn large_sets() -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    const ONES: [&str; 6] =
+        ["cannon", "stamina", "knight-immunity", "queen-splits", "explosive-rook", "piece-shield"];
+    let pads = || (0..16).map(|at| format!("pad{at}"));
+    let sets = (0..1 << ONES.len()).map(move |bits| {
+        let ones = ONES.into_iter().enumerate().filter(move |it| bits >> it.0 & 1 == 1);
+        ones.map(|it| it.1.to_owned()).chain(pads()).collect::<Vec<String>>()
+    });
+    ["chess", "chess960", "pawns-only"]
+        .into_iter()
+        .flat_map(move |game| sets.clone().map(move |set| (game, set)))
+}
+
+/// Programs are counted by their bytes: so many are kept for the next who asks, and so many may be in use.
+#[test]
+fn programs_are_kept_up_to_a_number_of_bytes_and_in_use_up_to_another() {
+    const MB: usize = 1 << 20;
+    let mut catalogue = catalogue();
+    for source in padding() {
+        catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let (mut made, mut most) = (0, 0);
+    for (game, set) in large_sets() {
+        let rules = catalogue.load(game, &set).unwrap_or_else(|it| panic!("{it}"));
+        made += rules.plan().heap_bytes();
+        drop(rules);
+        most = most.max(catalogue.program_bytes());
+        if made > 256 * MB {
+            break;
+        }
+    }
+    assert!(made > 256 * MB && most < 128 * MB, "{most} bytes of {made} are kept");
+
+    let mut held = Vec::new();
+    let full = large_sets().find_map(|(game, set)| match catalogue.load(game, &set) {
+        Ok(rules) => {
+            held.push(rules);
+            None
+        }
+        Err(error) => Some(error),
+    });
+    assert!(matches!(full, Some(LoadError::Full { .. })), "{full:?} after {}", held.len());
+    assert!(catalogue.program_bytes() < 640 * MB && held.len() > 32, "{}", held.len());
+    // Those that are known are there still; and when others are gone, there is room again.
+    let (game, set) = large_sets().next().expect("a set");
+    assert!(catalogue.load(game, &set).is_ok());
+    let (game, set) = large_sets().last().expect("a set");
+    assert!(catalogue.load(game, &set).is_err());
+    held.clear();
+    assert!(catalogue.load(game, &set).is_ok());
+}
+
 #[test]
 fn programs_that_nobody_plays_by_make_room() {
     let catalogue = catalogue();

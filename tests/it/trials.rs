@@ -186,3 +186,40 @@ fn altered_trials_are_refused() {
         assert!(Checker::new(&Arc::clone(game.program()), &facts).trial(trial).is_err());
     }
 }
+
+const DO_OVER: &str = r#"% do-over
+.meta preset "do-over"
+.domain Preset += { do-over }
+.input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
+odd_target(q) :- charges(q, n), n > 0.
+on activated(e) when preset(e, 'do-over), kind(p, 'pawn) do set charges(p, 1).
+on capture(_, q, _) in before do note "{q} is about to be struck".
+on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
+"#;
+
+/// A rewind takes back what its action did before: nothing of that is noted or told, asked beforehand or
+/// afterwards.
+#[test]
+fn nothing_is_told_of_what_a_rewind_takes_back() {
+    let mut catalogue = catalogue();
+    let source = Source { path: "rules/presets/do-over.dl".into(), text: DO_OVER.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["do-over"]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    for mv in ["e2e4", "d7d5"] {
+        game.play_text(mv).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let explained = game.explain_effects("e4d5", Limits::default()).expect("it is legal");
+    assert!(explained.summary.contains("does over"), "{}", explained.summary);
+    assert!(!explained.summary.contains("about to be struck"), "{}", explained.summary);
+    let notes = |game: &Game| game.history().last().expect("it was played").notes().to_vec();
+    game.play_text("e4d5").unwrap_or_else(|it| panic!("{it}"));
+    let noted = notes(&game);
+    assert!(noted.len() == 1 && noted[0].ends_with("does over"), "{noted:?}");
+    // A pawn that has no charge left is struck, and that is said.
+    for mv in ["d7d5", "e4d5"] {
+        game.play_text(mv).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let noted = notes(&game);
+    assert!(noted.is_empty() || noted[0].ends_with("about to be struck"), "{noted:?}");
+}

@@ -4,6 +4,7 @@
 use rulemate::moves::legal_moves;
 use rulemate::moves::notation::{listing, parse_san, parse_uci, san_listing, to_san, to_uci};
 use rulemate::presets::Catalogue;
+use rulemate::rules::Source;
 
 use crate::random_rules::Choices;
 use crate::setup::Table;
@@ -110,6 +111,27 @@ fn san_of(game: &str, presets: &[&str], fen: &str, uci: &str) -> String {
         assert_eq!(parse_san(world, &contract, text).as_ref(), Ok(&mv), "{text}");
     }
     san
+}
+
+/// A king that sweeps along its rank might go by itself wherever castling brings it.
+#[test]
+fn castling_of_a_king_that_sweeps() {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let text = ".meta preset \"swift-king\"\n.domain Preset += { swift-king }\n\
+                slides('king, d) :- straight(d).\n";
+    let source = Source { path: "rules/presets/swift-king.dl".into(), text: text.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["swift-king"]).unwrap_or_else(|it| panic!("{it}"));
+    let mut written = 0;
+    for fen in CASTLING {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        let world = game.world_mut().clone();
+        let mut table = Table { world, contract: rules.contract().clone() };
+        told_apart(fen, &mut table);
+        let rows = san_listing(&mut table.world, &table.contract);
+        written += rows.iter().filter(|it| it.0.starts_with("O-O")).count();
+    }
+    assert!(written > 5, "{written} ways to castle");
 }
 
 #[test]

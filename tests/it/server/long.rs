@@ -130,6 +130,34 @@ fn a_game_of_1500_half_moves_is_told() {
     });
 }
 
+/// Few events may be long: a client that has missed them is sent no more than a message may hold.
+#[test]
+fn what_was_missed_is_sent_up_to_a_number_of_bytes() {
+    let folder = Folder::new("missed");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let wish = json!({ "game": "chess", "seat": "both", "chat": true });
+        let (id, token) = server.make(wish).await;
+        let say = json!({ "text": "\u{1F600}".repeat(300) });
+        for _ in 0..240 {
+            let (status, answer) =
+                server.post(&format!("/api/v1/games/{id}/chat"), &token, say.clone()).await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+        }
+        let mut socket = Client::to(address, &id, "?v=3").await;
+        let first = socket.hear().await.expect("a message");
+        assert_eq!((&first["t"], &first["v"]), (&json!("resync"), &json!(243)));
+        // Of the last few there are not too many bytes.
+        let mut socket = Client::to(address, &id, "?v=200").await;
+        for v in 201..=243 {
+            let said = socket.hear().await.expect("a message");
+            assert_eq!((&said["t"], &said["v"]), (&json!("said"), &json!(v)));
+        }
+        server.web.host.drain();
+    });
+}
+
 #[test]
 fn presets_that_do_not_exist_are_not_asked_for() {
     hosted("asked", Config::default(), async |server| {
@@ -238,7 +266,7 @@ fn answers_wait_for_an_event_that_is_to_come() {
 fn the_list_of_games_has_pages() {
     hosted("pages", Config::default(), async |server| {
         let mut made = Vec::new();
-        for _ in 0..12 {
+        for _ in 0..55 {
             let body = json!({ "game": "chess", "seat": "both", "listed": true });
             made.push(server.make(body).await.0);
         }
@@ -247,12 +275,15 @@ fn the_list_of_games_has_pages() {
             let before = listed.last().map(|it| format!("&before={it}")).unwrap_or_default();
             let (_, page) = server.get(&format!("/api/v1/games?limit=5{before}")).await;
             let page = page.as_array().unwrap().clone();
+            assert!(page.len() <= 5, "{} games", page.len());
             listed.extend(page.iter().map(|it| it["id"].as_str().unwrap().to_owned()));
             if page.len() < 5 {
                 break;
             }
         }
-        let (_, all) = server.get("/api/v1/games").await;
+        let (_, some) = server.get("/api/v1/games").await;
+        assert_eq!(some.as_array().map(Vec::len), Some(50), "if nothing is asked for");
+        let (_, all) = server.get("/api/v1/games?limit=100000").await;
         let all: Vec<&str> =
             all.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
         assert_eq!(listed, all);

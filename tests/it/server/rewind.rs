@@ -21,6 +21,7 @@ const DO_OVER: &str = r#"% do-over
 .input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
 odd_target(q) :- charges(q, n), n > 0.
 on activated(e) when preset(e, 'do-over), kind(p, 'pawn) do set charges(p, 1).
+on capture(_, q, _) in before do note "{q} is about to be struck".
 on capture(_, q, _) do note "{q} is struck".
 on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
 "#;

@@ -2,10 +2,11 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
-use rulemate::server::Config;
+use rulemate::server::{Config, Library, Texts};
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted};
+use crate::switch::{large_sets, padding};
 
 /// As many rule sets as one may have.
 const ROOM: usize = 20;
@@ -86,4 +87,26 @@ fn rule_sets_are_limited_by_owner_and_make_room() {
         assert_eq!(server.post(rules, ann, preset("p0")).await.0, StatusCode::CONFLICT);
         assert_eq!(server.play(&id, &token, "e2e4").await.0, StatusCode::OK);
     });
+}
+
+/// Compiled rule sets that no game is played by make room for others by what they take in memory, however
+/// few they are.
+#[test]
+fn compiled_rule_sets_are_kept_up_to_a_number_of_bytes() {
+    const MB: usize = 1 << 20;
+    let library = Library::new().unwrap();
+    let files = padding().into_iter().map(|it| (it.path, it.text.to_string())).collect();
+    let texts = Texts { base: Some(library.own_hash().to_owned()), files };
+    let (hash, _) = library.add(&texts).unwrap();
+    let (mut made, mut most) = (0, 0);
+    for (game, presets) in large_sets() {
+        let rules = library.load(&hash, game, &presets).unwrap();
+        made += rules.plan().heap_bytes();
+        drop(rules);
+        most = most.max(library.program_bytes());
+        if made > 256 * MB {
+            break;
+        }
+    }
+    assert!(made > 256 * MB && most < 128 * MB, "{most} bytes of {made} are kept");
 }
