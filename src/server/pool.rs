@@ -379,6 +379,28 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_waits_for_any_more_is_stopped() {
+        let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
+        let ends: Vec<_> = (0..Lane::Foreign.threads()).map(|_| occupy(&pool, &runtime)).collect();
+        runtime.block_on(async {
+            let asking = tokio::spawn({
+                let pool = Arc::clone(&pool);
+                async move { pool.run(Lane::Foreign, || 7).await }
+            });
+            while pool.waiting(Lane::Foreign) == 0 {
+                tokio::task::yield_now().await;
+            }
+            let stop = lock(&pool.queue(Lane::Foreign).waiting).jobs[0].stop.clone();
+            assert!(!stop.is_stopped());
+            asking.abort();
+            assert!(asking.await.is_err());
+            // It has not begun, so no deadline of its own has ended it.
+            assert!(stop.is_stopped());
+            drop(ends);
+        });
+    }
+
+    #[test]
     fn what_nobody_waits_for_ends_and_a_panic_takes_no_thread() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
         runtime.block_on(async {

@@ -328,6 +328,19 @@ pub(crate) fn in_its_row(
     }
     draft.body.push(format!("{lead}({})", args.join(", ")));
     draft.bound.push((last, to.to_string()));
+    if draft.choices.one_in(3) {
+        // What is in the way there, whoever's it is: such a change names no block.
+        let in_the_way = |it: &&(String, &str)| it.1.starts_with('e') && it.1[1..].contains(last);
+        let blockers: Vec<&(String, &str)> = known.iter().filter(in_the_way).collect();
+        let (blocker, of) = blockers[draft.choices.below(blockers.len())];
+        let place = if draft.choices.one_in(4) { from } else { to };
+        let args: Vec<&str> = of
+            .chars()
+            .enumerate()
+            .map(|(at, ty)| if at > 0 && ty == last { place } else { "_" })
+            .collect();
+        draft.body.push(format!("!{blocker}({})", args.join(", ")));
+    }
     for _ in 0..draft.choices.below(3) {
         if draft.choices.one_in(2) {
             continue;

@@ -134,6 +134,15 @@ fn binary_saves_are_bounded_before_anything_is_made() {
         let why = refused(&File { nodes, ..File::default() });
         assert!(why.contains("the content cannot be read"), "{why}");
     }
+    // And one that is as long as it says: each of its bytes stands for forty in memory.
+    for (length, is_read) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let mut nodes = Vec::new();
+        number(length, &mut nodes);
+        nodes.resize(nodes.len() + length, 0);
+        let texts = vec!["x".to_string()];
+        let read = Save::read(&File { texts, nodes, ..File::default() }.bytes(), "chess");
+        assert_eq!(read.is_ok(), is_read, "{length}");
+    }
 }
 
 /// The same files under a bound of memory that the system keeps: no abort, an error with its place.

@@ -131,6 +131,29 @@ fn sockets_behind_a_proxy_are_counted_by_client() {
     assert_eq!(socket("203.0.113.8"), 101, "others are not counted with it");
 }
 
+/// Rules that are kept without an account are those of the network that they come from, and no other's.
+#[test]
+fn rules_without_an_account_belong_to_a_network() {
+    let folder = Folder::new("owners");
+    let server = Process::start(&folder.url(), &["--behind-proxy", "--uploads"]);
+    let mut wire = Wire::to(&server.address).unwrap();
+    let text = ".meta preset \"mine\"\n.domain Preset += { mine }\n";
+    let body = json!({ "text": text, "keep": true }).to_string();
+    let lines = ["203.0.113.5, 2001:db8:1:2::7"];
+    assert_eq!(forwarded(&mut wire, "/api/v1/rules", &body, &lines), 200);
+    for (client, kept) in [
+        ("2001:db8:1:2::7", 1),
+        ("2001:db8:1:2:ffff::1", 1),
+        ("2001:db8:1:3::7", 0),
+        ("203.0.113.5", 0),
+        ("::ffff:198.51.100.1", 0),
+    ] {
+        let headers = format!("x-forwarded-for: {client}\r\n");
+        let (_, listed) = wire.ask_with("GET", "/api/v1/rules", &headers, "").unwrap();
+        assert_eq!(listed.as_array().map(Vec::len), Some(kept), "{client}: {listed}");
+    }
+}
+
 #[test]
 fn whatever_makes_a_game_counts_as_making_one() {
     let folder = Folder::new("chains");
