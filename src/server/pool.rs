@@ -400,6 +400,40 @@ mod tests {
         });
     }
 
+    /// Runs rules without end, until they run out of something.
+    fn endless() {
+        while Allowance::exhausted().is_none() {
+            Allowance::spend(1 << 10);
+        }
+    }
+
+    #[test]
+    fn rules_without_end_meet_the_deadline_and_the_end_of_the_server() {
+        let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
+        runtime.block_on(async {
+            let late = pool.run_all(Lane::Foreign, usize::MAX, endless).await;
+            assert_eq!(late, Ok(((), Some(spent(Resource::Time)))));
+            let (tell, told) = mpsc::channel();
+            let asking = tokio::spawn({
+                let pool = Arc::clone(&pool);
+                let hold = move || {
+                    tell.send(()).unwrap();
+                    endless();
+                };
+                async move { pool.run_all(Lane::Work, usize::MAX, hold).await }
+            });
+            while told.try_recv().is_err() {
+                tokio::task::yield_now().await;
+            }
+            pool.close();
+            let running = lock(&pool.queue(Lane::Work).running).clone();
+            assert!(running.iter().flatten().all(|it| it.1.is_stopped()));
+            let ended = asking.await.unwrap();
+            assert_eq!(ended, Ok(((), Some(spent(Resource::Time)))));
+            assert_eq!(pool.run(Lane::Play, || 1).await, Err(stopping()));
+        });
+    }
+
     #[test]
     fn what_nobody_waits_for_ends_and_a_panic_takes_no_thread() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
