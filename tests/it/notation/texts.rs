@@ -62,11 +62,13 @@ fn no_two_actions_share_a_text() {
     for (at, entry) in catalogue.games().iter().enumerate() {
         walk(&entry.name, &mut Table::of(&entry.name), &mut Choices(at as u64), plies);
     }
+    let mut loaded = 0;
     for (at, preset) in catalogue.presets().iter().enumerate() {
-        let activations = catalogue.with_required(&[preset.name.as_str()]);
+        let activations = catalogue.with_required(&[preset.preset.as_str()]);
         let Ok(rules) = catalogue.load("chess", &activations) else { continue };
+        loaded += 1;
         for fen in [None].into_iter().chain(CASTLING.map(Some)) {
-            let name = format!("{} {fen:?}", preset.name);
+            let name = format!("{} {fen:?}", preset.preset);
             let Ok(mut game) = rules.start(fen) else { continue };
             let world = game.world_mut().clone();
             let mut table = Table { world, contract: rules.contract().clone() };
@@ -74,6 +76,7 @@ fn no_two_actions_share_a_text() {
             walk(&name, &mut table, &mut Choices(at as u64), plies);
         }
     }
+    assert!(loaded > 20, "{loaded} presets");
 }
 
 /// Castling and a step of the king to one square: castling is written as king takes rook, and read as
