@@ -13,7 +13,7 @@ const START: &str = "start";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /// Game, position, nodes at depth 3, instructions for a position as measured.
-const MEASURED: [(&str, &str, u64, f64); 8] = [
+const MEASURED: [(&str, &str, u64, f64); 9] = [
     ("chess", START, 8902, 423.0),
     ("chess", KIWIPETE, 97_862, 489.0),
     ("chess960", START, 8902, 423.0),
@@ -22,22 +22,22 @@ const MEASURED: [(&str, &str, u64, f64); 8] = [
     ("coregal", START, 8882, 765.0),
     ("antichess", START, 8067, 528.0),
     ("giveaway", START, 8067, 536.0),
+    ("racingkings", START, 11_264, 721.0),
 ];
 
 /// A game for each preset, nodes at depth 2 from kiwipete, where most of them meet something; and
-/// instructions for a position. Where some moves are played out, the leaves are played, too, which is
-/// most of their figures.
-const PRESETS: [(&str, u64, f64); 24] = [
+/// instructions for a position. Where leaves are played out to be counted, that is most of their figures.
+const PRESETS: [(&str, u64, f64); 30] = [
     ("berolina", 2386, 695.0),
     ("berolina-2", 2398, 702.0),
     ("bouncing-1", 2304, 1158.0),
     ("bouncing-2", 2307, 1556.0),
-    ("wrap-board", 2599, 1362.0),
+    ("wrap-board", 2599, 1173.0),
     ("capture-all", 2049, 468.0),
     ("capture-to-win", 1701, 539.0),
     ("extinction", 2049, 569.0),
     ("suicide", 62, 784.0),
-    ("double-move", 2326, 8970.0),
+    ("double-move", 2326, 731.0),
     ("monster", 2326, 653.0),
     ("dual-king", 2039, 497.0),
     ("weak-dual-king", 2049, 481.0),
@@ -52,6 +52,12 @@ const PRESETS: [(&str, u64, f64); 24] = [
     ("queen-splits", 2039, 9317.0),
     ("explosive-rook", 2039, 9346.0),
     ("stamina", 2039, 702.0),
+    ("kingofthehill", 2039, 576.0),
+    ("3check", 2039, 624.0),
+    ("horde", 2039, 614.0),
+    ("atomic", 1939, 1198.0),
+    ("makruk", 1907, 618.0),
+    ("duck", 1544, 571.0),
 ];
 
 const DEPTH: u32 = 3;
