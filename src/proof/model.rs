@@ -59,11 +59,8 @@ impl Model {
         bindings: &Bindings,
     ) -> (BTreeSet<Row>, Option<Row>) {
         aggregate.body.iter().for_each(|it| self.ensure_all(it));
-        let bound = |at: &usize| {
-            let var = VarId(*at as u16);
-            bindings[*at].is_some() && !aggregate.locals.contains(&var)
-        };
-        let bound = (0..bindings.len()).filter(bound).map(|it| VarId(it as u16)).collect();
+        let bound = (0..bindings.len()).filter(|&at| bindings[at].is_some());
+        let bound = bound.map(|it| VarId(it as u16)).collect();
         let tables = |rel| self.finished(rel);
         let inner = Join::new(&self.program, &tables, aggregate.body.iter(), &bound);
         fold(aggregate, &inner, bindings)
@@ -131,24 +128,28 @@ impl Model {
             rule.body.iter().for_each(|it| self.ensure_all(it));
         }
         let mut heads: Vec<(RelId, Row)> = Vec::new();
-        for rule in &rules {
+        let mut whole = rules.iter().all(|rule| {
             let join = self.join(program, rule, None, &BTreeSet::new());
-            join.run(&mut vec![None; rule.vars.len()], &mut |it| conclude(rule, it, &mut heads));
-        }
+            join.run(&mut vec![None; rule.vars.len()], &mut |it| conclude(rule, it, &mut heads))
+        });
         let mut fresh = self.add(heads);
         let recursive = stratum.is_some_and(|it| it.recursive);
-        while recursive && !fresh.is_empty() && self.too_large.is_none() {
+        while recursive && !fresh.is_empty() && whole && self.too_large.is_none() {
             let mut heads = Vec::new();
-            for rule in &rules {
-                for at in (0..rule.body.len()).filter(|&at| grows(&rule.body[at], &relations)) {
-                    self.follow(program, rule, at, &fresh, &mut heads);
-                }
-            }
+            whole = rules.iter().all(|rule| {
+                let mut grown =
+                    (0..rule.body.len()).filter(|&at| grows(&rule.body[at], &relations));
+                grown.all(|at| self.follow(program, rule, at, &fresh, &mut heads))
+            });
             fresh = self.add(heads);
+        }
+        if !whole {
+            self.too_large = Some(rel);
         }
     }
 
-    /// What a rule concludes from rows that are new, standing at one of its literals.
+    /// What a rule concludes from rows that are new, standing at one of its literals; whether that is
+    /// all of it.
     fn follow(
         &self,
         program: &Program,
@@ -156,18 +157,18 @@ impl Model {
         at: usize,
         fresh: &[(RelId, Row)],
         heads: &mut Vec<(RelId, Row)>,
-    ) {
-        let Literal::Atom(atom) = &rule.body[at] else { return };
+    ) -> bool {
+        let Literal::Atom(atom) = &rule.body[at] else { return true };
         let vars = atom.args.iter().filter_map(|it| match it {
             Term::Var(var) => Some(*var),
             Term::Const(_) | Term::Wild => None,
         });
         let join = self.join(program, rule, Some(at), &vars.collect());
-        for (_, row) in fresh.iter().filter(|(rel, _)| *rel == atom.rel) {
+        fresh.iter().filter(|(rel, _)| *rel == atom.rel).all(|(_, row)| {
             with(&atom.args, row, &mut vec![None; rule.vars.len()], &mut |it| {
                 join.run(it, &mut |it| conclude(rule, it, heads))
-            });
-        }
+            })
+        })
     }
 
     fn join<'r>(
@@ -204,6 +205,7 @@ fn grows(literal: &Literal, relations: &[RelId]) -> bool {
     matches!(literal, Literal::Atom(atom) if !atom.negated && relations.contains(&atom.rel))
 }
 
+/// Notes what a solution concludes; whether there is room for more.
 fn conclude(rule: &Rule, solution: &[Option<i64>], heads: &mut Vec<(RelId, Row)>) -> bool {
     let raw = |it: &Term| match it {
         Term::Var(var) => solution[usize::from(var.0)],

@@ -66,6 +66,11 @@ fn descriptors_without_sense_are_refused() {
         refused(r#"{ "id": "x\" y", "hooks": [] }"#),
         "modifier x\" y: \"x\\\" y\" is no name: letters, digits, `_` and `-` only"
     );
+    let long = "a".repeat(65);
+    for word in ["1st", "-a", "a-", "", &long] {
+        let found = refused(&format!(r#"{{ "id": "{word}", "hooks": [] }}"#));
+        assert!(found.contains("is no name"), "{found}");
+    }
     let unknown = Modifier::from_json(r#"{ "id": "a", "hooks": [], "extra": 1 }"#);
     assert!(unknown.is_err_and(|it| it.to_string().contains("unknown field `extra`")));
 }

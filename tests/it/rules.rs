@@ -377,6 +377,16 @@ fn rows_of_actions_are_shown_to_be_tries() {
     ] {
         assert_eq!(found(shown), None, "{shown}");
     }
+    // A relation of a few rules stands for any of them; of many, for none.
+    let cases = |count: usize| {
+        let rules: String =
+            (0..count).map(|it| format!("many(t) :- able(t), size(t, {it}).\n")).collect();
+        format!(
+            ".decl many(thing: Thing) \"of many sizes\"\n{rules}paint(t, 'black) :- many(t), size(t, _)."
+        )
+    };
+    assert_eq!(found(&cases(8)), None);
+    assert_eq!(found(&cases(9)).as_deref(), Some(&["E507"][..]));
     for not_shown in [
         "paint(t, 'white) :- able(t).",
         "paint(t, s) :- try_paint(_, s), color(t, _).",
@@ -387,6 +397,51 @@ fn rows_of_actions_are_shown_to_be_tries() {
         "paint(t, 'black) :- size(t, 1), !half(t).",
     ] {
         assert_eq!(found(not_shown).as_deref(), Some(&["E507"][..]), "{not_shown}");
+    }
+}
+
+#[test]
+fn columns_without_a_name_are_called_like_their_type() {
+    let text = ".domain Node { a, b }\n.static pair(Node, Node, from: Node, Node) open\n";
+    let program = one(text);
+    let columns = &program.relation(named(&program, "pair")).columns;
+    let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["node", "node2", "from", "node3"]);
+}
+
+#[test]
+fn defaults_may_be_quoted() {
+    let attributes = |default: &str| {
+        let text = format!(
+            ".domain Mood {{ calm, angry }}\n.domain Thing entities 4\n\
+             .input mood(thing: Thing, mood: Mood) key attr mood = {default}\n"
+        );
+        format!("{:?}", one(&text).schema.attributes())
+    };
+    assert_eq!(attributes("'angry"), attributes("angry"));
+    assert_ne!(attributes("'angry"), attributes("calm"));
+}
+
+#[test]
+fn each_operand_without_a_value_is_named() {
+    let text = ".domain Thing entities 4\n.input at(thing: Thing, n: Int) key attr at\n\
+         .decl p(n: Int) open \"{n} is so\"\np(n) :- at(_, n), _ = _.\n";
+    let found = failing(text);
+    let codes: Vec<&str> = found.list().iter().map(|it| it.code).collect();
+    assert_eq!(codes, ["E212", "E212"]);
+}
+
+#[test]
+fn limits_say_how_many_there_are() {
+    let names: Vec<String> = (0..limits::STAGES + 2).map(|it| format!("s{it}")).collect();
+    let stages = format!(".stages {}\n", names.join(", "));
+    let relations: String =
+        (0..=limits::RELATIONS).map(|it| format!(".static r{it}() open\n")).collect();
+    for (text, message) in [
+        (stages, "a program may have 64 stages, this one has 66"),
+        (relations, "a program may have 1024 relations, this one has 1025"),
+    ] {
+        assert_eq!(failing(&text).list()[0].message, message);
     }
 }
 

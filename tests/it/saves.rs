@@ -508,7 +508,16 @@ fn tampering_is_named_though_the_checksum_fits() {
     let why = found(&|it| {
         it["facts"].as_array_mut().expect("facts").remove(at);
     });
-    assert!(why.starts_with("the end: ") && why.contains("#1 "), "{why}");
+    assert_eq!(why, "the end: the game says `#1 position a1`, the save does not");
+    let why = found(&|it| {
+        let facts = it["facts"].as_array_mut().expect("facts");
+        let mut twice = facts[at].clone();
+        twice["attribute"] = json!("castles_with");
+        twice["value"] = json!(5);
+        facts.insert(at, twice);
+    });
+    assert!(why.starts_with("the end: the save says `#1 castles_with"), "{why}");
+    assert!(why.ends_with(", the game does not"), "{why}");
     let at = fact("/start/facts", "halfmove_clock");
     let why = found(&|it| it["start"]["facts"][at]["value"] = json!(3));
     assert!(why.starts_with("the start: the save says `game halfmove_clock 3`"), "{why}");

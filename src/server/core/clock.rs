@@ -88,12 +88,6 @@ impl Clocks {
         self.running = Some((next, now));
     }
 
-    /// Nobody's time runs any more.
-    pub fn stop(&mut self, now: u64) {
-        self.left = self.at(now);
-        self.running = None;
-    }
-
     /// What was left as an event recorded it, the clock of `side` running from `now` on.
     pub fn restore(&mut self, left: &[u64], side: Option<usize>, now: u64) {
         self.left = left.to_vec();

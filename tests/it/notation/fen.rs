@@ -48,6 +48,20 @@ fn refusals_name_the_field_and_the_place() {
 }
 
 #[test]
+fn what_is_missing_is_named() {
+    let mut table = Table::of("chess");
+    for (fen, expected) in [
+        ("", "the board, rank by rank"),
+        ("8/8/8/8/8/8/8/8", "a side"),
+        ("8/8/8/8/8/8/8/8 w", "castling letters or -"),
+        ("8/8/8/8/8/8/8/8 w -", "a square or -"),
+    ] {
+        let error = read_fen(&mut table.world, &table.contract, fen).expect_err(fen);
+        assert_eq!((error.offset, error.expected.as_str()), (fen.len(), expected));
+    }
+}
+
+#[test]
 fn a_board_full_of_pieces_has_no_room_for_its_entities() {
     let mut table = Table::of("chess");
     let before = table.world.facts().hash();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rulemate::server::core::{
-    Act, Control, Effect, Entry, Event, Input, OfferKind, Outcome, Output, Played, Refusal,
-    Refused, Rules, Seat, Setup, Table, TokenHash,
+    Act, Control, Effect, Entry, Event, Input, OfferKind, Outcome, Output, Past, Played, Recorded,
+    Refusal, Refused, Rules, Seat, Setup, Table, TokenHash,
 };
 
 /// A game of two sides that is no chess: who brings the sum to the goal wins. `1` and `2` end the
@@ -364,6 +364,67 @@ fn draws_are_agreed_and_offers_lapse() {
     assert_eq!(refusal(ask(&mut table, 1_000, "ann", play("1"))).code(), "game_over");
 }
 
+/// An offer is answered by the other side: made twice, it is no agreement with oneself.
+#[test]
+fn no_side_accepts_its_own_offer() {
+    let mut table = table(None);
+    ask(&mut table, 1_000, "ann", Act::Draw);
+    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Draw)), Refusal::OfferStands);
+    assert_eq!((table.outcome(), table.offers().draw), (None, Some(0)));
+    ask(&mut table, 1_000, "ben", Act::Resign);
+    let rematch = || Act::Rematch { game: "next".into() };
+    ask(&mut table, 1_000, "ben", rematch());
+    assert_eq!(refusal(ask(&mut table, 1_000, "ben", rematch())), Refusal::OfferStands);
+    assert_eq!((table.rematch(), table.offers().rematch), (None, Some(1)));
+    ask(&mut table, 1_000, "ann", rematch());
+    assert_eq!(table.rematch(), Some("next"));
+}
+
+#[test]
+fn clocks_go_on_while_a_game_is_out_of_memory() {
+    let control = Control { initial: 10_000, increment: 0, delay: 0 };
+    let (mut table, mut log) =
+        Table::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+    assert!(!table.clock_runs() && table.timing().is_none(), "the first turn is free");
+    log.extend(ask(&mut table, 1_000, "ann", play("1")).events);
+    assert!(table.clock_runs());
+    // Time has been seen to be later than it is: it does not go back.
+    table.step(5_000, Input::Tick);
+    let mut again = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+    again.go_on(table.timing().expect("a clock runs"));
+    assert_eq!((again.clocks(4_000), again.deadline()), (Some(vec![10_000, 6_000]), Some(11_000)));
+    assert_eq!((table.clocks(4_000), table.deadline()), (again.clocks(4_000), again.deadline()));
+    ask(&mut table, 2_000, "ben", Act::Resign);
+    assert!(!table.clock_runs() && table.deadline().is_none(), "the game is over");
+}
+
+#[test]
+fn clocks_that_are_too_long_are_refused_in_days() {
+    const DAY: u64 = 86_400_000;
+    let most = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 7 * DAY };
+    assert_eq!(most.fault(), None);
+    let fault = Control { delay: 7 * DAY + 1, ..most }.fault().expect("it is too long");
+    assert!(fault.contains("delay of 604800001 ms") && fault.contains("(7 days)"), "{fault}");
+}
+
+/// What was played elsewhere leaves room for as much again.
+#[test]
+fn a_past_is_taken_over_as_far_as_there_is_room() {
+    let table = || Table::create(0, Sums::to(1_000_000), setup(None), &seats()).unwrap().0;
+    let past = |moves: usize| vec![Past::Action("1".into()); moves];
+    let ended = || Some(Recorded { winner: Some(1), reason: "abandoned".into() });
+    let mut short = table();
+    let room = 10_000 - short.v() as usize;
+    assert_eq!(short.lead_in(&past(room), ended()).map(|it| it.len()), Ok(room + 1));
+    let outcome = short.outcome().expect("it is over");
+    assert_eq!((outcome.winner, outcome.reason.as_str()), (Some(1), "abandoned"));
+    let full = table().lead_in(&past(room + 1), None).map(|it| it.len());
+    assert_eq!(full, Err((room, Refusal::Full(10_000))));
+    let mut wrong = past(3);
+    wrong[2] = Past::Action("3".into());
+    assert_eq!(table().lead_in(&wrong, None).map_err(|it| it.0), Err(2));
+}
+
 #[test]
 fn time_is_charged_by_turn_and_falls() {
     let control = Control { initial: 10_000, increment: 2_000, delay: 1_000 };
@@ -507,6 +568,17 @@ fn seats_are_taken_once() {
     let again = table.step(0, join("ben"));
     assert!(again.events.is_empty() && again.answer.unwrap().is_ok(), "a repetition is answered");
     assert_eq!(refusal(table.step(0, join("eve"))), Refusal::SeatTaken);
+    // A token that has a seat is told of it again, and takes no other that is taken.
+    let again = |side| Input::Join { side, name: "ann".into(), token: TokenHash::of("ann") };
+    for side in [None, Some(0)] {
+        let output = table.step(0, again(side));
+        assert!(output.events.is_empty() && output.answer.unwrap().is_ok(), "{side:?}");
+    }
+    assert_eq!(refusal(table.step(0, again(Some(1)))), Refusal::SeatTaken);
+    // A game that is open to all has no seats to take.
+    let open = Setup { open: true, ..setup(None) };
+    let mut open = Table::create(0, Sums::to(20), open, &[]).unwrap().0;
+    assert_eq!(refusal(open.step(0, join("eve"))), Refusal::SeatTaken);
     let long = Input::Join { side: None, name: "x".repeat(41), token: TokenHash::of("x") };
     assert!(matches!(refusal(table.step(0, long)), Refusal::TooLong { .. }));
 }
@@ -516,6 +588,8 @@ fn presets_change_when_both_agree() {
     let mut table = table(None);
     let wanted = || Act::Presets(vec!["more".into()]);
     ask(&mut table, 0, "ann", wanted());
+    assert_eq!(refusal(ask(&mut table, 0, "ann", wanted())), Refusal::OfferStands);
+    assert!(table.rules().presets.is_empty(), "nor is one's own proposal, made twice");
     let other = Act::Presets(vec!["less".into()]);
     ask(&mut table, 0, "ben", other);
     assert!(table.rules().presets.is_empty(), "a counter-proposal is no consent");
