@@ -162,7 +162,11 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
             .collect();
         // Not before something was done, and then at another moment in each cycle.
         let is_over = || players.iter().all(thread::JoinHandle::is_finished);
-        while acknowledged.lock().unwrap().len() < PLAYERS && !is_over() {
+        let done = || {
+            let games = acknowledged.lock().unwrap();
+            games.len() >= PLAYERS && games.iter().map(|it| it.1).sum::<usize>() > PLAYERS
+        };
+        while !done() && !is_over() {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis((cycle * 7 % 40) as u64));
