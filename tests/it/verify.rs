@@ -85,8 +85,7 @@ fn wrong_rows_are_shown_with_what_was_found() {
 /// The vectors of Fairy-Stockfish ask for SAN and winners, too.
 #[test]
 fn san_and_winners_are_compared() {
-    for (name, rows) in [("atomic", 58), ("horde", 55), ("kingofthehill", 54), ("racingkings", 52)]
-    {
+    for name in ["atomic", "horde", "kingofthehill", "racingkings"] {
         let path = format!("tests/data/vectors/fairy/{name}.public.json");
         let ran = rulemate(&["verify", "--max-nodes", "3000", &path]);
         let passed = ran.out.strip_prefix(&format!("{path}: ")).and_then(|it| it.split_once(' '));
