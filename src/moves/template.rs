@@ -202,7 +202,6 @@ fn integer(text: &str) -> Vec<(i64, usize)> {
     let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
     let length = sign + digits;
     text.get(..length)
-        .filter(|_| digits > 0)
         .and_then(|it| it.parse().ok())
         .map_or_else(Vec::new, |value| vec![(value, length)])
 }

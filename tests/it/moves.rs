@@ -4,6 +4,7 @@ use rulemate::moves::{
     Contract, Fault, LegalityMode, is_legal, is_over, is_pseudo, legal_moves, legal_moves_by,
     pseudo_moves,
 };
+use rulemate::presets::Catalogue;
 use rulemate::rules::{Source, compile, embedded_sources};
 
 use crate::setup::{Table, program};
@@ -62,6 +63,21 @@ fn nothing_is_legal_after_the_end() {
 }
 
 #[test]
+fn only_rows_are_tries() {
+    let mut table = Table::of("chess");
+    table.load("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
+    let (world, contract) = (&mut table.world, &table.contract);
+    for mode in [LegalityMode::Rules, LegalityMode::Simulate] {
+        for mv in legal_moves_by(world, contract, mode) {
+            let mut nowhere = mv.clone();
+            nowhere.args[1] = 63;
+            assert!(is_pseudo(world, &mv) && is_legal(world, contract, &mv));
+            assert!(!is_pseudo(world, &nowhere) && !is_legal(world, contract, &nowhere));
+        }
+    }
+}
+
+#[test]
 fn rules_and_simulation_agree_on_pins_checks_and_passing() {
     let fens = [
         "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -84,5 +100,42 @@ fn rules_and_simulation_agree_on_pins_checks_and_passing() {
                 assert_eq!(declared, by_rules.contains(&mv), "{game} {fen}");
             }
         }
+    }
+}
+
+const BETS: &str = r#"% bets.dl — what a kind is worth.
+.meta preset "bets"
+.meta name "Bets"
+.meta description "Kinds may be bet on"
+.domain Preset += { bets }
+.action bet(kind: Kind, n: Int) legality rules uci "{kind}!{n}" san "{kind}!{n}" "{kind} is bet on with {n}"
+bet('queen, 12) :- active('bets, _).
+bet('queen, 1) :- active('bets, _).
+bet('rook, -3) :- active('bets, _).
+"#;
+
+/// Actions of other files are read as their text says: members of domains and numbers, too.
+#[test]
+fn actions_are_read_by_members_and_numbers() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "rules/presets/bets.dl".into(), text: BETS.into() };
+    catalogue.add(source).expect("it compiles");
+    let rules = catalogue.load("chess", &["bets"]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let mut args = |text: &str| game.find_move(text).map(|it| it.args[1]);
+    assert_eq!(args("queen!12"), Ok(12));
+    assert_eq!(args("queen!1"), Ok(1));
+    assert_eq!(args("rook!-3"), Ok(-3));
+    for (text, wrong) in [
+        ("queen!", "malformed at byte 5"),
+        ("queen!-", "malformed at byte 7"),
+        ("queen!x", "malformed at byte 7"),
+        ("quee!1", "malformed at byte 0"),
+        ("!1", "malformed at byte 0"),
+        ("queen!123", "not legal here"),
+        ("rook!3", "not legal here"),
+    ] {
+        let found = args(text).expect_err("no such bet").to_string();
+        assert!(found.starts_with(&format!("{text}: {wrong}")), "{found}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rulemate::audit;
 use rulemate::game::Game;
-use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
+use rulemate::presets::save::{Content, Doubt, Form, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 use serde_json::{Value, json};
 
@@ -169,9 +169,30 @@ fn what_is_no_save_is_refused_with_the_place() {
     assert!(refused(&json[..json.len() / 2]).starts_with("line "));
     assert!(refused(&binary[..binary.len() / 2]).contains("ends at byte"));
     assert!(refused(&binary[..20]).contains("ends at byte 20"));
-    assert!(refused(&[&binary[..], b"x"].concat()).contains("follows"));
+    let longer = refused(&[&binary[..], b"x"].concat());
+    assert!(longer.contains("follows") && longer.contains(&binary.len().to_string()), "{longer}");
     let deep = "[".repeat(100_000);
     assert!(refused(format!("{{\"version\":2,\"game\":{deep}").as_bytes()).contains("nested"));
+}
+
+/// A save that says the same in another form is read, with doubt about the first line that differs.
+#[test]
+fn doubts_have_a_place() {
+    let rules = rules("chess");
+    let json = saved(&played(&rules, "e4 e5"), &rules).write(Form::Json);
+    let json = String::from_utf8(json).expect("JSON");
+    let doubt = |text: &str| Save::read(text.as_bytes(), "").expect("it is a save").1;
+    assert_eq!(doubt(&json), None);
+    let lines = json.lines().count();
+    let (most, checksum) = json.trim_end().rsplit_once('\n').expect("lines");
+    let (before, sum) = checksum.rsplit_once(':').expect("a checksum");
+    let other = sum.replace(|it: char| it.is_ascii_digit(), "0");
+    assert_ne!(other, sum);
+    assert_eq!(doubt(&format!("{most}\n{before}:{other}\n")), Some(Doubt::Checksum));
+    let place = |line: usize| Some(Doubt::Form { place: format!("line {line}") });
+    assert_eq!(doubt(&format!("{most}\n{before}:{other}\n\n\n")), place(lines));
+    assert_eq!(doubt(&format!("\n{json}")), place(1));
+    assert_eq!(doubt(&format!("{json}\n")), place(lines + 1));
 }
 
 #[test]

@@ -8,11 +8,6 @@ use crate::rules::{Input, MessagePart, Reaction, Role, Type};
 use crate::{facts::AttrId, rules};
 
 impl Trial {
-    /// The trial as indented text.
-    pub fn render(&self, before: View<'_>, after: View<'_>) -> String {
-        joined(&self.lines(before, after))
-    }
-
     /// The trial, line by line.
     pub fn lines(&self, before: View<'_>, after: View<'_>) -> Vec<Line> {
         let action = before.goal(&self.action);

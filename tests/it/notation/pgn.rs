@@ -286,3 +286,28 @@ fn a_game_may_have_so_many_bytes() {
     let told = PgnReader::new(comment.as_bytes()).next().expect("a game").expect_err("too long");
     assert_eq!((told.column, told.fault), (7, PgnFault::TooLong));
 }
+
+/// Some text, and then a disk that fails.
+struct Torn(&'static [u8]);
+
+impl std::io::Read for Torn {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        match std::io::Read::read(&mut self.0, into)? {
+            0 => Err(std::io::Error::other("the disk is gone")),
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_to_its_end_says_so_once() {
+    let text = b"[Event \"a\"]\n\n1. e4 e5 1-0\n\n[Event \"b\"]\n\n1. d4 d5";
+    let games: Vec<_> = PgnReader::over(std::io::BufReader::new(Torn(text))).collect();
+    let faults: Vec<_> = games.iter().filter_map(|it| it.as_ref().err()).collect();
+    assert_eq!(faults.len(), 1, "{games:?}");
+    assert_eq!(faults[0].fault, PgnFault::Unreadable { reason: "the disk is gone".into() });
+    assert!(faults[0].fault.is_of_the_file() && games[0].is_ok());
+    let open: Vec<_> = PgnReader::new("1. e4 {".as_bytes()).collect();
+    let fault = &open[0].as_ref().expect_err("it is open").fault;
+    assert!(*fault == PgnFault::OpenComment && !fault.is_of_the_file());
+}

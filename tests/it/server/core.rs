@@ -227,6 +227,40 @@ fn a_side_cannot_fill_the_log() {
     }
 }
 
+/// A new move gives room to ask and to talk again, up to a side's share of the game; its end gives some
+/// more.
+#[test]
+fn room_to_talk_comes_with_new_moves() {
+    let say = || Act::Say("x".into());
+    let mut table = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
+    let told = |table: &mut Table<Sums>, who: &str| {
+        (0..).take_while(|_| ask(table, 0, who, say()).answer.unwrap().is_ok()).count()
+    };
+    let mut all = 0;
+    for turn in 0..11 {
+        let count = told(&mut table, "ann");
+        assert_eq!(count, if turn < 10 { 300 } else { 0 }, "{turn}");
+        assert_eq!(told(&mut table, "ann"), 0, "nothing is new");
+        all += count;
+        for who in ["ann", "ben"] {
+            ask(&mut table, 0, who, play("1")).answer.unwrap().unwrap();
+        }
+    }
+    assert_eq!(all, 3_000, "half of what is not a move");
+    let offers = |table: &mut Table<Sums>| {
+        let mut offer = || {
+            let made = ask(table, 0, "ben", Act::Draw).answer.unwrap().is_ok();
+            made && ask(table, 0, "ben", Act::Decline(OfferKind::Draw)).answer.unwrap().is_ok()
+        };
+        (0..).take_while(|_| offer()).count()
+    };
+    assert_eq!((offers(&mut table), offers(&mut table)), (20, 0));
+    ask(&mut table, 0, "ann", play("1")).answer.unwrap().unwrap();
+    assert_eq!(offers(&mut table), 20);
+    ask(&mut table, 0, "ben", Act::Resign).answer.unwrap().unwrap();
+    assert_eq!(told(&mut table, "ann"), 150);
+}
+
 /// Noise at every ply, by both: the game has room for its moves all the same, and when it has come to
 /// the end of its log it ends, with room for what follows an end.
 #[test]
