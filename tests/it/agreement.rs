@@ -627,3 +627,43 @@ fn changes_that_name_no_block_reach_all_blocks() {
         }
     }
 }
+
+/// There are more relations than bits in a word, and each is kept.
+#[test]
+fn changes_reach_the_last_of_many_relations() {
+    let mut text = String::from(
+        ".domain D { a, b, c, d, e }\n.domain E entities 8\n.input at(e: E, d: D) key attr at\n\
+         .static ahead(from: D, to: D) key\n\
+         ahead('a, 'b). ahead('b, 'c). ahead('c, 'd). ahead('d, 'e). ahead('e, 'a).\n\
+         .decl r0(e: E, d: D)\nr0(u, x) :- at(u, x).\n.action go(e: E, d: D) \"{e} goes to {d}\"\n",
+    );
+    for at in 1..150 {
+        let last = at - 1;
+        text += &format!(
+            ".decl r{at}(e: E, d: D)\nr{at}(u, x) :- r{last}(u, y), ahead(y, x), !at(_, x).\n\
+             r{at}(u, x) :- r{last}(u, x), at(_, y), ahead(x, y).\ngo(u, x) :- r{at}(u, x).\n"
+        );
+    }
+    let program = crate::fixture::program(&text);
+    let mut world = crate::fixture::world(&program, Backend::Bits);
+    let at = program.schema.attribute_named("at").unwrap_or_else(|| panic!("at"));
+    let mut choices = Choices(3);
+    let mut marks = Vec::new();
+    for step in 0..60 {
+        if choices.one_in(3) {
+            marks.push(world.mark());
+        } else if choices.one_in(4)
+            && let Some(mark) = marks.pop()
+        {
+            world.rollback(mark);
+        }
+        let entity = EntityId(1 + choices.below(6) as u32);
+        let square = (!choices.one_in(4)).then(|| choices.below(5) as i64);
+        world.set_raw(entity, at, square);
+        let mut twin = crate::reactions::twin(&world);
+        for name in ["r1", "r70", "r149", "go"] {
+            let [found, rows] = [&mut world, &mut twin].map(|it| crate::fixture::rows(it, name));
+            assert_eq!(found, rows, "{name}, step {step}");
+        }
+    }
+}

@@ -531,3 +531,19 @@ fn places_are_files_and_lines() {
     let is_but = |it: &String| it.starts_with("but ");
     assert!(places > 100 && remarks.iter().any(is_but), "{places} {remarks:?}");
 }
+
+/// Premises of every kind stand one step below the row that they prove.
+#[test]
+fn premises_are_indented_alike() {
+    let program = program(
+        ".domain Thing entities 4\n.input weight(thing: Thing, n: Int) key attr weight\n\
+         .input tired(thing: Thing) flag attr tired\n.decl strong(thing: Thing) open\n\
+         strong(p) :- weight(p, n), n > 4, 1 = count { weight(q, m) }, !tired(p).\n",
+    );
+    let mut world = world(&program, Backend::Bits);
+    let weight = program.schema.attribute_named("weight").expect("declared");
+    world.set_raw(EntityId(1), weight, Some(5));
+    let (_, tree) = explain(&mut world, "strong", &[1]);
+    let depths: Vec<usize> = tree.lines().map(|it| it.len() - it.trim_start().len()).collect();
+    assert_eq!(depths, [0, 2, 2, 2, 2], "{tree}");
+}

@@ -93,6 +93,30 @@ fn a_veto_says_why() {
 }
 
 #[test]
+fn events_may_have_more_columns_than_a_call_has_places() {
+    let columns =
+        |letter: char| -> Vec<String> { (0..8).map(|it| format!("{letter}{it}")).collect() };
+    let event = |name: &str, letter: char| {
+        let typed: Vec<String> = columns(letter).iter().map(|it| format!("{it}: Int")).collect();
+        format!(".event {name}({}) \"it is wide\"\n", typed.join(", "))
+    };
+    let text = format!(
+        "{}{}on poke(t) when life(t, n) do raise wide(n, 2, 3, 4, 5, 6, 7, 8).\n\
+         on wide({}) when life(t, n), n < w7, w0 = n do set life(t, w7 - w6 + w1), raise broad({}).\n\
+         on broad({}) when life(t, n), n = b1 + 1 do set life(t, b0 * 100 + b7).\n",
+        event("wide", 'w'),
+        event("broad", 'b'),
+        columns('w').join(", "),
+        columns('w').join(", "),
+        columns('b').join(", "),
+    );
+    let (program, mut world) = one(&text);
+    fire_alike(&mut world, program.actions[0].id, &[1]).unwrap_or_else(|it| panic!("{it}"));
+    let life = program.schema.attribute_named("life").unwrap_or_else(|| panic!("life"));
+    assert_eq!(world.facts().get_raw(EntityId(1), life), Some(508));
+}
+
+#[test]
 fn a_cycle_of_events_is_named() {
     let text = refusal(
         "on poke(t) do raise hurt(t, 1).\n.event ache(thing: Thing) \"{thing} aches\"\n\

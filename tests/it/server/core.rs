@@ -241,6 +241,9 @@ fn room_to_talk_comes_with_new_moves() {
         let count = told(&mut table, "ann");
         assert_eq!(count, if turn < 10 { 300 } else { 0 }, "{turn}");
         assert_eq!(told(&mut table, "ann"), 0, "nothing is new");
+        let why = refusal(ask(&mut table, 0, "ann", say())).to_string();
+        let until = if turn < 9 { "before the next move" } else { "in this game" };
+        assert_eq!(why, format!("no more messages from you {until}"), "{turn}");
         all += count;
         for who in ["ann", "ben"] {
             ask(&mut table, 0, who, play("1")).answer.unwrap().unwrap();
@@ -259,6 +262,14 @@ fn room_to_talk_comes_with_new_moves() {
     assert_eq!(offers(&mut table), 20);
     ask(&mut table, 0, "ben", Act::Resign).answer.unwrap().unwrap();
     assert_eq!(told(&mut table, "ann"), 150);
+    // A move that is taken back and played again is not new.
+    let mut table = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
+    let mut counts = Vec::new();
+    for act in [play("+"), Act::Takeback, play("+"), play("1")] {
+        ask(&mut table, 0, "ann", act).answer.unwrap().unwrap();
+        counts.push(told(&mut table, "ann"));
+    }
+    assert_eq!(counts, [300, 0, 0, 300]);
 }
 
 /// Noise at every ply, by both: the game has room for its moves all the same, and when it has come to
