@@ -103,6 +103,7 @@ fn explanations(criterion: &mut Criterion) {
 
 fn program() -> Program {
     let mut sources = embedded_folder("rules/core");
+    sources.extend(embedded_folder("rules/chess"));
     sources.extend(embedded_sources(&["rules/games/chess.dl"]));
     compile(sources).expect("the embedded rules")
 }

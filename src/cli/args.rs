@@ -57,6 +57,10 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
+    /// Write a small rule file that plays at once: a game, a preset, a piece or a family
+    New(NewArgs),
+    /// Play random games by the rules of a file, under both evaluators, with figures about them
+    Test(TestArgs),
     /// Run vector files (perft rows, lists of legal moves, SAN, winners) and count what passes
     Verify(VerifyArgs),
     /// Measure speed and memory, beside the peers that are installed
@@ -456,7 +460,7 @@ pub(crate) struct ProfileArgs {
 stands in rules/ replaces its embedded twin. A program of its own is checked alone.
 
 Examples:
-  rulemate check rules/core/attack.dl
+  rulemate check rules/chess/attack.dl
   rulemate check my-preset.dl"
 )]
 pub(crate) struct CheckArgs {
@@ -464,6 +468,71 @@ pub(crate) struct CheckArgs {
     #[arg(value_name = "FILE.dl", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Nothing that is there is overwritten.
+
+Examples:
+  rulemate new game middle-king
+  rulemate new preset shy-queens --into my-rules
+  rulemate new piece marshal
+  rulemate new family runners")]
+pub(crate) struct NewArgs {
+    /// What to write
+    #[arg(value_enum, value_name = "KIND")]
+    pub(crate) kind: NewKind,
+    /// What it is called: small letters, digits and hyphens
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Folder to write to
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) into: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NewKind {
+    Game,
+    Preset,
+    Piece,
+    Family,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each game of the files is played, and each preset on a game that it fits. Every game
+is then played again from its save under both evaluators, and its proofs are checked.
+
+Examples:
+  rulemate test my-game.dl
+  rulemate test my-preset.dl --game knightmate --games 100
+  rulemate test my-rules/ --seed 7 --json"
+)]
+pub(crate) struct TestArgs {
+    /// Rule files, or folders of them
+    #[arg(value_name = "FILE.dl", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Play this game, with the presets of the files, instead of the files' games
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) game: Option<String>,
+    /// Further presets to activate, as PRESET[:SCOPE][:OPTION=VALUE,...]
+    #[arg(long = "preset", short = 'p', value_name = "PRESET")]
+    pub(crate) presets: Vec<String>,
+    /// Number of games
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) games: u64,
+    /// Maximum number of actions of a game
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) plies: usize,
+    /// Seed of the random mover
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print JSON, one object per game
     #[arg(long)]
     pub(crate) json: bool,
 }

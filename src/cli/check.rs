@@ -1,7 +1,8 @@
 //! `rulemate check`: diagnostics of rule files, every one at once.
 //!
 //! A file is checked with what it builds on. A game is loaded with its presets, a preset is put on
-//! top of the default game with what it requires, anything else must fit into every game. All files given are seen together,
+//! top of the default game with what it requires, a file of a family must fit into every game of it, and anything
+//! else into every game. All files given are seen together,
 //! so a game may use a preset that stands beside it; one that stands at the path of an embedded file
 //! replaces it. A file that owes nothing to the rules of this package is checked alone.
 
@@ -11,7 +12,7 @@ use super::Verdict;
 use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
-use crate::presets::{Catalogue, CatalogueError, LoadError};
+use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError};
 use crate::rules::{Diagnostics, Source, compile, load_file, load_folder, metas};
 
 /// A file as `--json` prints it.
@@ -77,10 +78,18 @@ fn check(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
 fn fit(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
     let metas = metas(source);
     let named = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
-    let all = catalogue.games().iter().map(|it| it.name.as_str());
+    let family = named("family");
+    let fits = |it: &&GameEntry| family.is_none() || it.family.as_deref() == family;
+    let all = catalogue.games().iter().filter(fits).map(|it| it.name.as_str());
     let (games, presets): (Vec<&str>, Vec<String>) = match (named("game"), named("preset")) {
         (Some(game), _) => (vec![game], Vec::new()),
-        (None, Some(preset)) => (vec![DEFAULT_GAME], catalogue.with_required(&[preset])),
+        (None, Some(preset)) => {
+            // A game of the preset's family, the default one if that is.
+            let default = catalogue.games().iter().filter(|it| it.name == DEFAULT_GAME);
+            let mut fitting = default.chain(catalogue.games()).filter(|it| fits(it));
+            let game = fitting.next().map_or(DEFAULT_GAME, |it| it.name.as_str());
+            (vec![game], catalogue.with_required(&[preset]))
+        }
         (None, None) => (all.collect(), Vec::new()),
     };
     let mut rules = 0;

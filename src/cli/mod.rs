@@ -14,6 +14,7 @@ mod explain;
 mod lists;
 mod moves;
 mod names;
+mod new;
 mod output;
 mod page;
 mod perft;
@@ -27,6 +28,7 @@ mod saves;
 mod serve;
 mod setup;
 mod svg;
+mod trial;
 mod verify;
 
 use std::process::ExitCode;
@@ -96,6 +98,8 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Query(args) => query::run(args, out),
         Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
+        Command::New(args) => new::run(args, out),
+        Command::Test(args) => trial::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Uci(args) => protocol::uci(args, out),

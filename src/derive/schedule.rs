@@ -32,7 +32,8 @@ impl Schedule {
     }
 
     /// The same with fewer batches: reactions that can never do anything are left out, and batches
-    /// that follow each other are one where the later reads nothing that the earlier writes.
+    /// that follow each other are one where the later reads nothing that the earlier writes, and makes
+    /// no entity.
     pub(super) fn merged(program: &Program) -> Self {
         let depends = Dependencies::of(program);
         Self::build(program, |batches| merge(program, &depends, batches))
@@ -45,7 +46,7 @@ impl Schedule {
             for reactions in shape(batches(program, event)) {
                 let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
                 let plain = effects().all(is_plain);
-                let spawns = effects().any(|it| matches!(it, Effect::Spawn { .. }));
+                let spawns = effects().any(is_spawn);
                 it.batches.push(Batch { reactions, plain, spawns });
             }
             start..it.batches.len()
@@ -67,6 +68,10 @@ impl Schedule {
 
 fn is_plain(effect: &Effect) -> bool {
     matches!(effect, Effect::Set { .. } | Effect::Retract { .. } | Effect::Remove { .. })
+}
+
+fn is_spawn(effect: &Effect) -> bool {
+    matches!(effect, Effect::Spawn { .. })
 }
 
 fn is_call(effect: &Effect) -> bool {
@@ -99,9 +104,11 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
         }
         let reactions = || batch.iter().map(|&it| &program.reactions[it]);
         let blind = !reactions().any(|it| depends.reads_of(&it.body).meets(&written));
-        // Code that is called reads what it likes.
-        let calls = reactions().any(|it| it.effects.iter().any(is_call));
-        if !open || !blind || calls {
+        // Code that is called reads what it likes. A new entity's id is none that a fact mentions, or
+        // has mentioned since the action began, so whatever is written before counts.
+        let sees_all =
+            reactions().any(|it| it.effects.iter().any(|it| is_call(it) || is_spawn(it)));
+        if !open || !blind || sees_all {
             merged.push(Vec::new());
             written = Attributes::default();
         }

@@ -48,7 +48,7 @@ pub struct Answer {
 pub struct Because {
     pub depth: usize,
     pub text: String,
-    /// The file and line of the rule that says so: `rules/core/attack.dl:12`.
+    /// The file and line of the rule that says so: `rules/chess/attack.dl:12`.
     pub place: Option<String>,
     /// What it goes back to if not to a rule: `fact`, `always`, `but e4`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -25,6 +25,14 @@ pub struct Field {
     pub fact: Fact,
 }
 
+/// What a sign after a piece's letter means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    pub sign: char,
+    /// A flag of pieces.
+    pub fact: Fact,
+}
+
 /// The squares of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
@@ -53,40 +61,31 @@ impl Board {
 /// The relations that moves and notation read, by the names that the rules give them.
 #[derive(Debug, Clone)]
 pub struct Contract {
-    /// Of pieces: `at(piece, square)`, `kind(piece, kind)`, `color(piece, side)`, and
-    /// `partner(rook, castling piece)`, which is the right to castle.
+    /// Of pieces: `at(piece, square)`, `kind(piece, kind)`, `color(piece, side)`.
     pub at: Fact,
     pub kind: Fact,
     pub color: Fact,
-    pub partner: Fact,
-    /// Of the game.
+    /// Of the game. Counters that the rules do not keep are in no text.
     pub turn: Fact,
-    pub ep: Fact,
-    pub clock: Fact,
-    pub fullmove: Fact,
+    pub clock: Option<Fact>,
+    pub fullmove: Option<Fact>,
     pub occurrences: Option<Fact>,
-    /// The fields that the game's FEN has after the usual six, in order.
+    /// The fields that the game's FEN has after the usual ones, in order.
     pub fields: Vec<Field>,
-    /// The square of the piece that can be captured in passing, where the FEN tells it.
-    pub ep_victim: Option<Fact>,
-    /// About kinds and squares.
+    /// Signs that follow a piece's letter on the board: flags of pieces.
+    pub marks: Vec<Mark>,
+    /// Pieces that stand nowhere are in somebody's hand, which the FEN tells in brackets.
+    pub pocket: bool,
     pub letter: RelId,
-    pub marches: RelId,
-    pub castler: RelId,
-    pub castling_rook: RelId,
-    pub wing: RelId,
-    pub last_rank: RelId,
-    pub opponent: RelId,
-    /// About the position.
-    pub passed: RelId,
-    pub same_passed: RelId,
-    /// The action that captures in passing, in games that have one: what it captures stands beside
-    /// the square that it goes to.
-    pub en_passant: Option<RelId>,
-    pub castling_text: RelId,
-    pub in_check: RelId,
-    pub exposed: RelId,
+    /// Kinds that are written without their letter.
+    pub marches: Option<RelId>,
+    /// What only some games have.
+    pub castling: Option<Castling>,
+    pub passing: Option<Passing>,
+    /// About the position: no side may leave it so; the side to move is threatened; a side is.
     pub untenable: RelId,
+    pub in_check: Option<RelId>,
+    pub exposed: Option<RelId>,
     pub over: RelId,
     /// What it means that the side to move has no action, where rules alone cannot see that.
     pub stuck: Option<RelId>,
@@ -100,11 +99,37 @@ pub struct Contract {
     pub entities: u16,
     pub sides: DomainId,
     pub kinds: DomainId,
-    pub wings: DomainId,
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
     /// Actions that may be legal and yet impossible to take, by their number.
     pub fallible: Vec<bool>,
+}
+
+/// The relations about castling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Castling {
+    /// `partner(rook, castling piece)`, which is the right to castle.
+    pub partner: Fact,
+    pub castler: RelId,
+    pub castling_rook: RelId,
+    pub wing: RelId,
+    pub castling_text: RelId,
+    /// `last_rank(side, square)`: the home rank of the other side.
+    pub last_rank: RelId,
+    pub wings: DomainId,
+}
+
+/// The relations about captures in passing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passing {
+    /// The square that was passed, as a fact of the game.
+    pub ep: Fact,
+    /// The square of the piece that can be captured so, where the FEN tells it.
+    pub victim: Option<Fact>,
+    pub passed: RelId,
+    pub same_passed: RelId,
+    /// The action: what it captures stands beside the square that it goes to.
+    pub action: Option<RelId>,
 }
 
 /// One thing that the rules do not say, or say otherwise than this layer can read.
@@ -182,6 +207,7 @@ const SLOTS: usize = 7;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Piece,
+    Flag,
     Game,
     Rules,
 }
@@ -196,42 +222,30 @@ struct Finder<'a> {
 impl Finder<'_> {
     /// Looks everything up before any `?`, so that all faults are found.
     fn contract(&mut self) -> Option<Contract> {
-        use Slot::{Entity, Int, Kind, Outcome, Reason, Side, Square, Text, Wing};
+        use Slot::{Int, Kind, Outcome, Reason, Side, Square, Text};
         let at = self.piece("at", Square);
         let kind = self.piece("kind", Kind);
         let color = self.piece("color", Side);
-        let partner = self.piece("partner", Entity);
         let turn = self.game("turn", Side);
-        let ep = self.game("ep", Square);
-        let clock = self.game("clock", Int);
-        let fullmove = self.game("fullmove", Int);
+        let clock = self.optional("clock", Int);
+        let fullmove = self.optional("fullmove", Int);
         let occurrences = self.optional("occurrences", Int);
         let fields = self.fields();
-        let ep_victim = self.ep_victim();
+        let marks = self.marks();
         let letter = self.rules("letter", &[Kind, Text]);
-        let marches = self.rules("marches", &[Kind]);
-        let castler = self.rules("castler", &[Kind]);
-        let castling_rook = self.rules("castling_rook", &[Kind]);
-        let wing = self.rules("wing", &[Square, Square, Wing]);
-        let last_rank = self.rules("last_rank", &[Side, Square]);
-        let opponent = self.rules("opponent", &[Side, Side]);
-        let passed = self.rules("passed", &[Entity, Square, Square]);
-        let same_passed = self.rules("same_passed", &[Square]);
-        let en_passant = self.program.relation_named("en_passant");
-        let en_passant = en_passant.and_then(|_| self.rules("en_passant", &[Entity, Square]));
-        let castling_text = self.rules("castling_text", &[Entity, Square]);
-        let in_check = self.rules("in_check", &[]);
-        let exposed = self.rules("exposed", &[Side]);
+        let marches = self.if_there("marches", &[Kind]);
+        let castling = self.program.relation_named("partner").map(|_| self.castling());
+        let passing = self.program.relation_named("ep").map(|_| self.passing());
+        let in_check = self.if_there("in_check", &[]);
+        let exposed = self.if_there("exposed", &[Side]);
         // Rules of older saves know only what stands exposed.
-        let untenable = match self.program.relation_named("untenable") {
-            Some(_) => self.rules("untenable", &[Side]),
-            None => exposed,
+        let untenable = match (self.program.relation_named("untenable"), exposed) {
+            (None, Some(_)) => exposed,
+            _ => self.rules("untenable", &[Side]),
         };
         let over = self.rules("over", &[Outcome, Reason]);
-        let stuck = self.program.relation_named("stuck");
-        let stuck = stuck.and_then(|_| self.rules("stuck", &[Outcome, Reason]));
-        let keeps_turn = self.program.relation_named("turn_goes_on");
-        let keeps_turn = keeps_turn.and_then(|_| self.rules("turn_goes_on", &[]));
+        let stuck = self.if_there("stuck", &[Outcome, Reason]);
+        let keeps_turn = self.if_there("turn_goes_on", &[]);
         let result = self.rules("result", &[Outcome, Reason]);
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
@@ -242,27 +256,19 @@ impl Finder<'_> {
             at: at?,
             kind: kind?,
             color: color?,
-            partner: partner?,
             turn: turn?,
-            ep: ep?,
-            clock: clock?,
-            fullmove: fullmove?,
+            clock,
+            fullmove,
             occurrences,
             fields,
-            ep_victim,
+            marks,
+            pocket: self.fen_lines().any(|it| it == "pocket"),
             letter: letter?,
-            marches: marches?,
-            castler: castler?,
-            castling_rook: castling_rook?,
-            wing: wing?,
-            last_rank: last_rank?,
-            opponent: opponent?,
-            passed: passed?,
-            same_passed: same_passed?,
-            en_passant,
-            castling_text: castling_text?,
-            in_check: in_check?,
-            exposed: exposed?,
+            marches,
+            castling: castling.flatten(),
+            passing: passing.flatten(),
+            in_check,
+            exposed,
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
             fallible: fallible(self.program),
@@ -276,8 +282,38 @@ impl Finder<'_> {
             entities: entities?,
             sides: self.slots[Side as usize]?,
             kinds: self.slots[Kind as usize]?,
+        })
+    }
+
+    /// What castling takes, in games that have the right to it as a fact.
+    fn castling(&mut self) -> Option<Castling> {
+        use Slot::{Entity, Kind, Side, Square, Wing};
+        let partner = self.piece("partner", Entity);
+        let castler = self.rules("castler", &[Kind]);
+        let castling_rook = self.rules("castling_rook", &[Kind]);
+        let wing = self.rules("wing", &[Square, Square, Wing]);
+        let castling_text = self.rules("castling_text", &[Entity, Square]);
+        let last_rank = self.rules("last_rank", &[Side, Square]);
+        Some(Castling {
+            partner: partner?,
+            castler: castler?,
+            castling_rook: castling_rook?,
+            wing: wing?,
+            castling_text: castling_text?,
+            last_rank: last_rank?,
             wings: self.slots[Wing as usize]?,
         })
+    }
+
+    /// What a capture in passing takes, in games that note the square that was passed.
+    fn passing(&mut self) -> Option<Passing> {
+        use Slot::{Entity, Square};
+        let ep = self.game("ep", Square);
+        let victim = self.ep_victim();
+        let passed = self.rules("passed", &[Entity, Square, Square]);
+        let same_passed = self.rules("same_passed", &[Square]);
+        let action = self.if_there("en_passant", &[Entity, Square]);
+        Some(Passing { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
     }
 
     fn piece(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
@@ -300,6 +336,9 @@ impl Finder<'_> {
         let mut fields: Vec<Field> = Vec::new();
         for meta in program.meta.iter().filter(|it| it.key == "fen") {
             let Some((key, name)) = meta.value.split_once('=') else { continue };
+            if key.contains(' ') {
+                continue;
+            }
             if fields.iter().any(|it| it.key == key) {
                 continue;
             }
@@ -308,6 +347,31 @@ impl Finder<'_> {
             }
         }
         fields
+    }
+
+    /// The values of the lines `.meta fen "..."`.
+    fn fen_lines(&self) -> impl Iterator<Item = &'_ str> {
+        let metas = self.program.meta.iter().filter(|it| it.key == "fen");
+        metas.map(|it| it.value.as_str())
+    }
+
+    /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter.
+    fn marks(&mut self) -> Vec<Mark> {
+        let program = self.program;
+        let metas = program.meta.iter().filter(|it| it.key == "fen");
+        let lines = metas.filter_map(|it| it.value.strip_prefix("mark ")?.split_once('='));
+        let mut marks: Vec<Mark> = Vec::new();
+        for (sign, name) in lines {
+            let mut signs = sign.chars();
+            let (Some(sign), None) = (signs.next(), signs.next()) else { continue };
+            if marks.iter().any(|it| it.sign == sign) {
+                continue;
+            }
+            if let Some(fact) = self.input(name, Source::Flag, &[Slot::Entity]) {
+                marks.push(Mark { sign, fact });
+            }
+        }
+        marks
     }
 
     /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
@@ -331,6 +395,12 @@ impl Finder<'_> {
         self.find(name, Source::Rules, slots)
     }
 
+    /// A relation that not all games have.
+    fn if_there(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+        self.program.relation_named(name)?;
+        self.rules(name, slots)
+    }
+
     fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {
         let Some(rel) = self.program.relation_named(name) else {
             self.faults.push(Fault::Missing { relation: name.to_owned() });
@@ -339,9 +409,10 @@ impl Finder<'_> {
         let relation = self.program.relation(rel);
         let source_fits = match (source, &relation.role) {
             (Source::Piece, Role::Input(Input::Key(_)))
+            | (Source::Flag, Role::Input(Input::Flag(_)))
             | (Source::Game, Role::Input(Input::Game(_)))
             | (Source::Rules, _) => true,
-            (Source::Piece | Source::Game, _) => false,
+            (Source::Piece | Source::Flag | Source::Game, _) => false,
         };
         let columns_fit = relation.columns.len() == slots.len()
             && slots
@@ -424,7 +495,8 @@ fn shape_fits(slot: Slot, shape: &Shape) -> bool {
 
 fn source_of(role: &Role) -> Source {
     match role {
-        Role::Input(Input::Key(_) | Input::Flag(_)) => Source::Piece,
+        Role::Input(Input::Key(_)) => Source::Piece,
+        Role::Input(Input::Flag(_)) => Source::Flag,
         Role::Input(Input::Game(_) | Input::GameFlag(_)) => Source::Game,
         Role::Static | Role::Builtin(_) | Role::Derived => Source::Rules,
     }
@@ -433,6 +505,7 @@ fn source_of(role: &Role) -> Source {
 fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
     let source = match source {
         Source::Piece => "an attribute of entities",
+        Source::Flag => "a flag of entities",
         Source::Game => "an attribute of the game",
         Source::Rules => "a relation",
     };

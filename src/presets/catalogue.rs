@@ -1,9 +1,10 @@
 //! What can be played: games and presets, read from the `.meta` lines of rule files.
 //!
 //! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
-//! with `.meta preset` a preset, one with `.meta module` part of some programs; every other file is
-//! part of every program. Only the files that a
-//! game needs are compiled, and only when it is asked for.
+//! with `.meta preset` a preset, one with `.meta module` part of some programs. A file with `.meta
+//! family` and none of these is part of that family; every other file is the core, part of every
+//! program. Games, layouts and presets name the family that they need by the same line, or none. Only
+//! the files that a game needs are compiled, and only when it is asked for.
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
 //! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
@@ -40,6 +41,9 @@ pub struct GameEntry {
     pub start: String,
     /// The layout, with the rules that go with it; a start of the game's own goes before its.
     pub layout: Option<String>,
+    /// The family that its rules stand on; none if neither the game nor its layout names one.
+    pub family: Option<String>,
+    own_family: bool,
     own_start: bool,
     /// The presets that the game is made of, as activations.
     pub uses: Vec<String>,
@@ -62,6 +66,8 @@ pub struct LayoutEntry {
     pub title: String,
     /// The start position, as FEN.
     pub start: String,
+    /// The family of games that it is made for.
+    pub family: Option<String>,
     pub(super) source: usize,
 }
 
@@ -73,6 +79,8 @@ pub struct PresetEntry {
     /// The name for people.
     pub name: String,
     pub description: String,
+    /// The family of games that it is made for; none if it needs no more than all games have.
+    pub family: Option<String>,
     /// Presets that must be active, too, for the same side.
     pub requires: Vec<String>,
     /// Presets that must not be active for the same side, with the reason.
@@ -85,6 +93,8 @@ pub struct PresetEntry {
 pub struct Catalogue {
     pub(super) sources: Vec<Source>,
     pub(super) core: Vec<usize>,
+    /// The files of families, by the family's name.
+    pub(super) families: Vec<(String, usize)>,
     /// Files that belong to some programs only, by what they are for.
     pub(super) modules: Vec<(String, usize)>,
     /// What was compiled already.
@@ -125,6 +135,16 @@ pub enum LoadError {
     Game { name: String, near: Option<String> },
     #[error("game {game} has the layout {layout}, which there is not")]
     Layout { game: String, layout: String },
+    #[error("{what} is made for the family {family}, which there is not{}", meant(.near))]
+    NoFamily { what: String, family: String, near: Option<String> },
+    #[error("{what} is made for games of the family {family}, and {game} {}", of_family(.of))]
+    Family { what: String, family: String, game: String, of: Option<String> },
+    #[error(
+        "{what} speaks of {relation}, which the family {family} has, and {game} {}: `.meta family \
+         \"{family}\"` names the family that rules are made for",
+        of_family(.of)
+    )]
+    Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },
     #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
     GameOption { text: String, fault: String },
     #[error(transparent)]
@@ -152,6 +172,13 @@ pub enum LoadError {
     Code { place: String, name: String, preset: String },
 }
 
+fn of_family(of: &Option<String>) -> String {
+    match of {
+        Some(family) => format!("is of the family {family}"),
+        None => "is of no family".into(),
+    }
+}
+
 impl Catalogue {
     /// The games and presets of this package.
     ///
@@ -170,6 +197,7 @@ impl Catalogue {
         let mut catalogue = Self {
             sources: Vec::new(),
             core: Vec::new(),
+            families: Vec::new(),
             modules: Vec::new(),
             composers: Composers::default(),
             definitions: OnceLock::new(),
@@ -210,6 +238,7 @@ impl Catalogue {
         }
         self.definitions = OnceLock::new();
         self.core.retain(|&it| it != at);
+        self.families.retain(|it| it.1 != at);
         self.modules.retain(|it| it.1 != at);
         self.games.retain(|it| it.source != at);
         self.layouts.retain(|it| it.source != at);
@@ -217,6 +246,7 @@ impl Catalogue {
         match entry {
             Entry::Layout(layout) => self.layouts.push(layout),
             Entry::Core => self.core.push(at),
+            Entry::Family(name) => self.families.push((name, at)),
             Entry::Module(name) => self.modules.push((name, at)),
             Entry::Game(game) => self.games.push(*game),
             Entry::Preset(preset) => self.presets.push(preset),
@@ -224,6 +254,7 @@ impl Catalogue {
         self.lay_out();
         // The order of the files is the order of their effects.
         self.core.sort_unstable();
+        self.families.sort_unstable_by_key(|it| it.1);
         match known {
             Some(at) => self.sources[at] = source,
             None => self.sources.push(source),
@@ -247,12 +278,16 @@ impl Catalogue {
         Ok(count)
     }
 
-    /// Gives every game that names a layout the layout's start.
+    /// Gives every game that names a layout the layout's start and family, unless it has its own.
     fn lay_out(&mut self) {
         for game in &mut self.games {
             let named = |it: &&LayoutEntry| Some(&it.name) == game.layout.as_ref();
-            if let Some(layout) = self.layouts.iter().find(named).filter(|_| !game.own_start) {
+            let Some(layout) = self.layouts.iter().find(named) else { continue };
+            if !game.own_start {
                 game.start.clone_from(&layout.start);
+            }
+            if !game.own_family {
+                game.family.clone_from(&layout.family);
             }
         }
     }
@@ -260,7 +295,7 @@ impl Catalogue {
     /// Whether a file other than the one at `at` has the name of such an entry.
     fn has_other(&self, entry: &Entry, name: &str, at: usize) -> bool {
         match entry {
-            Entry::Core => false,
+            Entry::Core | Entry::Family(_) => false,
             Entry::Module(_) => self.modules.iter().any(|it| it.1 != at && it.0 == name),
             Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
             Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
@@ -515,6 +550,8 @@ fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)
 /// What a file is for.
 enum Entry {
     Core,
+    /// A file of that family.
+    Family(String),
     Module(String),
     Game(Box<GameEntry>),
     Layout(LayoutEntry),
@@ -527,9 +564,10 @@ impl Entry {
         match (file.one("game")?, file.one("preset")?) {
             (None, None) => match file.one("layout")? {
                 Some(layout) => file.layout(layout, at).map(Self::Layout),
-                None => Ok(match file.one("module")? {
-                    Some(module) => Self::Module(module.value.clone()),
-                    None => Self::Core,
+                None => Ok(match (file.one("module")?, file.family()?) {
+                    (Some(module), _) => Self::Module(module.value.clone()),
+                    (None, Some(family)) => Self::Family(family),
+                    (None, None) => Self::Core,
                 }),
             },
             (Some(_), Some(preset)) => Err(file.fault(preset, "a file is a game or a preset")),
@@ -537,6 +575,7 @@ impl Entry {
                 preset: preset.value.clone(),
                 name: file.one("name")?.unwrap_or(preset).value.clone(),
                 description: file.text("description")?,
+                family: file.family()?,
                 requires: file.texts("requires"),
                 incompatible: file.incompatible()?,
                 source: at,
@@ -547,7 +586,7 @@ impl Entry {
 
     fn names(&self) -> Vec<String> {
         match self {
-            Self::Core => Vec::new(),
+            Self::Core | Self::Family(_) => Vec::new(),
             Self::Module(name) => vec![name.clone()],
             Self::Game(game) => game.names().map(String::from).collect(),
             Self::Layout(layout) => vec![layout.name.clone()],
@@ -585,6 +624,10 @@ impl<'a> Metadata<'a> {
         Ok(self.one(key)?.map(|it| it.value.clone()).unwrap_or_default())
     }
 
+    fn family(&self) -> Result<Option<String>, CatalogueError> {
+        Ok(self.one("family")?.map(|it| it.value.clone()))
+    }
+
     fn texts(&self, key: &'static str) -> Vec<String> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
@@ -596,6 +639,7 @@ impl<'a> Metadata<'a> {
             name: layout.value.clone(),
             title: self.one("title")?.unwrap_or(layout).value.clone(),
             start: start.value.clone(),
+            family: self.family()?,
             source: at,
         })
     }
@@ -615,6 +659,7 @@ impl<'a> Metadata<'a> {
         if start.or(layout).is_none() {
             return Err(self.fault(game, "the game has neither start nor layout"));
         }
+        let family = self.family()?;
         let numbered = self.numbered()?;
         if let (Some(it), Some(start)) = (&numbered, start) {
             let first = it.start(it.default).map_err(|it| self.fault(start, it))?;
@@ -637,6 +682,8 @@ impl<'a> Metadata<'a> {
             start: start.map(|it| it.value.clone()).unwrap_or_default(),
             own_start: start.is_some(),
             layout: layout.map(|it| it.value.clone()),
+            own_family: family.is_some(),
+            family,
             uses: self.texts("use"),
             facts,
             numbered,

@@ -13,8 +13,11 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::derive::{Backend, Memo, Plan, World};
+use crate::facts::nearest;
 use crate::game::Terms;
-use crate::rules::{InputHead, Program, Reader, Source, compile_sharing, inputs_sharing};
+use crate::rules::{
+    Diagnostics, InputHead, Program, Reader, Source, compile_sharing, inputs_sharing, metas,
+};
 
 use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
@@ -152,7 +155,7 @@ impl Catalogue {
             return Ok(composed);
         }
         let program = compile_sharing(self.texts(game, requests)?, &self.composers.reader)
-            .map_err(|it| LoadError::Rules(Box::new(it)))?;
+            .map_err(|it| self.explain_faults(game, requests, it))?;
         let program = Arc::new(program);
         self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);
@@ -194,9 +197,10 @@ impl Catalogue {
         Ok(sources)
     }
 
-    /// The core, modules, presets in the order of their activation, the layout, the game's own rules.
+    /// The core, the family, modules, presets in the order of their activation, the layout, the game's own rules.
     fn files(&self, game: &GameEntry, requests: &[&Request]) -> Result<Vec<usize>, LoadError> {
         let mut files = self.core.clone();
+        files.extend(self.family_files(game)?);
         if requests.iter().any(|it| it.turns.is_some()) {
             files.extend(self.modules.iter().filter(|it| it.0 == "durations").map(|it| it.1));
         }
@@ -217,23 +221,84 @@ impl Catalogue {
                 }
             }
         }
+        for at in &files {
+            let preset = self.presets().iter().find(|it| it.source == *at);
+            let foreign = preset.filter(|it| it.family.is_some() && it.family != game.family);
+            if let Some((preset, family)) = foreign.and_then(|it| Some((it, it.family.clone()?))) {
+                let (game, of) = (game.name.clone(), game.family.clone());
+                let what = format!("preset {}", preset.preset);
+                return Err(LoadError::Family { what, family, game, of });
+            }
+        }
         if let Some(name) = &game.layout {
             let layout = self.layouts().iter().find(|it| it.name == *name);
             let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
-            files.push(layout.ok_or_else(missing)?.source);
+            let layout = layout.ok_or_else(missing)?;
+            if let Some(family) = layout.family.clone().filter(|_| layout.family != game.family) {
+                let (game, of) = (game.name.clone(), game.family.clone());
+                return Err(LoadError::Family { what: format!("layout {name}"), family, game, of });
+            }
+            files.push(layout.source);
         }
         files.push(game.source);
         Ok(files)
     }
 
+    /// The files of the family that a game is of.
+    fn family_files(&self, game: &GameEntry) -> Result<Vec<usize>, LoadError> {
+        let Some(family) = &game.family else { return Ok(Vec::new()) };
+        let of_it = self.families.iter().filter(|it| it.0 == *family);
+        let files: Vec<usize> = of_it.map(|it| it.1).collect();
+        if files.is_empty() {
+            let near = nearest(family, self.families.iter().map(|it| it.0.as_str()));
+            let (what, near) = (format!("game {}", game.name), near.map(String::from));
+            return Err(LoadError::NoFamily { what, family: family.clone(), near });
+        }
+        Ok(files)
+    }
+
+    /// What is wrong with rules that do not compile. A game, layout or preset that speaks of relations that
+    /// only another family has is told so in one sentence.
+    fn explain_faults(
+        &self,
+        game: &GameEntry,
+        requests: &[&Request],
+        found: Diagnostics,
+    ) -> LoadError {
+        let presets = requests.iter().filter_map(|it| self.find_preset(&it.preset).ok());
+        let presets = presets.map(|it| (format!("preset {}", it.preset), it.source));
+        let layout = self.layouts().iter().find(|it| Some(&it.name) == game.layout.as_ref());
+        let layout = layout.map(|it| (format!("layout {}", it.name), it.source));
+        let own = (format!("game {}", game.name), game.source);
+        for (what, source) in presets.chain(layout).chain([own]) {
+            for relation in found.unknown_relations(&self.sources[source].path) {
+                let foreign = |it: &&(String, usize)| {
+                    let text = &self.sources[it.1].text;
+                    Some(&it.0) != game.family.as_ref() && declares(text, relation)
+                };
+                if let Some((family, _)) = self.families.iter().find(foreign) {
+                    let (relation, family) = (relation.to_owned(), family.clone());
+                    let (game, of) = (game.name.clone(), game.family.clone());
+                    return LoadError::Foreign { what, relation, family, game, of };
+                }
+            }
+        }
+        LoadError::Rules(Box::new(found))
+    }
+
     /// The text about the attributes of presets, if the core has the events that it needs.
     fn written(&self, sources: &[Source], requests: &[&Request]) -> Option<Source> {
         let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
+        let sized = sources.iter().rev().flat_map(metas).find(|it| it.key == "board");
+        let hexagons = sized.is_some_and(|it| it.value.starts_with("hex "));
         if !(has(".event deactivated(") && has(".event spawned(") && has(".decl outlives(")) {
             return None;
         }
         let mut text =
             String::from("% What presets state goes with them, and with pieces to pieces.\n");
+        if hexagons {
+            text.push_str("hexagonal().\n");
+        }
         let mut done: Vec<&str> = Vec::new();
         for request in requests {
             let Ok(preset) = self.find_preset(&request.preset) else { continue };
@@ -249,6 +314,15 @@ impl Catalogue {
         }
         Some(Source { path: WRITTEN.into(), text: text.into() })
     }
+}
+
+/// Whether a rule file declares a relation, action or event of that name.
+fn declares(text: &str, name: &str) -> bool {
+    let heads = [".decl", ".static", ".input", ".action", ".event"];
+    text.lines().any(|line| {
+        let mut words = line.split([' ', '(']).filter(|it| !it.is_empty());
+        words.next().is_some_and(|it| heads.contains(&it)) && words.next() == Some(name)
+    })
 }
 
 /// What is called a file though it is written here, anew for each program.

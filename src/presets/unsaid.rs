@@ -54,11 +54,14 @@ impl Ruleset {
     /// The attributes that no FEN of this game carries.
     fn uncarried(&self) -> Vec<AttrId> {
         let contract = self.contract();
-        let facts = [contract.at, contract.kind, contract.color, contract.partner];
-        let of_game = [contract.turn, contract.ep, contract.clock, contract.fullmove];
-        let fields = contract.fields.iter().map(|it| it.fact);
-        let rare = [contract.occurrences, contract.ep_victim].into_iter().flatten();
-        let all = facts.into_iter().chain(of_game).chain(fields).chain(rare).map(|it| it.attr);
+        let facts = [contract.at, contract.kind, contract.color, contract.turn];
+        let counters = [contract.clock, contract.fullmove, contract.occurrences];
+        let passing = contract.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
+        let castling = contract.castling.map(|it| it.partner);
+        let rare = counters.into_iter().chain(passing).chain([castling]).flatten();
+        let marks = contract.marks.iter().map(|it| it.fact);
+        let fields = contract.fields.iter().map(|it| it.fact).chain(marks);
+        let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
         let carried: Vec<AttrId> = all.chain(ends).chain([NEXT_ENTITY]).collect();
         let all = (0..self.program().schema.attributes().len() as u16).map(AttrId);

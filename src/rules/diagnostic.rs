@@ -96,6 +96,17 @@ struct Entry<'d> {
 }
 
 impl Diagnostics {
+    /// The names in a file that are no relation of the program, in text order.
+    pub fn unknown_relations<'d>(&'d self, path: &'d str) -> impl Iterator<Item = &'d str> {
+        let unknown = self.list.iter().filter(|it| it.code == "E201");
+        let spans = unknown.filter_map(|it| it.labels.first()).map(|it| it.span);
+        spans.filter_map(move |span| {
+            let source = self.sources.get(usize::from(span.source))?;
+            let text = source.text.get(span.start as usize..span.end as usize);
+            text.filter(|_| source.path == path)
+        })
+    }
+
     pub(super) fn new(sources: Vec<Source>, mut list: Vec<Diagnostic>) -> Self {
         list.sort_by_key(|it| (it.span().source, it.span().start));
         list.dedup();

@@ -565,7 +565,7 @@ impl Program {
         }
     }
 
-    /// `rules/core/attack.dl:12`, for proofs and diagnostics.
+    /// `rules/chess/attack.dl:12`, for proofs and diagnostics.
     pub fn place(&self, span: Span) -> String {
         format!("{}:{}", self.sources[usize::from(span.source)].path, span.line)
     }

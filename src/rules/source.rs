@@ -10,7 +10,7 @@ use super::program::Source;
 #[path = "../../rules/embedded.rs"]
 mod embedded;
 
-pub use embedded::EMBEDDED;
+pub use embedded::{EMBEDDED, TEMPLATES};
 
 impl Source {
     /// The hash of the text (blake3, in hexadecimal): by it saves know the rules again.

@@ -42,7 +42,7 @@ pub struct Goal {
 pub struct Quote {
     /// The clause's number among the rules of its program, or among its reactions.
     pub rule: u16,
-    /// `rules/core/attack.dl:12`.
+    /// `rules/chess/attack.dl:12`.
     pub place: String,
     pub text: String,
 }

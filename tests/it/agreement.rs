@@ -249,7 +249,7 @@ impl Walk {
     /// Writes counters as a game does that goes on for long.
     fn count_on(&mut self) {
         let clock = [0, 99, 100, 150][self.choices.below(4)];
-        self.world.set_raw(GAME, self.contract.clock.attr, Some(clock));
+        self.world.set_raw(GAME, self.contract.clock.expect("a counter").attr, Some(clock));
         if let Some(occurrences) = self.contract.occurrences {
             let times = [1, 3, 5][self.choices.below(3)];
             self.world.set_raw(GAME, occurrences.attr, Some(times));

@@ -106,7 +106,7 @@ fn perft_ends_in_the_number_of_nodes() {
 fn explanations_answer_with_the_exit_code() {
     let proof = check(0, &["explain", "e2e4"]);
     assert!(
-        proof.starts_with("e2e4 is legal\nthe white pawn on e2 moves to e4 [rules/core/moves.dl:")
+        proof.starts_with("e2e4 is legal\nthe white pawn on e2 moves to e4 [rules/chess/moves.dl:")
     );
     assert!(check(0, &["explain", "Nf3"]).starts_with("Nf3 is legal"));
     assert!(check(1, &["explain", "e1e2"]).starts_with("e1e2 is not legal: "));
@@ -129,12 +129,12 @@ fn explanations_are_data_too() {
     let proof = &answer["finding"]["proved"][0];
     assert_eq!(proof["relation"], "move");
     let place = proof["ground"]["rule"]["rule"]["place"].as_str().expect("a place");
-    assert!(place.starts_with("rules/core/moves.dl:"), "{place}");
+    assert!(place.starts_with("rules/chess/moves.dl:"), "{place}");
 }
 
 #[test]
 fn rule_files_are_checked_with_what_they_build_on() {
-    let out = check(0, &["check", "rules/core/attack.dl", "rules/presets/coregal.dl"]);
+    let out = check(0, &["check", "rules/chess/attack.dl", "rules/presets/coregal.dl"]);
     assert_eq!(out.lines().count(), 2, "{out}");
     let wrong = scratch(
         "wrong.dl",
@@ -152,7 +152,7 @@ fn rule_files_are_checked_with_what_they_build_on() {
 fn a_game_may_use_a_preset_that_is_checked_beside_it() {
     let game = scratch(
         "besieged.dl",
-        "% besieged\n.meta game \"besieged\"\n.meta title \"Besieged\"\n.meta use \"stone-walls\"\n\
+        "% besieged\n.meta game \"besieged\"\n.meta title \"Besieged\"\n.meta family \"chess\"\n.meta use \"stone-walls\"\n\
          .meta start \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"\n",
     );
     let preset = scratch(

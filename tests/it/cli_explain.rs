@@ -27,14 +27,14 @@ fn says(position: &[&str], question: &[&str], code: i32, beginning: &str, part: 
 
 #[test]
 fn moves_and_attacks() {
-    says(&[], &["e2e4"], 0, "e2e4 is legal", "the white pawn on e2 moves to e4 [rules/core/");
+    says(&[], &["e2e4"], 0, "e2e4 is legal", "the white pawn on e2 moves to e4 [rules/chess/");
     let fen = ["--fen", "4k3/8/b7/8/8/8/8/4K2R w K - 0 1"];
     says(
         &fen,
         &["--why-not", "e1g1"],
         0,
         "e1g1 is not legal: castling with the white rook on h1 starts from or passes an attacked \
-         square: the black bishop on a6 attacks f1 [rules/core/castling.dl:",
+         square: the black bishop on a6 attacks f1 [rules/chess/castling.dl:",
         "the king castling from e1 with h1 passes f1 [always]",
     );
     says(
@@ -69,7 +69,7 @@ fn results() {
         &["--result"],
         0,
         "the game is over, white wins by checkmate: ",
-        "[rules/core/results",
+        "[rules/chess/results",
     );
     says(
         &[],
@@ -174,7 +174,7 @@ fn activations_that_are_refused() {
     let ran = explain(&double, &["--activate", "monster-rules"]);
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
     assert!(ran.out.starts_with("monster-rules cannot be activated here: "), "{}", ran.out);
-    assert!(ran.out.contains("[rules/presets/double-move.dl:13]"), "{}", ran.out);
+    assert!(ran.out.contains("[rules/presets/double-move.dl:14]"), "{}", ran.out);
     says(&[], &["--activate", "coregal"], 0, "coregal can be activated here", "");
     let ran = explain(&[], &["--activate", "berserker", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");

@@ -74,7 +74,7 @@ fn crazyhouse(rules: &Ruleset) -> (Game, usize) {
 #[test]
 fn a_long_game_of_crazyhouse_never_runs_out_of_ids() {
     let catalogue = catalogue("tests/data/crazyhouse");
-    let rules = catalogue.load::<&str>("crazyhouse", &[]).expect("it loads");
+    let rules = catalogue.load::<&str>("counted-hands", &[]).expect("it loads");
     let (mut game, drops) = crazyhouse(&rules);
     assert!(drops >= 40, "{drops}");
     let hash = game.hash();
@@ -115,12 +115,12 @@ fn a_long_game_of_crazyhouse_never_runs_out_of_ids() {
 
     for form in [Form::Json, Form::Binary] {
         let save = Save::of(&game, &rules, Content::default()).expect("it replays").write(form);
-        let (read, doubt) = Save::read(&save, "crazyhouse").expect("our own save");
+        let (read, doubt) = Save::read(&save, "counted-hands").expect("our own save");
         assert_eq!(doubt, None);
         let restored = read.restore(&catalogue, RulesFrom::Here).expect("it comes back").game;
         assert_eq!(restored.hash(), hash);
         if form == Form::Binary {
-            audit::save(&save, "crazyhouse", &catalogue, RulesFrom::Here, &mut |_| {})
+            audit::save(&save, "counted-hands", &catalogue, RulesFrom::Here, &mut |_| {})
                 .expect("the audit agrees");
         }
     }
@@ -146,6 +146,8 @@ own(t, o) :- life(t, _), life(o, _).
 end(t) :- life(t, _).
 .action swap(thing: Thing) "{thing} becomes another thing"
 swap(t) :- life(t, _).
+.action wake(thing: Thing) "{thing} comes to life, and another beside it"
+wake(t) :- life(t, _).
 .action bare() "two things are made, and one remains"
 bare() :- life(_, _).
 on make(n) do spawn x, set life(x, n).
@@ -158,6 +160,8 @@ trade(t) :- life(t, _).
 on trade(t) in first do remove t.
 on trade(_) in second do spawn x, set life(x, 3).
 on bare() in first do spawn x.
+on wake(t) in first do set life(t, 9).
+on wake(_) in second do spawn x, set life(x, 1).
 on bare() in second do spawn y, set life(y, 2).
 "#;
 
@@ -223,6 +227,24 @@ fn one_action_gives_no_id_twice() {
     assert_eq!(living(&world), [1, 3, 4, 5]);
     act(&mut world, "trade", &[1]).expect("there is room");
     assert_eq!(living(&world), [2, 3, 4, 5]);
+}
+
+/// An id that nothing had, and that an earlier stage of the action mentions, is not given by a later one.
+#[test]
+fn what_an_action_mentions_is_not_given_by_its_later_stages() {
+    let mut world = things();
+    for thing in [4, 5] {
+        act(&mut world, "end", &[thing]).expect("it is there");
+    }
+    act(&mut world, "wake", &[4]).expect("there is room");
+    assert_eq!(living(&world), [1, 2, 3, 4, 5]);
+    for thing in [4, 5] {
+        act(&mut world, "end", &[thing]).expect("it is there");
+    }
+    act(&mut world, "wake", &[5]).expect("there is room");
+    assert_eq!(living(&world), [1, 2, 3, 4, 5]);
+    act(&mut world, "end", &[5]).expect("it is there");
+    assert!(act(&mut world, "wake", &[5]).is_err(), "the only id left is the one that it names");
 }
 
 /// Random actions on both evaluators; a world that begins with the same facts goes on alike, and a

@@ -78,11 +78,11 @@ fn asked(fen: &str, name: &str, args: &str) -> (String, String) {
 #[test]
 fn a_move_is_proved_down_to_facts() {
     let (summary, tree) = asked(KIWIPETE, "move", "f3 >h3");
-    assert!(summary.starts_with("queen f3 moves to h3 [rules/core/moves.dl:"));
+    assert!(summary.starts_with("queen f3 moves to h3 [rules/chess/moves.dl:"));
     let slide = [
-        "      queen f3 attacks h3 [rules/core/attack.dl:",
-        "        queen f3 slides east to h3 [rules/core/attack.dl:",
-        "          queen f3 slides east to g3 [rules/core/attack.dl:",
+        "      queen f3 attacks h3 [rules/chess/attack.dl:",
+        "        queen f3 slides east to h3 [rules/chess/attack.dl:",
+        "          queen f3 slides east to g3 [rules/chess/attack.dl:",
         "            queen f3 is a queen [fact]",
         "            a queen slides east [always]",
         "            not: queen f3 does not slide east as its kind does",
@@ -121,7 +121,9 @@ fn what_stands_in_the_way_is_named() {
 #[test]
 fn a_refuted_move_proves_what_stands_against_it() {
     let (_, tree) = asked("4k3/8/8/8/4r3/8/4N3/4K3 w - -", "move", "e2 >c3");
-    assert!(tree.contains("one piece shields king e1 from rook e4, which aims south [rules/core/"));
+    assert!(
+        tree.contains("one piece shields king e1 from rook e4, which aims south [rules/chess/")
+    );
     assert!(tree.contains("(is 1: x = e2)"), "the shields are counted:\n{tree}");
     assert!(tree.contains("t != s (c3 != e4)"), "{tree}");
     assert!(tree.contains("rook e4 stands on e4 [fact]"), "{tree}");
@@ -270,7 +272,7 @@ fn explanations_have_a_budget() {
     let rows = world.materialised();
     let limits = Limits { steps: 40, ..Limits::default() };
     let ran_out = why_within(&rows, action, &row, limits).expect_err("40 steps are few");
-    assert!(ran_out.place.starts_with("rules/core/"), "{ran_out}");
+    assert!(ran_out.place.starts_with("rules/chess/"), "{ran_out}");
     let nowhere = [Some(row[0]), Some(row[0])];
     let ran_out = why_not_within(&rows, action, &nowhere, limits).expect_err("40 steps are few");
     assert!(ran_out.to_string().contains("too many steps"), "{ran_out}");

@@ -32,6 +32,7 @@ pub(crate) fn rows(world: &mut World, name: &str) -> Vec<String> {
 /// The program of orthodox chess.
 pub(crate) fn chess() -> Arc<Program> {
     let mut sources = embedded_folder("rules/core");
+    sources.extend(embedded_folder("rules/chess"));
     sources.extend(embedded_sources(&["rules/games/chess.dl"]));
     Arc::new(compile(sources).unwrap_or_else(|it| panic!("{it}")))
 }

@@ -12,6 +12,7 @@ mod cli_saves;
 mod exchange;
 mod explain;
 mod external;
+mod families;
 mod facts;
 mod fairy;
 mod fixture;

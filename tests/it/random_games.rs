@@ -349,10 +349,26 @@ pub(crate) fn for_a_long_time(what: &str, play: impl Fn(u64)) {
     let first = number("RULEMATE_RANDOM_SEED").unwrap_or_default();
     let (begun, mut seed) = (Instant::now(), first);
     while begun.elapsed() < Duration::from_secs(seconds) {
+        let named = Named { what, seed };
         play(seed);
+        drop(named);
         seed += 1;
     }
     show(&format!("random {what} from seed {first} up to {seed} agree"));
+}
+
+/// Tells the seed of what has failed, whichever assertion it was.
+struct Named<'a> {
+    what: &'a str,
+    seed: u64,
+}
+
+impl Drop for Named<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            show(&format!("random {} failed with seed {}", self.what, self.seed));
+        }
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "figures for whoever asked for them")]

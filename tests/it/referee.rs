@@ -48,7 +48,7 @@ fn an_illegal_move_is_refused_with_its_refutation() {
     assert_eq!(lines.len(), begins.len());
     // The proof goes down to rules by file and line, and names what is in the way.
     assert!(lines[0].contains("the white knight on c3"), "{}", lines[0]);
-    assert!(ran.out.contains("[rules/core/attack.dl:"), "{}", ran.out);
+    assert!(ran.out.contains("[rules/chess/attack.dl:"), "{}", ran.out);
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn game_sources(game: &str) -> Vec<Source> {
         .collect();
     let presets: Vec<&str> = presets.iter().map(String::as_str).collect();
     let mut sources = embedded_folder("rules/core");
+    sources.extend(embedded_folder("rules/chess"));
     sources.extend(embedded_sources(&presets));
     let mut lines = own.iter().flat_map(|it| it.text.lines());
     if let Some(layout) = lines.find_map(|it| it.strip_prefix(".meta layout \"")) {
@@ -447,7 +448,8 @@ fn limits_say_how_many_there_are() {
 
 // --- the reference -------------------------------------------------------------------------------
 
-/// Blocks marked `dl` compile alone, `dl,core` together with the core, and blocks with `fail=CODE`
+/// Blocks marked `dl` compile alone, `dl,shared` together with the core, `dl,core` with the core and the
+/// family of chess, and blocks with `fail=CODE`
 /// fail with that code.
 #[test]
 fn the_examples_of_the_reference_hold() {
@@ -462,8 +464,11 @@ fn the_examples_of_the_reference_hold() {
         let body: Vec<&str> =
             lines.by_ref().map(|it| it.1).take_while(|it| !it.starts_with("```")).collect();
         let mut sources = Vec::new();
-        if marks.contains(",core") {
+        if marks.contains(",core") || marks.contains(",shared") {
             sources = embedded_folder("rules/core");
+        }
+        if marks.contains(",core") {
+            sources.extend(embedded_folder("rules/chess"));
         }
         sources
             .extend(split_files(&format!("docs/rules.md:{}", at + 1), &(body.join("\n") + "\n")));

@@ -68,6 +68,7 @@ pub(crate) fn program(game: &str) -> Program {
 pub(crate) fn sources(game: &str) -> Vec<Source> {
     let own = embedded_sources(&[&format!("rules/games/{game}.dl")]);
     let mut sources = embedded_folder("rules/core");
+    sources.extend(embedded_folder("rules/chess"));
     let layout = own[0].text.lines().find_map(|it| it.strip_prefix(".meta layout \""));
     if let Some(name) = layout {
         let name = name.trim_end_matches('"');

@@ -12,7 +12,7 @@ fn assertions_say_why() {
     let why = session.expect("attacks(a1, a3)", true).expect_err("a2 is in the way");
     assert!(why.starts_with("attacks(a1, a3) is not derived:\nnot: "), "{why}");
     let why = session.expect("attacks(b1, c3)", false).expect_err("it does");
-    assert!(why.contains("the white knight on b1 attacks c3 [rules/core/"), "{why}");
+    assert!(why.contains("the white knight on b1 attacks c3 [rules/chess/"), "{why}");
     assert_eq!(
         session.proof("kind(b1, knight)"),
         "the white knight on b1 is a knight [fact]\nthe white knight on b1 stands on b1 [fact]\n"

@@ -112,7 +112,8 @@ fn further(known: Option<Stop>, new: Stop) -> Stop {
 fn castling_rook(contract: &Contract, world: &World, program: &Program, mv: &Move) -> Option<i64> {
     let rook = mv.arg(program, "rook")?;
     let id = EntityId(u32::try_from(rook).ok()?);
-    world.facts().contains(id, contract.partner.attr).then_some(rook)
+    let partner = contract.castling?.partner;
+    world.facts().contains(id, partner.attr).then_some(rook)
 }
 
 fn is_castling(contract: &Contract, world: &World, program: &Program, mv: &Move) -> bool {
@@ -122,8 +123,8 @@ fn is_castling(contract: &Contract, world: &World, program: &Program, mv: &Move)
 /// A castling move names the square that the game writes; any other square is another move.
 fn is_written_so(world: &mut World, contract: &Contract, program: &Program, mv: &Move) -> bool {
     let to = mv.arg(program, "to");
-    match (castling_rook(contract, world, program, mv), to) {
-        (Some(rook), Some(to)) => world.contains(contract.castling_text, &[rook, to]),
+    match (contract.castling, castling_rook(contract, world, program, mv), to) {
+        (Some(roles), Some(rook), Some(to)) => world.contains(roles.castling_text, &[rook, to]),
         _ => true,
     }
 }
@@ -163,7 +164,8 @@ fn castling_texts(
     let facts = world.facts();
     let entity = |raw: i64| u32::try_from(raw).ok().map(EntityId);
     let rook = castling_rook(contract, world, program, mv).and_then(entity);
-    let piece = rook.and_then(|it| facts.get_raw(it, contract.partner.attr)).and_then(entity);
+    let partner_of = |it| facts.get_raw(it, contract.castling?.partner.attr);
+    let piece = rook.and_then(partner_of).and_then(entity);
     let (Some(rook), Some(piece)) = (rook, piece) else {
         return Vec::new();
     };

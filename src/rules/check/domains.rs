@@ -4,7 +4,7 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::super::ast::{DomainDecl, File, Item, Member, Name, Shape as ShapeDecl};
+use super::super::ast::{DomainDecl, File, Item, Member, Name, Number, Shape as ShapeDecl};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
@@ -28,6 +28,44 @@ struct Attr {
     declared: Type,
     span: Span,
     default_span: Option<Span>,
+}
+
+/// What `.meta board "FILESxRANKS"` (or `"hex SIDE"`, a rhombus) and `.meta entities "N"` say instead of the numbers in the declarations,
+/// so that a layout or game has a board of its own on top of rules for any board. The last one counts.
+#[derive(Default)]
+struct Sizes {
+    board: Option<((i64, i64), Span)>,
+    entities: Option<(i64, Span)>,
+}
+
+impl Sizes {
+    fn of(files: &[&File<'_>], found: &mut Vec<Diagnostic>) -> Self {
+        let mut sizes = Self::default();
+        for item in files.iter().flat_map(|it| &it.items) {
+            let Item::Meta { key, value, .. } = item else { continue };
+            let number = |text: &str| text.parse::<i64>().ok();
+            match key.text {
+                "board" => {
+                    let sides = match value.text.strip_prefix("hex ") {
+                        Some(side) => Some((side, side)),
+                        None => value.text.split_once('x'),
+                    };
+                    match sides.map(|it| (number(it.0), number(it.1))) {
+                        Some((Some(files), Some(ranks))) => {
+                            sizes.board = Some(((files, ranks), value.span));
+                        }
+                        _ => found.push(mistake::odd_size(*value, "\"10x8\" or \"hex 11\"")),
+                    }
+                }
+                "entities" => match number(value.text) {
+                    Some(cap) => sizes.entities = Some((cap, value.span)),
+                    None => found.push(mistake::odd_size(*value, "a number, as in \"128\"")),
+                },
+                _ => {}
+            }
+        }
+        sizes
+    }
 }
 
 pub(super) struct Domains<'t> {
@@ -147,6 +185,7 @@ impl<'t> Domains<'t> {
 
     /// All `.domain` declarations: first those that define, then those that extend.
     pub(super) fn declare(&mut self, files: &[&File<'t>], found: &mut Vec<Diagnostic>) {
+        let sizes = Sizes::of(files, found);
         let decls = || {
             files.iter().flat_map(|it| &it.items).filter_map(|it| match it {
                 Item::Domain(domain) => Some(domain),
@@ -154,7 +193,7 @@ impl<'t> Domains<'t> {
             })
         };
         for decl in decls() {
-            self.define(decl, found);
+            self.define(decl, &sizes, found);
         }
         let broken = |name: &str| files.iter().any(|it| it.broken.contains(&name));
         for decl in decls() {
@@ -173,11 +212,17 @@ impl<'t> Domains<'t> {
         }
     }
 
-    fn define(&mut self, decl: &DomainDecl<'t>, found: &mut Vec<Diagnostic>) {
+    fn define(&mut self, decl: &DomainDecl<'t>, sizes: &Sizes, found: &mut Vec<Diagnostic>) {
         let shape = match &decl.shape {
             ShapeDecl::Extend(_) => return,
             ShapeDecl::Members(_) => Shape::Members(Vec::new()),
             ShapeDecl::Grid(files, ranks) => {
+                let (files, ranks) = match sizes.board {
+                    Some((size, span)) => {
+                        (&Number { value: size.0, span }, &Number { value: size.1, span })
+                    }
+                    None => (files, ranks),
+                };
                 let side = 1..=limits::BOARD_SIDE as i64;
                 if !side.contains(&files.value) || !side.contains(&ranks.value) {
                     let span = Span { end: ranks.span.end, ..files.span };
@@ -187,6 +232,10 @@ impl<'t> Domains<'t> {
                 Shape::Grid { files: clamp(files.value), ranks: clamp(ranks.value) }
             }
             ShapeDecl::Entities(cap) => {
+                let cap = match sizes.entities {
+                    Some((value, span)) => &Number { value, span },
+                    None => cap,
+                };
                 if !(2..=limits::ENTITIES as i64).contains(&cap.value) {
                     found.push(mistake::limit(LimitError::Entities, cap.span));
                 }

@@ -188,3 +188,8 @@ pub(in super::super) fn event_twice(name: Name<'_>, old: Span) -> It {
     let message = format!("the name `{}` is taken", name.text);
     It::new("E124", message, name.span, "declared again").and(old, "declared here")
 }
+
+pub(in super::super) fn odd_size(value: Name<'_>, expected: &str) -> It {
+    let message = format!("{:?} is no size", value.text);
+    It::new("E125", message, value.span, format!("expected {expected}"))
+}

@@ -152,8 +152,9 @@ fn of_several_castling_pieces_the_one_in_the_centre_castles() {
     let (world, contract) = (&table.world, &table.contract);
     let facts = world.facts();
     let squares = facts.schema().domain(contract.board.domain);
-    for rook in facts.entities_with(contract.partner.attr) {
-        let king = facts.get_raw(rook, contract.partner.attr).expect("a right");
+    let castling = contract.castling.expect("castling rights");
+    for rook in facts.entities_with(castling.partner.attr) {
+        let king = facts.get_raw(rook, castling.partner.attr).expect("a right");
         let king = rulemate::facts::EntityId(king as u32);
         let square = facts.get_raw(king, contract.at.attr).expect("on the board");
         assert_eq!(squares.member_name(square), "e1");

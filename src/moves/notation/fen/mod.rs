@@ -3,7 +3,9 @@
 //!
 //! **What rules declare**, each a line `.meta fen "..."`: `shredder` (castling in file letters),
 //! `KEY=RELATION` (one more field `KEY=N`, a number of the game), `passed RELATION` (the passed square
-//! may be followed by the square of the piece that passed it).
+//! may be followed by the square of the piece that passed it), `pocket` (pieces that stand nowhere are in
+//! hand, and follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after
+//! their letter: `Q~`). Castling rights, the passed square and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with

@@ -1,11 +1,12 @@
 //! A read position as facts: pieces, rights and attributes of the game, and what had to be dropped.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, NEXT_ENTITY};
 
-use super::super::super::contract::Contract;
+use super::super::super::contract::{Castling, Contract, Passing};
 use super::read::{Placed, Position, Right, RookOf};
 use super::{FenError, FenField};
 
@@ -56,20 +57,27 @@ pub(super) fn place(
     let pieces = pieces(world, contract, &position.pieces)?;
     let mut warnings = Vec::new();
     game(world, contract, position, &mut warnings);
-    for right in &position.rights {
-        warnings.extend(castling(world, contract, &pieces, right).err());
+    if let Some(roles) = &contract.castling {
+        for right in &position.rights {
+            warnings.extend(castling(world, contract, roles, &pieces, right).err());
+        }
     }
-    warnings.extend(passed(world, contract, position).err());
+    if let Some(roles) = &contract.passing {
+        warnings.extend(passed(world, contract, roles, position).err());
+    }
     let opponent = i64::from(position.turn == 0);
-    if world.contains(contract.exposed, &[opponent]) {
+    if contract.exposed.is_some_and(|it| world.contains(it, &[opponent])) {
         warnings.push(Warning::OpponentInCheck);
     }
     Ok(warnings)
 }
 
-/// Takes all pieces off the board.
+/// Takes all pieces off the board and out of hands.
 fn clear(world: &mut World, contract: &Contract) {
-    let pieces: Vec<EntityId> = world.facts().entities_with(contract.at.attr).collect();
+    let facts = world.facts();
+    let placed = facts.entities_with(contract.at.attr);
+    let pieces: BTreeSet<EntityId> =
+        placed.chain(facts.entities_with(contract.kind.attr)).collect();
     for piece in pieces {
         world.remove(piece);
     }
@@ -96,7 +104,12 @@ fn pieces(
         };
         world.set_raw(id, contract.kind.attr, Some(piece.kind));
         world.set_raw(id, contract.color.attr, Some(piece.side));
-        world.set_raw(id, contract.at.attr, Some(piece.square));
+        world.set_raw(id, contract.at.attr, piece.square);
+        for (number, mark) in contract.marks.iter().enumerate() {
+            if piece.marks & 1 << number != 0 {
+                world.set_raw(id, mark.fact.attr, Some(1));
+            }
+        }
         pieces.push((id, piece));
     }
     let last = pieces.iter().map(|it| it.0).fold(ids.highest_taken(), EntityId::max);
@@ -109,9 +122,15 @@ fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &
         warnings.push(Warning::MoveNumberZero);
     }
     world.set_raw(GAME, contract.turn.attr, Some(position.turn));
-    world.set_raw(GAME, contract.clock.attr, Some(position.clock));
-    world.set_raw(GAME, contract.fullmove.attr, Some(position.fullmove.max(1)));
-    world.set_raw(GAME, contract.ep.attr, None);
+    if let Some(clock) = contract.clock {
+        world.set_raw(GAME, clock.attr, Some(position.clock));
+    }
+    if let Some(fullmove) = contract.fullmove {
+        world.set_raw(GAME, fullmove.attr, Some(position.fullmove.max(1)));
+    }
+    if let Some(passing) = &contract.passing {
+        world.set_raw(GAME, passing.ep.attr, None);
+    }
     if let Some(occurrences) = contract.occurrences {
         let start = world.program().schema.attribute(occurrences.attr).default;
         world.set_raw(GAME, occurrences.attr, start);
@@ -126,36 +145,38 @@ fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &
 fn castling(
     world: &mut World,
     contract: &Contract,
+    roles: &Castling,
     pieces: &[(EntityId, Placed)],
     right: &Right,
 ) -> Result<(), Warning> {
-    let home = home_rank(world, contract, pieces, right.side);
+    let home = home_rank(world, roles, pieces, right.side);
     let castlers: Vec<_> =
-        home.iter().filter(|it| world.contains(contract.castler, &[it.1.kind])).copied().collect();
+        home.iter().filter(|it| world.contains(roles.castler, &[it.1.kind])).copied().collect();
     if castlers.is_empty() {
         return Err(Warning::NoCastler { right: right.letter });
     }
     let mut pairs = Vec::new();
     for &(rook, rook_at) in &home {
-        if !world.contains(contract.castling_rook, &[rook_at.kind]) {
+        if !world.contains(roles.castling_rook, &[rook_at.kind]) {
             continue;
         }
         for &(castler, castler_at) in castlers.iter().filter(|it| it.0 != rook) {
-            let way = [Some(castler_at.square), Some(rook_at.square), None];
-            let wing = world.matching(contract.wing, &way).first().map(|it| it[2]);
+            let way = [castler_at.square, rook_at.square, None];
+            let wing = world.matching(roles.wing, &way).first().map(|it| it[2]);
+            let file_of = |it: i64| contract.board.file(it);
             let fits = match right.rook {
                 RookOf::Wing(wanted) => wing == Some(wanted),
-                RookOf::File(file) => wing.is_some() && file == contract.board.file(rook_at.square),
+                RookOf::File(file) => wing.is_some() && rook_at.square.map(file_of) == Some(file),
             };
             if fits {
-                pairs.push(Pair::new(contract, (castler, castler_at), (rook, rook_at)));
+                pairs.extend(Pair::new(contract, (castler, castler_at), (rook, rook_at)));
             }
         }
     }
     let Some(chosen) = Pair::fittest(pairs) else {
         return Err(Warning::NoRook { right: right.letter });
     };
-    let partner = contract.partner.attr;
+    let partner = roles.partner.attr;
     if world.facts().contains(chosen.rook, partner) {
         return Err(Warning::SameRook { right: right.letter });
     }
@@ -172,15 +193,19 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(contract: &Contract, castler: (EntityId, Placed), rook: (EntityId, Placed)) -> Self {
+    fn new(
+        contract: &Contract,
+        castler: (EntityId, Placed),
+        rook: (EntityId, Placed),
+    ) -> Option<Self> {
         let board = contract.board;
-        let (from, corner) = (board.file(castler.1.square), board.file(rook.1.square));
-        Self {
+        let (from, corner) = (board.file(castler.1.square?), board.file(rook.1.square?));
+        Some(Self {
             castler: castler.0,
             rook: rook.0,
             off_centre: from != i64::from(board.files) / 2,
             distance: (from - corner).abs(),
-        }
+        })
     }
 
     /// The castling piece in the centre before others; the outermost rook; then of several castling
@@ -197,7 +222,7 @@ impl Pair {
 /// The pieces of a side on its home rank.
 fn home_rank(
     world: &mut World,
-    contract: &Contract,
+    roles: &Castling,
     pieces: &[(EntityId, Placed)],
     side: i64,
 ) -> Vec<(EntityId, Placed)> {
@@ -205,26 +230,32 @@ fn home_rank(
     pieces
         .iter()
         .filter(|it| {
-            it.1.side == side && world.contains(contract.last_rank, &[opponent, it.1.square])
+            let mut is_home = |square| world.contains(roles.last_rank, &[opponent, square]);
+            it.1.side == side && it.1.square.is_some_and(&mut is_home)
         })
         .copied()
         .collect()
 }
 
 /// States the passed square, unless the rules then know of nothing that passed it.
-fn passed(world: &mut World, contract: &Contract, position: &Position) -> Result<(), Warning> {
-    if let Some(victim) = contract.ep_victim {
+fn passed(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Passing,
+    position: &Position,
+) -> Result<(), Warning> {
+    if let Some(victim) = roles.victim {
         world.set_raw(GAME, victim.attr, position.victim);
     }
     let Some(square) = position.passed else {
         return Ok(());
     };
-    world.set_raw(GAME, contract.ep.attr, Some(square));
-    if world.any(contract.passed) {
+    world.set_raw(GAME, roles.ep.attr, Some(square));
+    if world.any(roles.passed) {
         return Ok(());
     }
-    world.set_raw(GAME, contract.ep.attr, None);
-    if let Some(victim) = contract.ep_victim {
+    world.set_raw(GAME, roles.ep.attr, None);
+    if let Some(victim) = roles.victim {
         world.set_raw(GAME, victim.attr, None);
     }
     let squares = world.program().schema.domain(contract.board.domain);

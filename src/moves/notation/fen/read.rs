@@ -3,14 +3,14 @@
 use crate::facts::{Domain, Shape};
 use crate::rules::Program;
 
-use super::super::super::contract::{Board, Contract};
+use super::super::super::contract::{Castling, Contract, Passing};
 use super::super::letters::Letters;
 use super::{FenError, FenField};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
 #[derive(Debug)]
 pub(super) struct Position {
-    /// By square, lowest first.
+    /// By square, lowest first; those in hand before all.
     pub(super) pieces: Vec<Placed>,
     pub(super) turn: i64,
     pub(super) rights: Vec<Right>,
@@ -24,9 +24,12 @@ pub(super) struct Position {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
-    pub(super) square: i64,
+    /// None in hand.
+    pub(super) square: Option<i64>,
     pub(super) kind: i64,
     pub(super) side: i64,
+    /// The signs that follow it, a bit for each of the game's.
+    pub(super) marks: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -74,10 +77,16 @@ pub(super) fn position(
     text: &str,
 ) -> Result<Position, FenError> {
     let mut parts = Parts { text, words: words(text), next: 0 };
-    let pieces = placement(contract.board, letters, parts.required(FenField::Placement)?)?;
+    let pieces = placement(contract, letters, parts.required(FenField::Placement)?)?;
     let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
-    let rights = rights(program, contract, parts.required(FenField::Castling)?)?;
-    let (passed, victim) = passed(program, contract, parts.required(FenField::EnPassant)?)?;
+    let rights = match &contract.castling {
+        Some(roles) => rights(program, contract, roles, parts.required(FenField::Castling)?)?,
+        None => Vec::new(),
+    };
+    let (passed, victim) = match &contract.passing {
+        Some(roles) => passed(program, contract, roles, parts.required(FenField::EnPassant)?)?,
+        None => (None, None),
+    };
     let mut position = Position {
         pieces,
         turn,
@@ -88,10 +97,14 @@ pub(super) fn position(
         fullmove: 1,
         further: vec![None; contract.fields.len()],
     };
-    if let Some(part) = parts.number(FenField::Clock) {
+    if contract.clock.is_some()
+        && let Some(part) = parts.number(FenField::Clock)
+    {
         position.clock = number(part, part.text, 0)?;
     }
-    if let Some(part) = parts.number(FenField::MoveNumber) {
+    if contract.fullmove.is_some()
+        && let Some(part) = parts.number(FenField::MoveNumber)
+    {
         position.fullmove = number(part, part.text, 0)?;
     }
     while let Some(part) = parts.take(FenField::Further) {
@@ -161,34 +174,68 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn placement(board: Board, letters: &Letters, part: Part<'_>) -> Result<Vec<Placed>, FenError> {
+fn placement(
+    contract: &Contract,
+    letters: &Letters,
+    part: Part<'_>,
+) -> Result<Vec<Placed>, FenError> {
+    let board = contract.board;
+    let (rows, hand) = match part.text.find('[').filter(|_| contract.pocket) {
+        Some(at) => (&part.text[..at], Some(at)),
+        None => (part.text, None),
+    };
     let mut pieces = Vec::new();
     let mut offset = 0;
     let mut rank = i64::from(board.ranks);
-    for row in part.text.split('/') {
+    for row in rows.split('/') {
         rank -= 1;
         if rank < 0 {
             return Err(part.error(offset, "one more rank", format!("{} ranks", board.ranks)));
         }
-        row_of(board, letters, part, (offset, row), rank, &mut pieces)?;
+        row_of(contract, letters, part, (offset, row), rank, &mut pieces)?;
         offset += row.len() + 1;
     }
     if rank > 0 {
         let found = format!("{} ranks", i64::from(board.ranks) - rank);
-        return Err(part.error(part.text.len(), found, format!("{} ranks", board.ranks)));
+        return Err(part.error(rows.len(), found, format!("{} ranks", board.ranks)));
+    }
+    if let Some(at) = hand {
+        in_hand(letters, part, at, &mut pieces)?;
     }
     pieces.sort_by_key(|it: &Placed| it.square);
     Ok(pieces)
 }
 
+/// The pieces in hand, `[QNp]`, from the bracket on.
+fn in_hand(
+    letters: &Letters,
+    part: Part<'_>,
+    start: usize,
+    pieces: &mut Vec<Placed>,
+) -> Result<(), FenError> {
+    let text = &part.text[start + 1..];
+    let Some(inside) = text.strip_suffix(']') else {
+        return Err(part.error(part.text.len(), "the end", "`]` after the pieces in hand"));
+    };
+    for (at, letter) in inside.char_indices() {
+        let (kind, side) = letters.piece(letter).ok_or_else(|| {
+            let known = format!("a piece ({}) or `]`", letters.all());
+            part.error(start + 1 + at, format!("{letter:?}"), known)
+        })?;
+        pieces.push(Placed { square: None, kind, side, marks: 0 });
+    }
+    Ok(())
+}
+
 fn row_of(
-    board: Board,
+    contract: &Contract,
     letters: &Letters,
     part: Part<'_>,
     (start, row): (usize, &str),
     rank: i64,
     pieces: &mut Vec<Placed>,
 ) -> Result<(), FenError> {
+    let board = contract.board;
     let files = i64::from(board.files);
     let mut file = 0;
     let mut rest = row;
@@ -213,9 +260,14 @@ fn row_of(
         if file >= files {
             return Err(part.error(at, format!("{letter:?}"), format!("{files} squares a rank")));
         }
-        pieces.push(Placed { square: board.square(file, rank), kind, side });
-        file += 1;
         rest = &rest[letter.len_utf8()..];
+        let mut marks = 0;
+        while let Some(number) = contract.marks.iter().position(|it| rest.starts_with(it.sign)) {
+            marks |= 1 << number;
+            rest = &rest[contract.marks[number].sign.len_utf8()..];
+        }
+        pieces.push(Placed { square: Some(board.square(file, rank)), kind, side, marks });
+        file += 1;
     }
     if file < files {
         let found = format!("{file} squares in the rank");
@@ -246,12 +298,17 @@ fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
     })
 }
 
-fn rights(program: &Program, contract: &Contract, part: Part<'_>) -> Result<Vec<Right>, FenError> {
+fn rights(
+    program: &Program,
+    contract: &Contract,
+    roles: &Castling,
+    part: Part<'_>,
+) -> Result<Vec<Right>, FenError> {
     let mut rights: Vec<Right> = Vec::new();
     if part.text == "-" {
         return Ok(rights);
     }
-    let wings = program.schema.domain(contract.wings);
+    let wings = program.schema.domain(roles.wings);
     for (at, letter) in part.text.char_indices() {
         let lower = letter.to_ascii_lowercase();
         let wing = initials(wings).find(|it| it.1 == lower).map(|it| RookOf::Wing(it.0));
@@ -278,6 +335,7 @@ fn rights(program: &Program, contract: &Contract, part: Part<'_>) -> Result<Vec<
 fn passed(
     program: &Program,
     contract: &Contract,
+    roles: &Passing,
     part: Part<'_>,
 ) -> Result<(Option<i64>, Option<i64>), FenError> {
     if part.text == "-" {
@@ -291,7 +349,7 @@ fn passed(
         let (passed, victim) = (part.text.get(..at)?, part.text.get(at..)?);
         Some((squares.member(passed)?, squares.member(victim)?))
     });
-    match (pair, contract.ep_victim) {
+    match (pair, roles.victim) {
         (Some((passed, victim)), Some(_)) => Ok((Some(passed), Some(victim))),
         (Some(_), None) => Err(part.refuse("one square or -")),
         (None, _) => Err(part.refuse("a square of the board or -")),

@@ -4,24 +4,27 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
-use super::super::super::contract::Contract;
+use super::super::super::contract::{Castling, Contract, Fact, Passing};
 use super::super::letters::Letters;
 use super::CastlingStyle;
 use super::read::initial;
 
-/// The position as FEN. The en passant square is written only if a capture there is legal.
+/// The position as FEN: the fields that the rules have something for. The en passant square is written
+/// only if a capture there is legal.
 pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -> String {
     let program = world.program().clone();
-    let mut fields = vec![
-        placement(world, contract),
-        turn(&program, contract, world.facts()),
-        rights(world, contract, &program, style),
-        passed(world, contract, &program),
-    ];
+    let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
+    if let Some(roles) = &contract.castling {
+        fields.push(rights(world, contract, roles, &program, style));
+    }
+    if let Some(roles) = &contract.passing {
+        fields.push(passed(world, contract, roles, &program));
+    }
     let facts = world.facts();
-    let counter = |attr, absent: i64| facts.get_raw(GAME, attr).unwrap_or(absent).to_string();
-    fields.push(counter(contract.clock.attr, 0));
-    fields.push(counter(contract.fullmove.attr, 1));
+    for (counter, absent) in [(contract.clock, 0), (contract.fullmove, 1)] {
+        let value = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(absent).to_string();
+        fields.extend(counter.map(value));
+    }
     for field in &contract.fields {
         let value = facts.get_raw(GAME, field.fact.attr);
         fields.extend(value.map(|it| format!("{}={it}", field.key)));
@@ -41,17 +44,35 @@ fn placement(world: &mut World, contract: &Contract) -> String {
         }
     }
     let rows: Vec<String> = squares.chunks(usize::from(board.files)).rev().map(row).collect();
-    rows.join("/")
+    let hand = if contract.pocket { in_hand(facts, contract, &letters) } else { String::new() };
+    format!("{}{hand}", rows.join("/"))
 }
 
-/// The letter of a piece; `?` for a kind that the rules give none.
-fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> char {
+/// The pieces that stand nowhere, `[QNp]`: side by side, in the order of their kinds.
+fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
+    let nowhere = |it: &EntityId| !facts.contains(*it, contract.at.attr);
+    let pieces = facts.entities_with(contract.kind.attr).filter(nowhere);
+    let mut pieces: Vec<_> = pieces
+        .filter_map(|it| {
+            let side = facts.get_raw(it, contract.color.attr)?;
+            Some((side, facts.get_raw(it, contract.kind.attr)?))
+        })
+        .collect();
+    pieces.sort_unstable();
+    let all: String = pieces.iter().map(|it| letters.letter(it.1, it.0).unwrap_or('?')).collect();
+    format!("[{all}]")
+}
+
+/// The letter of a piece with the signs that follow it; `?` for a kind that the rules give no letter.
+fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> String {
     let kind = facts.get_raw(piece, contract.kind.attr);
     let side = facts.get_raw(piece, contract.color.attr);
-    kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or('?')
+    let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or('?');
+    let marks = contract.marks.iter().filter(|it| facts.get_raw(piece, it.fact.attr) == Some(1));
+    [letter].into_iter().chain(marks.map(|it| it.sign)).collect()
 }
 
-fn row(squares: &[Option<char>]) -> String {
+fn row(squares: &[Option<String>]) -> String {
     let mut text = String::new();
     let mut empty = 0;
     for square in squares {
@@ -59,7 +80,7 @@ fn row(squares: &[Option<char>]) -> String {
             None => empty += 1,
             Some(letter) => {
                 push_run(&mut text, &mut empty);
-                text.push(*letter);
+                text.push_str(letter);
             }
         }
     }
@@ -93,17 +114,18 @@ struct Written {
 fn rights(
     world: &mut World,
     contract: &Contract,
+    roles: &Castling,
     program: &Program,
     style: CastlingStyle,
 ) -> String {
-    let rooks: Vec<EntityId> = world.facts().entities_with(contract.partner.attr).collect();
+    let rooks: Vec<EntityId> = world.facts().entities_with(roles.partner.attr).collect();
     let mut written: Vec<Written> =
-        rooks.into_iter().filter_map(|it| right(world, contract, it)).collect();
+        rooks.into_iter().filter_map(|it| right(world, contract, roles, it)).collect();
     written.sort();
     if written.is_empty() {
         return "-".into();
     }
-    let wings = program.schema.domain(contract.wings);
+    let wings = program.schema.domain(roles.wings);
     written.iter().map(|it| letter(it, wings, style)).collect()
 }
 
@@ -114,30 +136,41 @@ fn letter(right: &Written, wings: &crate::facts::Domain, style: CastlingStyle) -
     if right.side == 0 { letter.to_ascii_uppercase() } else { letter }
 }
 
-fn right(world: &mut World, contract: &Contract, rook: EntityId) -> Option<Written> {
+fn right(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Castling,
+    rook: EntityId,
+) -> Option<Written> {
     let facts = world.facts();
-    let castler = facts.get_raw(rook, contract.partner.attr)?;
+    let castler = facts.get_raw(rook, roles.partner.attr)?;
     let castler = EntityId(u32::try_from(castler).ok()?);
     let side = facts.get_raw(rook, contract.color.attr)?;
     let from = facts.get_raw(castler, contract.at.attr)?;
     let corner = facts.get_raw(rook, contract.at.attr)?;
-    let wing = wing_of(world, contract, from, corner)?;
+    let wing = wing_of(world, roles, from, corner)?;
     let board = contract.board;
     let distance = |square: i64| (board.file(square) - board.file(from)).abs();
-    let inner = rooks_of(world, contract, side, rook)
+    let inner = rooks_of(world, contract, roles, side, rook)
         .into_iter()
         .filter(|&it| distance(it) > distance(corner))
-        .filter(|&it| wing_of(world, contract, from, it) == Some(wing))
+        .filter(|&it| wing_of(world, roles, from, it) == Some(wing))
         .count();
     Some(Written { side, wing, inner, file: board.file(corner) })
 }
 
-fn wing_of(world: &mut World, contract: &Contract, from: i64, rook: i64) -> Option<i64> {
-    world.matching(contract.wing, &[Some(from), Some(rook), None]).first().map(|it| it[2])
+fn wing_of(world: &mut World, roles: &Castling, from: i64, rook: i64) -> Option<i64> {
+    world.matching(roles.wing, &[Some(from), Some(rook), None]).first().map(|it| it[2])
 }
 
 /// The squares of a side's other castling rooks.
-fn rooks_of(world: &mut World, contract: &Contract, side: i64, but: EntityId) -> Vec<i64> {
+fn rooks_of(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Castling,
+    side: i64,
+    but: EntityId,
+) -> Vec<i64> {
     let facts = world.facts();
     let others: Vec<(i64, i64)> = facts
         .entities_with(contract.at.attr)
@@ -149,18 +182,18 @@ fn rooks_of(world: &mut World, contract: &Contract, side: i64, but: EntityId) ->
         .collect();
     others
         .into_iter()
-        .filter(|&(kind, _)| world.contains(contract.castling_rook, &[kind]))
+        .filter(|&(kind, _)| world.contains(roles.castling_rook, &[kind]))
         .map(|(_, square)| square)
         .collect()
 }
 
-fn passed(world: &mut World, contract: &Contract, program: &Program) -> String {
+fn passed(world: &mut World, contract: &Contract, roles: &Passing, program: &Program) -> String {
     let squares = program.schema.domain(contract.board.domain);
-    let legal = world.tuples(contract.same_passed);
+    let legal = world.tuples(roles.same_passed);
     let Some(square) = legal.first().and_then(|it| it.first()) else {
         return "-".into();
     };
-    let victim = contract.ep_victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
+    let victim = roles.victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
     let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
     format!("{}{victim}", squares.member_name(*square))
 }

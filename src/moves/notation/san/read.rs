@@ -7,13 +7,13 @@ use crate::facts::EntityId;
 use crate::rules::{ActionId, Piece, Program, Template, Type};
 
 use super::super::super::action::{Move, column_of, is_over, legal_moves, pseudo_moves};
-use super::super::super::contract::Contract;
+use super::super::super::contract::{Castling, Contract};
 use super::super::super::template::{arguments, keys_of, render, spell};
 use super::super::letters::Letters;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{Spelled, bare, spelled, with_capital_o};
-use super::write::{Usual, captures, text_of};
+use super::write::{Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
 ///
@@ -92,7 +92,7 @@ impl Reader<'_> {
             && spelled.rank.is_none_or(|it| it == board.rank(usual.from))
             && match spelled.kind {
                 Some(kind) => kind == usual.kind,
-                None => world.contains(self.contract.marches, &[usual.kind]),
+                None => is_bare(world, self.contract, usual.kind),
             }
     }
 
@@ -208,7 +208,8 @@ impl Reader<'_> {
         action: ActionId,
         spelling: &[(usize, i64)],
     ) -> Vec<Move> {
-        let wings = self.wings(world, template, spelling);
+        let Some(roles) = self.contract.castling else { return Vec::new() };
+        let wings = self.wings(world, &roles, template, spelling);
         let columns = &self.program.relation(self.program.action(action).rel).columns;
         let rook_at = column_of(self.program, action, "rook");
         let to_at = column_of(self.program, action, "to");
@@ -216,8 +217,8 @@ impl Reader<'_> {
             return Vec::new();
         };
         let mut moves = Vec::new();
-        for (rook, corner) in self.rooks(world, &wings) {
-            let written = world.matching(self.contract.castling_text, &[Some(rook), None]);
+        for (rook, corner) in self.rooks(world, &roles, &wings) {
+            let written = world.matching(roles.castling_text, &[Some(rook), None]);
             let to = written.first().map_or(corner, |row| row[1]);
             let mut args = Tuple::from_slice(&[0, 0]);
             args[rook_at] = rook;
@@ -231,6 +232,7 @@ impl Reader<'_> {
     fn wings(
         &self,
         world: &mut World,
+        roles: &Castling,
         template: &Template,
         spelling: &[(usize, i64)],
     ) -> BTreeSet<i64> {
@@ -243,7 +245,7 @@ impl Reader<'_> {
                 continue;
             };
             let ty = self.program.relation(*inner_table).columns.last().map(|it| it.ty);
-            if ty == Some(Type::Domain(self.contract.wings)) {
+            if ty == Some(Type::Domain(roles.wings)) {
                 let step = Piece::Lookup(*table, Box::new(Piece::Column(0)));
                 wings.extend(keys_of(world, &step, BTreeSet::from([value])).1);
             }
@@ -253,7 +255,7 @@ impl Reader<'_> {
 
     /// The mover's rooks that stand on one of the wings of a piece that castles, with their
     /// squares.
-    fn rooks(&self, world: &mut World, wings: &BTreeSet<i64>) -> Vec<(i64, i64)> {
+    fn rooks(&self, world: &mut World, roles: &Castling, wings: &BTreeSet<i64>) -> Vec<(i64, i64)> {
         let contract = self.contract;
         let facts = world.facts();
         let mover = contract.mover(facts);
@@ -267,13 +269,11 @@ impl Reader<'_> {
             .collect();
         let mut rooks = Vec::new();
         for &(rook, kind, corner) in &own {
-            let is_rook = world.contains(contract.castling_rook, &[kind]);
+            let is_rook = world.contains(roles.castling_rook, &[kind]);
             let stands = is_rook
                 && own.iter().any(|&(_, kind, from)| {
-                    world.contains(contract.castler, &[kind])
-                        && wings
-                            .iter()
-                            .any(|it| world.contains(contract.wing, &[from, corner, *it]))
+                    world.contains(roles.castler, &[kind])
+                        && wings.iter().any(|it| world.contains(roles.wing, &[from, corner, *it]))
                 });
             if stands {
                 rooks.push((rook, corner));

@@ -83,7 +83,7 @@ impl After {
 
 /// A capture in passing is one even where what it strikes survives.
 fn is_passing(world: &World, contract: &Contract, mv: &Move) -> bool {
-    contract.en_passant == Some(world.program().action(mv.action).rel)
+    contract.passing.and_then(|it| it.action) == Some(world.program().action(mv.action).rel)
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
@@ -99,12 +99,12 @@ fn suffix(world: &mut World, contract: &Contract, mover: Option<i64>) -> &'stati
         return "#";
     }
     let checked = match contract.mover(world.facts()) == mover {
-        false => world.any(contract.in_check),
+        false => contract.in_check.is_some_and(|it| world.any(it)),
         // The turn goes on, so `in_check` is about the mover.
         true => {
             let sides = world.program().schema.domain(contract.sides).size() as i64;
             let mut others = (0..sides).filter(|it| Some(*it) != mover);
-            others.any(|it| world.contains(contract.exposed, &[it]))
+            others.any(|it| contract.exposed.is_some_and(|exposed| world.contains(exposed, &[it])))
         }
     };
     if checked { "+" } else { "" }
@@ -184,7 +184,7 @@ impl Usual {
             return None;
         }
         let letters = Letters::of(world, contract);
-        let marches = world.contains(contract.marches, &[self.kind]);
+        let marches = is_bare(world, contract, self.kind);
         let capture = removed || is_enemy_on(world, contract, self.to);
         let mut text = String::new();
         if !marches {
@@ -225,6 +225,11 @@ impl Usual {
             (_, true, _) => name,
         }
     }
+}
+
+/// Whether pieces of a kind are written without a letter.
+pub(super) fn is_bare(world: &mut World, contract: &Contract, kind: i64) -> bool {
+    contract.marches.is_some_and(|it| world.contains(it, &[kind]))
 }
 
 fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {

@@ -1,0 +1,107 @@
+//! `rulemate new`: a small rule file that plays at once, to be changed.
+//!
+//! What is written are the templates of `rules/templates`, with the name filled in. Nothing that is there is
+//! overwritten. Deliberately absent: what rules mean (`docs/rules.md`).
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::{NewArgs, NewKind};
+use super::output::{Out, trouble};
+use crate::rules::TEMPLATES;
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    files: Vec<PathBuf>,
+    next: Vec<String>,
+}
+
+pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let name = &args.name;
+    check(name)?;
+    let (folder, templates) = match args.kind {
+        NewKind::Game => (args.into.clone(), vec![("game", "")]),
+        NewKind::Preset => (args.into.clone(), vec![("preset", "")]),
+        NewKind::Piece => (args.into.clone(), vec![("piece", "")]),
+        NewKind::Family => (args.into.join(name), vec![("family", ""), ("family-game", "-race")]),
+    };
+    let file = |(template, suffix): (&str, &str)| {
+        let text = TEMPLATES.iter().find(|it| it.0 == template).map_or("", |it| it.1);
+        (folder.join(format!("{name}{suffix}.dl")), filled(text, name))
+    };
+    let files: Vec<(PathBuf, String)> = templates.into_iter().map(file).collect();
+    if let Some((path, _)) = files.iter().find(|it| it.0.exists()) {
+        let fix = "choose another name, or another folder with --into";
+        return Err(trouble(format!("{} is there already", path.display()), fix));
+    }
+    for (path, text) in &files {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(path, text))
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    let next = next(args, &files[0].0);
+    let files: Vec<PathBuf> = files.into_iter().map(|it| it.0).collect();
+    if args.json {
+        out.json(&Answer { files, next })?;
+        return Ok(Verdict::Fine);
+    }
+    for path in &files {
+        out.line(format_args!("wrote {}", path.display()))?;
+    }
+    out.line("try:")?;
+    for command in next {
+        out.line(format_args!("  {command}"))?;
+    }
+    Ok(Verdict::Fine)
+}
+
+/// A name must be a word of the language, and the first letter that of a piece.
+fn check(name: &str) -> anyhow::Result<()> {
+    let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
+    let starts = name.starts_with(|it: char| it.is_ascii_lowercase());
+    if starts && name.len() <= 48 && name.chars().all(fits) && !name.ends_with('-') {
+        return Ok(());
+    }
+    let fix =
+        "write a name of small letters, digits and hyphens that begins with a letter: royal-duck";
+    Err(trouble(format!("{name:?} is no name for rules"), fix))
+}
+
+/// The template with the name, the title and the letter of the piece. A letter that a kind of chess has is
+/// exchanged for one that none has.
+fn filled(text: &str, name: &str) -> String {
+    let first = name.chars().next().unwrap_or('x');
+    let letter = if "pnbrqk".contains(first) { 'x' } else { first };
+    let mut title = name.replace('-', " ");
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let pairs = [
+        ("{name}", name.to_owned()),
+        ("{title}", title),
+        ("{letter}", letter.to_string()),
+        ("{LETTER}", letter.to_ascii_uppercase().to_string()),
+    ];
+    pairs.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, value))
+}
+
+/// Commands that are worth a try now.
+fn next(args: &NewArgs, file: &Path) -> Vec<String> {
+    let (name, path) = (&args.name, file.display());
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.display();
+    let play = match args.kind {
+        NewKind::Game => format!("rulemate play {name} --rules {path} --random black"),
+        NewKind::Preset => {
+            format!("rulemate play chess --preset {name} --rules {path} --random black")
+        }
+        NewKind::Piece => format!("rulemate play {name}-chess --rules {path} --random black"),
+        NewKind::Family => format!("rulemate play {name}-race --rules {folder} --random black"),
+    };
+    let tested = if args.kind == NewKind::Family { folder.to_string() } else { path.to_string() };
+    vec![format!("rulemate check {tested}"), play, format!("rulemate test {tested}")]
+}

@@ -1,0 +1,182 @@
+//! `rulemate test`: random games by the rules of a file, with figures about them.
+//!
+//! Each game is played on to its end, or to a number of actions. Then it is played again from its save,
+//! under both evaluators, and each proof is checked. An author sees in seconds how long games last, how they
+//! end, how many actions there are at a time, and whether something is wrong with the rules.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Verdict;
+use super::args::{DEFAULT_GAME, RulesArgs, TestArgs};
+use super::output::{Out, progress, trouble};
+use super::setup;
+use crate::audit;
+use crate::game::Game;
+use crate::presets::save::{Content, Form, RulesFrom, Save};
+use crate::presets::{Catalogue, Ruleset};
+use crate::rules::metas;
+
+/// What the random games of one set of rules came to.
+#[derive(Debug, Default, Serialize)]
+struct Figures {
+    game: String,
+    presets: Vec<String>,
+    games: u64,
+    /// Actions of a game: fewest, mean, most.
+    length: (usize, f64, usize),
+    /// Legal actions of a position: fewest, mean, most.
+    branching: (usize, f64, usize),
+    /// How many games ended how; those that were broken off have `unfinished`.
+    results: BTreeMap<String, u64>,
+    /// Positions that both evaluators judged alike, and proofs that the checker accepted.
+    positions: usize,
+    proofs: usize,
+    /// The first mistake of each game that had one.
+    faults: Vec<String>,
+}
+
+pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let rules = RulesArgs { rules: args.files.clone() };
+    let catalogue = setup::catalogue(&rules)?;
+    let mut verdict = Verdict::Fine;
+    for (game, presets) in meant(&catalogue, args)? {
+        let loaded = catalogue.load(&game, &presets);
+        let loaded = loaded.map_err(|why| trouble(why, "`rulemate check` shows more"))?;
+        let figures = play_all(&catalogue, &loaded, game, presets, args)?;
+        verdict = verdict.max(Verdict::of(!figures.faults.is_empty()));
+        print(&figures, args.json, out)?;
+        out.flush()?;
+    }
+    Ok(verdict)
+}
+
+/// The games of the files, and their presets on a game that they fit.
+fn meant(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
+    let embedded = Catalogue::embedded().map_err(|it| trouble(it, "please report it"))?;
+    let is_new = |path: &str| !embedded.sources().iter().any(|it| it.path == path);
+    let sources = catalogue.sources().iter().filter(|it| is_new(&it.path));
+    let mut all = Vec::new();
+    for source in sources {
+        for meta in metas(source) {
+            match (meta.key.as_str(), &args.game) {
+                ("game", None) => all.push((meta.value, args.presets.clone())),
+                ("preset", game) => {
+                    let game = game.clone().unwrap_or(DEFAULT_GAME.into());
+                    let mut presets = args.presets.clone();
+                    presets.push(meta.value);
+                    all.push((game, catalogue.with_required(&presets)));
+                }
+                _ => {}
+            }
+        }
+    }
+    if all.is_empty() {
+        let game = args.game.clone().ok_or_else(|| {
+            trouble("these files have neither a game nor a preset", "name a game: --game chess")
+        })?;
+        all.push((game, args.presets.clone()));
+    }
+    Ok(all)
+}
+
+fn play_all(
+    catalogue: &Catalogue,
+    rules: &Ruleset,
+    game: String,
+    presets: Vec<String>,
+    args: &TestArgs,
+) -> anyhow::Result<Figures> {
+    let mut random = fastrand::Rng::with_seed(args.seed);
+    let mut found = Figures { game, presets, games: args.games, ..Figures::default() };
+    let (mut lengths, mut widths) = (Vec::new(), Vec::new());
+    let bar = progress(args.games, "games");
+    for number in 1..=args.games {
+        let mut game = rules.start(None).map_err(|it| trouble(it, "see the start of the game"))?;
+        let ended = play_one(&mut game, &mut random, args.plies, &mut widths);
+        let place = |fault: String| {
+            format!("game {number}, after {} actions: {fault}", game.history().len())
+        };
+        match ended {
+            Err(fault) => found.faults.push(place(fault)),
+            Ok(result) => {
+                *found.results.entry(result).or_default() += 1;
+                lengths.push(game.history().len());
+                match again(catalogue, rules, &game) {
+                    Ok((positions, proofs)) => {
+                        found.positions += positions;
+                        found.proofs += proofs;
+                    }
+                    Err(fault) => found.faults.push(place(fault)),
+                }
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    (found.length, found.branching) = (spread(&lengths), spread(&widths));
+    Ok(found)
+}
+
+/// Plays a game at random. How it ended, or what went wrong.
+fn play_one(
+    game: &mut Game,
+    random: &mut fastrand::Rng,
+    plies: usize,
+    widths: &mut Vec<usize>,
+) -> Result<String, String> {
+    while game.history().len() < plies {
+        if let Some(result) = game.result() {
+            return Ok(result.to_string());
+        }
+        let moves = game.listing();
+        game.check().map_err(|it| it.to_string())?;
+        widths.push(moves.len());
+        if moves.is_empty() {
+            let fen = game.fen();
+            return Err(format!("there is neither an action nor a result: {fen}"));
+        }
+        let (text, mv) = &moves[random.usize(..moves.len())];
+        game.play(mv).map_err(|it| format!("{text} is listed, but {it}"))?;
+    }
+    Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
+}
+
+/// Plays a game again from its save under both evaluators. How many positions and proofs that were.
+fn again(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize, usize), String> {
+    let save = Save::of(game, rules, Content::default()).map_err(|it| it.to_string())?;
+    let bytes = save.write(Form::Binary);
+    let tally = audit::save(&bytes, "", catalogue, RulesFrom::Here, &mut |_| {});
+    tally.map(|it| (it.positions, it.proofs)).map_err(|it| it.to_string())
+}
+
+fn spread(all: &[usize]) -> (usize, f64, usize) {
+    let (least, most) = (all.iter().min(), all.iter().max());
+    let mean = all.iter().sum::<usize>() as f64 / all.len().max(1) as f64;
+    (least.copied().unwrap_or(0), (mean * 10.0).round() / 10.0, most.copied().unwrap_or(0))
+}
+
+fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    if json {
+        return out.json_line(found);
+    }
+    let with: String = found.presets.iter().map(|it| format!(" + {it}")).collect();
+    out.line(format_args!("{}{with}: {} random games", found.game, found.games))?;
+    for (what, (least, mean, most)) in
+        [("actions a game", found.length), ("legal actions", found.branching)]
+    {
+        out.line(format_args!("  {what:<15} {least} to {most}, mean {mean}"))?;
+    }
+    for (result, count) in &found.results {
+        out.line(format_args!("  {count:>5} x {result}"))?;
+    }
+    let (positions, proofs) = (found.positions, found.proofs);
+    out.line(format_args!(
+        "  both evaluators agree on {positions} positions; {proofs} proofs hold"
+    ))?;
+    for fault in &found.faults {
+        out.line(format_args!("  fault: {fault}"))?;
+    }
+    Ok(())
+}

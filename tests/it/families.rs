@@ -1,0 +1,291 @@
+//! Games of any family, and of none: counted, played to their end, written down and read back. What is
+//! made for another family is refused in words.
+//!
+//! Counts: noughts and crosses and Connect Four are in the OEIS (A061221 counts games, the plies here are
+//! products of free squares less the games won before), Othello's and checkers' are the usual perft tables,
+//! Gardner's and Capablanca's chess are `fairy` vectors. Hex has no table: n squares are free in turn.
+
+use std::path::Path;
+
+use rulemate::audit;
+use rulemate::moves::{perft, turns};
+use rulemate::presets::Catalogue;
+use rulemate::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::rules::Source;
+
+use crate::random_rules::Choices;
+
+/// The games that stand on no chess, and those that stand on another board.
+const GAMES: [&str; 7] =
+    ["noughts-and-crosses", "connect-four", "hex", "othello", "checkers", "gardner", "capablanca"];
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().expect("the catalogue")
+}
+
+fn with(files: &[(&str, &str)]) -> Catalogue {
+    let mut catalogue = catalogue();
+    for (path, text) in files {
+        let source = Source { path: (*path).into(), text: (*text).into() };
+        catalogue.add(source).expect("metadata that makes sense");
+    }
+    catalogue
+}
+
+fn refusal(catalogue: &Catalogue, game: &str, presets: &[&str]) -> String {
+    catalogue.load(game, presets).map(|_| ()).expect_err("it is refused").to_string()
+}
+
+fn count(game: &str, depth: u32) -> u64 {
+    let rules = catalogue().load::<&str>(game, &[]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let contract = game.contract().clone();
+    perft(game.world_mut(), &contract, depth)
+}
+
+#[test]
+fn trees_of_games_without_chess_have_the_known_sizes() {
+    for (game, counts) in [
+        ("noughts-and-crosses", &[9, 72, 504, 3024, 15120, 54720][..]),
+        ("connect-four", &[7, 49, 343, 2401, 16807]),
+        ("hex", &[121, 121 * 120]),
+        ("othello", &[4, 12, 56, 244, 1396, 8200]),
+        ("gardner", &[7, 53, 506, 4775]),
+        ("capablanca", &[28, 784, 25228]),
+    ] {
+        for (depth, nodes) in (1..).zip(counts) {
+            assert_eq!(count(game, depth), *nodes, "{game}, depth {depth}");
+        }
+    }
+}
+
+/// What Fairy-Stockfish counts and lists, with its notation: boards of other sizes, hands, Chinese chess.
+/// `tests/data/vectors/fairy` says where the files come from.
+#[test]
+fn vectors_of_fairy_stockfish_pass() {
+    let most = if std::env::var_os("RULEMATE_FULL").is_some() { "1000000000" } else { "3000" };
+    for name in ["gardner", "capablanca", "crazyhouse", "xiangqi"] {
+        let file = format!("tests/data/vectors/fairy/{name}.public.json");
+        let ran = crate::cli::rulemate(&["verify", "--max-nodes", most, &file]);
+        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains(" 0 failed"), "{}", ran.out);
+    }
+}
+
+/// A turn of checkers is all jumps of one piece, so the tables count turns.
+#[test]
+fn turns_of_checkers_are_as_many_as_in_the_tables() {
+    let rules = catalogue().load::<&str>("checkers", &[]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let contract = game.contract().clone();
+    let mut nodes = Vec::new();
+    for depth in 1..=5 {
+        nodes.push(perft(game.world_mut(), &contract, depth));
+    }
+    // No jump of several steps comes up before the sixth ply.
+    assert_eq!(nodes, [7, 49, 302, 1469, 7361]);
+    assert_eq!(turns(game.world_mut(), &contract, 100).turns.len(), 7);
+}
+
+/// Random games to their end, by both evaluators (the audit plays them again under datafrog and checks
+/// each proof); at each ply the FEN says what the facts say.
+#[test]
+fn random_games_end_and_come_back_from_saves_and_fen() {
+    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let catalogue = catalogue();
+    for name in GAMES {
+        let rules = catalogue.load::<&str>(name, &[]).expect("it loads");
+        for seed in 0..if full { 100 } else { 1 } {
+            let mut choices = Choices(seed);
+            let mut game = rules.start(None).expect("it starts");
+            let longest = if full { 400 } else { 30 };
+            while game.result().is_none() && game.history().len() < longest {
+                let fen = game.fen();
+                let mut again = rules.start(Some(&fen)).unwrap_or_else(|it| panic!("{name}: {it}"));
+                assert_eq!(again.fen(), fen, "{name}");
+                let moves = game.listing();
+                if rules.unsaid(&mut game).is_empty() {
+                    let texts = |all: &[(String, _)]| -> Vec<String> {
+                        all.iter().map(|it: &(String, _)| it.0.clone()).collect()
+                    };
+                    assert_eq!(texts(&moves), texts(&again.listing()), "{name}: {fen}");
+                }
+                assert!(!moves.is_empty(), "{name} goes on, but there is no move: {fen}");
+                let mv = moves[choices.below(moves.len())].1.clone();
+                game.play(&mv).unwrap_or_else(|it| panic!("{name}: {it}"));
+            }
+            let save = Save::of(&game, &rules, Content::default()).expect("a save");
+            for form in [Form::Json, Form::Binary] {
+                let bytes = save.write(form);
+                let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+                let tally = tally.unwrap_or_else(|it| panic!("{name}, seed {seed}: {it}"));
+                assert_eq!(tally.plies, game.history().len(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn results_are_those_of_the_games() {
+    let ended = |game: &str, moves: &str| {
+        let rules = catalogue().load::<&str>(game, &[]).expect("it loads");
+        let mut game = rules.start(None).expect("it starts");
+        for text in moves.split(' ') {
+            game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        }
+        game.result().map(|it| it.to_string())
+    };
+    let is = |text: &str| Some(text.to_owned());
+    assert_eq!(ended("noughts-and-crosses", "a1 b1 a2 b2 a3"), is("white wins by row"));
+    assert_eq!(ended("noughts-and-crosses", "a1 b1 a2 b2"), None);
+    let drawn = "b2 a1 a3 c1 b1 b3 a2 c2 c3";
+    assert_eq!(ended("noughts-and-crosses", drawn), is("draw by full board"));
+    assert_eq!(ended("connect-four", "a1 b1 a2 b2 a3 b3 a4"), is("white wins by row"));
+}
+
+#[test]
+fn what_is_made_for_another_family_is_refused_in_words() {
+    let catalogue = catalogue();
+    assert_eq!(
+        refusal(&catalogue, "hex", &["coregal"]),
+        "preset coregal is made for games of the family chess, and hex is of the family stones"
+    );
+    let games = with(&[
+        ("mine/lost.dl", ".meta game \"lost\"\n.meta family \"ches\"\n.meta start \"8 w\"\n"),
+        (
+            "mine/mixed.dl",
+            ".meta game \"mixed\"\n.meta family \"stones\"\n.meta layout \"orthodox\"\n",
+        ),
+        (
+            "mine/eager.dl",
+            ".meta preset \"eager\"\n.domain Preset += { eager }\n\
+             forbidden(p, t) :- active('eager, _), own(p), attacks(p, t).\n",
+        ),
+    ]);
+    assert_eq!(
+        refusal(&games, "lost", &[]),
+        "game lost is made for the family ches, which there is not; did you mean chess?"
+    );
+    assert_eq!(
+        refusal(&games, "mixed", &[]),
+        "layout orthodox is made for games of the family chess, and mixed is of the family stones"
+    );
+    let own = ".meta game \"own\"\n.meta start \"8/8/8/8/8/8/8/8 w\"\nforbidden(p, t) :- own(p), at(p, t).\n";
+    assert_eq!(
+        refusal(&with(&[("mine/own.dl", own)]), "own", &[]),
+        "game own speaks of forbidden, which the family chess has, and own is of no family: \
+         `.meta family \"chess\"` names the family that rules are made for"
+    );
+    games.load("chess", &["eager"]).expect("chess has all that it speaks of");
+    assert_eq!(
+        refusal(&games, "hex", &["eager"]),
+        "preset eager speaks of forbidden, which the family chess has, and hex is of the family stones: \
+         `.meta family \"chess\"` names the family that rules are made for"
+    );
+}
+
+#[test]
+fn sizes_are_checked() {
+    let game = |size: &str| {
+        let text = format!(
+            ".meta game \"it\"\n.meta family \"stones\"\n.meta start \"3/3/3 w\"\n{size}\n"
+        );
+        refusal(&with(&[("mine/it.dl", &text)]), "it", &[])
+    };
+    assert!(game(".meta board \"ten\"").contains("\"ten\" is no size"));
+    assert!(game(".meta board \"20x8\"").contains("16 files"));
+    assert!(game(".meta entities \"many\"").contains("\"many\" is no size"));
+    assert!(game(".meta entities \"5000\"").contains("128 entities"));
+}
+
+/// Ten lines that speak of nothing but what all games have go on any of them.
+#[test]
+fn a_preset_for_all_games_goes_on_every_family() {
+    let quick = ".meta preset \"quick\"\n.meta name \"Quick\"\n.meta description \"Ten plies, then a draw\"\n\
+         .domain Preset += { quick }\n.domain Reason += { quick }\n\
+         .input played(n: Int) game attr \"quick.played\" = 0 \"{n} actions were taken\"\n\
+         on any in count when active('quick, _), played(n) do set played(n + 1).\n\
+         finish('draw, 'quick) :- active('quick, _), played(n), n >= 10.\n";
+    let catalogue = with(&[("mine/quick.dl", quick)]);
+    for name in ["chess", "hex", "checkers", "othello", "antichess"] {
+        let rules = catalogue.load(name, &["quick"]).unwrap_or_else(|it| panic!("{name}: {it}"));
+        let mut game = rules.start(None).expect("it starts");
+        let mut choices = Choices(7);
+        for ply in 0..10 {
+            assert!(game.result().is_none(), "{name}, ply {ply}");
+            let moves = game.listing();
+            let mv = moves[choices.below(moves.len())].1.clone();
+            game.play(&mv).unwrap_or_else(|it| panic!("{name}: {it}"));
+        }
+        assert_eq!(
+            game.result().map(|it| it.to_string()).as_deref(),
+            Some("draw by quick"),
+            "{name}"
+        );
+    }
+}
+
+/// What `new` writes is checked, played and audited without a change; what is there is not overwritten.
+#[test]
+fn what_new_writes_plays_at_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new");
+    let _ = std::fs::remove_dir_all(&folder);
+    let into = folder.to_str().expect("a path");
+    let run = |args: &[&str]| crate::cli::rulemate(args);
+    for (kind, name, file) in [
+        ("game", "middle-king", "middle-king.dl"),
+        ("preset", "shy-queens", "shy-queens.dl"),
+        ("piece", "marshal", "marshal.dl"),
+        ("piece", "knook", "knook.dl"),
+        ("family", "runners", "runners"),
+    ] {
+        let made = run(&["new", kind, name, "--into", into]);
+        assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+        let file = format!("{into}/{file}");
+        assert!(made.out.contains(&format!("  rulemate test {file}\n")), "{}", made.out);
+        let checked = run(&["check", &file]);
+        assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
+        let tested = run(&["test", &file, "--games", "2", "--plies", "12"]);
+        assert_eq!(tested.code, 0, "{}{}", tested.out, tested.err);
+        assert!(tested.out.contains(": 2 random games\n"), "{}", tested.out);
+        assert!(tested.out.contains("both evaluators agree on"), "{}", tested.out);
+        let again = run(&["new", kind, name, "--into", into]);
+        assert_eq!(again.code, 2);
+        assert!(again.err.contains("is there already"), "{}", again.err);
+    }
+    let odd = run(&["new", "game", "My Game"]);
+    assert_eq!(odd.code, 2);
+    assert!(odd.err.contains("\"My Game\" is no name for rules"), "{}", odd.err);
+}
+
+/// A game that goes on without an action, and one whose rules ask for too much, are faults.
+#[test]
+fn test_tells_what_is_wrong() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("standstill.dl");
+    let text = ".meta game \"standstill\"\n.meta family \"draughts\"\n.meta start \"8/8/8/8/8/8/8/O1o5 w 1\"\n\
+                stuck_opinion().\n";
+    std::fs::write(&file, text).expect("a file");
+    let ran = crate::cli::rulemate(&["test", file.to_str().expect("a path"), "--games", "1"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("there is neither an action nor a result"), "{}", ran.out);
+}
+
+/// Rule files are one family's, the core's or a game's: the core speaks of nothing that only chess has.
+#[test]
+fn the_core_knows_no_chess() {
+    let words = [
+        "castl", "passant", "promot", "king", "pawn", "rook", "bishop", "queen", "knight",
+        "halfmove",
+    ];
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/core");
+    for entry in std::fs::read_dir(core).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a file");
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('%').next().unwrap_or_default();
+            let found = words.iter().find(|it| line.contains(**it));
+            assert_eq!(found, None, "{}:{}: {line}", path.display(), number + 1);
+        }
+    }
+}
