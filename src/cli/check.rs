@@ -12,6 +12,7 @@ use super::Verdict;
 use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
+use crate::moves::played_out;
 use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError};
 use crate::rules::{Diagnostics, Source, compile, load_file, load_folder, metas};
 
@@ -21,6 +22,16 @@ struct Answer {
     file: String,
     ok: bool,
     diagnostics: serde_json::Value,
+    /// What is right and costs more than it might.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// A file without mistakes.
+struct Fine {
+    /// Rules of the file and of what it builds on.
+    rules: usize,
+    notes: Vec<String>,
 }
 
 /// What is wrong with a file.
@@ -63,19 +74,19 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// The number of rules that the file and what it builds on come to.
-fn check(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
+/// What the file and what it builds on come to.
+fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     let together = fit(catalogue, source);
     let Err(Finding::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
-        Ok(program) => Ok(program.rules.len()),
+        Ok(program) => Ok(Fine { rules: program.rules.len(), notes: Vec::new() }),
         Err(alone) if count(&alone) <= count(found) => Err(Finding::Rules(Box::new(alone))),
         Err(_) => together,
     }
 }
 
 /// Compiles the games that tell whether a file fits.
-fn fit(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
+fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     let metas = metas(source);
     let named = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
     let family = named("family");
@@ -92,15 +103,21 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<usize, Finding> {
         }
         (None, None) => (all.collect(), Vec::new()),
     };
-    let mut rules = 0;
+    let mut fine = Fine { rules: 0, notes: Vec::new() };
     for game in games {
         let loaded = catalogue.load(game, &presets).map_err(|why| match why {
             LoadError::Rules(found) => Finding::Rules(found),
             other => Finding::Other(format!("{}: {other}", source.path)),
         })?;
-        rules = rules.max(loaded.program().rules.len());
+        fine.rules = fine.rules.max(loaded.program().rules.len());
+        // What other files cost is theirs to tell.
+        let notes = played_out(loaded.program(), loaded.contract().untenable);
+        let of_it = |it: &String| it.contains(&format!(" {}:", source.path));
+        let new: Vec<String> = notes.into_iter().filter(of_it).collect();
+        fine.notes
+            .extend(new.into_iter().filter(|it| !fine.notes.contains(it)).collect::<Vec<_>>());
     }
-    Ok(rules)
+    Ok(fine)
 }
 
 fn count(found: &Diagnostics) -> usize {
@@ -109,22 +126,25 @@ fn count(found: &Diagnostics) -> usize {
 
 fn print(
     file: &str,
-    checked: Result<usize, Finding>,
+    checked: Result<Fine, Finding>,
     json: bool,
     out: &mut Out,
 ) -> anyhow::Result<()> {
     if json {
         let ok = checked.is_ok();
-        let diagnostics = match checked {
-            Ok(_) => serde_json::json!([]),
-            Err(Finding::Rules(found)) => found.to_json(),
-            Err(Finding::Other(message)) => serde_json::json!([{ "message": message }]),
+        let (diagnostics, notes) = match checked {
+            Ok(fine) => (serde_json::json!([]), fine.notes),
+            Err(Finding::Rules(found)) => (found.to_json(), Vec::new()),
+            Err(Finding::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
         };
-        return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics });
+        return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes });
     }
     match checked {
-        Ok(rules) => {
+        Ok(Fine { rules, notes }) => {
             out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
+            for note in notes {
+                out.line(format_args!("{file}: note: {note}"))?;
+            }
         }
         Err(Finding::Rules(found)) => {
             let text = found.render(out.paints());

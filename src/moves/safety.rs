@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::facts::AttrId;
 use crate::rules::{
     Action, Attributes, Dependencies, Effect, Event, Legality, Meta, Program, Reaction, RelId,
     raises, writes,
@@ -30,6 +31,15 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     let depends = Dependencies::of(program);
     let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
     program.actions.iter().map(|it| view.decision(it)).collect()
+}
+
+/// Why actions that declare `legality rules` are played out all the same, a sentence each: it costs many
+/// times as much, and often one line of the author's makes the difference.
+pub fn played_out(program: &Program, untenable: RelId) -> Vec<String> {
+    let depends = Dependencies::of(program);
+    let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
+    let declared = program.actions.iter().filter(|it| it.legality != Legality::Simulate);
+    declared.filter_map(|it| view.why_played_out(it)).collect()
 }
 
 /// Which actions of a program may turn out impossible though they are legal: they make entities,
@@ -67,6 +77,44 @@ impl<'p> View<'p> {
             Some(rel) => Decision::Except(rel),
             None => Decision::Rules,
         }
+    }
+
+    fn why_played_out(&self, action: &Action) -> Option<String> {
+        let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+        let name = &self.program.relation(action.rel).name;
+        let vetoes = own.iter().find(|it| self.may_veto(it)).map(|it| {
+            let place = self.program.place(it.span);
+            format!("`{name}` is played out because {place} may lead to a veto, or to code")
+        });
+        vetoes.or_else(|| {
+            let first = own.iter().find(|it| self.is_unforeseen(action, it))?;
+            let consequences = self.consequences(first);
+            let (reaction, attr) = consequences.into_iter().find_map(|it| {
+                let attr = self.matter_of(it)?;
+                Some((it, attr))
+            })?;
+            let place = self.program.place(reaction.span);
+            let odd = action.simulates.map(|it| &self.program.relation(it).name);
+            let or = odd.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
+            Some(format!(
+                "`{name}` is played out because {place} writes `{attr}`, which safety depends on; if the rules are \
+                 right all the same, say `.meta legality \"rules\"` in the preset's file{}",
+                or.unwrap_or_default()
+            ))
+        })
+    }
+
+    /// An attribute that a reaction writes and safety depends on.
+    fn matter_of(&self, reaction: &Reaction) -> Option<&'p str> {
+        let written = writes(self.program, reaction);
+        let schema = &self.program.schema;
+        let mut all = (0..schema.attributes().len() as u16).map(AttrId);
+        let found = all.find(|&it| {
+            let mut one = Attributes::default();
+            one.insert(it);
+            written.meets(&one) && self.matters.meets(&one)
+        })?;
+        Some(schema.attribute(found).name.as_str())
     }
 
     /// The reactions to such events that can do something.

@@ -451,6 +451,15 @@ fn the_guide_to_a_first_preset_shows_what_happens() {
     assert_eq!(shown, Some(document("tests/data/first-preset/scouts.dl").as_str()));
 }
 
+#[test]
+fn the_guide_to_a_first_game_shows_what_happens() {
+    assert!(run_the_commands_of("docs/first-game.md") >= 4);
+    let guide = document("docs/first-game.md");
+    let shown: Vec<&str> =
+        guide.split("```prolog\n").skip(1).filter_map(|it| it.split("```").next()).collect();
+    assert_eq!(shown.join("\n"), document("tests/data/first-game/race.dl"));
+}
+
 /// The pages on disk are those that the rule files give. `UPDATE_DOCS=1` writes them anew.
 #[test]
 fn the_pages_about_presets_are_current() {

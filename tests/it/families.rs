@@ -15,9 +15,20 @@ use rulemate::rules::Source;
 
 use crate::random_rules::Choices;
 
-/// The games that stand on no chess, and those that stand on another board.
-const GAMES: [&str; 7] =
-    ["noughts-and-crosses", "connect-four", "hex", "othello", "checkers", "gardner", "capablanca"];
+/// The games that stand on no chess, and those that stand on another board, with presets for all games.
+const GAMES: [(&str, &[&str]); 11] = [
+    ("noughts-and-crosses", &[]),
+    ("connect-four", &[]),
+    ("hex", &[]),
+    ("othello", &[]),
+    ("checkers", &[]),
+    ("checkers", &["piece-hp"]),
+    ("checkers", &["piece-shield:white", "piece-hp"]),
+    ("gardner", &[]),
+    ("capablanca", &[]),
+    ("crazyhouse", &[]),
+    ("xiangqi", &["piece-shield"]),
+];
 
 fn catalogue() -> Catalogue {
     Catalogue::embedded().expect("the catalogue")
@@ -93,8 +104,8 @@ fn turns_of_checkers_are_as_many_as_in_the_tables() {
 fn random_games_end_and_come_back_from_saves_and_fen() {
     let full = std::env::var_os("RULEMATE_FULL").is_some();
     let catalogue = catalogue();
-    for name in GAMES {
-        let rules = catalogue.load::<&str>(name, &[]).expect("it loads");
+    for (name, presets) in GAMES {
+        let rules = catalogue.load(name, presets).unwrap_or_else(|it| panic!("{name}: {it}"));
         for seed in 0..if full { 100 } else { 1 } {
             let mut choices = Choices(seed);
             let mut game = rules.start(None).expect("it starts");
@@ -256,6 +267,28 @@ fn what_new_writes_plays_at_once() {
     let odd = run(&["new", "game", "My Game"]);
     assert_eq!(odd.code, 2);
     assert!(odd.err.contains("\"My Game\" is no name for rules"), "{}", odd.err);
+}
+
+/// A preset that has everything played out is told so, with the line that does it and what to say.
+#[test]
+fn check_tells_what_has_moves_played_out() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("turncoats.dl");
+    let text = ".meta preset \"turncoats\"\n.meta family \"chess\"\n.meta name \"Turncoats\"\n\
+                .meta description \"A pawn that moves becomes a knight\"\n.domain Preset += { turncoats }\n\
+                on move(p, _) when kind(p, 'pawn), active('turncoats, _) do set kind(p, 'knight).\n";
+    std::fs::write(&file, text).expect("a file");
+    let path = file.to_str().expect("a path");
+    let ran = crate::cli::rulemate(&["check", path]);
+    let note = format!(
+        "note: `move` is played out because {path}:6 writes `kind`, which safety depends on"
+    );
+    assert!(ran.out.contains(&note), "{}", ran.out);
+    assert!(ran.out.contains("say `.meta legality \"rules\"`"), "{}", ran.out);
+    std::fs::write(&file, text.replace(".meta name", ".meta legality \"rules\"\n.meta name"))
+        .expect("a file");
+    let ran = crate::cli::rulemate(&["check", path]);
+    assert!(!ran.out.contains("note:"), "{}", ran.out);
 }
 
 /// A game that goes on without an action, and one whose rules ask for too much, are faults.
