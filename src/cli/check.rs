@@ -95,10 +95,9 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     let (games, presets): (Vec<&str>, Vec<String>) = match (named("game"), named("preset")) {
         (Some(game), _) => (vec![game], Vec::new()),
         (None, Some(preset)) => {
-            // A game of the preset's family, the default one if that is.
-            let default = catalogue.games().iter().filter(|it| it.name == DEFAULT_GAME);
-            let mut fitting = default.chain(catalogue.games()).filter(|it| fits(it));
-            let game = fitting.next().map_or(DEFAULT_GAME, |it| it.name.as_str());
+            let entry = catalogue.presets().iter().find(|it| it.preset == preset);
+            let game = entry.and_then(|it| catalogue.game_for(it, DEFAULT_GAME));
+            let game = game.map_or(DEFAULT_GAME, |it| it.name.as_str());
             (vec![game], catalogue.with_required(&[preset]))
         }
         (None, None) => (all.collect(), Vec::new()),

@@ -15,6 +15,9 @@ struct Game<'a> {
     title: &'a str,
     aliases: &'a [String],
     start: &'a str,
+    /// The family that its rules stand on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<&'a str>,
     presets: &'a [String],
@@ -39,6 +42,9 @@ struct Preset<'a> {
     name: &'a str,
     description: &'a str,
     file: &'a str,
+    /// The family of games that it is made for; none if it goes on every game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a str>,
     requires: &'a [String],
     incompatible: Vec<Clash<'a>>,
     /// Whom it can be active for.
@@ -108,6 +114,7 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         title: &it.title,
         aliases: &it.aliases,
         start: &it.start,
+        family: it.family.as_deref(),
         layout: it.layout.as_deref(),
         presets: &it.uses,
         facts: &it.facts,
@@ -151,6 +158,7 @@ fn tell_game<'a>(game: &Game<'a>) -> Told<'a> {
     let lines = vec![
         ("also", game.aliases.join(", ")),
         ("start", game.start.to_owned()),
+        ("family", game.family.unwrap_or_default().to_owned()),
         ("layout", game.layout.unwrap_or_default().to_owned()),
         ("presets", game.presets.join(", ")),
         ("states", game.facts.iter().map(fact).collect::<Vec<_>>().join(", ")),
@@ -225,6 +233,7 @@ fn tell_preset<'a>(preset: &Preset<'a>) -> Told<'a> {
     };
     let clash = |it: &Clash<'_>| format!("{}: {}", it.preset, it.reason);
     let mut lines = vec![("rules", preset.file.to_owned()), ("scopes", preset.scopes.join(", "))];
+    lines.push(("family", preset.family.unwrap_or("all games").to_owned()));
     lines.extend(preset.options.iter().map(|it| ("option", takes(it))));
     lines.extend(preset.requires.iter().map(|it| ("requires", it.clone())));
     lines.extend(preset.incompatible.iter().map(|it| ("not with", clash(it))));
@@ -237,7 +246,8 @@ fn tell_preset<'a>(preset: &Preset<'a>) -> Told<'a> {
 
 fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Result<Preset<'a>> {
     let fix = format!("`rulemate check {}` says more", catalogue.path_of_preset(entry));
-    let found = catalogue.particulars(DEFAULT_GAME, entry).or_fix(fix)?;
+    let game = catalogue.game_for(entry, DEFAULT_GAME).map_or(DEFAULT_GAME, |it| it.name.as_str());
+    let found = catalogue.particulars(game, entry).or_fix(fix)?;
     let clash = |it: &'a (String, String)| Clash { preset: &it.0, reason: &it.1 };
     let uses = |it: &&GameEntry| {
         it.uses.iter().any(|it| it.split(':').next() == Some(entry.preset.as_str()))
@@ -247,6 +257,7 @@ fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Resu
         name: &entry.name,
         description: &entry.description,
         file: catalogue.path_of_preset(entry),
+        family: entry.family.as_deref(),
         requires: &entry.requires,
         incompatible: entry.incompatible.iter().map(clash).collect(),
         scopes: found.scopes,

@@ -63,7 +63,10 @@ fn meant(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, 
             match (meta.key.as_str(), &args.game) {
                 ("game", None) => all.push((meta.value, args.presets.clone())),
                 ("preset", game) => {
-                    let game = game.clone().unwrap_or(DEFAULT_GAME.into());
+                    let entry = catalogue.presets().iter().find(|it| it.preset == meta.value);
+                    let fitting = entry.and_then(|it| catalogue.game_for(it, DEFAULT_GAME));
+                    let fitting = fitting.map_or(DEFAULT_GAME, |it| it.name.as_str());
+                    let game = game.clone().unwrap_or(fitting.into());
                     let mut presets = args.presets.clone();
                     presets.push(meta.value);
                     all.push((game, catalogue.with_required(&presets)));

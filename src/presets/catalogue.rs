@@ -381,6 +381,13 @@ impl Catalogue {
         })
     }
 
+    /// A game that a preset goes on as far as families are concerned: the preferred one if that fits.
+    pub fn game_for(&self, preset: &PresetEntry, preferred: &str) -> Option<&GameEntry> {
+        let first = self.games.iter().filter(|it| it.name == preferred);
+        let mut all = first.chain(&self.games);
+        all.find(|it| preset.family.is_none() || it.family == preset.family)
+    }
+
     /// The preset of that name.
     ///
     /// # Errors

@@ -179,7 +179,7 @@ fn activations_that_are_refused() {
     let ran = explain(&[], &["--activate", "berserker", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(told["holds"], false);
-    assert_eq!(told["against"][0]["place"], "rules/presets/berserker.dl:5", "{told}");
+    assert_eq!(told["against"][0]["place"], "rules/presets/berserker.dl:6", "{told}");
 }
 
 /// What is decided by playing it out is shown, drawn and checked like everything else.

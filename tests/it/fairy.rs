@@ -15,8 +15,20 @@ use rulemate::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 8] =
-    ["3check", "5check", "atomic", "duck", "horde", "kingofthehill", "makruk", "racingkings"];
+const GAMES: [&str; 12] = [
+    "3check",
+    "5check",
+    "atomic",
+    "capablanca",
+    "crazyhouse",
+    "duck",
+    "gardner",
+    "horde",
+    "kingofthehill",
+    "makruk",
+    "racingkings",
+    "xiangqi",
+];
 
 /// Nodes of a row that is counted without `RULEMATE_FULL=1`.
 const FEW: u64 = 25_000;

@@ -22,7 +22,7 @@ fn every_missing_relation_is_named() {
             Fault::Shape { .. } => None,
         })
         .collect();
-    for name in ["at", "kind", "turn", "letter", "over", "castling_text"] {
+    for name in ["at", "kind", "turn", "letter", "over", "untenable"] {
         assert!(missing.iter().any(|it| it == name), "{name} of {missing:?}");
     }
     assert!(error.to_string().contains("there is no relation at; "), "{error}");
@@ -35,7 +35,7 @@ fn a_relation_of_another_shape_is_described() {
     let source = Source { path: "other.dl".into(), text: text.into() };
     let other = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
     let error = Contract::resolve(&other).expect_err("at has no square");
-    let expected = "at is an attribute of entities (Entity), \
+    let expected = "at is a flag of entities (Entity), \
         not an attribute of entities (Entity, Square)";
     assert!(error.to_string().contains(expected), "{error}");
 }
