@@ -203,6 +203,9 @@ enum Slot {
 
 const SLOTS: usize = 7;
 
+/// Maximum number of signs that may follow letters: one for each sign of punctuation.
+const MARKS: usize = 32;
+
 /// How a relation comes by its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
@@ -362,9 +365,18 @@ impl Finder<'_> {
         let lines = metas.filter_map(|it| it.value.strip_prefix("mark ")?.split_once('='));
         let mut marks: Vec<Mark> = Vec::new();
         for (sign, name) in lines {
+            let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
             let mut signs = sign.chars();
-            let (Some(sign), None) = (signs.next(), signs.next()) else { continue };
-            if marks.iter().any(|it| it.sign == sign) {
+            let (Some(sign), None) = (signs.next().filter(|it| is_sign(*it)), signs.next()) else {
+                self.faults.push(Fault::Shape {
+                    relation: format!("the mark {name}"),
+                    expected: "one sign of punctuation, but no `/`, `[` or `]`".into(),
+                    found: format!("{sign:?}"),
+                });
+                continue;
+            };
+            // Presets that need the same mark may each declare it.
+            if marks.iter().any(|it| it.sign == sign) || marks.len() == MARKS {
                 continue;
             }
             if let Some(fact) = self.input(name, Source::Flag, &[Slot::Entity]) {

@@ -145,6 +145,10 @@ pub enum LoadError {
         of_family(.of)
     )]
     Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },
+    #[error(
+        "{place}: there are no boards of {shape:?}: write FILESxRANKS, or \"hex SIDE\" for hexagons"
+    )]
+    Shape { place: String, shape: String },
     #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
     GameOption { text: String, fault: String },
     #[error(transparent)]

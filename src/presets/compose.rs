@@ -154,7 +154,11 @@ impl Catalogue {
         if let Some(composed) = known {
             return Ok(composed);
         }
-        let program = compile_sharing(self.texts(game, requests)?, &self.composers.reader)
+        let texts = self.texts(game, requests)?;
+        if let Some((place, shape)) = shape(&texts).filter(|it| it.1 != HEXAGONS) {
+            return Err(LoadError::Shape { place, shape });
+        }
+        let program = compile_sharing(texts, &self.composers.reader)
             .map_err(|it| self.explain_faults(game, requests, it))?;
         let program = Arc::new(program);
         self.externals.check(&program)?;
@@ -289,8 +293,7 @@ impl Catalogue {
     /// The text about the attributes of presets, if the core has the events that it needs.
     fn written(&self, sources: &[Source], requests: &[&Request]) -> Option<Source> {
         let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
-        let sized = sources.iter().rev().flat_map(metas).find(|it| it.key == "board");
-        let hexagons = sized.is_some_and(|it| it.value.starts_with("hex "));
+        let hexagons = shape(sources).is_some_and(|it| it.1 == HEXAGONS);
         if !(has(".event deactivated(") && has(".event spawned(") && has(".decl outlives(")) {
             return None;
         }
@@ -324,6 +327,18 @@ fn declares(text: &str, name: &str) -> bool {
         words.next().is_some_and(|it| heads.contains(&it)) && words.next() == Some(name)
     })
 }
+
+/// The shape of a board's squares, `.meta board "hex 11"`, where they are none, with its place.
+fn shape(sources: &[Source]) -> Option<(String, String)> {
+    sources.iter().rev().find_map(|source| {
+        let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
+        let (shape, _) = meta.value.split_once(' ')?;
+        Some((format!("{}:{}", source.path, meta.span.line), shape.to_owned()))
+    })
+}
+
+/// Squares that are hexagons.
+const HEXAGONS: &str = "hex";
 
 /// What is called a file though it is written here, anew for each program.
 const WRITTEN: &str = "attributes of presets";

@@ -82,6 +82,8 @@ enum Dialect {
     ChecksLeft(u32),
     /// A pawn that becomes a met has its letter in UCI and SAN. We have no choice there, and no letter.
     Met,
+    /// Horses and elephants have other letters in SAN than on the board.
+    Xiangqi,
     /// The duck's square follows a comma in SAN, and it is placed even once the game is over.
     Duck,
 }
@@ -93,6 +95,7 @@ impl Dialect {
             "5check" => Self::ChecksLeft(5),
             "makruk" => Self::Met,
             "duck" => Self::Duck,
+            "xiangqi" => Self::Xiangqi,
             _ => Self::Ours,
         }
     }
@@ -121,6 +124,7 @@ impl Dialect {
         match self {
             Self::Met => theirs.replace("=M", ""),
             Self::Duck => theirs.replace(',', ",@"),
+            Self::Xiangqi => theirs.replace('H', "N").replace('E', "B"),
             _ => theirs.into(),
         }
     }

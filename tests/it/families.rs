@@ -191,9 +191,44 @@ fn sizes_are_checked() {
         refusal(&with(&[("mine/it.dl", &text)]), "it", &[])
     };
     assert!(game(".meta board \"ten\"").contains("\"ten\" is no size"));
+    assert!(
+        game(".meta board \"oct 8\"").starts_with("mine/it.dl:4: there are no boards of \"oct\"")
+    );
     assert!(game(".meta board \"20x8\"").contains("16 files"));
     assert!(game(".meta entities \"many\"").contains("\"many\" is no size"));
     assert!(game(".meta entities \"5000\"").contains("128 entities"));
+}
+
+/// Pieces in hand and signs after letters are read as they are written, and what is none is refused.
+#[test]
+fn a_fen_tells_hands_and_marks() {
+    let rules = catalogue().load::<&str>("crazyhouse", &[]).expect("it loads");
+    for fen in [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1",
+        "4k3/8/8/3Q~4/8/8/8/4K3[PPNbbq] b - - 0 40",
+    ] {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(game.fen(), fen);
+        assert!(rules.unsaid(&mut game).is_empty());
+    }
+    let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    assert_eq!(
+        rules.start(Some(bare)).expect("no hand is an empty one").fen().matches("[]").count(),
+        1
+    );
+    for (hand, why) in [
+        ("[N", "expected `]` after the pieces in hand"),
+        ("[N3]", "found '3'"),
+        ("[X]", "found 'X'"),
+    ] {
+        let fen = format!("4k3/8/8/8/8/8/8/4K3{hand} w - - 0 1");
+        let refused = rules.start(Some(&fen)).map(|_| ()).expect_err(hand).to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+    let game = ".meta game \"odd\"\n.meta layout \"orthodox\"\n.meta fen \"mark /=tired\"\n\
+                .input tired(piece: Entity) flag attr tired \"{piece} is tired\"\n";
+    let refused = refusal(&with(&[("mine/odd.dl", game)]), "odd", &[]);
+    assert!(refused.contains("the mark tired is \"/\", not one sign of punctuation"), "{refused}");
 }
 
 /// Ten lines that speak of nothing but what all games have go on any of them.

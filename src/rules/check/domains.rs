@@ -30,7 +30,7 @@ struct Attr {
     default_span: Option<Span>,
 }
 
-/// What `.meta board "FILESxRANKS"` (or `"hex SIDE"`, a rhombus) and `.meta entities "N"` say instead of the numbers in the declarations,
+/// What `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and `.meta entities "N"` say instead of the numbers in the declarations,
 /// so that a layout or game has a board of its own on top of rules for any board. The last one counts.
 #[derive(Default)]
 struct Sizes {
@@ -46,15 +46,16 @@ impl Sizes {
             let number = |text: &str| text.parse::<i64>().ok();
             match key.text {
                 "board" => {
-                    let sides = match value.text.strip_prefix("hex ") {
-                        Some(side) => Some((side, side)),
+                    // What a word before a single size means is for rules to say.
+                    let sides = match value.text.split_once(' ') {
+                        Some((_, side)) => Some((side, side)),
                         None => value.text.split_once('x'),
                     };
                     match sides.map(|it| (number(it.0), number(it.1))) {
                         Some((Some(files), Some(ranks))) => {
                             sizes.board = Some(((files, ranks), value.span));
                         }
-                        _ => found.push(mistake::odd_size(*value, "\"10x8\" or \"hex 11\"")),
+                        _ => found.push(mistake::odd_size(*value, "FILESxRANKS, as in \"10x8\"")),
                     }
                 }
                 "entities" => match number(value.text) {
