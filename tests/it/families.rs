@@ -339,8 +339,8 @@ fn the_core_knows_no_chess() {
         let text = std::fs::read_to_string(&path).expect("a file");
         for (number, line) in text.lines().enumerate() {
             let line = line.split('%').next().unwrap_or_default();
-            let spoken = line.split(|it: char| !it.is_ascii_alphabetic());
-            let found = spoken.filter(|it| words.iter().any(|word| it.starts_with(word))).next();
+            let mut spoken = line.split(|it: char| !it.is_ascii_alphabetic());
+            let found = spoken.find(|it| words.iter().any(|word| it.starts_with(word)));
             assert_eq!(found, None, "{}:{}: {line}", path.display(), number + 1);
         }
     }
