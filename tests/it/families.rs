@@ -182,6 +182,27 @@ fn what_is_made_for_another_family_is_refused_in_words() {
     );
 }
 
+/// A kind without a letter, with an odd one, or with another's would be lost in a FEN.
+#[test]
+fn letters_are_checked() {
+    let game = |letter: &str| {
+        let text = format!(
+            ".meta game \"it\"\n.meta layout \"orthodox\"\n.domain Kind += {{ camel }}\n{letter}\n"
+        );
+        with(&[("mine/it.dl", &text)])
+            .load::<&str>("it", &[])
+            .map(|_| ())
+            .map_err(|it| it.to_string())
+    };
+    assert_eq!(game("letter('camel, \"c\")."), Ok(()));
+    let none = "camel has no letter, so no FEN could tell it: write `letter('camel, \"x\").`";
+    assert_eq!(game(""), Err(none.into()));
+    let same = "knight and camel are both written 'n': give one of them another letter";
+    assert_eq!(game("letter('camel, \"n\")."), Err(same.into()));
+    let odd = "camel is written \"C\", which is not one small letter, or one sign that a FEN has room for";
+    assert_eq!(game("letter('camel, \"C\")."), Err(odd.into()));
+}
+
 #[test]
 fn sizes_are_checked() {
     let game = |size: &str| {

@@ -281,6 +281,8 @@ class GameView {
       return this.ask({ move: `${from}${square}` });
     }
     const drops = legal.filter((it) => !it.from && it.to === square);
+    // Where the square alone says it all, as a stone that is put down, there is nothing to choose.
+    if (drops.length === 1 && drops[0].uci === square && this.canMove()) return this.play(square);
     if (drops.length && this.canMove() && !starts) return this.pick(drops);
     this.selected = from === square ? null : square;
     this.lit = new Set();
