@@ -360,7 +360,8 @@ fn declares(text: &str, name: &str) -> bool {
 
 /// The shape of a board's squares, `.meta board "hex 11"`, where they are none, with its place.
 fn shape(sources: &[Source]) -> Option<(String, String)> {
-    sources.iter().rev().find_map(|source| {
+    let speaks = |it: &&Source| it.text.contains(".meta board ");
+    sources.iter().rev().filter(speaks).find_map(|source| {
         let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
         let (shape, _) = meta.value.split_once(' ')?;
         Some((format!("{}:{}", source.path, meta.span.line), shape.to_owned()))

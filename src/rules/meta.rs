@@ -15,7 +15,7 @@ pub fn metas(source: &Source) -> Vec<Meta> {
     if !source.text.contains(".meta") || source.text.len() > limits::FILE_BYTES {
         return Vec::new();
     }
-    let file = syntax::parse(0, &source.text, &mut Vec::new());
+    let file = syntax::parse(0, up_to_the_last(&source.text), &mut Vec::new());
     let meta = |it| match it {
         Item::Meta { key, value, span } => {
             Some(Meta { key: key.text.to_string(), value: value.text.to_string(), span })
@@ -23,6 +23,16 @@ pub fn metas(source: &Source) -> Vec<Meta> {
         _ => None,
     };
     file.items.into_iter().filter_map(meta).collect()
+}
+
+/// The text up to the value of its last `.meta`: most files have them at their head, and what follows is not
+/// asked for here.
+fn up_to_the_last(text: &str) -> &str {
+    let end = text.rfind(".meta").and_then(|last| {
+        let open = last + text[last..].find('"')? + 1;
+        Some(open + text[open..].find('"')? + 1)
+    });
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// An `.input` of a file, as it is written there.
