@@ -14,7 +14,7 @@ use super::output::{Out, report, trouble};
 use super::setup;
 use crate::moves::played_out;
 use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError};
-use crate::rules::{Diagnostics, Source, compile, load_file, load_folder, metas};
+use crate::rules::{Diagnostics, Source, compile, load_path, metas};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -45,9 +45,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Fine;
     let mut files = Vec::new();
     for path in &args.files {
-        let read =
-            if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) };
-        match read {
+        match load_path(path) {
             Ok(sources) => files.extend(
                 sources.into_iter().map(|it| (it.path.clone(), crate::presets::at_its_place(it))),
             ),
@@ -96,8 +94,7 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
         (Some(game), _) => (vec![game], Vec::new()),
         (None, Some(preset)) => {
             let entry = catalogue.presets().iter().find(|it| it.preset == preset);
-            let game = entry.and_then(|it| catalogue.game_for(it, DEFAULT_GAME));
-            let game = game.map_or(DEFAULT_GAME, |it| it.name.as_str());
+            let game = entry.map_or(DEFAULT_GAME, |it| catalogue.game_for(it, DEFAULT_GAME));
             (vec![game], catalogue.with_required(&[preset]))
         }
         (None, None) => (all.collect(), Vec::new()),
@@ -110,11 +107,13 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
         })?;
         fine.rules = fine.rules.max(loaded.program().rules.len());
         // What other files cost is theirs to tell.
-        let notes = played_out(loaded.program(), loaded.contract().untenable);
-        let of_it = |it: &String| it.contains(&format!(" {}:", source.path));
-        let new: Vec<String> = notes.into_iter().filter(of_it).collect();
-        fine.notes
-            .extend(new.into_iter().filter(|it| !fine.notes.contains(it)).collect::<Vec<_>>());
+        let program = loaded.program();
+        for (number, note) in played_out(program, loaded.contract().untenable) {
+            let is_own = program.sources[usize::from(number)].path == source.path;
+            if is_own && !fine.notes.contains(&note) {
+                fine.notes.push(note);
+            }
+        }
     }
     Ok(fine)
 }

@@ -246,8 +246,8 @@ fn tell_preset<'a>(preset: &Preset<'a>) -> Told<'a> {
 
 fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Result<Preset<'a>> {
     let fix = format!("`rulemate check {}` says more", catalogue.path_of_preset(entry));
-    let game = catalogue.game_for(entry, DEFAULT_GAME).map_or(DEFAULT_GAME, |it| it.name.as_str());
-    let found = catalogue.particulars(game, entry).or_fix(fix)?;
+    let found =
+        catalogue.particulars(catalogue.game_for(entry, DEFAULT_GAME), entry).or_fix(fix)?;
     let clash = |it: &'a (String, String)| Clash { preset: &it.0, reason: &it.1 };
     let uses = |it: &&GameEntry| {
         it.uses.iter().any(|it| it.split(':').next() == Some(entry.preset.as_str()))

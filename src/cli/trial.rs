@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::{DEFAULT_GAME, RulesArgs, TestArgs};
-use super::output::{Out, progress, trouble};
+use super::output::{OrFix, Out, progress, trouble};
 use super::setup;
 use crate::audit;
 use crate::game::Game;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, Ruleset};
-use crate::rules::metas;
+use crate::rules::{load_path, metas};
 
 /// What the random games of one set of rules came to.
 #[derive(Debug, Default, Serialize)]
@@ -54,18 +54,19 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 /// The games of the files, and their presets on a game that they fit.
 fn meant(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
-    let embedded = Catalogue::embedded().map_err(|it| trouble(it, "please report it"))?;
-    let is_new = |path: &str| !embedded.sources().iter().any(|it| it.path == path);
-    let sources = catalogue.sources().iter().filter(|it| is_new(&it.path));
+    let mut sources = Vec::new();
+    for path in &args.files {
+        sources.extend(load_path(path).or_fix("name a rule file (.dl), or a folder of them")?);
+    }
     let mut all = Vec::new();
-    for source in sources {
+    for source in &sources {
         for meta in metas(source) {
             match (meta.key.as_str(), &args.game) {
                 ("game", None) => all.push((meta.value, args.presets.clone())),
                 ("preset", game) => {
                     let entry = catalogue.presets().iter().find(|it| it.preset == meta.value);
-                    let fitting = entry.and_then(|it| catalogue.game_for(it, DEFAULT_GAME));
-                    let fitting = fitting.map_or(DEFAULT_GAME, |it| it.name.as_str());
+                    let fitting =
+                        entry.map_or(DEFAULT_GAME, |it| catalogue.game_for(it, DEFAULT_GAME));
                     let game = game.clone().unwrap_or(fitting.into());
                     let mut presets = args.presets.clone();
                     presets.push(meta.value);

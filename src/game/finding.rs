@@ -63,10 +63,12 @@ pub(super) fn trial(
     because: Option<RelId>,
     limits: Limits,
 ) -> Result<Option<Trial>, Exhausted> {
+    try_out(world, case(world, contract, mv, because), limits)
+}
+
+fn case<'m>(world: &World, contract: &Contract, mv: &'m Move, because: Option<RelId>) -> Case<'m> {
     let mover = contract.mover(world.facts()).unwrap_or_default();
-    let case =
-        Case { action: mv.action, args: &mv.args, because, untenable: contract.untenable, mover };
-    try_out(world, case, limits)
+    Case { action: mv.action, args: &mv.args, because, untenable: contract.untenable, mover }
 }
 
 /// Whether the mover keeps the turn after an action, and why; `None` if it may not be tried, or if no
@@ -78,15 +80,7 @@ pub(super) fn turn_after(
     limits: Limits,
 ) -> Result<Option<Turning>, Exhausted> {
     let Some(keeps) = contract.keeps_turn else { return Ok(None) };
-    let mover = contract.mover(world.facts()).unwrap_or_default();
-    let case = Case {
-        action: mv.action,
-        args: &mv.args,
-        because: None,
-        untenable: contract.untenable,
-        mover,
-    };
-    try_turn(world, case, keeps, limits)
+    try_turn(world, case(world, contract, mv, None), keeps, limits)
 }
 
 fn by_rules(

@@ -81,24 +81,28 @@ pub fn legal_moves_by(world: &mut World, contract: &Contract, mode: LegalityMode
 /// The legal moves of a position that is known not to be over.
 pub(super) fn open_moves(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Move> {
     let program = world.program().clone();
-    let actions = program.actions.iter();
-    actions.flat_map(|it| moves_of(world, contract, mode, it)).collect()
+    let mut moves = Vec::new();
+    for action in &program.actions {
+        add_moves(world, contract, mode, action, &mut moves);
+    }
+    moves
 }
 
-/// The legal moves of one action.
-fn moves_of(
+/// Adds the legal moves of one action.
+fn add_moves(
     world: &mut World,
     contract: &Contract,
     mode: LegalityMode,
     action: &Action,
-) -> Vec<Move> {
+    moves: &mut Vec<Move>,
+) {
     let row = |args: Tuple| Move { action: action.id, args };
     let tries = action.tries.unwrap_or(action.rel);
     match mode.of(contract, action.id) {
-        Decision::Rules => world.listed(action.rel).into_iter().map(row).collect(),
+        Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
         Decision::Simulation => {
             let rows = world.listed(tries).into_iter().map(row);
-            rows.filter(|it| is_safe_by_simulation(world, contract, it)).collect()
+            moves.extend(rows.filter(|it| is_safe_by_simulation(world, contract, it)));
         }
         Decision::Except(rel) => {
             let odd = world.listed(rel);
@@ -110,7 +114,7 @@ fn moves_of(
             });
             rows.extend(tried.collect::<Vec<Tuple>>());
             rows.sort_unstable();
-            rows.into_iter().map(row).collect()
+            moves.extend(rows.into_iter().map(row));
         }
     }
 }
@@ -122,24 +126,26 @@ pub(super) enum Leaves {
     ToTake(Vec<Move>),
 }
 
-/// The legal moves of a position that is known not to be over, action by action, as a count wants
-/// them: where rules decide all rows, they are not even listed.
-pub(super) fn leaves(world: &mut World, contract: &Contract, mode: LegalityMode) -> Vec<Leaves> {
-    let program = world.program().clone();
-    let of_action = |action: &Action| {
-        let is_ruled = match mode.of(contract, action.id) {
-            Decision::Rules => true,
-            Decision::Except(odd) => !world.any(odd),
-            Decision::Simulation => false,
-        };
-        let is_fallible = contract.fallible[usize::from(action.id.0)];
-        if is_ruled && (!is_fallible || mode.is_counted(contract)) {
-            return Leaves::Counted(world.count(action.rel));
-        }
-        let moves = moves_of(world, contract, mode, action);
-        if is_fallible { Leaves::ToTake(moves) } else { Leaves::Counted(moves.len() as u64) }
+/// The legal moves of one action, in a position that is known not to be over, as a count wants them:
+/// where rules decide all rows, they are not even listed.
+pub(super) fn leaves(
+    world: &mut World,
+    contract: &Contract,
+    mode: LegalityMode,
+    action: &Action,
+) -> Leaves {
+    let is_ruled = match mode.of(contract, action.id) {
+        Decision::Rules => true,
+        Decision::Except(odd) => !world.any(odd),
+        Decision::Simulation => false,
     };
-    program.actions.iter().map(of_action).collect()
+    let is_fallible = contract.fallible[usize::from(action.id.0)];
+    if is_ruled && (!is_fallible || mode.is_counted(contract)) {
+        return Leaves::Counted(world.count(action.rel));
+    }
+    let mut moves = Vec::new();
+    add_moves(world, contract, mode, action, &mut moves);
+    if is_fallible { Leaves::ToTake(moves) } else { Leaves::Counted(moves.len() as u64) }
 }
 
 /// Whether rules call the side to move able to act where every action, once played out, is not legal.

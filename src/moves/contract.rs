@@ -265,7 +265,7 @@ impl Finder<'_> {
             occurrences,
             fields,
             marks,
-            pocket: self.fen_lines().any(|it| it == "pocket"),
+            pocket: fen_lines(self.program).any(|it| it == "pocket"),
             letter: letter?,
             marches,
             castling: castling.flatten(),
@@ -337,8 +337,8 @@ impl Finder<'_> {
     fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
-        for meta in program.meta.iter().filter(|it| it.key == "fen") {
-            let Some((key, name)) = meta.value.split_once('=') else { continue };
+        for line in fen_lines(program) {
+            let Some((key, name)) = line.split_once('=') else { continue };
             if key.contains(' ') {
                 continue;
             }
@@ -352,17 +352,10 @@ impl Finder<'_> {
         fields
     }
 
-    /// The values of the lines `.meta fen "..."`.
-    fn fen_lines(&self) -> impl Iterator<Item = &'_ str> {
-        let metas = self.program.meta.iter().filter(|it| it.key == "fen");
-        metas.map(|it| it.value.as_str())
-    }
-
     /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter.
     fn marks(&mut self) -> Vec<Mark> {
         let program = self.program;
-        let metas = program.meta.iter().filter(|it| it.key == "fen");
-        let lines = metas.filter_map(|it| it.value.strip_prefix("mark ")?.split_once('='));
+        let lines = fen_lines(program).filter_map(|it| it.strip_prefix("mark ")?.split_once('='));
         let mut marks: Vec<Mark> = Vec::new();
         for (sign, name) in lines {
             let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
@@ -389,9 +382,7 @@ impl Finder<'_> {
     /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
     /// that passed it.
     fn ep_victim(&mut self) -> Option<Fact> {
-        let program = self.program;
-        let metas = program.meta.iter().filter(|it| it.key == "fen");
-        let name = metas.filter_map(|it| it.value.strip_prefix("passed ")).next()?;
+        let name = fen_lines(self.program).find_map(|it| it.strip_prefix("passed "))?;
         self.input(name, Source::Game, &[Slot::Square])
     }
 
@@ -495,6 +486,11 @@ impl Finder<'_> {
             });
         }
     }
+}
+
+/// The values of the lines `.meta fen "..."`.
+pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
+    program.meta.iter().filter(|it| it.key == "fen").map(|it| it.value.as_str())
 }
 
 fn shape_fits(slot: Slot, shape: &Shape) -> bool {

@@ -6,6 +6,7 @@
 //! hands it on asks `World::check`.
 
 use crate::derive::World;
+use crate::rules::Action;
 
 use super::action::{Leaves, LegalityMode, Move, is_over, leaves, open_moves};
 use super::contract::Contract;
@@ -24,8 +25,7 @@ pub fn perft_by(
     mode: LegalityMode,
     bulk: bool,
 ) -> u64 {
-    let ruled = mode.is_counted(contract);
-    Tree { contract, mode, bulk, ruled }.count(world, depth)
+    Tree { contract, mode, bulk }.count(world, depth)
 }
 
 /// The count below each legal move, sorted by its UCI text.
@@ -49,9 +49,6 @@ struct Tree<'a> {
     contract: &'a Contract,
     mode: LegalityMode,
     bulk: bool,
-    /// Rules decide all actions, so that a count of rows is a count of moves. That is so in most games, and
-    /// this is where a count spends its time.
-    ruled: bool,
 }
 
 impl Tree<'_> {
@@ -62,22 +59,17 @@ impl Tree<'_> {
         if is_over(world, self.contract) {
             return 0;
         }
-        if depth == 1 && self.bulk && self.ruled {
-            let actions = world.program().actions.len();
-            let rel = |world: &World, at: usize| world.program().actions[at].rel;
-            return (0..actions).map(|at| world.count(rel(world, at))).sum();
-        }
         if depth == 1 && self.bulk {
-            let leaves = leaves(world, self.contract, self.mode);
-            return leaves.iter().map(|it| self.counted(world, it)).sum();
+            let program = world.program().clone();
+            return program.actions.iter().map(|it| self.leaves(world, it)).sum();
         }
         let moves = open_moves(world, self.contract, self.mode);
         moves.iter().map(|it| self.below(world, it, depth)).sum()
     }
 
-    fn counted(&self, world: &mut World, leaves: &Leaves) -> u64 {
-        match leaves {
-            Leaves::Counted(count) => *count,
+    fn leaves(&self, world: &mut World, action: &Action) -> u64 {
+        match leaves(world, self.contract, self.mode, action) {
+            Leaves::Counted(count) => count,
             Leaves::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
         }
     }

@@ -33,9 +33,10 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     program.actions.iter().map(|it| view.decision(it)).collect()
 }
 
-/// Why actions that declare `legality rules` are played out all the same, a sentence each: it costs many
-/// times as much, and often one line of the author's makes the difference.
-pub fn played_out(program: &Program, untenable: RelId) -> Vec<String> {
+/// Why actions that declare `legality rules` are played out all the same, each with the number of the file
+/// that has it so and a sentence: it costs many times as much, and often one line of the author's makes the
+/// difference.
+pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     let depends = Dependencies::of(program);
     let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
     let declared = program.actions.iter().filter(|it| it.legality != Legality::Simulate);
@@ -79,12 +80,14 @@ impl<'p> View<'p> {
         }
     }
 
-    fn why_played_out(&self, action: &Action) -> Option<String> {
+    fn why_played_out(&self, action: &Action) -> Option<(u16, String)> {
         let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
         let name = &self.program.relation(action.rel).name;
         let vetoes = own.iter().find(|it| self.may_veto(it)).map(|it| {
             let place = self.program.place(it.span);
-            format!("`{name}` is played out because {place} may lead to a veto, or to code")
+            let why =
+                format!("`{name}` is played out because {place} may lead to a veto, or to code");
+            (it.span.source, why)
         });
         vetoes.or_else(|| {
             let first = own.iter().find(|it| self.is_unforeseen(action, it))?;
@@ -96,11 +99,12 @@ impl<'p> View<'p> {
             let place = self.program.place(reaction.span);
             let odd = action.simulates.map(|it| &self.program.relation(it).name);
             let or = odd.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
-            Some(format!(
+            let why = format!(
                 "`{name}` is played out because {place} writes `{attr}`, which safety depends on; if the rules are \
                  right all the same, say `.meta legality \"rules\"` in the preset's file{}",
                 or.unwrap_or_default()
-            ))
+            );
+            Some((reaction.span.source, why))
         })
     }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use crate::derive::{Allowance, PlanError};
 use crate::facts::{AttrId, Value, nearest};
 use crate::moves::ContractError;
-use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_file, load_folder, metas};
+use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_path, metas};
 
 use super::activation::{
     Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
@@ -279,10 +279,8 @@ impl Catalogue {
     /// # Errors
     /// What cannot be read, or is no part of a catalogue; files before it stay added.
     pub fn add_path(&mut self, path: &Path) -> Result<usize, AddError> {
-        let read =
-            if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) };
-        let sources =
-            read.map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
+        let sources = load_path(path)
+            .map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
         let count = sources.len();
         for source in sources {
             self.add(at_its_place(source))?;
@@ -393,11 +391,13 @@ impl Catalogue {
         })
     }
 
-    /// A game that a preset goes on as far as families are concerned: the preferred one if that fits.
-    pub fn game_for(&self, preset: &PresetEntry, preferred: &str) -> Option<&GameEntry> {
+    /// The name of a game that a preset goes on as far as families are concerned: the preferred one if that
+    /// fits, or if none does.
+    pub fn game_for<'c>(&'c self, preset: &PresetEntry, preferred: &'c str) -> &'c str {
         let first = self.games.iter().filter(|it| it.name == preferred);
         let mut all = first.chain(&self.games);
-        all.find(|it| preset.family.is_none() || it.family == preset.family)
+        let fitting = all.find(|it| preset.family.is_none() || it.family == preset.family);
+        fitting.map_or(preferred, |it| it.name.as_str())
     }
 
     /// The preset of that name.

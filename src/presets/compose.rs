@@ -148,16 +148,13 @@ impl Catalogue {
         game: &GameEntry,
         requests: &[&Request],
     ) -> Result<Composed, LoadError> {
-        let files = self.files(game, requests)?;
-        let files: Vec<&Source> = files.iter().map(|&it| &self.sources[it]).collect();
+        let numbers = self.files(game, requests)?;
+        let files: Vec<&Source> = numbers.iter().map(|&it| &self.sources[it]).collect();
         let known = self.composers.programs().find(&files, &self.externals);
         if let Some(composed) = known {
             return Ok(composed);
         }
-        let texts = self.texts(game, requests)?;
-        if let Some((place, shape)) = shape(&texts).filter(|it| it.1 != HEXAGONS) {
-            return Err(LoadError::Shape { place, shape });
-        }
+        let texts = self.with_written(&numbers, requests)?;
         let program = compile_sharing(texts, &self.composers.reader)
             .map_err(|it| self.explain_faults(game, requests, it))?;
         let program = Arc::new(program);
@@ -196,9 +193,18 @@ impl Catalogue {
         game: &GameEntry,
         requests: &[&Request],
     ) -> Result<Vec<Source>, LoadError> {
-        let files = self.files(game, requests)?;
+        self.with_written(&self.files(game, requests)?, requests)
+    }
+
+    /// The text of some files, and what is written to go with it.
+    fn with_written(
+        &self,
+        files: &[usize],
+        requests: &[&Request],
+    ) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
-        sources.extend(self.written(&sources, requests));
+        let hexagonal = is_hexagonal(&sources)?;
+        sources.extend(self.written(&sources, requests, hexagonal));
         Ok(sources)
     }
 
@@ -226,23 +232,14 @@ impl Catalogue {
                 }
             }
         }
-        for at in &files {
-            let preset = self.presets().iter().find(|it| it.source == *at);
-            let foreign = preset.filter(|it| it.family.is_some() && it.family != game.family);
-            if let Some((preset, family)) = foreign.and_then(|it| Some((it, it.family.clone()?))) {
-                let (game, of) = (game.name.clone(), game.family.clone());
-                let what = format!("preset {}", preset.preset);
-                return Err(LoadError::Family { what, family, game, of });
-            }
+        for preset in self.presets().iter().filter(|it| files.contains(&it.source)) {
+            of_the_same(&preset.family, game, || format!("preset {}", preset.preset))?;
         }
         if let Some(name) = &game.layout {
             let layout = self.layouts().iter().find(|it| it.name == *name);
             let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
             let layout = layout.ok_or_else(missing)?;
-            if let Some(family) = layout.family.clone().filter(|_| layout.family != game.family) {
-                let (game, of) = (game.name.clone(), game.family.clone());
-                return Err(LoadError::Family { what: format!("layout {name}"), family, game, of });
-            }
+            of_the_same(&layout.family, game, || format!("layout {name}"))?;
             files.push(layout.source);
         }
         files.push(game.source);
@@ -292,15 +289,19 @@ impl Catalogue {
     }
 
     /// The text about the attributes of presets, if the core has the events that it needs.
-    fn written(&self, sources: &[Source], requests: &[&Request]) -> Option<Source> {
+    fn written(
+        &self,
+        sources: &[Source],
+        requests: &[&Request],
+        hexagonal: bool,
+    ) -> Option<Source> {
         let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
-        let hexagons = shape(sources).is_some_and(|it| it.1 == HEXAGONS);
         if !(has(".event deactivated(") && has(".event spawned(") && has(".decl outlives(")) {
             return None;
         }
         let mut text =
             String::from("% What presets state goes with them, and with pieces to pieces.\n");
-        if hexagons {
+        if hexagonal {
             text.push_str("hexagonal().\n");
         }
         let mut done: Vec<&str> = Vec::new();
@@ -358,18 +359,37 @@ fn declares(text: &str, name: &str) -> bool {
     })
 }
 
-/// The shape of a board's squares, `.meta board "hex 11"`, where they are none, with its place.
-fn shape(sources: &[Source]) -> Option<(String, String)> {
-    let speaks = |it: &&Source| it.text.contains(".meta board ");
-    sources.iter().rev().filter(speaks).find_map(|source| {
-        let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
-        let (shape, _) = meta.value.split_once(' ')?;
-        Some((format!("{}:{}", source.path, meta.span.line), shape.to_owned()))
+/// Whether what is made for a family, or for none, goes on a game.
+fn of_the_same(
+    family: &Option<String>,
+    game: &GameEntry,
+    what: impl FnOnce() -> String,
+) -> Result<(), LoadError> {
+    let Some(family) = family.clone().filter(|it| Some(it) != game.family.as_ref()) else {
+        return Ok(());
+    };
+    Err(LoadError::Family {
+        what: what(),
+        family,
+        game: game.name.clone(),
+        of: game.family.clone(),
     })
 }
 
-/// Squares that are hexagons.
-const HEXAGONS: &str = "hex";
+/// Whether the squares of the board are hexagons, `.meta board "hex 11"`. The last word on the board counts.
+fn is_hexagonal(sources: &[Source]) -> Result<bool, LoadError> {
+    let speaks = |it: &&Source| it.text.contains(".meta board ");
+    let shaped = sources.iter().rev().filter(speaks).find_map(|source| {
+        let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
+        let (shape, _) = meta.value.split_once(' ')?;
+        Some((format!("{}:{}", source.path, meta.span.line), shape.to_owned()))
+    });
+    match shaped {
+        None => Ok(false),
+        Some((_, shape)) if shape == "hex" => Ok(true),
+        Some((place, shape)) => Err(LoadError::Shape { place, shape }),
+    }
+}
 
 /// What is called a file though it is written here, anew for each program.
 const WRITTEN: &str = "attributes of presets";

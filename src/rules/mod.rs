@@ -33,4 +33,4 @@ pub use program::{
     Term, Type, Var, VarId,
 };
 pub use reader::Reader;
-pub use source::{EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, load_file, load_folder};
+pub use source::{EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, load_folder, load_path};

@@ -60,11 +60,19 @@ pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
+/// A rule file on disk, or all below a folder.
+///
+/// # Errors
+/// A folder or file that cannot be read, or is no UTF-8.
+pub fn load_path(path: &Path) -> io::Result<Vec<Source>> {
+    if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) }
+}
+
 /// One rule file on disk.
 ///
 /// # Errors
 /// A file that cannot be read, or is no UTF-8.
-pub fn load_file(path: &Path) -> io::Result<Source> {
+fn load_file(path: &Path) -> io::Result<Source> {
     let text = std::fs::read_to_string(path)?;
     Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text: text.into() })
 }

@@ -226,7 +226,6 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         Ok(game) => game,
         Err(why) => return Found::Nothing(why.to_string()),
     };
-    let end = end_of(&game);
     let (world, contract) = (game.world_mut(), rules.contract());
     let found = match (&row.ask, branch) {
         (Ask::Perft { depth, .. }, None) => Found::Nodes(perft(world, contract, *depth)),
@@ -245,7 +244,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             texts.sort();
             Found::Moves(texts)
         }
-        (Ask::End(_), _) => Found::End(end),
+        (Ask::End(_), _) => Found::End(end_of(&game)),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }

@@ -36,6 +36,22 @@ pub fn try_out(
     case: Case<'_>,
     limits: Limits,
 ) -> Result<Option<Trial>, Exhausted> {
+    Ok(play_out(world, case, limits)?.map(|it| it.trial))
+}
+
+/// A trial with what it was told from.
+struct PlayedOut {
+    trial: Trial,
+    trace: Trace,
+    /// The action does happen.
+    happens: bool,
+}
+
+fn play_out(
+    world: &mut World,
+    case: Case<'_>,
+    limits: Limits,
+) -> Result<Option<PlayedOut>, Exhausted> {
     let program = Arc::clone(world.program());
     let action = program.action(case.action);
     let (tried, because) = {
@@ -51,6 +67,7 @@ pub fn try_out(
     };
     let mark = world.mark();
     let (trace, done) = world.try_traced(case.action, case.args);
+    let happens = done.is_ok();
     let outcome = match done {
         Ok(()) => outcome(world, case, limits),
         Err(Refusal::Veto { .. }) => Ok(Outcome::Refused),
@@ -61,7 +78,8 @@ pub fn try_out(
     let (relation, args) = (program.relation(action.rel), case.args);
     let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
     let steps = steps(&program, &trace);
-    Ok(Some(Trial { action, tried, because, steps, outcome }))
+    let trial = Trial { action, tried, because, steps, outcome };
+    Ok(Some(PlayedOut { trial, trace, happens }))
 }
 
 /// Whether the mover keeps the turn after the action, by the relation `keeps`: as it is when the first
@@ -76,13 +94,11 @@ pub fn try_turn(
     keeps: RelId,
     limits: Limits,
 ) -> Result<Option<Turning>, Exhausted> {
-    let Some(trial) = try_out(world, case, limits)? else { return Ok(None) };
+    let played = play_out(world, case, limits)?.filter(|it| it.happens);
+    let Some(PlayedOut { trial, trace, .. }) = played else { return Ok(None) };
     let program = Arc::clone(world.program());
-    let mark = world.mark();
-    let (trace, done) = world.try_traced(case.action, case.args);
-    world.rollback(mark);
     let asks = |it: &Step| program.reactions[it.reaction].asks_for(keeps);
-    let (Ok(()), Some(at)) = (done, trace.steps.iter().position(asks)) else { return Ok(None) };
+    let Some(at) = trace.steps.iter().position(asks) else { return Ok(None) };
     let steps = batch_of(&program, &trace.steps, at);
     let mark = world.mark();
     for done in trace.steps[..steps].iter().flat_map(|it| &it.done) {

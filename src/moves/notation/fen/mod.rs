@@ -27,7 +27,7 @@ use std::fmt;
 use crate::derive::World;
 use crate::rules::Program;
 
-use super::super::contract::Contract;
+use super::super::contract::{Contract, fen_lines};
 use super::letters::Letters;
 
 pub use place::Warning;
@@ -46,7 +46,7 @@ pub enum CastlingStyle {
 impl CastlingStyle {
     /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
     pub fn declared(program: &Program) -> Self {
-        let shredder = program.meta.iter().any(|it| it.key == "fen" && it.value == "shredder");
+        let shredder = fen_lines(program).any(|it| it == "shredder");
         if shredder { Self::Shredder } else { Self::XFen }
     }
 }

@@ -230,8 +230,8 @@ fn home_rank(
     pieces
         .iter()
         .filter(|it| {
-            let mut is_home = |square| world.contains(roles.last_rank, &[opponent, square]);
-            it.1.side == side && it.1.square.is_some_and(&mut is_home)
+            let is_home = |square| world.contains(roles.last_rank, &[opponent, square]);
+            it.1.side == side && it.1.square.is_some_and(is_home)
         })
         .copied()
         .collect()
