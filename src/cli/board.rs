@@ -1,4 +1,4 @@
-//! The board as text, drawn from the placement field of a FEN: chess symbols or plain letters.
+//! The board as text: chess symbols or plain letters.
 //!
 //! A letter that has no chess symbol is drawn as it is, so games with pieces of their own show too.
 
@@ -11,54 +11,38 @@ pub(crate) enum Symbols {
     Ascii,
 }
 
-/// The board of a FEN with its coordinates, white at the bottom; empty squares are dots.
-pub(crate) fn draw(fen: &str, symbols: Symbols) -> String {
-    let ranks = cells(fen);
+/// The board with its coordinates, its last rank at the top; empty squares are dots.
+pub(crate) fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols) -> String {
     let files = ranks.iter().map(Vec::len).max().unwrap_or(0);
+    let texts = ranks.iter().flatten().flatten();
+    let width = texts.map(|it| it.chars().count()).max().unwrap_or(1).max(1);
     let mut res = String::new();
     for (at, rank) in ranks.iter().enumerate() {
-        let row: Vec<String> = rank.iter().map(|it| cell(*it, symbols)).collect();
+        let cell = |it: &Option<String>| format!("{:width$}", cell(it.as_deref(), symbols));
+        let row = rank.iter().map(cell).collect::<Vec<_>>().join(" ");
         // Writing to a string cannot fail.
-        let _ = writeln!(res, "{:>2}  {}", ranks.len() - at, row.join(" "));
+        let _ = writeln!(res, "{:>2}  {}", ranks.len() - at, row.trim_end());
     }
-    let letters: Vec<String> = ('a'..='z').take(files).map(String::from).collect();
-    let _ = write!(res, "    {}", letters.join(" "));
+    let letters = ('a'..='z').take(files).map(|it| format!("{it:width$}"));
+    let _ = write!(res, "    {}", letters.collect::<Vec<_>>().join(" ").trim_end());
     res
 }
 
-/// The ranks of a placement field, top rank first; `None` is an empty square.
-pub(crate) fn cells(fen: &str) -> Vec<Vec<Option<char>>> {
-    let placement = fen.split_whitespace().next().unwrap_or("");
-    placement.split('/').map(rank).collect()
-}
-
-fn rank(text: &str) -> Vec<Option<char>> {
-    let mut res = Vec::new();
-    let mut empty = 0;
-    for c in text.chars() {
-        if let Some(digit) = c.to_digit(10) {
-            empty = empty * 10 + digit as usize;
-            continue;
-        }
-        res.extend(vec![None; std::mem::take(&mut empty)]);
-        if c.is_alphabetic() {
-            res.push(Some(c));
-        }
-    }
-    res.extend(vec![None; empty]);
-    res
-}
-
-fn cell(piece: Option<char>, symbols: Symbols) -> String {
-    let Some(letter) = piece else { return ".".to_owned() };
+fn cell(piece: Option<&str>, symbols: Symbols) -> String {
+    let Some(text) = piece else { return ".".to_owned() };
     match symbols {
-        Symbols::Ascii => letter.to_string(),
-        Symbols::Unicode => symbol(letter).unwrap_or(letter).to_string(),
+        Symbols::Ascii => text.to_owned(),
+        Symbols::Unicode => glyphs(text),
     }
+}
+
+/// A letter with its signs, chess symbols in the place of letters that have one.
+pub(crate) fn glyphs(text: &str) -> String {
+    text.chars().map(|it| symbol(it).unwrap_or(it)).collect()
 }
 
 /// The chess symbol of a FEN letter.
-pub(crate) fn symbol(letter: char) -> Option<char> {
+fn symbol(letter: char) -> Option<char> {
     let letters = "KQRBNPkqrbnp";
     let at = letters.chars().position(|it| it == letter)?;
     "♔♕♖♗♘♙♚♛♜♝♞♟".chars().nth(at)
@@ -68,18 +52,21 @@ pub(crate) fn symbol(letter: char) -> Option<char> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn boards_are_drawn_with_coordinates() {
-        let text = draw("4k3/8/8/8/8/8/4P3/4K2A w - - 0 1", Symbols::Unicode);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], " 8  . . . . ♚ . . .");
-        assert_eq!(lines[7], " 1  . . . . ♔ . . A");
-        assert_eq!(lines[8], "    a b c d e f g h");
+    fn rank(text: &str) -> Vec<Option<String>> {
+        text.split(' ').map(|it| Some(it.to_owned()).filter(|it| it != "-")).collect()
     }
 
     #[test]
-    fn wide_boards_have_empty_runs_of_two_digits() {
-        let text = draw("12/R10r w", Symbols::Ascii);
-        assert_eq!(text.lines().nth(1), Some(" 1  R . . . . . . . . . . r"));
+    fn boards_are_drawn_with_coordinates() {
+        let text = draw(&[rank("- - k"), rank("- K A")], Symbols::Unicode);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines, [" 2  . . ♚", " 1  . ♔ A", "    a b c"]);
+    }
+
+    #[test]
+    fn letters_of_several_signs_keep_their_squares() {
+        let text = draw(&[rank("- +R k"), rank("- K Q~")], Symbols::Ascii);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines, [" 2  .  +R k", " 1  .  K  Q~", "    a  b  c"]);
     }
 }

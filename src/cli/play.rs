@@ -315,8 +315,8 @@ impl Session<'_> {
     }
 
     fn show_board(&mut self) -> anyhow::Result<()> {
-        let fen = self.game.fen();
-        self.out.line(board::draw(&fen, self.symbols))?;
+        let cells = self.game.cells();
+        self.out.line(board::draw(&cells, self.symbols))?;
         if let Some(result) = self.game.result() {
             let line = self.out.ink(Ink::Strong, result);
             return Ok(self.out.line(line)?);

@@ -137,13 +137,13 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         out.json(&state)?;
         return Ok(Verdict::Fine);
     }
-    print(&state, args.ascii, out)?;
+    let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
+    out.line(board::draw(&game.cells(), symbols))?;
+    print(&state, out)?;
     Ok(Verdict::Fine)
 }
 
-fn print(state: &State, ascii: bool, out: &mut Out) -> anyhow::Result<()> {
-    let symbols = if ascii { Symbols::Ascii } else { Symbols::Unicode };
-    out.line(board::draw(&state.fen, symbols))?;
+fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!("game: {}", state.game))?;
     if !state.presets.is_empty() {
         out.line(format_args!("presets: {}", state.presets.join(", ")))?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::board::{cells, symbol};
+use super::board::glyphs;
 use crate::derive::explain::{
     Attempt, Blocked, Datum, Effect, Finding, Goal, Ground, Lack, Outcome, Premise, Proof,
     Refutation, Trial,
@@ -36,7 +36,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"sans-serif\" text-anchor=\"middle\">\n"
     );
-    let pieces = cells(&game.fen());
+    let pieces = game.cells();
     for rank in 0..ranks {
         for file in 0..files {
             let square = (rank * files + file) as i64;
@@ -47,10 +47,9 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
                 let strength = 0.75 / (1.0 + *distance as f64 / 3.0);
                 rect(&mut svg, x, y, "#c2410c", strength);
             }
-            let piece = pieces.get(ranks - 1 - rank).and_then(|it| *it.get(file)?);
+            let piece = pieces.get(ranks - 1 - rank).and_then(|it| it.get(file)?.as_ref());
             if let Some(letter) = piece {
-                let glyph = symbol(letter).unwrap_or(letter);
-                label(&mut svg, x + SIDE / 2, y + SIDE * 3 / 4, 36, glyph);
+                label(&mut svg, x + SIDE / 2, y + SIDE * 3 / 4, 36, markup(&glyphs(letter)));
             }
         }
         let y = MARGIN + (ranks - 1 - rank) * SIDE + SIDE / 2 + 4;
@@ -69,6 +68,11 @@ fn rect(svg: &mut String, x: usize, y: usize, fill: &str, opacity: f64) {
         "<rect x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"{fill}\" \
          fill-opacity=\"{opacity:.2}\"/>"
     );
+}
+
+/// A text as SVG has it: signs of its own would end it.
+fn markup(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 fn label(svg: &mut String, x: usize, y: usize, size: usize, text: impl std::fmt::Display) {

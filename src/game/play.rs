@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
-    FenError, Setup, Warning, listing, read_fen, to_san, to_uci, write_fen,
+    FenError, Setup, Warning, cells, listing, read_fen, to_san, to_uci, write_fen,
 };
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
@@ -244,6 +244,11 @@ impl Game {
     /// The position as FEN, in the style of the game.
     pub fn fen(&mut self) -> String {
         write_fen(&mut self.world, &self.terms.moves, self.terms.style)
+    }
+
+    /// The board as a FEN tells it, its last rank first: of each square the letter of what stands there.
+    pub fn cells(&mut self) -> Vec<Vec<Option<String>>> {
+        cells(&mut self.world, &self.terms.moves)
     }
 
     /// The facts as a save. What was played before is not in it.

@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 use crate::derive::{Allowance, PlanError};
 use crate::facts::{AttrId, Value, nearest};
 use crate::moves::ContractError;
+use crate::moves::notation::LetterFault;
 use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_path, metas};
 
 use super::activation::{
@@ -149,14 +150,8 @@ pub enum LoadError {
         "{place}: there are no boards of {shape:?}: write FILESxRANKS, or \"hex SIDE\" for hexagons"
     )]
     Shape { place: String, shape: String },
-    #[error("{kind} has no letter, so no FEN could tell it: write `letter('{kind}, \"x\").`")]
-    NoLetter { kind: String },
-    #[error(
-        "{kind} is written {text:?}, which is not one small letter, or one sign that a FEN has room for"
-    )]
-    OddLetter { kind: String, text: String },
-    #[error("{other} and {kind} are both written {letter:?}: give one of them another letter")]
-    SameLetter { kind: String, other: String, letter: char },
+    #[error(transparent)]
+    Letter(#[from] LetterFault),
     #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
     GameOption { text: String, fault: String },
     #[error(transparent)]

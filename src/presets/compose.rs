@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::derive::{Backend, Memo, Plan, World};
 use crate::facts::nearest;
 use crate::game::Terms;
+use crate::moves::notation::check_letters;
 use crate::rules::{
     Diagnostics, InputHead, Program, Reader, Source, compile_sharing, inputs_sharing, metas,
 };
@@ -163,7 +164,7 @@ impl Catalogue {
         let plan = Plan::compile_sharing(Arc::clone(&program), &self.composers.memo)?;
         let plan = Arc::new(plan.with_calls(self.externals.clone()));
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
-        check_letters(&program, &terms, &mut world)?;
+        check_letters(&mut world, &terms.moves)?;
         let scopes = Arc::new(Scopes::of(&program, &mut world));
         let composed = Composed { plan, terms, scopes };
         let mut programs = self.composers.programs();
@@ -319,35 +320,6 @@ impl Catalogue {
         }
         Some(Source { path: WRITTEN.into(), text: text.into() })
     }
-}
-
-/// A capital is the other side's letter; digits, `/` and brackets mean something else.
-fn fits_a_fen(letter: char) -> bool {
-    let taken = letter.is_uppercase() || letter.is_whitespace() || letter.is_ascii_digit();
-    !taken && !"/[]".contains(letter)
-}
-
-/// Every kind is written by one letter that no other kind has, or FEN and SAN could not be read back.
-fn check_letters(program: &Program, terms: &Terms, world: &mut World) -> Result<(), LoadError> {
-    let contract = &terms.moves;
-    let kinds = program.schema.domain(contract.kinds);
-    let mut known: Vec<(char, String)> = Vec::new();
-    for kind in 0..kinds.size() as i64 {
-        let name = kinds.member_name(kind);
-        let rows = world.matching(contract.letter, &[Some(kind), None]);
-        let text = rows.first().and_then(|it| program.texts.get(usize::try_from(it[1]).ok()?));
-        let Some(text) = text else { return Err(LoadError::NoLetter { kind: name }) };
-        let mut letters = text.chars();
-        let letter = letters.next().filter(|it| fits_a_fen(*it));
-        let (Some(letter), None) = (letter, letters.next()) else {
-            return Err(LoadError::OddLetter { kind: name, text: text.clone() });
-        };
-        if let Some((_, other)) = known.iter().find(|it| it.0 == letter) {
-            return Err(LoadError::SameLetter { kind: name, other: other.clone(), letter });
-        }
-        known.push((letter, name));
-    }
-    Ok(())
 }
 
 /// Whether a rule file declares a relation, action or event of that name.

@@ -229,6 +229,14 @@ impl Table {
         self.dialect().fen_to_theirs(&fen)
     }
 
+    /// The board as a FEN tells it, its last rank first, in the client's letters.
+    pub fn cells(&mut self) -> Vec<Vec<Option<String>>> {
+        let cells = self.game.cells();
+        let theirs = |it: &String| self.dialect().fen_to_theirs(it);
+        let row = |it: Vec<Option<String>>| it.iter().map(|it| it.as_ref().map(theirs)).collect();
+        cells.into_iter().map(row).collect()
+    }
+
     /// What the FEN does not tell of the position, in words.
     pub fn unsaid(&mut self) -> Option<String> {
         self.rules.unsaid_note(&mut self.game)

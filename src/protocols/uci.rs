@@ -195,10 +195,10 @@ impl Uci {
     }
 
     fn draw(&mut self, out: &mut dyn FnMut(&str)) {
-        let fen = self.table.fen();
-        for line in board(&fen) {
+        for line in board(&self.table.cells()) {
             out(&line);
         }
+        let fen = self.table.fen();
         out("");
         out(&format!("Fen: {fen}"));
         if let Some(note) = self.table.unsaid() {
@@ -217,34 +217,20 @@ fn error(out: &mut dyn FnMut(&str), text: &str) {
 }
 
 /// The board in the `+---+` form that people paste.
-fn board(fen: &str) -> Vec<String> {
-    let placement = fen.split(' ').next().unwrap_or_default();
-    let ranks: Vec<Vec<String>> = placement.split('/').map(cells).collect();
+fn board(ranks: &[Vec<Option<String>>]) -> Vec<String> {
     let files = ranks.iter().map(Vec::len).max().unwrap_or_default();
-    let rule = format!(" +{}", "---+".repeat(files));
+    let texts = ranks.iter().flatten().flatten();
+    let width = texts.map(|it| it.chars().count()).max().unwrap_or(1).max(1);
+    let rule = format!(" +{}", format!("{}+", "-".repeat(width + 2)).repeat(files));
     let mut lines = vec![rule.clone()];
-    for (at, cells) in ranks.iter().enumerate() {
+    for (at, rank) in ranks.iter().enumerate() {
+        let cell = |it: &Option<String>| format!("{:width$}", it.as_deref().unwrap_or_default());
+        let cells: Vec<String> = rank.iter().map(cell).collect();
         lines.push(format!(" | {} |{}", cells.join(" | "), ranks.len() - at));
         lines.push(rule.clone());
     }
-    let letters: Vec<String> = ('a'..='z').take(files).map(String::from).collect();
-    lines.push(format!("   {}", letters.join("   ")));
+    let letters = ('a'..='z').take(files).map(|it| format!("{it:width$}"));
+    let letters = letters.collect::<Vec<_>>().join("   ");
+    lines.push(format!("   {}", letters.trim_end()));
     lines
-}
-
-/// The cells of a rank: letters, blanks for numbers.
-fn cells(rank: &str) -> Vec<String> {
-    let mut cells = Vec::new();
-    let mut empty = 0;
-    for letter in rank.chars().chain(['\0']) {
-        if let Some(digit) = letter.to_digit(10) {
-            empty = empty * 10 + digit as usize;
-            continue;
-        }
-        cells.extend(vec![" ".to_string(); std::mem::take(&mut empty)]);
-        if letter != '\0' {
-            cells.push(letter.to_string());
-        }
-    }
-    cells
 }

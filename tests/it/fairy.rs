@@ -15,7 +15,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 12] = [
+const GAMES: [&str; 13] = [
     "3check",
     "5check",
     "atomic",
@@ -26,6 +26,7 @@ const GAMES: [&str; 12] = [
     "horde",
     "kingofthehill",
     "makruk",
+    "minishogi",
     "racingkings",
     "xiangqi",
 ];
@@ -84,6 +85,10 @@ enum Dialect {
     Met,
     /// Horses and elephants have other letters in SAN than on the board.
     Xiangqi,
+    /// SAN is that of shogi: files from the right and ranks from the top, both in digits; a whole square
+    /// where a file would do; `+` for a promotion, `=` for none. Castling rights and the passed square may be
+    /// missing from a FEN.
+    Shogi,
     /// The duck's square follows a comma in SAN, and it is placed even once the game is over.
     Duck,
 }
@@ -96,12 +101,24 @@ impl Dialect {
             "makruk" => Self::Met,
             "duck" => Self::Duck,
             "xiangqi" => Self::Xiangqi,
+            "minishogi" => Self::Shogi,
             _ => Self::Ours,
+        }
+    }
+
+    /// The game that judges as the oracle does.
+    fn game(self, variant: &str) -> &str {
+        match self {
+            Self::Shogi => "minishogi-fairy",
+            _ => variant,
         }
     }
 
     fn fen(self, theirs: &str) -> String {
         let fields: Vec<&str> = theirs.split(' ').collect();
+        if let (Self::Shogi, [board, turn, clock, number]) = (self, fields.as_slice()) {
+            return format!("{board} {turn} - - {clock} {number}");
+        }
         let (Self::ChecksLeft(all), [board, turn, rights, passed, left, clock, number]) =
             (self, fields.as_slice())
         else {
@@ -211,6 +228,36 @@ fn empty_squares(world: &mut World) -> Vec<String> {
     empty.map(|it| program.value_name(column, it)).collect()
 }
 
+/// The parts of a move in our SAN, but for check and mate: the piece, `?` if its origin is told, `x` for a capture,
+/// the square, `+` for a promotion.
+fn parts_of_ours(san: &str) -> String {
+    let bare = san.trim_end_matches(['+', '#']);
+    let (way, promotion) = match bare.split_once('=') {
+        Some((way, _)) => (way, "+"),
+        None => (bare, ""),
+    };
+    let (before, to) = way.split_at(way.len() - 2);
+    let letter = before.find(|it: char| it.is_ascii_uppercase()).map_or(0, |it| it + 1);
+    let (piece, origin) = before.split_at(letter);
+    let sign = origin.matches(['x', '@']).collect::<String>();
+    let told = if origin.len() > sign.len() { "?" } else { "" };
+    format!("{piece}{told}{sign}{to}{promotion}")
+}
+
+/// The same parts of a move in the SAN of shogi, on five files.
+fn parts_of_shogi(san: &str) -> String {
+    let bare = san.trim_end_matches(['+', '=']);
+    let promotion = if san.ends_with('+') { "+" } else { "" };
+    let (before, to) = bare.split_at(bare.len() - 2);
+    let digits: Vec<u8> = to.bytes().map(|it| it - b'0').collect();
+    let file = char::from(b'a' + 5 - digits[0]);
+    let (piece, sign) = before.split_at(before.len() - 1);
+    let told = if piece.ends_with(|it: char| it.is_ascii_digit()) { "?" } else { "" };
+    let piece = piece.trim_end_matches(|it: char| it.is_ascii_digit());
+    let sign = sign.replace('-', "").replace('*', "@");
+    format!("{piece}{told}{sign}{file}{}{promotion}", 6 - digits[1])
+}
+
 /// What was compared of one file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Compared {
@@ -297,6 +344,10 @@ impl Run {
         for (uci, san) in &row.san {
             let (uci, mut san) = (self.dialect.uci(uci), self.dialect.san(san));
             let mut ours = found.remove(&uci).unwrap_or_default();
+            if self.dialect == Dialect::Shogi {
+                (ours, san) = (parts_of_ours(&ours), parts_of_shogi(&san));
+                won.remove(&uci);
+            }
             if won.contains(&uci) {
                 // We mark all that wins, the oracle mate alone.
                 let won = ours.strip_suffix('#').map(str::to_owned);
@@ -326,9 +377,9 @@ impl Run {
 fn run(name: &str, full: bool) -> (Compared, Vec<String>) {
     let vectors = vectors(name);
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let rules = catalogue.load::<&str>(&vectors.variant, &[]);
-    let rules = rules.unwrap_or_else(|it| panic!("{name}: {it}"));
     let dialect = Dialect::of(&vectors.variant);
+    let rules = catalogue.load::<&str>(dialect.game(&vectors.variant), &[]);
+    let rules = rules.unwrap_or_else(|it| panic!("{name}: {it}"));
     let mut run = Run { name: name.to_owned(), dialect, rules, faults: Vec::new() };
     let mut compared = Compared::default();
     // The duck has some 40 squares for each move, so its files are large.

@@ -8,7 +8,9 @@
 use std::path::Path;
 
 use rulemate::audit;
-use rulemate::moves::{perft, turns};
+use rulemate::game::Game;
+use rulemate::moves::notation::to_san;
+use rulemate::moves::{Move, perft, turns};
 use rulemate::presets::Catalogue;
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 use rulemate::rules::Source;
@@ -16,7 +18,7 @@ use rulemate::rules::Source;
 use crate::random_rules::Choices;
 
 /// The games that stand on no chess, and those that stand on another board, with presets for all games.
-const GAMES: [(&str, &[&str]); 11] = [
+const GAMES: [(&str, &[&str]); 13] = [
     ("noughts-and-crosses", &[]),
     ("connect-four", &[]),
     ("hex", &[]),
@@ -28,6 +30,8 @@ const GAMES: [(&str, &[&str]); 11] = [
     ("capablanca", &[]),
     ("crazyhouse", &[]),
     ("xiangqi", &["piece-shield"]),
+    ("minishogi", &[]),
+    ("minishogi", &["piece-hp:white"]),
 ];
 
 fn catalogue() -> Catalogue {
@@ -41,6 +45,11 @@ fn with(files: &[(&str, &str)]) -> Catalogue {
         catalogue.add(source).expect("metadata that makes sense");
     }
     catalogue
+}
+
+fn san(game: &mut Game, mv: &Move) -> String {
+    let contract = game.contract().clone();
+    to_san(game.world_mut(), &contract, mv)
 }
 
 fn refusal(catalogue: &Catalogue, game: &str, presets: &[&str]) -> String {
@@ -197,10 +206,36 @@ fn letters_are_checked() {
     assert_eq!(game("letter('camel, \"c\")."), Ok(()));
     let none = "camel has no letter, so no FEN could tell it: write `letter('camel, \"x\").`";
     assert_eq!(game(""), Err(none.into()));
-    let same = "knight and camel are both written 'n': give one of them another letter";
-    assert_eq!(game("letter('camel, \"n\")."), Err(same.into()));
-    let odd = "camel is written \"C\", which is not one small letter, or one sign that a FEN has room for";
-    assert_eq!(game("letter('camel, \"C\")."), Err(odd.into()));
+    for (letter, why) in [
+        ("n", "knight and camel are both written \"n\": give one of them another letter"),
+        (
+            "nx",
+            "knight is written \"n\", which begins \"nx\", the letter of camel: a FEN could not tell them \
+             apart, so give one of them another letter",
+        ),
+        (
+            "C",
+            "camel is written \"C\": write it in small letters and signs, without capitals, digits, blanks \
+             or any of /[](){},;=@$-",
+        ),
+        ("c2", "camel is written \"c2\": write it in small letters and signs"),
+        ("", "camel is written \"\": write it in small letters and signs"),
+        ("c=", "camel is written \"c=\": write it in small letters and signs"),
+        (
+            "c+",
+            "camel is written \"c+\", but '+' at the end of a move means something else: put the sign before \
+             the letter",
+        ),
+    ] {
+        let refused = game(&format!("letter('camel, \"{letter}\")."));
+        let refused = refused.expect_err("it is refused");
+        assert!(refused.starts_with(why), "{refused}");
+    }
+    let mark = "letter('camel, \"+c\").\n.meta fen \"mark +=tired\"\n\
+                .input tired(piece: Entity) flag attr tired \"{piece} is tired\"";
+    let marked =
+        "camel is written \"+c\", but '+' marks the piece before it: give one of them another sign";
+    assert_eq!(game(mark), Err(marked.into()));
 }
 
 #[test]
@@ -250,6 +285,55 @@ fn a_fen_tells_hands_and_marks() {
                 .input tired(piece: Entity) flag attr tired \"{piece} is tired\"\n";
     let refused = refusal(&with(&[("mine/odd.dl", game)]), "odd", &[]);
     assert!(refused.contains("the mark tired is \"/\", not one sign of punctuation"), "{refused}");
+}
+
+/// Letters of several signs: on the board, in hand, in moves, and on the boards that are drawn.
+#[test]
+fn letters_of_several_signs_are_read_as_they_are_written() {
+    let rules = catalogue().load::<&str>("minishogi", &[]).expect("it loads");
+    for fen in [
+        "rbsgk/4p/5/P4/KGSBR[] w - - 0 1",
+        "2k1s/1+r3/K3g/2r1+B/b+p1+p1[Sg] w - - 0 44",
+        "+R3k/5/2+s2/5/K3+P[PPSbbg] b - - 0 9",
+    ] {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(game.fen(), fen);
+        for (uci, mv) in game.listing() {
+            let san = san(&mut game, &mv);
+            assert_eq!(game.find_move(&uci).ok().as_ref(), Some(&mv), "{uci}");
+            assert_eq!(game.find_move(&san).ok().as_ref(), Some(&mv), "{san}");
+        }
+    }
+    let empty = rules.start(Some("rbsgk/4p/5/P4/KGSBR[-] w - - 0 1")).expect("an empty hand").fen();
+    assert_eq!(empty, "rbsgk/4p/5/P4/KGSBR[] w - - 0 1");
+    let odd = rules.start(Some("+gbsgk/4p/5/P4/KGSBR[] w - - 0 1")).map(|_| ()).expect_err("no +g");
+    assert!(odd.to_string().contains("found '+', expected a piece (p, n, b,"), "{odd}");
+    let mut game = rules.start(Some("3k1/4P/2+s2/5/K3+R[P] w - - 0 9")).expect("it starts");
+    for (text, written) in [("e4e5+", "Pe5=+P+"), ("P@c4", "P@c4"), ("e1d1", "+Rd1+")] {
+        let mv = game.find_move(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        assert_eq!(san(&mut game, &mv), written);
+    }
+    let cells = game.cells();
+    assert_eq!(cells[2][2].as_deref(), Some("+s"));
+    assert_eq!(cells[4][4].as_deref(), Some("+R"));
+}
+
+/// A pawn that is dropped may not mate; by the rules of Fairy-Stockfish it may, and loses.
+#[test]
+fn no_pawn_that_is_dropped_mates() {
+    let fen = "3k1/R1s2/2ggp/s4/2KR+B[pb] b - - 1 35";
+    let listed = |game: &str| {
+        let rules = catalogue().load::<&str>(game, &[]).expect("it loads");
+        rules.start(Some(fen)).expect("it starts")
+    };
+    let is_mate = |it: &(String, _)| it.0 == "P@c2";
+    assert!(!listed("minishogi").listing().iter().any(is_mate));
+    let mut game = listed("minishogi-fairy");
+    game.play_text("P@c2").expect("it may be dropped");
+    assert_eq!(
+        game.result().map(|it| it.to_string()).as_deref(),
+        Some("white wins by pawn drop mate")
+    );
 }
 
 /// Ten lines that speak of nothing but what all games have go on any of them.

@@ -44,8 +44,14 @@ fn family_of(text: &str) -> &str {
 
 /// All files that go together: those of other families, and of games with a board of their own, do not.
 fn package() -> Vec<Source> {
+    let has_board = |text: &str| text.contains("\n.meta board \"");
+    let on_own_layout = |text: &str| {
+        let layout = text.lines().find_map(|it| it.strip_prefix(".meta layout \""));
+        let path = layout.map(|it| format!("rules/layouts/{}.dl", it.trim_end_matches('"')));
+        EMBEDDED.iter().any(|it| path.as_deref() == Some(it.0) && has_board(it.1))
+    };
     let fits = |(_, text): &&(&str, &str)| {
-        family_of(text) == "chess" && !text.contains("\n.meta board \"")
+        family_of(text) == "chess" && !has_board(text) && !on_own_layout(text)
     };
     let paths: Vec<&str> = EMBEDDED.iter().filter(fits).map(|it| it.0).collect();
     embedded_sources(&paths)

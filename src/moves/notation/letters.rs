@@ -1,45 +1,175 @@
 //! The letters of the kinds of piece, read from the rules once per text.
+//!
+//! A kind's letter is a text of one sign or several: `p`, `+p`. White writes it in capitals. No letter
+//! begins another ([`check_letters`]), so a row of them is read from left to right.
 
 use crate::derive::World;
+use crate::facts::DomainId;
+use crate::rules::Program;
 
 use super::super::contract::Contract;
 
 /// The letters of the kinds of piece, as the rules give them.
-pub(super) struct Letters(Vec<(i64, char)>);
+pub(super) struct Letters(Vec<Letter>);
+
+struct Letter {
+    kind: i64,
+    /// As black and white write it.
+    small: String,
+    capital: String,
+}
+
+/// What a text begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begun {
+    pub(super) kind: i64,
+    /// 0 for capitals.
+    pub(super) side: i64,
+    /// Bytes of the letter.
+    pub(super) length: usize,
+}
 
 impl Letters {
     pub(super) fn of(world: &mut World, contract: &Contract) -> Self {
         let rows = world.tuples(contract.letter);
         let texts = &world.program().texts;
-        let letter = |raw: i64| texts.get(usize::try_from(raw).ok()?)?.chars().next();
-        Self(rows.iter().filter_map(|row| Some((row[0], letter(row[1])?))).collect())
+        let letter = |row: &[i64]| {
+            let small = texts.get(usize::try_from(row[1]).ok()?)?.clone();
+            Some(Letter { kind: row[0], capital: small.to_ascii_uppercase(), small })
+        };
+        let mut letters: Vec<Letter> =
+            rows.iter().filter_map(|row| letter(row)).filter(|it| !it.small.is_empty()).collect();
+        // Where one begins another all the same, the longer is meant.
+        letters.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
+        Self(letters)
     }
 
-    /// The kind and the side (0 for upper case) of a letter on a board.
-    pub(super) fn piece(&self, letter: char) -> Option<(i64, i64)> {
-        match self.exact(letter) {
-            Some(kind) => Some((kind, 1)),
-            None => self.exact(letter.to_ascii_lowercase()).map(|kind| (kind, 0)),
-        }
+    /// The piece whose letter a text begins with.
+    pub(super) fn begun(&self, text: &str) -> Option<Begun> {
+        let begins = |small: bool| {
+            let spelled =
+                |it: &&Letter| text.starts_with(if small { &it.small } else { &it.capital });
+            let letter = self.0.iter().find(spelled)?;
+            Some(Begun { kind: letter.kind, side: i64::from(small), length: letter.small.len() })
+        };
+        begins(true).or_else(|| begins(false))
     }
 
-    /// The kind that a letter of either case means.
-    pub(super) fn kind(&self, letter: char) -> Option<i64> {
-        self.piece(letter).map(|it| it.0)
+    /// The piece whose letter a text begins with in capitals, and the letter's length.
+    pub(super) fn begun_in_capitals(&self, text: &str) -> Option<(i64, usize)> {
+        let letter = self.0.iter().find(|it| text.starts_with(&it.capital))?;
+        Some((letter.kind, letter.capital.len()))
     }
 
-    fn exact(&self, letter: char) -> Option<i64> {
-        self.0.iter().find(|it| it.1 == letter).map(|it| it.0)
+    /// The kind that a letter in either case means.
+    pub(super) fn kind(&self, letter: &str) -> Option<i64> {
+        self.begun(letter).filter(|it| it.length == letter.len()).map(|it| it.kind)
     }
 
-    /// The letter of a kind as the side (0 for upper case) writes it.
-    pub(super) fn letter(&self, kind: i64, side: i64) -> Option<char> {
-        let letter = self.0.iter().find(|it| it.0 == kind)?.1;
-        Some(if side == 0 { letter.to_ascii_uppercase() } else { letter })
+    /// The letter of a kind as the side (0 for capitals) writes it.
+    pub(super) fn letter(&self, kind: i64, side: i64) -> Option<&str> {
+        let letter = self.0.iter().find(|it| it.kind == kind)?;
+        Some(if side == 0 { &letter.capital } else { &letter.small })
     }
 
-    /// All letters, for messages.
+    /// All letters in the order of the kinds, for messages: `pnbrqk`, or `p, +p` where some have several
+    /// signs.
     pub(super) fn all(&self) -> String {
-        self.0.iter().map(|it| it.1).collect()
+        let mut letters: Vec<&Letter> = self.0.iter().collect();
+        letters.sort_by_key(|it| it.kind);
+        let short = letters.iter().all(|it| it.small.chars().count() == 1);
+        let texts: Vec<&str> = letters.iter().map(|it| it.small.as_str()).collect();
+        texts.join(if short { "" } else { ", " })
+    }
+}
+
+/// Why letters cannot be read back from a FEN or a move.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LetterFault {
+    #[error("{kind} has no letter, so no FEN could tell it: write `letter('{kind}, \"x\").`")]
+    Missing { kind: String },
+    #[error(
+        "{kind} is written {text:?}: write it in small letters and signs, without capitals, digits, \
+         blanks or any of {taken}"
+    )]
+    Odd { kind: String, text: String, taken: &'static str },
+    #[error(
+        "{kind} is written {text:?}, but {last:?} at the end of a move means something else: put the \
+         sign before the letter"
+    )]
+    End { kind: String, text: String, last: char },
+    #[error("{other} and {kind} are both written {text:?}: give one of them another letter")]
+    Same { kind: String, other: String, text: String },
+    #[error(
+        "{kind} is written {text:?}, which begins {longer:?}, the letter of {other}: a FEN could not \
+         tell them apart, so give one of them another letter"
+    )]
+    Begins { kind: String, text: String, other: String, longer: String },
+    #[error(
+        "{kind} is written {text:?}, but {sign:?} marks the piece before it: give one of them another \
+         sign"
+    )]
+    Mark { kind: String, text: String, sign: char },
+}
+
+/// Signs that mean something else in FEN, SAN or lists of moves.
+const TAKEN: &str = "/[](){},;=@$-";
+
+/// Signs that comment on a move, or tell check and mate.
+const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
+
+/// Whether every kind has a letter that can be read back: the first that has not.
+///
+/// # Errors
+/// The kind, and what is wrong with its letter.
+pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), LetterFault> {
+    let program = world.program().clone();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for kind in 0..program.schema.domain(contract.kinds).size() as i64 {
+        let name = name_of(&program, contract.kinds, kind);
+        let rows = world.matching(contract.letter, &[Some(kind), None]);
+        let text = rows.first().and_then(|it| program.texts.get(usize::try_from(it[1]).ok()?));
+        let Some(text) = text.cloned() else { return Err(LetterFault::Missing { kind: name }) };
+        well_formed(contract, &name, &text)?;
+        if let Some((_, other)) = known.iter().find(|it| it.0 == text) {
+            return Err(LetterFault::Same { kind: name, other: other.clone(), text });
+        }
+        for (letter, other) in &known {
+            let (other, letter) = (other.clone(), letter.clone());
+            if letter.starts_with(&text) {
+                return Err(LetterFault::Begins { kind: name, text, other, longer: letter });
+            }
+            if text.starts_with(&letter) {
+                return Err(LetterFault::Begins {
+                    kind: other,
+                    text: letter,
+                    other: name,
+                    longer: text,
+                });
+            }
+        }
+        known.push((text, name));
+    }
+    Ok(())
+}
+
+fn name_of(program: &Program, kinds: DomainId, kind: i64) -> String {
+    program.schema.domain(kinds).member_name(kind)
+}
+
+/// Whether a letter has no sign that means something else where it stands.
+fn well_formed(contract: &Contract, kind: &str, text: &str) -> Result<(), LetterFault> {
+    let (kind, text) = (kind.to_owned(), text.to_owned());
+    let odd =
+        |it: char| it.is_uppercase() || it.is_whitespace() || it.is_numeric() || TAKEN.contains(it);
+    let Some(last) = text.chars().next_back().filter(|_| !text.chars().any(odd)) else {
+        return Err(LetterFault::Odd { kind, text, taken: TAKEN });
+    };
+    if COMMENTS.contains(&last) && text.chars().count() > 1 {
+        return Err(LetterFault::End { kind, text, last });
+    }
+    match contract.marks.iter().find(|it| text.starts_with(it.sign)) {
+        Some(mark) => Err(LetterFault::Mark { kind, text, sign: mark.sign }),
+        None => Ok(()),
     }
 }

@@ -12,7 +12,8 @@ mod uci;
 
 use super::action::Move;
 
-pub use fen::{CastlingStyle, FenError, FenField, Setup, Warning, read_fen, write_fen};
+pub use fen::{CastlingStyle, FenError, FenField, Setup, Warning, cells, read_fen, write_fen};
+pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
 pub use san::{parse_san, san_listing, to_san};
 pub use uci::{listing, parse_uci, to_uci};

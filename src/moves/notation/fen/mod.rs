@@ -31,7 +31,7 @@ use super::super::contract::{Contract, fen_lines};
 use super::letters::Letters;
 
 pub use place::Warning;
-pub use write::write_fen;
+pub use write::{cells, write_fen};
 
 /// How castling rights are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ use crate::facts::{Domain, Shape};
 use crate::rules::Program;
 
 use super::super::super::contract::{Castling, Contract, Passing};
-use super::super::letters::Letters;
+use super::super::letters::{Begun, Letters};
 use super::{FenError, FenField};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
@@ -206,7 +206,7 @@ fn placement(
     Ok(pieces)
 }
 
-/// The pieces in hand, `[QNp]`, from the bracket on.
+/// The pieces in hand, `[QNp]`, from the bracket on; `[-]` is an empty hand, as others write it.
 fn in_hand(
     letters: &Letters,
     part: Part<'_>,
@@ -217,12 +217,15 @@ fn in_hand(
     let Some(inside) = text.strip_suffix(']') else {
         return Err(part.error(part.text.len(), "the end", "`]` after the pieces in hand"));
     };
-    for (at, letter) in inside.char_indices() {
-        let (kind, side) = letters.piece(letter).ok_or_else(|| {
+    let mut rest = if inside == "-" { "" } else { inside };
+    while let Some(sign) = rest.chars().next() {
+        let at = start + 1 + inside.len() - rest.len();
+        let begun = letters.begun(rest).ok_or_else(|| {
             let known = format!("a piece ({}) or `]`", letters.all());
-            part.error(start + 1 + at, format!("{letter:?}"), known)
+            part.error(at, format!("{sign:?}"), known)
         })?;
-        pieces.push(Placed { square: None, kind, side, marks: 0 });
+        pieces.push(Placed { square: None, kind: begun.kind, side: begun.side, marks: 0 });
+        rest = &rest[begun.length..];
     }
     Ok(())
 }
@@ -239,7 +242,7 @@ fn row_of(
     let files = i64::from(board.files);
     let mut file = 0;
     let mut rest = row;
-    while let Some(letter) = rest.chars().next() {
+    while let Some(sign) = rest.chars().next() {
         let at = start + row.len() - rest.len();
         let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
         if digits > 0 {
@@ -253,14 +256,18 @@ fn row_of(
             rest = &rest[digits..];
             continue;
         }
-        let (kind, side) = letters.piece(letter).ok_or_else(|| {
+        let Begun { kind, side, length } = letters.begun(rest).ok_or_else(|| {
             let known = format!("a piece ({}) or a number of empty squares", letters.all());
-            part.error(at, format!("{letter:?}"), known)
+            part.error(at, format!("{sign:?}"), known)
         })?;
         if file >= files {
-            return Err(part.error(at, format!("{letter:?}"), format!("{files} squares a rank")));
+            let found = match length == sign.len_utf8() {
+                true => format!("{sign:?}"),
+                false => format!("{:?}", &rest[..length]),
+            };
+            return Err(part.error(at, found, format!("{files} squares a rank")));
         }
-        rest = &rest[letter.len_utf8()..];
+        rest = &rest[length..];
         let mut marks = 0;
         while let Some(number) = contract.marks.iter().position(|it| rest.starts_with(it.sign)) {
             marks |= 1 << number;

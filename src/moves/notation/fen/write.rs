@@ -32,7 +32,9 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -
     fields.join(" ")
 }
 
-fn placement(world: &mut World, contract: &Contract) -> String {
+/// The board as a FEN tells it, its last rank first: of each square the letter of what stands there, with
+/// its signs.
+pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
     let letters = Letters::of(world, contract);
     let board = contract.board;
     let facts = world.facts();
@@ -43,7 +45,14 @@ fn placement(world: &mut World, contract: &Contract) -> String {
             *square = Some(letter_of(facts, contract, &letters, piece));
         }
     }
-    let rows: Vec<String> = squares.chunks(usize::from(board.files)).rev().map(row).collect();
+    squares.chunks(usize::from(board.files)).rev().map(<[_]>::to_vec).collect()
+}
+
+fn placement(world: &mut World, contract: &Contract) -> String {
+    let cells = cells(world, contract);
+    let rows: Vec<String> = cells.iter().map(|it| row(it)).collect();
+    let letters = Letters::of(world, contract);
+    let facts = world.facts();
     let hand = if contract.pocket { in_hand(facts, contract, &letters) } else { String::new() };
     format!("{}{hand}", rows.join("/"))
 }
@@ -59,7 +68,7 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
         })
         .collect();
     pieces.sort_unstable();
-    let all: String = pieces.iter().map(|it| letters.letter(it.1, it.0).unwrap_or('?')).collect();
+    let all: String = pieces.iter().map(|it| letters.letter(it.1, it.0).unwrap_or("?")).collect();
     format!("[{all}]")
 }
 
@@ -67,9 +76,9 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
 fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> String {
     let kind = facts.get_raw(piece, contract.kind.attr);
     let side = facts.get_raw(piece, contract.color.attr);
-    let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or('?');
+    let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or("?");
     let marks = contract.marks.iter().filter(|it| facts.get_raw(piece, it.fact.attr) == Some(1));
-    [letter].into_iter().chain(marks.map(|it| it.sign)).collect()
+    letter.chars().chain(marks.map(|it| it.sign)).collect()
 }
 
 fn row(squares: &[Option<String>]) -> String {

@@ -65,10 +65,10 @@ pub(super) fn spelled(
     let promotion = promotion(&text[end..], letters)
         .map_err(|()| fault(end, "a promotion such as =Q, or the end"))?;
     let (start, to) = destination(&text[..end], squares).ok_or_else(|| fault(0, "a square"))?;
-    let (kind, origin) = match text.chars().next().filter(char::is_ascii_uppercase) {
-        Some(letter) => {
-            let known = format!("a piece ({})", letters.all().to_ascii_uppercase());
-            (Some(letters.kind(letter).ok_or_else(|| fault(0, &known))?), 1)
+    let (kind, origin) = match letters.begun_in_capitals(text) {
+        Some((kind, length)) => (Some(kind), length),
+        None if text.starts_with(|it: char| it.is_ascii_uppercase()) => {
+            return Err(fault(0, &format!("a piece ({})", letters.all().to_ascii_uppercase())));
         }
         None => (None, 0),
     };
@@ -82,11 +82,9 @@ pub(super) fn spelled(
 /// `=Q`, `/Q`, `(Q)`, `Q` or nothing.
 fn promotion(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
     let letter = text.trim_start_matches(['=', '/', '(']).trim_end_matches(')');
-    let mut chars = letter.chars();
-    match (chars.next(), chars.next()) {
-        (None, _) if text.is_empty() => Ok(None),
-        (Some(letter), None) => letters.kind(letter).map(Some).ok_or(()),
-        _ => Err(()),
+    match text.is_empty() {
+        true => Ok(None),
+        false => letters.kind(letter).map(Some).ok_or(()),
     }
 }
 

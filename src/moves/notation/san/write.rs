@@ -188,7 +188,7 @@ impl Usual {
         let capture = removed || is_enemy_on(world, contract, self.to);
         let mut text = String::new();
         if !marches {
-            text.push(letters.letter(self.kind, 0)?);
+            text.push_str(letters.letter(self.kind, 0)?);
         }
         let origins: Vec<i64> =
             others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
@@ -199,7 +199,7 @@ impl Usual {
         text.push_str(&program.schema.domain(contract.board.domain).member_name(self.to));
         if let Some(promotion) = self.promotion {
             text.push('=');
-            text.push(letters.letter(promotion, 0)?);
+            text.push_str(letters.letter(promotion, 0)?);
         }
         Some(text)
     }
