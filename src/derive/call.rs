@@ -240,7 +240,7 @@ impl Moment<'_> {
     /// States a fact, in place of the one there was.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
         let Some(attr) = self.attribute(attribute) else { return };
-        if let Err(why) = self.world.insert(entity, attr, value.into()) {
+        if let Err(why) = self.world.state(entity, attr, &value.into()) {
             self.failed(CallFault::Fact(why.to_string()));
         }
     }
@@ -261,7 +261,7 @@ impl Moment<'_> {
     /// Takes a fact back.
     pub fn retract(&mut self, entity: EntityId, attribute: &str) {
         if let Some(attr) = self.attribute(attribute) {
-            self.world.retract(entity, attr);
+            self.world.write(entity, attr, None);
         }
     }
 

@@ -13,6 +13,8 @@ use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 /// What happened, in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
+    /// What was let go of before anything else: facts that last until an action begins.
+    pub expired: Vec<Change>,
     pub steps: Vec<Step>,
 }
 
@@ -143,12 +145,16 @@ impl Trace {
     /// The reactions of core and game changed some facts, and that is all.
     pub fn is_plain(&self, program: &Program) -> bool {
         let owned = |it: &Step| program.reactions[it.reaction].owner.is_some();
-        !self.steps.iter().any(owned) && self.done().all(|it| matches!(it.1, Done::Changed(_)))
+        self.expired.is_empty()
+            && !self.steps.iter().any(owned)
+            && self.done().all(|it| matches!(it.1, Done::Changed(_)))
     }
 
     /// Bytes that the steps hold.
     pub fn heap_bytes(&self) -> usize {
         let done: usize = self.steps.iter().map(|it| it.done.capacity()).sum();
-        self.steps.capacity() * size_of::<Step>() + done * size_of::<Done>()
+        self.steps.capacity() * size_of::<Step>()
+            + self.expired.capacity() * size_of::<Change>()
+            + done * size_of::<Done>()
     }
 }

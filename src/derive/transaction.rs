@@ -204,10 +204,10 @@ impl<'w, 't> Transaction<'w, 't> {
         let since = self.world.facts().mark();
         match output {
             Output::Set { attr, entity, value } => {
-                self.world.set_raw(EntityId(*entity as u32), *attr, Some(*value));
+                self.world.write(EntityId(*entity as u32), *attr, Some(*value));
             }
             Output::Retract { attr, entity } => {
-                self.world.set_raw(EntityId(*entity as u32), *attr, None);
+                self.world.write(EntityId(*entity as u32), *attr, None);
             }
             Output::Remove { entity } => self.world.remove(EntityId(*entity as u32)),
             Output::Other(other) => self.apply_other(event, args, other, flow)?,

@@ -13,14 +13,15 @@ use super::budget::{ACTIONS, Exhausted, REFEREE_STEPS, Resource};
 use super::call::Calls;
 use super::fire;
 use super::frog::{Frog, Statics};
+use super::materialised::{BitRows, Materialised};
 use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, Transaction};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, Change, EntityId, FactError, GAME, Ids, Mark, Session, Value};
-use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role};
+use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Ids, Mark, Session, Value};
+use crate::rules::{ActionId, Event, EventId, Expiry, Input, Program, RelId, Role};
 
 /// Which evaluator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,13 +136,19 @@ pub struct World {
 }
 
 impl World {
-    /// A world with no facts but the defaults of the game's attributes.
+    /// A world with no facts but the defaults of attributes of the game and of members of domains.
     pub fn new(plan: Arc<Plan>, backend: Backend) -> Self {
         let mut facts = Session::new(Arc::clone(&plan.program.schema));
         let start = facts.mark();
         for relation in &plan.program.relations {
-            if let Role::Input(Input::Game(attr) | Input::GameFlag(attr)) = relation.role {
-                let default = facts.schema().attribute(attr).default;
+            let Role::Input(input) = relation.role else { continue };
+            let (attr, schema) = (input.attr(), Arc::clone(facts.schema()));
+            let default = schema.attribute(attr).default;
+            let members = schema.owners(attr).map_or(0, Domain::size) as u32;
+            (0..members).map(EntityId).for_each(|it| {
+                facts.set_raw(it, attr, default);
+            });
+            if matches!(input, Input::Game(_) | Input::GameFlag(_)) {
                 facts.set_raw(GAME, attr, default);
             }
         }
@@ -191,7 +198,7 @@ impl World {
         attr: AttrId,
         value: Value,
     ) -> Result<Option<Value>, FactError> {
-        self.facts.check_entity(entity)?;
+        self.facts.check_owner(entity, attr)?;
         let raw = self.facts.to_raw(attr, &value)?;
         let old = self.set_raw(entity, attr, Some(raw));
         Ok(old.map(|it| self.facts.to_value(attr, it)))
@@ -209,6 +216,43 @@ impl World {
         let old = self.facts.set_raw(entity, attr, new);
         self.follow(mark);
         old
+    }
+
+    /// Writes as an effect of a reaction does: what lasts until the turn passes goes with it.
+    pub(super) fn write(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) {
+        let mark = self.facts.mark();
+        write(&mut self.facts, &self.plan.program.expiry, entity, attr, new);
+        self.follow(mark);
+    }
+
+    /// [`World::write`] of a value that is checked.
+    ///
+    /// # Errors
+    /// A value of the wrong type or outside its domain is refused and nothing changes.
+    pub(super) fn state(
+        &mut self,
+        entity: EntityId,
+        attr: AttrId,
+        value: &Value,
+    ) -> Result<(), FactError> {
+        self.facts.check_owner(entity, attr)?;
+        let raw = self.facts.to_raw(attr, value)?;
+        self.write(entity, attr, Some(raw));
+        Ok(())
+    }
+
+    /// Lets go of what lasts until an action begins.
+    fn begin_action(&mut self, trace: Option<&mut Trace>) {
+        let expiry = &self.plan.program.expiry;
+        if expiry.until_action.is_empty() {
+            return;
+        }
+        let mark = self.facts.mark();
+        self.facts.clear(&expiry.until_action);
+        if let Some(trace) = trace {
+            trace.expired = self.facts.changes_since(mark).to_vec();
+        }
+        self.follow(mark);
     }
 
     /// Creates an entity that has no facts yet: see [`Session::create`].
@@ -438,6 +482,7 @@ impl World {
         let event = Event::Action(action);
         let batches = self.batches(event);
         if batches.len() == 1 && self.schedule().batches[batches.start].plain {
+            self.begin_action(None);
             self.fire_plain(batches.start, args);
             return Ok(());
         }
@@ -476,11 +521,14 @@ impl World {
         &mut self,
         event: Event,
         args: &[i64],
-        trace: Option<&mut Trace>,
+        mut trace: Option<&mut Trace>,
     ) -> Result<(), Refusal> {
         let schedule = self.schedule();
         let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
         let (mark, since) = (can_fail.then(|| self.mark()), self.facts.mark());
+        if let Event::Action(_) = event {
+            self.begin_action(trace.as_deref_mut());
+        }
         let done = Transaction::new(self, trace).run(event, args);
         match (&done, mark) {
             (Err(_), Some(mark)) => self.rollback(mark),
@@ -506,10 +554,12 @@ impl World {
         for output in &outputs {
             match output {
                 Output::Set { attr, entity, value } => {
-                    self.facts.set_raw(EntityId(*entity as u32), *attr, Some(*value));
+                    let expiry = &self.plan.program.expiry;
+                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, Some(*value));
                 }
                 Output::Retract { attr, entity } => {
-                    self.facts.set_raw(EntityId(*entity as u32), *attr, None);
+                    let expiry = &self.plan.program.expiry;
+                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, None);
                 }
                 Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
                 // A plain batch has no others.
@@ -668,6 +718,15 @@ impl World {
     }
 }
 
+/// A write of an effect: what lasts until the turn passes goes as soon as it does.
+#[inline]
+fn write(facts: &mut Session, expiry: &Expiry, entity: EntityId, attr: AttrId, new: Option<i64>) {
+    let old = facts.set_raw(entity, attr, new);
+    if old != new && Some(attr) == expiry.turn {
+        facts.clear(&expiry.until_turn);
+    }
+}
+
 /// The evaluator of a world, with the rows that it keeps.
 #[derive(Debug)]
 enum Engine {
@@ -712,47 +771,5 @@ impl FrogEngine {
             }
             rows
         })
-    }
-}
-
-/// The materialised rows of the bit evaluator.
-#[derive(Debug, Clone, Copy)]
-pub struct BitRows<'w> {
-    program: &'w Program,
-    rows: &'w dyn Evaluator,
-}
-
-/// Every relation of a world, as rows.
-#[derive(Debug, Clone, Copy)]
-pub enum Materialised<'w> {
-    Bits(BitRows<'w>),
-    Frog(&'w Frog),
-}
-
-impl Rows for Materialised<'_> {
-    fn program(&self) -> &Program {
-        match self {
-            Self::Bits(it) => it.program,
-            Self::Frog(it) => it.program(),
-        }
-    }
-
-    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
-        match self {
-            Self::Bits(it) => it.rows.contains(rel, tuple),
-            Self::Frog(it) => it.contains(rel, tuple),
-        }
-    }
-
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        match self {
-            Self::Bits(it) => it.rows.for_each(rel, pattern, f),
-            Self::Frog(it) => it.for_each(rel, pattern, f),
-        }
     }
 }

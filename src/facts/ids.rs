@@ -35,8 +35,11 @@ impl Ids {
         for at in 0..schema.attributes().len() as u16 {
             let attr = AttrId(at);
             let refers = schema.is_entity(schema.attribute(attr).ty);
+            let of_entities = schema.attribute(attr).of.is_none();
             for entity in session.entities_with(attr) {
-                self.take(i64::from(entity.0));
+                if of_entities {
+                    self.take(i64::from(entity.0));
+                }
                 if let Some(value) = session.get_raw(entity, attr).filter(|_| refers) {
                     self.take(value);
                 }
@@ -51,7 +54,9 @@ impl Ids {
         let schema = session.schema();
         self.count_in(session);
         for change in session.changes_since(since) {
-            self.take(i64::from(change.entity.0));
+            if schema.attribute(change.attr).of.is_none() {
+                self.take(i64::from(change.entity.0));
+            }
             if schema.is_entity(schema.attribute(change.attr).ty) {
                 [change.old, change.new].into_iter().flatten().for_each(|it| self.take(it));
             }

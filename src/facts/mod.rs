@@ -19,7 +19,9 @@ pub use ids::Ids;
 pub(crate) use nearest::{Speller, nearest};
 pub(crate) use printable::covered;
 pub use printable::{escaped, is_printable, printable};
-pub use save::{Document, SaveError, SavedFact, SavedValue, facts_to_json, saved, to_json};
+pub use save::{
+    Document, SaveError, SavedFact, SavedOwner, SavedValue, facts_to_json, owner, saved, to_json,
+};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,
     NEXT_ENTITY, Schema, Shape,

@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 
 use super::nearest::nearest;
-use super::schema::{AttrId, AttrType, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
+use super::schema::{AttrId, AttrType, BOOL, Domain, EntityId, GAME, NEXT_ENTITY, Schema};
 use super::session::{Fact, FactError, Session, type_name};
 use super::value::Value;
 
@@ -32,9 +32,17 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq, DeriveDeserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedFact {
-    pub entity: u32,
+    pub entity: SavedOwner,
     pub attribute: String,
     pub value: SavedValue,
+}
+
+/// What a fact is about, in JSON: the number of an entity, or the name of a member (`"white"`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum SavedOwner {
+    Entity(u32),
+    Member(String),
 }
 
 /// A value in JSON: `3`, `true`, `"e4"` (a member or a text), `{"entity": 3}`.
@@ -58,10 +66,16 @@ pub enum SaveError {
     Attribute { index: usize, name: String, near: Option<String> },
     #[error("fact {index}: {domain} has no member {name}{}", meant(.near))]
     Member { index: usize, domain: String, name: String, near: Option<String> },
+    #[error(
+        "fact {index}: {attr} is of a member of {domain}, not of an entity: `entity` is its name"
+    )]
+    Owner { index: usize, attr: String, domain: String },
+    #[error("fact {index}: {attr} is of an entity, not of {name}: `entity` is a number")]
+    NoOwner { index: usize, attr: String, name: String },
     #[error("fact {index}: {source}")]
     Fact { index: usize, source: FactError },
-    #[error("fact {index}: entity {entity} has two values of {attr}")]
-    Twice { index: usize, entity: u32, attr: String },
+    #[error("fact {index}: {owner} has two values of {attr}")]
+    Twice { index: usize, owner: String, attr: String },
     #[error(
         "the entity counter must be above every entity: it is {found}, entity {highest} has facts"
     )]
@@ -106,7 +120,32 @@ pub fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
             _ => it.to_string(),
         }),
     };
-    SavedFact { entity: fact.entity.0, attribute: attribute.name.clone(), value }
+    SavedFact {
+        entity: owner(schema, fact.attr, fact.entity),
+        attribute: attribute.name.clone(),
+        value,
+    }
+}
+
+/// What a fact of an attribute is about, by name.
+pub fn owner(schema: &Schema, attr: AttrId, entity: EntityId) -> SavedOwner {
+    match schema.owners(attr) {
+        Some(domain) => SavedOwner::Member(domain.member_name(i64::from(entity.0))),
+        None => SavedOwner::Entity(entity.0),
+    }
+}
+
+impl SavedOwner {
+    /// The entity, or the number of the member; `None` if facts of the attribute are not about it.
+    pub fn id(&self, schema: &Schema, attr: AttrId) -> Option<EntityId> {
+        match (self, schema.owners(attr)) {
+            (Self::Entity(it), None) => Some(EntityId(*it)),
+            (Self::Member(it), Some(domain)) => {
+                domain.member(it).and_then(|it| u32::try_from(it).ok()).map(EntityId)
+            }
+            (Self::Entity(_), Some(_)) | (Self::Member(_), None) => None,
+        }
+    }
 }
 
 impl SavedFact {
@@ -155,15 +194,19 @@ impl Document {
         for (at, saved) in self.facts.iter().enumerate() {
             let fact = read_fact(schema, at + 1, saved)?;
             if !seen.insert((fact.entity, fact.attr)) {
+                let owner = match &saved.entity {
+                    SavedOwner::Entity(it) => format!("entity {it}"),
+                    SavedOwner::Member(name) => name.clone(),
+                };
                 let attr = saved.attribute.clone();
-                return Err(SaveError::Twice { index: at + 1, entity: fact.entity.0, attr });
+                return Err(SaveError::Twice { index: at + 1, owner, attr });
             }
             checker
                 .insert(fact.entity, fact.attr, fact.value.clone())
                 .map_err(|source| SaveError::Fact { index: at + 1, source })?;
             facts.push(fact);
         }
-        check_counter(&facts, schema.entity_cap())?;
+        check_counter(schema, &facts)?;
         Ok(facts)
     }
 
@@ -195,7 +238,8 @@ fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, S
         let near = nearest(&name, schema.attributes().iter().map(|it| it.name.as_str()));
         return Err(SaveError::Attribute { index, near: near.map(String::from), name });
     };
-    if attr == NEXT_ENTITY && saved.entity != GAME.0 {
+    let entity = entity_of(schema, index, attr, saved)?;
+    if attr == NEXT_ENTITY && entity != GAME {
         return Err(SaveError::StrayCounter { index });
     }
     let value = match (&saved.value, schema.attribute(attr).ty) {
@@ -205,7 +249,30 @@ fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, S
         (SavedValue::Name(name), AttrType::Text) => Value::Text(name.as_str().into()),
         (SavedValue::Name(name), ty) => Value::Member(member(schema, index, attr, ty, name)?),
     };
-    Ok(Fact { entity: EntityId(saved.entity), attr, value })
+    Ok(Fact { entity, attr, value })
+}
+
+/// The entity that a fact is about, or the number of the member.
+fn entity_of(
+    schema: &Schema,
+    index: usize,
+    attr: AttrId,
+    saved: &SavedFact,
+) -> Result<EntityId, SaveError> {
+    if let Some(id) = saved.entity.id(schema, attr) {
+        return Ok(id);
+    }
+    let attr_name = saved.attribute.clone();
+    Err(match (&saved.entity, schema.owners(attr)) {
+        (SavedOwner::Member(it), Some(domain)) => no_member(domain, index, it),
+        (SavedOwner::Member(it), None) => {
+            SaveError::NoOwner { index, attr: attr_name, name: it.clone() }
+        }
+        (SavedOwner::Entity(_), domain) => {
+            let domain = domain.map_or_else(String::new, |it| it.name.clone());
+            SaveError::Owner { index, attr: attr_name, domain }
+        }
+    })
 }
 
 fn member(
@@ -228,17 +295,20 @@ fn member(
     };
     match domain.member(name) {
         Some(it) => Ok(it as u16),
-        None => {
-            let names: Vec<String> =
-                (0..domain.size() as i64).map(|it| domain.member_name(it)).collect();
-            let near = nearest(name, names.iter().map(String::as_str)).map(String::from);
-            Err(SaveError::Member { index, domain: domain.name.clone(), name: name.into(), near })
-        }
+        None => Err(no_member(domain, index, name)),
     }
 }
 
-fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
-    let highest = facts.iter().map(|it| it.entity.0).max().unwrap_or(0);
+fn no_member(domain: &Domain, index: usize, name: &str) -> SaveError {
+    let names: Vec<String> = (0..domain.size() as i64).map(|it| domain.member_name(it)).collect();
+    let near = nearest(name, names.iter().map(String::as_str)).map(String::from);
+    SaveError::Member { index, domain: domain.name.clone(), name: name.into(), near }
+}
+
+fn check_counter(schema: &Schema, facts: &[Fact]) -> Result<(), SaveError> {
+    let cap = schema.entity_cap();
+    let of_entities = facts.iter().filter(|it| schema.attribute(it.attr).of.is_none());
+    let highest = of_entities.map(|it| it.entity.0).max().unwrap_or(0);
     let counter = facts.iter().find(|it| it.attr == NEXT_ENTITY && it.entity == GAME);
     match counter.map(|it| &it.value) {
         Some(&Value::Int(it)) if it > i64::from(highest) && it <= i64::from(cap) => Ok(()),
@@ -250,16 +320,49 @@ fn check_counter(facts: &[Fact], cap: u32) -> Result<(), SaveError> {
 /// `#5 position e4`, as differences of saves list it.
 impl std::fmt::Display for SavedFact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.entity {
-            0 => write!(f, "game {} ", self.attribute)?,
-            entity => write!(f, "#{entity} {} ", self.attribute)?,
-        }
+        write!(f, "{} {} ", self.entity, self.attribute)?;
         match &self.value {
             SavedValue::Int(it) => write!(f, "{it}"),
             SavedValue::Bool(it) => write!(f, "{it}"),
             SavedValue::Name(it) => f.write_str(it),
             SavedValue::Entity { entity } => write!(f, "#{entity}"),
         }
+    }
+}
+
+/// `game`, `#5`, `white`.
+impl std::fmt::Display for SavedOwner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Entity(0) => f.write_str("game"),
+            Self::Entity(it) => write!(f, "#{it}"),
+            Self::Member(name) => f.write_str(name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SavedOwner {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OwnerVisitor)
+    }
+}
+
+struct OwnerVisitor;
+
+impl Visitor<'_> for OwnerVisitor {
+    type Value = SavedOwner;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the number of an entity, or the name of a member")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, it: u64) -> Result<SavedOwner, E> {
+        let beyond = |_| E::custom(format!("there is no entity {it}"));
+        u32::try_from(it).map(SavedOwner::Entity).map_err(beyond)
+    }
+
+    fn visit_str<E>(self, it: &str) -> Result<SavedOwner, E> {
+        Ok(SavedOwner::Member(it.into()))
     }
 }
 

@@ -106,11 +106,14 @@ pub enum AttrType {
 }
 
 /// One attribute: its name in saves and rule files, its type, and the value that a new entity (or
-/// a new session, for attributes of the game) starts with.
+/// a new session, for attributes of the game and of members of a domain) starts with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
     pub name: String,
     pub ty: AttrType,
+    /// What its facts are about: members of this domain, whose index stands for the entity; `None` for
+    /// entities and the game.
+    pub of: Option<DomainId>,
     pub default: Option<i64>,
     pub doc: String,
 }
@@ -147,6 +150,7 @@ impl Schema {
         let counter = Attribute {
             name: "next_entity".into(),
             ty: AttrType::Int,
+            of: None,
             default: None,
             doc: "ids from this one on are given first".into(),
         };
@@ -191,7 +195,7 @@ impl Schema {
             let known = &mut self.attributes[usize::from(id.0)];
             let default = known.default.or(attribute.default);
             let agreed = attribute.default.is_none() || default == attribute.default;
-            if known.ty != attribute.ty || !agreed {
+            if known.ty != attribute.ty || known.of != attribute.of || !agreed {
                 return Err(AttributeClash { name: attribute.name });
             }
             known.default = default;
@@ -221,6 +225,21 @@ impl Schema {
 
     pub fn attribute(&self, id: AttrId) -> &Attribute {
         &self.attributes[usize::from(id.0)]
+    }
+
+    /// The domain whose members an attribute's facts are about; `None` if they are about entities or
+    /// the game.
+    pub fn owners(&self, attr: AttrId) -> Option<&Domain> {
+        self.attribute(attr).of.map(|it| self.domain(it))
+    }
+
+    /// What facts of an attribute are about, by name: `game`, `#5`, or the member `white`.
+    pub fn owner_name(&self, attr: AttrId, entity: EntityId) -> String {
+        match self.owners(attr) {
+            Some(domain) => domain.member_name(i64::from(entity.0)),
+            None if entity == GAME => "game".into(),
+            None => format!("#{}", entity.0),
+        }
     }
 
     pub fn attribute_named(&self, name: &str) -> Option<AttrId> {

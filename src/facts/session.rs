@@ -52,6 +52,8 @@ pub enum FactError {
     Range { attr: String },
     #[error("there is no entity {entity}: ids end before {cap}")]
     Entity { entity: u32, cap: u32 },
+    #[error("attribute {attr} is of members of {domain}, which has no member number {index}")]
+    Owner { attr: String, domain: String, index: u32 },
 }
 
 #[derive(Debug, Clone, Default)]
@@ -60,6 +62,8 @@ struct Column {
     values: Vec<i64>,
     /// The values are numbers of texts.
     text: bool,
+    /// The facts are about members of a domain, not about entities.
+    of_members: bool,
 }
 
 impl Column {
@@ -119,9 +123,12 @@ impl Session {
     /// are for whoever sets a game up to write.
     pub fn new(schema: Arc<Schema>) -> Self {
         let is_text = |it: &Attribute| it.ty == AttrType::Text;
-        let columns =
-            schema.attributes().iter().map(|it| Column { text: is_text(it), ..Column::default() });
-        let columns = columns.collect();
+        let column = |it: &Attribute| Column {
+            text: is_text(it),
+            of_members: it.of.is_some(),
+            ..Column::default()
+        };
+        let columns = schema.attributes().iter().map(column).collect();
         let (texts, journal) = (Arc::default(), Vec::new());
         let mut session = Self { schema, columns, texts, journal, epoch: 0, hash: 0 };
         session.set_raw(GAME, NEXT_ENTITY, Some(1));
@@ -144,7 +151,7 @@ impl Session {
         attr: AttrId,
         value: Value,
     ) -> Result<Option<Value>, FactError> {
-        self.check_entity(entity)?;
+        self.check_owner(entity, attr)?;
         let raw = self.to_raw(attr, &value)?;
         Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.to_value(attr, old)))
     }
@@ -163,7 +170,7 @@ impl Session {
         self.get_raw(entity, attr).is_some()
     }
 
-    /// Every fact in canonical order: by entity, then by attribute.
+    /// Every fact in canonical order: by entity or member, then by attribute.
     pub fn all_facts(&self) -> Vec<Fact> {
         let last = self.columns.iter().map(|it| it.values.len()).max().unwrap_or(0) as u32;
         let mut facts = Vec::new();
@@ -211,7 +218,19 @@ impl Session {
     /// Retracts every fact of an entity. Its id is free once no other fact points to it.
     pub fn remove(&mut self, entity: EntityId) {
         for attr in (NEXT_ENTITY.0 + 1..self.columns.len() as u16).map(AttrId) {
-            self.set_raw(entity, attr, None);
+            if !self.columns[usize::from(attr.0)].of_members {
+                self.set_raw(entity, attr, None);
+            }
+        }
+    }
+
+    /// Retracts every fact of some attributes.
+    pub fn clear(&mut self, attrs: &[AttrId]) {
+        for &attr in attrs {
+            let owners = self.columns[usize::from(attr.0)].values.len() as u32;
+            for owner in (0..owners).map(EntityId) {
+                self.set_raw(owner, attr, None);
+            }
         }
     }
 
@@ -354,6 +373,22 @@ impl Session {
     pub fn check_entity(&self, entity: EntityId) -> Result<(), FactError> {
         let cap = self.schema.entity_cap();
         if entity.0 < cap { Ok(()) } else { Err(FactError::Entity { entity: entity.0, cap }) }
+    }
+
+    /// Whether an attribute may have a fact about the entity, or about the member of that number.
+    ///
+    /// # Errors
+    /// The id is not below the schema's cap, or there is no such member.
+    pub fn check_owner(&self, entity: EntityId, attr: AttrId) -> Result<(), FactError> {
+        match self.schema.owners(attr) {
+            None => self.check_entity(entity),
+            Some(domain) if (entity.0 as usize) < domain.size() => Ok(()),
+            Some(domain) => Err(FactError::Owner {
+                attr: self.schema.attribute(attr).name.clone(),
+                domain: domain.name.clone(),
+                index: entity.0,
+            }),
+        }
     }
 
     /// The raw form of a value for an attribute.

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use crate::derive::explain::{
-    Case, Effect, Finding, Limits, Line, Outcome, Proof, Reacted, Trial, Turning, View, try_out,
-    try_turn, why_not_within, why_within,
+    Case, Effect, Finding, Limits, Line, Outcome, Proof, Trial, Turning, View, try_out, try_turn,
+    why_not_within, why_within,
 };
 use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
@@ -156,18 +156,19 @@ impl Teller<'_> {
 
     /// With the names of the position, and with those after what a trial changes.
     fn around<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
-        self.follow(&trial.steps, f)
+        self.follow(trial, trial.steps.len(), f)
     }
 
     /// With the names of the position, and with those at the moment when the turn is decided.
     fn after_steps<T>(&self, it: &Turning, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
-        self.follow(it.trial.steps.get(..it.steps).unwrap_or_default(), f)
+        self.follow(&it.trial, it.steps, f)
     }
 
-    /// With the names of the position, and with those after some steps.
-    fn follow<T>(&self, steps: &[Reacted], f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+    /// With the names of the position, and with those after some steps of a trial.
+    fn follow<T>(&self, trial: &Trial, steps: usize, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
         let schema = &self.world.program().schema;
-        let effects = steps.iter().flat_map(|it| &it.effects);
+        let of_steps = trial.steps.iter().take(steps).flat_map(|it| &it.effects);
+        let effects = trial.expired.iter().chain(of_steps);
         let changes = effects.filter_map(|it| match it {
             Effect::Changed { entity, attribute, new, .. } => {
                 let attr = schema.attribute_named(attribute)?;

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::derive::World;
 use crate::facts::{
-    AttrType, Change, Delta, EntityId, Fact, SavedFact, SavedValue, Session, Snapshot, saved,
+    AttrType, Change, Delta, Fact, SavedFact, SavedOwner, SavedValue, Session, Snapshot, owner,
+    saved,
 };
 use crate::moves::Move;
 use crate::rules::{ActionId, Program};
@@ -25,10 +26,10 @@ use super::terms::Terms;
 /// The form of what is kept; another one is not read.
 const FORM: u32 = 1;
 
-/// A fact: entity, attribute, value.
-type Row = (u32, String, SavedValue);
-/// A change: entity, attribute, the new value if there is one.
-type Changed = (u32, String, Option<SavedValue>);
+/// A fact: what it is about, attribute, value.
+type Row = (SavedOwner, String, SavedValue);
+/// A change: what it is about, attribute, the new value if there is one.
+type Changed = (SavedOwner, String, Option<SavedValue>);
 
 /// A game as facts. See the module's head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +65,7 @@ impl Kept {
     fn history(&self, program: &Program) -> Option<(Snapshot, Vec<Record>)> {
         let mut session = Session::new(Arc::clone(&program.schema));
         for (entity, attribute, value) in &self.start {
-            write(&mut session, *entity, attribute, Some(value))?;
+            write(&mut session, entity, attribute, Some(value))?;
         }
         session.commit();
         let start = Snapshot::new(&session);
@@ -72,7 +73,7 @@ impl Kept {
         for it in &self.moves {
             let since = session.mark();
             for (entity, attribute, value) in &it.changes {
-                write(&mut session, *entity, attribute, value.as_ref())?;
+                write(&mut session, entity, attribute, value.as_ref())?;
             }
             let delta = Delta::since(&session, since);
             session.commit();
@@ -154,7 +155,7 @@ fn kept_move(start: &Snapshot, record: &Record) -> KeptMove {
             let value = start.to_value(it.attr, raw);
             saved(schema, &Fact { entity: it.entity, attr: it.attr, value }).value
         });
-        (it.entity.0, schema.attribute(it.attr).name.clone(), value)
+        (owner(schema, it.attr, it.entity), schema.attribute(it.attr).name.clone(), value)
     };
     KeptMove {
         action: record.mv.action.0,
@@ -175,17 +176,22 @@ fn row(fact: SavedFact) -> Row {
 }
 
 /// Writes a value by names. None if the schema does not know them.
-fn write(session: &mut Session, entity: u32, name: &str, value: Option<&SavedValue>) -> Option<()> {
+fn write(
+    session: &mut Session,
+    owner: &SavedOwner,
+    name: &str,
+    value: Option<&SavedValue>,
+) -> Option<()> {
     let schema = Arc::clone(session.schema());
-    let entity_id = EntityId(entity);
     match value {
         None => {
-            session.retract(entity_id, schema.attribute_named(name)?);
+            let attr = schema.attribute_named(name)?;
+            session.retract(owner.id(&schema, attr)?, attr);
         }
         Some(value) => {
             let (attribute, value) = (name.to_owned(), value.clone());
-            let fact = SavedFact { entity, attribute, value }.fact(&schema).ok()?;
-            session.insert(entity_id, fact.attr, fact.value).ok()?;
+            let fact = SavedFact { entity: owner.clone(), attribute, value }.fact(&schema).ok()?;
+            session.insert(fact.entity, fact.attr, fact.value).ok()?;
         }
     }
     Some(())

@@ -705,9 +705,12 @@ impl Game {
 /// entities that there were then. Those that came later are gone, and their ids with them.
 pub fn go_back(world: &mut World, earlier: &Snapshot) {
     let lasting = world.program().lasting.clone();
-    let known: HashSet<EntityId> = earlier.iter_raw().map(|it| it.0).collect();
+    let of_entities = |it: &(EntityId, AttrId, i64)| earlier.schema().owners(it.1).is_none();
+    let known: HashSet<EntityId> = earlier.iter_raw().filter(of_entities).map(|it| it.0).collect();
     for change in world.facts().changes_to(earlier) {
-        if !lasting.contains(&change.attr) || !known.contains(&change.entity) {
+        let of_members = world.program().schema.owners(change.attr).is_some();
+        let was_there = of_members || known.contains(&change.entity);
+        if !lasting.contains(&change.attr) || !was_there {
             world.set_raw(change.entity, change.attr, change.new);
         }
     }

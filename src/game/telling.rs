@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::derive::{Done, Step};
-use crate::facts::{AttrId, AttrType, BOOL, Change, Snapshot};
+use crate::facts::{AttrId, AttrType, BOOL, Change, SavedOwner, Snapshot, owner};
 use crate::rules::{Event, Program, Type};
 
 use super::names::value_name;
@@ -18,6 +18,9 @@ use super::record::Record;
 pub struct Told {
     pub uci: String,
     pub san: String,
+    /// Facts that went as it began: those that last until the next action.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expired: Vec<ToldFact>,
     /// What each reaction did, in its order; none where an action did what its core rules say and no
     /// more.
     pub steps: Vec<ToldStep>,
@@ -71,7 +74,8 @@ pub enum ToldEffect {
 /// A fact that is other than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldFact {
-    pub entity: u32,
+    /// The number of an entity, or the name of a side, square or whatever else has the fact.
+    pub entity: SavedOwner,
     pub attribute: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
@@ -98,6 +102,12 @@ impl Game {
             uci: record.uci.to_string(),
             san: record.san.to_string(),
             emitted: steps.iter().flat_map(|it| &it.did).filter_map(emitted).collect(),
+            expired: record
+                .trace()
+                .iter()
+                .flat_map(|it| &it.expired)
+                .map(|it| teller.fact(it))
+                .collect(),
             facts: record.delta.changes().map(|it| teller.fact(&it)).collect(),
             notes: record.notes().iter().map(ToString::to_string).collect(),
             steps,
@@ -165,7 +175,7 @@ impl Teller<'_> {
     fn fact(&self, change: &Change) -> ToldFact {
         let attribute = self.program.schema.attribute(change.attr);
         ToldFact {
-            entity: change.entity.0,
+            entity: owner(&self.program.schema, change.attr, change.entity),
             attribute: attribute.name.clone(),
             was: change.old.map(|it| self.value(change.attr, it)),
             is: change.new.map(|it| self.value(change.attr, it)),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::derive::{Allowance, World};
-use crate::facts::{AttrType, EntityId, Fact, Value};
+use crate::facts::{AttrType, EntityId, Fact, GAME, Value};
 use crate::moves::refusal;
 use crate::rules::{Program, Type};
 
@@ -32,6 +32,9 @@ pub struct View {
     pub claims: Vec<String>,
     /// Facts of the game itself, in words.
     pub facts: BTreeMap<String, String>,
+    /// Facts of sides, squares and whatever else has some, by attribute, then by what they are about.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts_of: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// Something that stands on the board.
@@ -99,6 +102,7 @@ impl Game {
             legal: self.actions(),
             claims: self.claims(),
             facts: self.facts_of_game(),
+            facts_of: self.facts_of_members(),
         }
     }
 
@@ -155,7 +159,8 @@ impl Game {
         let kind = raw(contract.kind.attr);
         let side = raw(contract.color.attr).and_then(|it| usize::try_from(it).ok());
         let known = [contract.at.attr, contract.kind.attr, contract.color.attr];
-        let others = facts.iter().filter(|it| it.entity == entity && !known.contains(&it.attr));
+        let of_piece = |it: &&Fact| it.entity == entity && program.schema.owners(it.attr).is_none();
+        let others = facts.iter().filter(of_piece).filter(|it| !known.contains(&it.attr));
         let name = |it: &Fact| program.schema.attribute(it.attr).name.clone();
         PieceView {
             id,
@@ -173,9 +178,24 @@ impl Game {
 
     fn facts_of_game(&self) -> BTreeMap<String, String> {
         let facts = self.facts().all_facts();
-        let of_game = facts.iter().filter(|it| it.entity == crate::facts::GAME);
+        let schema = &self.program().schema;
+        let is_game = |it: &&Fact| it.entity == GAME && schema.owners(it.attr).is_none();
+        let of_game = facts.iter().filter(is_game);
         let name = |it: &Fact| self.program().schema.attribute(it.attr).name.clone();
         of_game.map(|it| (name(it), self.in_words(it))).collect()
+    }
+
+    /// Facts of sides, squares and whatever else has some, by attribute, then by what they are about.
+    fn facts_of_members(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        let schema = &self.program().schema;
+        let mut all: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for fact in self.facts().all_facts() {
+            if schema.owners(fact.attr).is_some() {
+                let facts = all.entry(schema.attribute(fact.attr).name.clone()).or_default();
+                facts.insert(schema.owner_name(fact.attr, fact.entity), self.in_words(&fact));
+            }
+        }
+        all
     }
 
     fn in_words(&self, fact: &Fact) -> String {

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use crate::facts::AttrId;
 use crate::rules::{
-    Action, Attributes, Dependencies, Effect, Event, Legality, Meta, Program, Reaction, RelId,
-    raises, writes,
+    Action, Attributes, Dependencies, Effect, Event, Expiry, Legality, Meta, Program, Reaction,
+    RelId, Relation, Role, raises, writes,
 };
 
 /// How the rows of an action are decided.
@@ -70,6 +70,7 @@ impl<'p> View<'p> {
     fn decision(&self, action: &Action) -> Decision {
         let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
         if action.legality == Legality::Simulate
+            || self.expires_unforeseen(action).is_some()
             || own.iter().any(|it| self.may_veto(it) || self.is_unforeseen(action, it))
         {
             return Decision::Simulation;
@@ -89,7 +90,15 @@ impl<'p> View<'p> {
                 format!("`{name}` is played out because {place} may lead to a veto, or to code");
             (it.span.source, why)
         });
-        vetoes.or_else(|| {
+        let expires = self.expires_unforeseen(action).map(|it| {
+            let why = format!(
+                "`{name}` is played out because `{}`, which safety depends on, goes by itself; if the \
+                 rules are right all the same, say `.meta legality \"rules\"` in the preset's file",
+                it.name
+            );
+            (it.span.source, why)
+        });
+        vetoes.or(expires).or_else(|| {
             let first = own.iter().find(|it| self.is_unforeseen(action, it))?;
             let consequences = self.consequences(first);
             let (reaction, attr) = consequences.into_iter().find_map(|it| {
@@ -159,14 +168,38 @@ impl<'p> View<'p> {
         meta.any(|it| it.key == "legality" && it.value == "rules")
     }
 
-    /// A preset's reaction that may change what safety depends on, with nothing said about it.
-    fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
-        let Some(owner) = reaction.owner else { return false };
-        let speaks = |rel: RelId| {
+    /// An input of a preset whose facts go by themselves, and safety depends on them, with nothing said
+    /// about it.
+    fn expires_unforeseen(&self, action: &Action) -> Option<&'p Relation> {
+        let Expiry { until_turn, until_action, .. } = &self.program.expiry;
+        let mut all = self.program.relations.iter();
+        all.find(|it| {
+            let Role::Input(input) = it.role else { return false };
+            let expires = until_turn.iter().chain(until_action).any(|attr| *attr == input.attr());
+            let mut one = Attributes::default();
+            one.insert(input.attr());
+            let owner = it.span.source;
+            let of_preset = || {
+                let mut meta = self.program.meta.iter().filter(|it| it.span.source == owner);
+                meta.any(|it| it.key == "preset")
+            };
+            expires && self.matters.meets(&one) && of_preset() && !self.speaks(action, owner)
+        })
+    }
+
+    /// A preset's file says how its doings bear on an action.
+    fn speaks(&self, action: &Action, owner: u16) -> bool {
+        let concludes = |rel: RelId| {
             let rules = &self.program.relation(rel).rules;
             rules.iter().any(|&it| self.program.rule(it).span.source == owner)
         };
-        if self.is_trusted(owner) || action.simulates.is_some_and(speaks) {
+        self.is_trusted(owner) || action.simulates.is_some_and(concludes)
+    }
+
+    /// A preset's reaction that may change what safety depends on, with nothing said about it.
+    fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
+        let Some(owner) = reaction.owner else { return false };
+        if self.speaks(action, owner) {
             return false;
         }
         let consequences = self.consequences(reaction);

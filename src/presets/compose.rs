@@ -375,6 +375,17 @@ pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
 fn write_input(text: &mut String, preset: &str, input: &InputHead) {
     let rel = &input.relation;
     let ends = format!("on deactivated(e) in leave when preset(e, '{preset})");
+    let (any, value) = if input.columns.len() == 2 { (", _", ", n") } else { ("", "") };
+    if let Some(domain) = &input.of {
+        let _ = writeln!(text, "{ends}, !outlives(e, _), {rel}(x{any}) do retract {rel}(x).");
+        if domain == "Side" {
+            let _ = writeln!(
+                text,
+                "{ends}, {rel}(c{any}), scope(e, s), in_scope(s, c), !outlives(e, c) do retract {rel}(c)."
+            );
+        }
+        return;
+    }
     if !input.of_entities {
         let _ = writeln!(text, "{ends}, !outlives(e, _) do retract {rel}().");
         return;
@@ -383,7 +394,6 @@ fn write_input(text: &mut String, preset: &str, input: &InputHead) {
     if input.columns.first().is_some_and(|it| it.0 == "activation") {
         return;
     }
-    let (any, value) = if input.columns.len() == 2 { (", _", ", n") } else { ("", "") };
     let _ = writeln!(text, "{ends}, !outlives(e, _), {rel}(p{any}) do retract {rel}(p).");
     let _ = writeln!(
         text,

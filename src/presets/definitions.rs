@@ -143,7 +143,12 @@ fn clashes(presets: &[PresetEntry], sources: &[Source], faults: &mut Vec<Definit
 
 /// What an input is about and what it takes: `of entities, Int`.
 fn shape(input: &InputHead) -> String {
-    let keys = usize::from(input.of_entities);
+    let keys = usize::from(input.of_entities || input.of.is_some());
     let value = input.columns.get(keys).map_or("Bool", |it| it.1.as_str());
-    format!("{value} of {}", if input.of_entities { "entities" } else { "the game" })
+    let owner = match &input.of {
+        Some(domain) => domain,
+        None if input.of_entities => "entities",
+        None => "the game",
+    };
+    format!("{value} of {owner}")
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::derive::{Allowance, Backend, Exhausted, Plan, Refusal, World};
-use crate::facts::{AttrId, Document, EntityId, FactError, GAME, NEXT_ENTITY, SaveError, Value};
+use crate::facts::{AttrId, Document, EntityId, FactError, NEXT_ENTITY, SaveError, Value};
 use crate::game::{Game, Kept, Terms};
 use crate::moves::Contract;
 use crate::moves::notation::{FenError, Setup, read_fen};
@@ -157,9 +157,10 @@ impl Ruleset {
             |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
         // Defaults of the game are for new games: facts say all that their time knew.
-        let stated: Vec<_> = world.facts().all_facts().iter().map(|it| it.attr).collect();
-        for attr in stated.into_iter().filter(|&it| it != NEXT_ENTITY && is_known(it)) {
-            world.retract(GAME, attr);
+        for it in world.facts().all_facts() {
+            if it.attr != NEXT_ENTITY && is_known(it.attr) {
+                world.retract(it.entity, it.attr);
+            }
         }
         for fact in facts {
             world.insert(fact.entity, fact.attr, fact.value)?;

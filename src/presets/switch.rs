@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::derive::{Allowance, World};
-use crate::facts::{EntityId, Fact, GAME, NEXT_ENTITY, Session, Value};
+use crate::facts::{EntityId, Fact, GAME, NEXT_ENTITY, Session, Value, owner};
 use crate::game::Game;
 
 use super::activation::{Activation, Request};
@@ -149,15 +149,22 @@ fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
     // A fact that the game has taken back is not to come again as a default.
     for fact in to.facts().all_facts() {
         let name = &new.attribute(fact.attr).name;
-        let stated = |attr| from.facts().contains(GAME, attr);
+        let owner = owner(&new, fact.attr, fact.entity);
+        let stated = |attr| owner.id(&old, attr).is_some_and(|it| from.facts().contains(it, attr));
         if fact.attr != NEXT_ENTITY && old.attribute_named(name).is_some_and(|it| !stated(it)) {
             to.retract(fact.entity, fact.attr);
         }
     }
     for fact in from.facts().all_facts() {
         let Some(attr) = known(&fact) else { continue };
+        let owner = owner(&old, fact.attr, fact.entity);
+        let unknown = || SetFault::Unknown {
+            attribute: new.attribute(attr).name.clone(),
+            value: owner.to_string(),
+        };
+        let entity = owner.id(&new, attr).ok_or_else(unknown)?;
         let value = translated(from.facts(), to.facts(), fact.attr, attr, fact.value)?;
-        to.insert(fact.entity, attr, value)?;
+        to.insert(entity, attr, value)?;
     }
     to.commit();
     Ok(to)

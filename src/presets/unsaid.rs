@@ -78,6 +78,10 @@ impl Ruleset {
         let order = self.program().schema.attribute_named("order");
         attrs.iter().any(|&attr| {
             let default = self.program().schema.attribute(attr).default;
+            if let Some(domain) = self.program().schema.owners(attr) {
+                let members = (0..domain.size() as u32).map(EntityId);
+                return members.into_iter().any(|it| facts.get_raw(it, attr) != default);
+            }
             let is_set = |raw: i64| settings.contains(&(attr, raw));
             let stated = facts.get_raw(GAME, attr);
             let of_game = match stated {
@@ -114,13 +118,18 @@ fn rows(game: &Game, attr: AttrId) -> Vec<(Thing, Thing)> {
     };
     let schema = facts.schema();
     let refers = schema.is_entity(schema.attribute(attr).ty);
+    let of_members = schema.attribute(attr).of.is_some();
     let row = |entity: EntityId| {
         let raw = facts.get_raw(entity, attr)?;
         let value = match u32::try_from(raw) {
             Ok(id) if refers => thing(EntityId(id)),
             _ => Thing::Value(raw),
         };
-        Some((thing(entity), value))
+        let owner = match of_members {
+            true => Thing::Value(i64::from(entity.0)),
+            false => thing(entity),
+        };
+        Some((owner, value))
     };
     let mut rows: Vec<_> = facts.entities_with(attr).filter_map(row).collect();
     rows.sort_unstable();

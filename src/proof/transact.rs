@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::join::{Bindings, value};
 use super::model::Model;
 use super::table::Row;
-use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY, Session};
+use crate::facts::{AttrId, Change, EntityId, GAME, NEXT_ENTITY, Session};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
@@ -35,6 +35,8 @@ pub(super) struct Transaction<'m> {
     facts: Session,
     /// The model is of other facts.
     stale: bool,
+    /// The facts that went as it began.
+    pub(super) expired: Vec<Effect>,
     /// What has happened so far.
     pub(super) steps: Vec<Reacted>,
     depth: usize,
@@ -76,6 +78,7 @@ impl<'m> Transaction<'m> {
             model,
             facts,
             stale,
+            expired: Vec::new(),
             steps,
             depth: 0,
             events: 0,
@@ -102,6 +105,10 @@ impl<'m> Transaction<'m> {
     /// It does not. What the facts are then is of no account.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Stop> {
         let mut args = Row::from_slice(args);
+        if matches!(event, Event::Action(_)) {
+            let program = Arc::clone(&self.program);
+            self.expired = self.let_go(&program.expiry.until_action);
+        }
         for batch in batches(&self.program, event) {
             let mut flow = Flow::default();
             let solutions = self.solutions(&batch, &args);
@@ -355,9 +362,31 @@ impl<'m> Transaction<'m> {
             (Input::Game(_) | Input::GameFlag(_), _) => GAME,
             (Input::Key(_) | Input::Flag(_), None) => return,
         };
+        let turn = self.program.expiry.turn == Some(input.attr());
+        let passes = turn && self.facts.get_raw(entity, input.attr()) != raw;
         self.change(|facts| {
             facts.set_raw(entity, input.attr(), raw);
         });
+        if passes {
+            let program = Arc::clone(&self.program);
+            let expired = self.let_go(&program.expiry.until_turn);
+            expired.into_iter().for_each(|it| self.note(it));
+        }
+    }
+
+    /// Takes back every fact of some attributes, which go by themselves, and says which these were.
+    fn let_go(&mut self, attrs: &[AttrId]) -> Vec<Effect> {
+        let mut gone = Vec::new();
+        for &attr in attrs {
+            let owners: Vec<EntityId> = self.facts.entities_with(attr).collect();
+            for entity in owners {
+                let old = self.facts.set_raw(entity, attr, None);
+                let change = Change { entity, attr, old, new: None };
+                gone.push(Effect::changed(&self.program, change));
+                self.stale = true;
+            }
+        }
+        gone
     }
 
     /// Changes the facts, and notes each change.
@@ -368,7 +397,8 @@ impl<'m> Transaction<'m> {
         for it in changes {
             let refers = is_reference(&self.facts, it.attr);
             let values = [it.old, it.new].into_iter().flatten().filter(|_| refers);
-            self.known.extend(values.chain([i64::from(it.entity.0)]));
+            let of_entity = self.facts.schema().owners(it.attr).is_none();
+            self.known.extend(values.chain(of_entity.then_some(i64::from(it.entity.0))));
             self.note(Effect::changed(&self.program, it));
             self.stale = true;
         }
@@ -379,7 +409,8 @@ impl<'m> Transaction<'m> {
 fn known(facts: &Session) -> BTreeSet<i64> {
     let refers = |attr| is_reference(facts, attr);
     let of_fact = |(entity, attr, raw): (EntityId, AttrId, i64)| {
-        [Some(i64::from(entity.0)), Some(raw).filter(|_| refers(attr))]
+        let owner = Some(i64::from(entity.0)).filter(|_| facts.schema().owners(attr).is_none());
+        [owner, Some(raw).filter(|_| refers(attr))]
     };
     facts.iter_raw().flat_map(of_fact).flatten().collect()
 }

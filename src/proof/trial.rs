@@ -106,8 +106,11 @@ impl Checker {
         self.founded(trial, action, &args, report)?;
         let mut transaction = Transaction::new(&program, &mut self.model);
         let done = transaction.run(Event::Action(action.id), &args);
-        let steps = transaction.steps;
+        let (steps, expired) = (transaction.steps, transaction.expired);
         self.check_size()?;
+        if expired != trial.expired {
+            return Err(fault("what goes as it begins is not what is said"));
+        }
         if done == Err(Stop::Code) {
             // Up to the step that calls it, all is as the rules say.
             let whole = steps.len().saturating_sub(1);
@@ -117,6 +120,7 @@ impl Checker {
             report.code += 1;
             return Ok(());
         }
+        report.effects += expired.len();
         report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
         report.steps += steps.len();
         let same = steps.iter().zip(&trial.steps).take_while(|(a, b)| a == b).count();

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: types, and anything that needs more than one clause to know.
 
-use super::program::{Arith, Fold, Legality, Op, Span};
+use super::program::{Arith, Fold, Legality, Op, Span, Until};
 
 /// A word and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -107,9 +107,13 @@ pub(super) enum RelationKind<'t> {
 #[derive(Debug)]
 pub(super) struct InputDecl<'t> {
     pub(super) kind: InputKind,
+    /// `of Side`: the domain whose members have the facts.
+    pub(super) of: Option<Name<'t>>,
     pub(super) attr: Name<'t>,
     /// A rewind of the game leaves it as it is.
     pub(super) lasting: bool,
+    /// `until turn`, `until action`: when its facts go by themselves, and where that stands.
+    pub(super) until: Option<(Until, Span)>,
     pub(super) default: Option<Default<'t>>,
 }
 
@@ -118,6 +122,8 @@ pub(super) enum InputKind {
     Key,
     Flag,
     Game,
+    /// `of DOMAIN`: of its members, `key` or `flag` by the number of columns.
+    Of,
 }
 
 #[derive(Debug, Clone, Copy)]

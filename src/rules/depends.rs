@@ -123,6 +123,9 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => {
                 if let Role::Input(input) = program.relation(*rel).role {
                     writes.insert(input.attr());
+                    if Some(input.attr()) == program.expiry.turn {
+                        program.expiry.until_turn.iter().for_each(|&it| writes.insert(it));
+                    }
                 }
             }
             Effect::Remove { .. } => writes.extend(&of_entities(program)),
@@ -144,7 +147,9 @@ fn everything(program: &Program) -> Attributes {
 fn of_entities(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     for relation in &program.relations {
-        if let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role {
+        if let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role
+            && program.schema.owners(attr).is_none()
+        {
             attributes.insert(attr);
         }
     }

@@ -4,7 +4,9 @@
 
 use std::fmt::Write;
 
-use super::program::{Action, Input, Legality, Piece, Program, Relation, Role, Template, Type};
+use super::program::{
+    Action, Expiry, Input, Legality, Piece, Program, Relation, Role, Template, Type,
+};
 use crate::facts::Shape;
 
 /// What a program declares, as Markdown: per file its relations with columns and sentences, then
@@ -65,7 +67,10 @@ fn kind(program: &Program, relation: &Relation) -> String {
         Role::Input(input) => {
             let attribute = &program.schema.attribute(input.attr()).name;
             match input {
-                Input::Key(_) | Input::Flag(_) => format!("input, `{attribute}`"),
+                Input::Key(attr) | Input::Flag(attr) => match program.schema.owners(*attr) {
+                    Some(it) => format!("input, `{attribute}` of {}", it.name),
+                    None => format!("input, `{attribute}`"),
+                },
                 Input::Game(_) | Input::GameFlag(_) => format!("input, `{attribute}` of the game"),
             }
         }
@@ -74,6 +79,15 @@ fn kind(program: &Program, relation: &Relation) -> String {
         Role::Derived if is_action => "action".to_string(),
         Role::Derived => "derived".to_string(),
     };
+    if let Role::Input(input) = &relation.role {
+        let Expiry { until_turn, until_action, .. } = &program.expiry;
+        if until_turn.contains(&input.attr()) {
+            kind.push_str(", until the turn passes");
+        }
+        if until_action.contains(&input.attr()) {
+            kind.push_str(", until the next action");
+        }
+    }
     if relation.open && !is_action {
         kind.push_str(", *open*");
     }

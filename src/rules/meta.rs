@@ -42,6 +42,8 @@ pub struct InputHead {
     pub attribute: String,
     /// It is about entities, not about the game.
     pub of_entities: bool,
+    /// It is about the members of this domain.
+    pub of: Option<String>,
     /// The columns as `(name, type)`; a column without a name is called like its type.
     pub columns: Vec<(String, String)>,
     pub span: Span,
@@ -71,7 +73,8 @@ pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<In
             Some(InputHead {
                 relation: name.text.to_string(),
                 attribute: input.attr.text.to_string(),
-                of_entities: input.kind != InputKind::Game,
+                of_entities: matches!(input.kind, InputKind::Key | InputKind::Flag),
+                of: input.of.map(|it| it.text.to_string()),
                 columns: columns.iter().map(column).collect(),
                 span: name.span,
             })

@@ -70,6 +70,8 @@ pub struct Program {
     pub repetition: Vec<RelId>,
     /// `.input ... lasting`: the attributes that a rewind of the game leaves as they are.
     pub lasting: Vec<AttrId>,
+    /// `.input ... until turn` and `until action`: the attributes whose facts go by themselves.
+    pub expiry: Expiry,
     /// `.meta key "value"` lines, in text order.
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
@@ -84,6 +86,24 @@ pub struct Meta {
     pub key: String,
     pub value: String,
     pub span: Span,
+}
+
+/// When the facts of an input go by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// As soon as an effect gives the input `turn` another value, or none.
+    Turn,
+    /// When an action begins, before its first reaction.
+    Action,
+}
+
+/// The attributes whose facts go by themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expiry {
+    /// The attribute that says whose turn it is, if some facts go with the turn.
+    pub turn: Option<AttrId>,
+    pub until_turn: Vec<AttrId>,
+    pub until_action: Vec<AttrId>,
 }
 
 /// The type of a column.

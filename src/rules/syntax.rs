@@ -13,7 +13,7 @@ use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::program::{Legality, Op, Span};
+use super::program::{Legality, Op, Span, Until};
 
 const DIRECTIVES: [&str; 10] = [
     ".domain",
@@ -354,11 +354,14 @@ impl<'t> Parser<'t, '_> {
 
     fn input(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
-        let kind = match self.option(&["key", "flag", "game"])? {
-            Some("key") => InputKind::Key,
-            Some("flag") => InputKind::Flag,
-            Some(_) => InputKind::Game,
-            None => return self.expected("`key`, `flag` or `game`"),
+        let (kind, of) = match self.option(&["key", "flag", "game", "of"])? {
+            Some("key") => (InputKind::Key, None),
+            Some("flag") => (InputKind::Flag, None),
+            Some("game") => (InputKind::Game, None),
+            Some(_) => {
+                (InputKind::Of, Some(self.ident("the domain whose members have the facts")?))
+            }
+            None => return self.expected("`key`, `flag`, `game` or `of DOMAIN`"),
         };
         if self.option(&["attr"])?.is_none() {
             return self.expected("`attr` and the attribute's name");
@@ -368,10 +371,26 @@ impl<'t> Parser<'t, '_> {
         } else {
             self.hyphenated("the attribute's name")?
         };
-        let lasting = self.option(&["lasting"])?.is_some();
+        let (mut lasting, mut until) = (false, None);
+        while let Some(option) = self.option(&["lasting", "until"])? {
+            match option {
+                "lasting" => lasting = true,
+                _ => until = Some(self.until()?),
+            }
+        }
         let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
-        let kind = RelationKind::Input(InputDecl { kind, attr, lasting, default });
+        let kind = RelationKind::Input(InputDecl { kind, of, attr, lasting, until, default });
         Ok(self.relation(name, columns, kind))
+    }
+
+    fn until(&mut self) -> Parsed<(Until, Span)> {
+        let start = self.tokens.last().span;
+        let until = match self.option(&["turn", "action"])? {
+            Some("turn") => Until::Turn,
+            Some(_) => Until::Action,
+            None => return self.expected("`turn` or `action`"),
+        };
+        Ok((until, self.since(start)))
     }
 
     fn default_value(&mut self) -> Parsed<Default<'t>> {

@@ -60,7 +60,8 @@ pub struct Proof {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ground {
-    /// A fact of the session: an entity's attribute (entity 0 is the game).
+    /// A fact of the session: an entity's attribute (entity 0 is the game). Where the attribute is of
+    /// members of a domain, their number stands for the entity.
     Fact { entity: u32, attribute: String },
     /// It holds in every position.
     Static,
@@ -183,6 +184,9 @@ pub struct Trial {
     pub tried: Proof,
     /// Why this action is played out where its kind is decided by rules; `None` where the kind is not.
     pub because: Option<Proof>,
+    /// The facts that go as it begins: those that last until the next action.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expired: Vec<Effect>,
     /// What happens, in its order.
     pub steps: Vec<Reacted>,
     pub outcome: Outcome,
@@ -240,7 +244,8 @@ pub struct Reacted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
-    /// A fact is added, replaced or taken back; entity 0 is the game.
+    /// A fact is added, replaced or taken back; entity 0 is the game. Where the attribute is of members
+    /// of a domain, their number stands for the entity.
     Changed {
         entity: u32,
         attribute: String,

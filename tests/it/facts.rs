@@ -33,7 +33,7 @@ fn schema() -> Arc<Schema> {
 }
 
 fn attribute(name: &str, ty: AttrType, default: Option<i64>) -> Attribute {
-    Attribute { name: name.into(), ty, default, doc: String::new() }
+    Attribute { name: name.into(), ty, of: None, default, doc: String::new() }
 }
 
 fn value(attr: AttrId, seed: i64) -> Value {

@@ -1,7 +1,7 @@
 //! Games: how they end, what a refused move changes (nothing), what takeback restores (all).
 
 use rulemate::derive::Backend;
-use rulemate::facts::{Change, Document, Snapshot};
+use rulemate::facts::{Change, Document, SavedOwner, Snapshot};
 use rulemate::game::{EndError, Game, PlayError};
 use rulemate::moves::Move;
 use rulemate::presets::Catalogue;
@@ -401,7 +401,7 @@ fn any_facts_can_be_resumed() {
             let values: Vec<_> = document.values_of(&attribute).cloned().collect();
             match random.below(3) {
                 0 => drop(broken.facts.remove(at)),
-                1 => broken.facts[at].entity = random.below(40) as u32,
+                1 => broken.facts[at].entity = SavedOwner::Entity(random.below(40) as u32),
                 _ => broken.facts[at].value = values[random.below(values.len())].clone(),
             }
         }

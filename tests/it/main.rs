@@ -21,6 +21,7 @@ mod frog;
 mod game;
 mod golden;
 mod hostile;
+mod language;
 mod legality;
 mod model;
 mod modifier;

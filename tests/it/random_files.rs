@@ -25,6 +25,13 @@ const DECLARED: &str = r#"
 .input now(d: D) game attr now
 .input night() game attr night
 .input turn(side: Side) game attr turn = white
+.input shade(d: D, k: K) of D attr shade
+.input lit(d: D) of D attr lit
+.input score(side: Side, n: Int) of Side attr score = 0
+.input spark(e: E, d: D) key attr spark until turn
+.input rush(side: Side) of Side attr rush until turn
+.input trail(d: D) of D attr trail until action
+.input dusk() game attr dusk until action
 .static edge(from: D, to: D) open
 .static step(by: K, from: D, to: D) key open
 .static ahead(from: D, to: D) key open
@@ -35,19 +42,25 @@ const DECLARED: &str = r#"
 "#;
 
 /// Relations by the type of their columns, those first that may be kept.
-const KEPT: [(&str, &str); 10] = [
+const KEPT: [(&str, &str); 16] = [
     ("at", "ed"),
     ("kind", "ek"),
     ("friend", "ee"),
     ("side", "es"),
     ("mark", "e"),
     ("size", "en"),
+    ("shade", "dk"),
+    ("lit", "d"),
+    ("score", "sn"),
+    ("spark", "ed"),
+    ("rush", "s"),
+    ("trail", "d"),
     ("edge", "dd"),
     ("step", "kdd"),
     ("ahead", "dd"),
     ("cost", "dn"),
 ];
-const OF_THE_GAME: [(&str, &str); 3] = [("now", "d"), ("night", ""), ("turn", "s")];
+const OF_THE_GAME: [(&str, &str); 4] = [("now", "d"), ("night", ""), ("turn", "s"), ("dusk", "")];
 const SHAPES: [&str; 14] =
     ["ed", "ekd", "edd", "ed", "ekd", "ee", "ek", "ede", "e", "d", "dd", "en", "es", ""];
 
@@ -367,7 +380,7 @@ fn effect(draft: &mut Draft<'_>, event: &str) -> Option<String> {
         if draft.choices.one_in(2) { n } else { format!("{n} {by}") }
     };
     let raised = matches!(event, "hit" | "gone");
-    Some(match draft.choices.below(20) {
+    Some(match draft.choices.below(28) {
         0..3 => format!("set at({}, {})", draft.bound('e')?, member(draft, 'd')),
         3 => format!("retract at({})", draft.bound('e')?),
         4 => format!("set mark({})", draft.bound('e')?),
@@ -395,6 +408,13 @@ fn effect(draft: &mut Draft<'_>, event: &str) -> Option<String> {
         17 => format!("emit hit({}, {})", draft.bound('e')?, number(draft)),
         18 => format!("set friend({}, {})", draft.bound('e')?, draft.bound('e')?),
         19 => format!("set side({}, {})", draft.bound('e')?, member(draft, 's')),
+        20 => format!("set shade({}, {})", member(draft, 'd'), member(draft, 'k')),
+        21 => format!("retract shade({})", draft.bound('d')?),
+        22 => draft.choices.pick(&["set lit('b)", "retract lit('b)", "set trail('c)"]).into(),
+        23 => format!("set score({}, {})", member(draft, 's'), number(draft)),
+        24 => format!("set spark({}, {})", draft.bound('e')?, member(draft, 'd')),
+        25 => format!("set rush({})", member(draft, 's')),
+        26 => format!("set trail({}), set dusk()", member(draft, 'd')),
         _ => "note \"noted\"".into(),
     })
 }

@@ -177,18 +177,28 @@ impl Walk {
             return "a removal";
         }
         let schema = Arc::clone(self.world.facts().schema());
-        let attrs = ["at", "kind", "friend", "side", "mark", "size", "now", "night", "turn"];
+        let attrs = [
+            "at", "kind", "friend", "side", "mark", "size", "now", "night", "turn", "shade", "lit",
+            "score", "spark", "rush", "trail", "dusk",
+        ];
         let name = self.choices.pick(&attrs);
         let attr = schema.attribute_named(name).expect("declared");
         let value = match name {
-            "mark" | "night" | "side" | "turn" => self.choices.below(2),
-            "kind" => self.choices.below(3),
+            "mark" | "night" | "side" | "turn" | "lit" | "rush" | "trail" | "dusk" => {
+                self.choices.below(2)
+            }
+            "kind" | "shade" => self.choices.below(3),
             "friend" => 1 + self.choices.below(6),
             _ => self.choices.below(5),
         };
-        let of_game = matches!(name, "now" | "night" | "turn");
+        let of_game = matches!(name, "now" | "night" | "turn" | "dusk");
         let value = (!self.choices.one_in(4)).then_some(value as i64);
-        self.world.set_raw(if of_game { GAME } else { entity }, attr, value);
+        let owner = match schema.owners(attr) {
+            Some(domain) => EntityId(self.choices.below(domain.size()) as u32),
+            None if of_game => GAME,
+            None => entity,
+        };
+        self.world.set_raw(owner, attr, value);
         "a write"
     }
 
@@ -268,6 +278,11 @@ fn populate(choices: &mut Choices, world: &mut World) {
         write(world, "size", Value::Int(i64::from(entity.0)));
         write(world, "mark", Value::Bool(entity.0.is_multiple_of(2)));
         write(world, "friend", Value::Entity(EntityId(1)));
+    }
+    for at in 0..4 {
+        world.set_raw(EntityId(at), attr("shade"), Some(choices.below(3) as i64));
+        world.set_raw(EntityId(at), attr("lit"), Some(choices.below(2) as i64));
+        world.set_raw(EntityId(1 + at), attr("spark"), Some(choices.below(5) as i64));
     }
     world.set_raw(GAME, attr("now"), Some(choices.below(5) as i64));
     world.commit();

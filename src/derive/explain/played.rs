@@ -17,6 +17,7 @@ impl Trial {
         if let Some(because) = &self.because {
             lines.extend(within(because.lines(before), 1));
         }
+        lines.extend(within(self.expiry(before), 1));
         lines.extend(within(self.steps.iter().flat_map(|it| it.lines(before)).collect(), 1));
         match &self.outcome {
             Outcome::Untenable(proof) => {
@@ -36,14 +37,31 @@ impl Trial {
 
     /// What happens, as indented text: a line a step, its effects below.
     pub fn happenings(&self, before: View<'_>) -> String {
-        joined(&self.steps.iter().flat_map(|it| it.lines(before)).collect::<Vec<_>>())
+        let steps = self.steps.iter().flat_map(|it| it.lines(before));
+        joined(&self.expiry(before).into_iter().chain(steps).collect::<Vec<_>>())
+    }
+
+    /// What is let go of before the first step.
+    fn expiry(&self, view: View<'_>) -> Vec<Line> {
+        if self.expired.is_empty() {
+            return Vec::new();
+        }
+        let change = |it: &Effect| match it {
+            Effect::Changed { entity, attribute, old, new } => {
+                let text = view.change(*entity, attribute, old.as_ref(), new.as_ref());
+                Some(Line::plain(1, text))
+            }
+            _ => None,
+        };
+        let head = Line::plain(0, "as it begins");
+        [head].into_iter().chain(self.expired.iter().filter_map(change)).collect()
     }
 
     /// What it does in short: its events with what became of them, its notes, and how many facts
     /// change.
     pub fn told(&self, view: View<'_>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
-        let mut facts = 0;
+        let mut facts = self.expired.len();
         let rewinds =
             |it: &Reacted| it.effects.iter().any(|it| matches!(it, Effect::Rewound { .. }));
         if self.steps.iter().any(rewinds) {
@@ -108,6 +126,7 @@ impl Turning {
     pub fn lines(&self, before: View<'_>, then: View<'_>) -> Vec<Line> {
         let action = before.goal(&self.trial.action);
         let mut lines = vec![Line::plain(0, format!("{action}, if played out"))];
+        lines.extend(self.trial.expiry(before).into_iter().map(|it| it.within(1)));
         let steps = self.trial.steps.iter().take(self.steps);
         lines.extend(steps.flat_map(|it| it.lines(before)).map(|it| it.within(1)));
         lines.push(Line::plain(1, "then:"));
@@ -218,7 +237,11 @@ impl View<'_> {
     ) -> String {
         let id = self.program.schema.attribute_named(attribute);
         let sentence = |value: &Datum| id.and_then(|it| self.fact(it, entity, value));
-        let bare = |value: &Datum| format!("{attribute} of #{entity} is {}", value.name);
+        let owner = match id.and_then(|it| self.program.schema.owners(it)) {
+            Some(domain) => domain.member_name(i64::from(entity)),
+            None => format!("#{entity}"),
+        };
+        let bare = |value: &Datum| format!("{attribute} of {owner} is {}", value.name);
         match (old, new) {
             (_, Some(new)) => sentence(new).unwrap_or_else(|| bare(new)),
             (Some(old), None) => {
@@ -236,7 +259,8 @@ impl View<'_> {
         };
         let relation = self.program.relations.iter().find(reads)?;
         let Role::Input(input) = relation.role else { return None };
-        let entity = Datum { raw: i64::from(entity), name: format!("#{entity}") };
+        let ty = relation.columns.first().map_or(Type::Int, |it| it.ty);
+        let entity = Datum::of(self.program, ty, i64::from(entity));
         let row: Vec<Option<&Datum>> = match input {
             Input::Key(_) => vec![Some(&entity), Some(value)],
             Input::Flag(_) => vec![Some(&entity)],

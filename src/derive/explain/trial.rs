@@ -77,8 +77,9 @@ fn play_out(
     let outcome = outcome?;
     let (relation, args) = (program.relation(action.rel), case.args);
     let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
+    let expired = trace.expired.iter().map(|&it| Effect::changed(&program, it)).collect();
     let steps = steps(&program, &trace);
-    let trial = Trial { action, tried, because, steps, outcome };
+    let trial = Trial { action, tried, because, expired, steps, outcome };
     Ok(Some(PlayedOut { trial, trace, happens }))
 }
 
@@ -101,6 +102,9 @@ pub fn try_turn(
     let Some(at) = trace.steps.iter().position(asks) else { return Ok(None) };
     let steps = batch_of(&program, &trace.steps, at);
     let mark = world.mark();
+    for it in &trace.expired {
+        world.set_raw(it.entity, it.attr, it.new);
+    }
     for done in trace.steps[..steps].iter().flat_map(|it| &it.done) {
         if let Done::Changed(it) = done {
             world.set_raw(it.entity, it.attr, it.new);

@@ -11,7 +11,7 @@ use super::tree::{Allowance, Forest, Node, Numbered, Reader, Unpacking};
 use super::{
     Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
 };
-use crate::facts::{SavedFact, SavedValue};
+use crate::facts::{SavedFact, SavedOwner, SavedValue};
 
 pub(super) const MAGIC: &[u8] = b"RULEMATE";
 /// Magic, version, length of the content, hash of the content.
@@ -53,6 +53,9 @@ enum Packed {
     Name(u32),
     Entity(u32),
 }
+
+/// Set in a fact's entity that is the number of a text, the name of a member.
+const NAMED: u32 = 1 << 31;
 
 #[derive(Serialize, Deserialize)]
 struct Fact {
@@ -147,7 +150,10 @@ fn pack(save: &Save) -> (Content, Vec<Switch>) {
     let fen = save.fen.as_ref().map(&mut text);
     let result = save.result.as_ref().map(&mut text);
     let fact = |it: &SavedFact, texts: &mut Numbered<String>| Fact {
-        entity: it.entity,
+        entity: match &it.entity {
+            SavedOwner::Entity(it) => *it,
+            SavedOwner::Member(name) => NAMED | texts.number(name.clone()),
+        },
         attribute: texts.number(it.attribute.clone()),
         value: match &it.value {
             SavedValue::Int(it) => Packed::Int(*it),
@@ -254,7 +260,11 @@ fn unpack(
             Packed::Name(it) => SavedValue::Name(allowed.text(texts, *it)?),
             Packed::Entity(it) => SavedValue::Entity { entity: *it },
         };
-        Ok(SavedFact { entity: it.entity, attribute: allowed.text(texts, it.attribute)?, value })
+        let entity = match it.entity & NAMED {
+            0 => SavedOwner::Entity(it.entity),
+            _ => SavedOwner::Member(allowed.text(texts, it.entity & !NAMED)?),
+        };
+        Ok(SavedFact { entity, attribute: allowed.text(texts, it.attribute)?, value })
     };
     let facts = |all: &[Fact], allowed: &mut Allowance| {
         all.iter().map(|it| fact(it, allowed)).collect::<Result<Vec<SavedFact>, _>>()

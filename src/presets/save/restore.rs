@@ -386,7 +386,7 @@ fn compare_facts(saved: &[SavedFact], now: &[SavedFact]) -> Result<(), String> {
     let same = saved.iter().zip(now).take_while(|(a, b)| a == b).count();
     match (saved.get(same), now.get(same)) {
         (None, None) => Ok(()),
-        (Some(a), Some(b)) if (a.entity, &a.attribute) == (b.entity, &b.attribute) => {
+        (Some(a), Some(b)) if (&a.entity, &a.attribute) == (&b.entity, &b.attribute) => {
             Err(format!("the save says `{a}`, the game `{b}`"))
         }
         (Some(a), _) if !now.contains(a) => Err(format!("the save says `{a}`, the game does not")),

@@ -12,10 +12,10 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
     Action, ActionId, Column, EventId, Input, Legality, Meta, Piece, RelId, Relation, Role, Span,
-    Template, Type,
+    Template, Type, Until,
 };
 use super::{Checker, Info, Types};
-use crate::facts::{BOOL, DomainId};
+use crate::facts::{AttrId, BOOL, DomainId};
 
 impl<'t> Checker<'t> {
     pub(super) fn declare(&mut self, files: &[&File<'t>]) {
@@ -27,6 +27,7 @@ impl<'t> Checker<'t> {
                 self.declare_relation(decl);
             }
         }
+        self.settle_expiry(files);
         self.declare_stages(files);
         for item in items() {
             if let Item::Event(decl) = item {
@@ -221,6 +222,8 @@ impl<'t> Checker<'t> {
             (InputKind::Flag, &[_]) => (true, truth),
             (InputKind::Game, &[value]) => (false, value),
             (InputKind::Game, &[]) => (false, truth),
+            (InputKind::Of, &[_, value]) => (false, value),
+            (InputKind::Of, &[_]) => (false, truth),
             _ => {
                 self.report(mistake::input_shape(decl.name, input.kind, types.len()));
                 return None;
@@ -235,13 +238,17 @@ impl<'t> Checker<'t> {
             self.report(mistake::input_without_entity(decl.name, &found, place));
             return None;
         }
+        let of = match input.of {
+            Some(name) => Some(self.owners(decl, name, types)?),
+            None => None,
+        };
         let value = value?;
         let default = match &input.default {
             Some(default) => self.default_value(default, value),
             None => None,
         };
         let doc = decl.sentence.map_or("", |it| it.text);
-        let attr = match self.domains.attribute(input.attr, value, default, doc) {
+        let attr = match self.domains.attribute(input.attr, value, of, default, doc) {
             Ok(attr) => attr,
             Err(report) => {
                 self.report(report);
@@ -251,12 +258,92 @@ impl<'t> Checker<'t> {
         if input.lasting && !self.lasting.contains(&attr) {
             self.lasting.push(attr);
         }
+        if let Some((until, span)) = input.until {
+            self.expires(decl, input, attr, (until, span));
+        }
         Some(match (input.kind, types.len()) {
-            (InputKind::Key, _) => Input::Key(attr),
-            (InputKind::Flag, _) => Input::Flag(attr),
+            (InputKind::Key, _) | (InputKind::Of, 2) => Input::Key(attr),
+            (InputKind::Flag | InputKind::Of, _) => Input::Flag(attr),
             (InputKind::Game, 0) => Input::GameFlag(attr),
             (InputKind::Game, _) => Input::Game(attr),
         })
+    }
+
+    /// Notes that the facts of an input go by themselves.
+    fn expires(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        input: &InputDecl<'t>,
+        attr: AttrId,
+        (until, span): (Until, Span),
+    ) {
+        if input.lasting || input.default.is_some() {
+            self.report(mistake::expiring_and_more(decl.name, span, input.lasting));
+        }
+        let all = match until {
+            Until::Turn => &mut self.expiry.until_turn,
+            Until::Action => &mut self.expiry.until_action,
+        };
+        if !all.contains(&attr) {
+            all.push(attr);
+        }
+    }
+
+    /// What goes with the turn needs an input that says whose turn it is.
+    fn settle_expiry(&mut self, files: &[&File<'t>]) {
+        if self.expiry.until_turn.is_empty() {
+            return;
+        }
+        let turn = self.relation_ids.get("turn").map(|&it| &self.relation(it).role);
+        if let Some(Role::Input(Input::Game(attr))) = turn {
+            self.expiry.turn = Some(*attr);
+            return;
+        }
+        if self.broken.contains("turn") {
+            return;
+        }
+        let inputs = files.iter().flat_map(|it| &it.items).filter_map(|it| match it {
+            Item::Relation(RelationDecl { kind: RelationKind::Input(it), .. }) => it.until,
+            _ => None,
+        });
+        let spans: Vec<Span> = inputs.filter(|it| it.0 == Until::Turn).map(|it| it.1).collect();
+        for span in spans {
+            self.report(mistake::until_turn_without_turn(span));
+        }
+    }
+
+    /// The domain whose members have the facts of an input: that of its first column, with members that
+    /// have names.
+    fn owners(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        of: Name<'t>,
+        types: &[Option<Type>],
+    ) -> Option<DomainId> {
+        let ty = match self.domains.ty(of) {
+            Ok(ty) => ty,
+            Err(_) if self.broken.contains(of.text) => return None,
+            Err(report) => {
+                self.report(report);
+                return None;
+            }
+        };
+        let first = types.first().copied().flatten()?;
+        let Type::Domain(id) = ty else {
+            self.report(mistake::no_owners(of));
+            return None;
+        };
+        if id == BOOL || self.domains.is_entities(ty) {
+            self.report(mistake::no_owners(of));
+            return None;
+        }
+        if first != ty {
+            let place = decl.columns.first().map_or(decl.name.span, |it| it.ty.span);
+            let found = self.type_name(first).to_string();
+            self.report(mistake::input_of_other(decl.name, of, &found, place));
+            return None;
+        }
+        Some(id)
     }
 
     fn default_value(&mut self, default: &Default<'t>, ty: Type) -> Option<(i64, Span)> {

@@ -307,6 +307,7 @@ impl<'t> Domains<'t> {
         &mut self,
         name: Name<'t>,
         ty: Type,
+        of: Option<DomainId>,
         default: Option<(i64, Span)>,
         doc: &str,
     ) -> Result<AttrId, Diagnostic> {
@@ -323,6 +324,11 @@ impl<'t> Domains<'t> {
             if old.attribute.ty != ty {
                 let types = (self.type_name(declared), self.type_name(old.declared));
                 return Err(mistake::attribute_clash(name, types, old.span));
+            }
+            if old.attribute.of != of {
+                let owner = |it: Option<DomainId>| it.map(|it| self.name(it));
+                let owners = (owner(of), owner(old.attribute.of));
+                return Err(mistake::owner_clash(name, owners, old.span));
             }
             let old = &mut self.attrs[at];
             if let (Some(mine), Some(span)) = (value, default_span) {
@@ -345,7 +351,7 @@ impl<'t> Domains<'t> {
         let at = self.attrs.len();
         self.attr_ids.insert(name.text.to_string(), at);
         let attribute =
-            Attribute { name: name.text.to_string(), ty, default: value, doc: doc.to_string() };
+            Attribute { name: name.text.to_string(), ty, of, default: value, doc: doc.to_string() };
         self.attrs.push(Attr { attribute, declared, span: name.span, default_span });
         // The schema's own entity counter comes first.
         Ok(AttrId(at as u16 + 1))

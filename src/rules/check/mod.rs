@@ -26,8 +26,8 @@ use super::imply::Implications;
 use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
-    Action, DeclaredEvent, EventId, Meta, Program, Reaction, RelId, Relation, Role, Rule, Source,
-    Span, Stage, StageId, Type,
+    Action, DeclaredEvent, EventId, Expiry, Meta, Program, Reaction, RelId, Relation, Role, Rule,
+    Source, Span, Stage, StageId, Type,
 };
 use super::reader::{Reader, Reading};
 use super::stratify;
@@ -118,6 +118,7 @@ struct Checker<'t> {
     is_preset: Vec<bool>,
     repetition: Vec<(RelId, Span)>,
     lasting: Vec<AttrId>,
+    expiry: Expiry,
     meta: Vec<Meta>,
     texts: Vec<String>,
     text_ids: HashMap<&'t str, i64>,
@@ -146,6 +147,7 @@ impl<'t> Checker<'t> {
             is_preset: files.iter().copied().map(is_preset).collect(),
             repetition: Vec::new(),
             lasting: Vec::new(),
+            expiry: Expiry::default(),
             meta: Vec::new(),
             texts: Vec::new(),
             text_ids: HashMap::new(),
@@ -268,6 +270,7 @@ impl<'t> Checker<'t> {
             events: self.events.into_iter().zip(0..).map(declared).collect(),
             repetition: self.repetition.into_iter().map(|it| it.0).collect(),
             lasting: self.lasting,
+            expiry: self.expiry,
             meta: self.meta,
             texts: self.texts,
         }

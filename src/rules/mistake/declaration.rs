@@ -71,6 +71,7 @@ pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: us
         InputKind::Key => ("key", "(Entity, Value)"),
         InputKind::Flag => ("flag", "(Entity)"),
         InputKind::Game => ("game", "(Value), or () for a truth value"),
+        InputKind::Of => ("of", "(Member, Value), or (Member) for a truth value"),
     };
     let message = format!("an input with `{word}` has the columns {shape}");
     It::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
@@ -78,8 +79,59 @@ pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: us
 
 pub(in super::super) fn input_without_entity(name: Name<'_>, found: &str, span: Span) -> It {
     let message = format!("the first column of the input `{}` is not an entity", name.text);
-    It::new("E109", message, span, format!("this is {found}"))
-        .help("attributes belong to entities: use the domain declared with `entities`, or `game`")
+    It::new("E109", message, span, format!("this is {found}")).help(
+        "use the domain declared with `entities`; or `game` for facts of the game, or `of DOMAIN` \
+             for those of a domain's members, such as sides and squares",
+    )
+}
+
+pub(in super::super) fn input_of_other(
+    name: Name<'_>,
+    of: Name<'_>,
+    found: &str,
+    span: Span,
+) -> It {
+    let message = format!("the first column of the input `{}` is not of {}", name.text, of.text);
+    It::new("E126", message, span, format!("this is {found}"))
+        .and(of.span, "whose members have the facts")
+        .help(format!("start the columns with one of type {}", of.text))
+}
+
+pub(in super::super) fn no_owners(of: Name<'_>) -> It {
+    let message = format!("the members of {} cannot have facts", of.text);
+    It::new("E127", message, of.span, "not a domain of sides, squares or the like")
+        .help("facts of entities are `key` or `flag`; those of the game are `game`")
+}
+
+pub(in super::super) fn expiring_and_more(name: Name<'_>, span: Span, lasting: bool) -> It {
+    let what = if lasting { "lasts through a rewind" } else { "has a default" };
+    let message = format!("`{}` goes by itself, so it cannot be that it {what}", name.text);
+    It::new("E129", message, span, "goes by itself").help(match lasting {
+        true => "leave `lasting` or `until` out",
+        false => "leave the default out: without a fact, rules say what is so by `!`",
+    })
+}
+
+pub(in super::super) fn until_turn_without_turn(span: Span) -> It {
+    It::new("E130", "no input says whose turn it is", span, "until which turn?").help(
+        "declare one that is called `turn`: `.input turn(side: Side) game attr turn = white \"it is \
+         {side}'s turn\"`",
+    )
+}
+
+pub(in super::super) fn owner_clash(
+    name: Name<'_>,
+    (of, old_of): (Option<&str>, Option<&str>),
+    old: Span,
+) -> It {
+    let words = |it: Option<&str>| match it {
+        Some(domain) => format!("of {domain}"),
+        None => "of entities or the game".to_string(),
+    };
+    let message = format!("the attribute `{}` is declared of two sorts of things", name.text);
+    It::new("E128", message, name.span, format!("{} here", words(of)))
+        .and(old, format!("{} here", words(old_of)))
+        .help("give one of them another name")
 }
 
 pub(in super::super) fn attribute_clash(

@@ -363,6 +363,12 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let of_game = matches!(input, Input::Game(_) | Input::GameFlag(_));
                 self.volatile[at] = of_game && self.is_written(rel);
                 self.planner.estimates[at] = match input {
+                    Input::Key(attr) | Input::Flag(attr)
+                        if self.program.schema.owners(attr).is_some() =>
+                    {
+                        let owners = size(self.program, relation.columns[0].ty).unwrap_or_default();
+                        (owners as f64).min(8.0)
+                    }
                     Input::Key(_) => match size(self.program, relation.columns[1].ty) {
                         Some(values) if values < 4 => 32.0,
                         _ => 30.0,
@@ -627,6 +633,7 @@ impl<W: Word> Compiled<W> {
             events: Vec::new(),
             repetition: Vec::new(),
             lasting: Vec::new(),
+            expiry: Default::default(),
             meta: Vec::new(),
             words: Default::default(),
             texts: Vec::new(),

@@ -1,0 +1,333 @@
+//! What rules can say beyond facts of pieces: facts of sides and squares, and facts that go by themselves
+//! when the turn passes or the next action begins. Both evaluators, the checker, saves and audits agree.
+
+use rulemate::audit;
+use rulemate::derive::explain::{Case, Limits, Trial, try_out};
+use rulemate::derive::{Backend, World};
+use rulemate::facts::{EntityId, GAME};
+use rulemate::game::Game;
+use rulemate::moves::Decision;
+use rulemate::presets::save::{Content, Doubt, Form, RulesFrom, Save};
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::proof::Checker;
+use rulemate::rules::Source;
+use serde_json::{Value, json};
+
+use crate::fixture::{member, program, rel, rows, set, world};
+use crate::reactions::fire_alike;
+
+/// A preset with facts of every sort: of sides, of squares, until the turn passes, until the next action.
+const TOLLS: &str = r#"
+.meta preset "tolls"
+.meta name "Tolls"
+.meta description "Moves are counted, and squares remember who trod on them"
+.domain Preset += { tolls }
+.input toll(side: Side, n: Int) of Side attr "tolls.paid" = 0 "{side} has paid {n} tolls"
+.input trodden(square: Square, by: Entity) of Square attr "tolls.trodden" "{by} has trodden on {square}"
+.input worn(square: Square) of Square attr "tolls.worn" "{square} is worn"
+.input moving(side: Side) of Side attr "tolls.moving" until turn "{side} is moving"
+.input fresh(piece: Entity) flag attr "tolls.fresh" until action "{piece} has just moved"
+.decl leads(side: Side) "{side} has paid more tolls"
+leads(c) :- toll(c, n), opponent(c, o), toll(o, m), n > m.
+on move(p, t) in before when color(p, c), active('tolls, c), toll(c, n) do set toll(c, n + 1), set moving(c), set fresh(p).
+on move(p, t) in before when color(p, c), active('tolls, c), trodden(t, _) do set worn(t).
+on move(p, t) in apply when color(p, c), active('tolls, c) do set trodden(t, p).
+"#;
+
+fn catalogue(text: &str) -> Catalogue {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/preset.dl".into(), text: text.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    catalogue
+}
+
+fn start(catalogue: &Catalogue, presets: &[&str]) -> (Ruleset, Game) {
+    let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(None).expect("it starts");
+    (rules, game)
+}
+
+fn play(game: &mut Game, moves: &str) {
+    for text in moves.split(' ') {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+}
+
+/// The facts of the preset, by name.
+fn tolls(game: &Game) -> Vec<String> {
+    let schema = game.facts().schema();
+    let words = game.facts().all_facts();
+    let words = words.iter().map(|it| rulemate::facts::saved(schema, it).to_string());
+    words.filter(|it| it.contains("tolls.")).collect()
+}
+
+#[test]
+fn facts_of_sides_and_squares_are_those_of_the_game() {
+    let catalogue = catalogue(TOLLS);
+    let (rules, mut game) = start(&catalogue, &["tolls"]);
+    assert_eq!(tolls(&game), ["white tolls.paid 0", "black tolls.paid 0"]);
+    play(&mut game, "e2e4 d7d5 e4d5");
+    assert_eq!(
+        tolls(&game),
+        [
+            "white tolls.paid 2",
+            "black tolls.paid 1",
+            "#14 tolls.fresh true",
+            "e4 tolls.trodden #14",
+            "d5 tolls.trodden #14",
+            "d5 tolls.worn true",
+        ]
+    );
+    assert_eq!(rows(game.world_mut(), "leads"), ["leads(white)"]);
+    let view = serde_json::to_value(game.view()).expect("a view");
+    assert_eq!(view["facts_of"]["tolls.paid"], json!({ "white": "2", "black": "1" }));
+    assert_eq!(view["facts_of"]["tolls.worn"], json!({ "d5": "true" }));
+    let unsaid = rules.unsaid(&mut game);
+    assert_eq!(unsaid, ["tolls.paid", "tolls.trodden", "tolls.worn", "tolls.fresh"]);
+    let told = serde_json::to_value(game.told(2)).expect("what is told");
+    let paid = json!({ "entity": "white", "attribute": "tolls.paid", "was": "1", "is": "2" });
+    assert!(told["facts"].as_array().expect("facts").contains(&paid), "{told}");
+    let gone = json!([{ "entity": 12, "attribute": "tolls.fresh", "was": "true" }]);
+    assert_eq!(told["expired"][0]["attribute"], gone[0]["attribute"], "{told}");
+    let before = tolls(&game.branch(2).expect("the game two plies in"));
+    game.takeback();
+    assert_eq!(tolls(&game), before);
+    assert_eq!(before[..2], ["white tolls.paid 1", "black tolls.paid 1"]);
+}
+
+#[test]
+fn saves_name_the_side_and_the_square() {
+    let catalogue = catalogue(TOLLS);
+    let (rules, mut game) = start(&catalogue, &["tolls"]);
+    play(&mut game, "e2e4 d7d5 e4d5 d8d5 b1c3 d5e5 f1e2");
+    let content = Content { rules: true };
+    let save = Save::of(&game, &rules, content).expect("a save");
+    let text = String::from_utf8(save.write(Form::Json)).expect("a text");
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    let facts = value["facts"].as_array().expect("facts");
+    let paid = json!({ "entity": "black", "attribute": "tolls.paid", "value": 3 });
+    let worn = json!({ "entity": "d5", "attribute": "tolls.worn", "value": true });
+    assert!(facts.contains(&paid) && facts.contains(&worn), "{text}");
+    for form in [Form::Json, Form::Binary] {
+        let bytes = save.write(form);
+        let (read, doubt) = Save::read(&bytes, "").expect("it is read");
+        assert_eq!((&read, doubt), (&save, None));
+        let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+        assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).plies, 7);
+    }
+    // Another side's name is another fact: the game that is played again does not say it.
+    let forged = text.replacen(
+        "{\"entity\":\"black\",\"attribute\":\"tolls.paid\",\"value\":3}",
+        "{\"entity\":\"black\",\"attribute\":\"tolls.paid\",\"value\":4}",
+        1,
+    );
+    if forged != text {
+        let read = Save::read(forged.as_bytes(), "");
+        assert!(!matches!(read, Ok((_, None::<Doubt>))), "the checksum tells");
+    }
+    let kept = game.keep().expect("it can be kept");
+    let kept: Value = serde_json::to_value(&kept).expect("JSON");
+    let kept = serde_json::from_value(kept).expect("what was kept");
+    let again = rules.bring_back(&kept).expect("it comes back");
+    assert_eq!((again.hash(), tolls(&again)), (game.hash(), tolls(&game)));
+    let document = rulemate::facts::Document::parse(&game.to_json()).expect("facts");
+    let resumed = rules.resume(&document, Backend::Frog).expect("it goes on");
+    assert_eq!(tolls(&resumed), tolls(&game));
+}
+
+#[test]
+fn a_list_of_facts_says_which_side_or_square_is_wrong() {
+    let (rules, game) = start(&catalogue(TOLLS), &["tolls"]);
+    let text = game.to_json();
+    for (from, to, wanted) in [
+        (
+            "{\"entity\":\"white\",",
+            "{\"entity\":\"whit\",",
+            "Side has no member whit; did you mean white?",
+        ),
+        (
+            "{\"entity\":\"white\",",
+            "{\"entity\":0,",
+            "tolls.paid is of a member of Side, not of an entity: `entity` is its name",
+        ),
+        (
+            "{\"entity\":0,\"attribute\":\"turn\"",
+            "{\"entity\":\"white\",\"attribute\":\"turn\"",
+            "turn is of an entity, not of white: `entity` is a number",
+        ),
+    ] {
+        let broken = text.replacen(from, to, 1);
+        assert_ne!(broken, text, "{from}");
+        let fault = rules.resume_text(&broken).map(|_| ()).expect_err(to).to_string();
+        assert!(fault.ends_with(wanted), "{fault}");
+    }
+}
+
+#[test]
+fn what_a_preset_says_of_sides_and_squares_leaves_with_it() {
+    let catalogue = catalogue(TOLLS);
+    let (mut rules, mut game) = start(&catalogue, &["tolls"]);
+    play(&mut game, "e2e4 d7d5");
+    for (presets, moves, wanted) in [
+        (&["tolls:white"][..], "", &[][..]),
+        (&[], "b1c3 b8c6", &[]),
+        (&["tolls"], "", &["white tolls.paid 0", "black tolls.paid 0"]),
+    ] {
+        rules = catalogue.set_active(&rules, &mut game, presets).expect("they change");
+        if !moves.is_empty() {
+            play(&mut game, moves);
+        }
+        let facts: Vec<String> =
+            tolls(&game).into_iter().filter(|it| !it.contains("fresh")).collect();
+        assert_eq!(facts, wanted, "{presets:?}");
+    }
+    let save = Save::of(&game, &rules, Content::default()).expect("a save");
+    let bytes = save.write(Form::Binary);
+    let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+    assert!(tally.is_ok(), "{:?}", tally.err());
+}
+
+const LAMPS: &str = r#"
+.domain Side { white, black }
+.domain Place { a, b, c, d }
+.domain Thing entities 8
+.stages first, main, pass, last default main
+.input turn(side: Side) game attr turn = white "it is {side}'s turn"
+.input at(thing: Thing, place: Place) key attr at "{thing} is on {place}"
+.input lamp(place: Place, n: Int) of Place attr lamp "the lamp of {place} has {n}"
+.input lit(place: Place) of Place attr lit until turn "{place} is lit"
+.input haste(side: Side) of Side attr haste until turn "{side} is in haste"
+.input glow(place: Place) of Place attr glow until action "{place} glows"
+.input hush() game attr hush until action "there is a hush"
+.decl may(thing: Thing, place: Place)
+may(p, x) :- at(p, y), lamp(x, _), x != y.
+.decl untenable(side: Side)
+untenable(s) :- turn(s), lit('d).
+.action go(thing: Thing, place: Place) tries may legality simulate "{thing} goes to {place}"
+go(p, x) :- may(p, x).
+.action wait(thing: Thing) legality rules "{thing} waits"
+wait(p) :- at(p, _).
+on go(p, x) in first when glow(x) do note "it glows".
+on go(p, x) do set at(p, x), set lit(x), set glow(x), set hush().
+on go(p, x) when lamp(x, n) do set lamp(x, n + 1).
+on go(_, x) in pass when turn('white), x != 'c do set turn('black).
+on go(_, x) in pass when turn('black), x != 'c do set turn('white).
+on go(_, x) in last when !lit(x) do set haste('white).
+on wait(p) when at(p, x), hush() do set lit(x), note "never: the hush is over".
+on wait(p) when at(p, x), !hush() do set lit(x), set glow('a).
+"#;
+
+/// One thing on a, and lamps everywhere.
+fn lamps() -> World {
+    let program = program(LAMPS);
+    let mut world = world(&program, Backend::Bits);
+    let thing = world.create();
+    set(&mut world, thing, "at", "Place", "a");
+    let lamp = program.schema.attribute_named("lamp").expect("declared");
+    (0..4).for_each(|it| {
+        world.set_raw(EntityId(it), lamp, Some(0));
+    });
+    set(&mut world, GAME, "turn", "Side", "white");
+    world.commit();
+    world
+}
+
+fn act(world: &mut World, action: &str, args: &[i64]) {
+    let found = rel(world.program(), action);
+    let action = world.program().actions.iter().find(|it| it.rel == found).expect("an action").id;
+    fire_alike(world, action, args).expect("it happens");
+}
+
+/// The rows of all that goes by itself.
+fn passing(world: &mut World) -> Vec<String> {
+    ["lit", "haste", "glow", "hush"].iter().flat_map(|it| rows(world, it)).collect()
+}
+
+#[test]
+fn some_facts_go_with_the_turn_and_some_with_the_next_action() {
+    let mut world = lamps();
+    let place = |name: &str| member(&program(LAMPS), "Place", name);
+    let start = world.mark();
+    act(&mut world, "go", &[1, place("c")]);
+    // The turn has not passed: what lasts so long is there.
+    assert_eq!(passing(&mut world), ["lit(c)", "glow(c)", "hush()"]);
+    let mark = world.mark();
+    act(&mut world, "wait", &[1]);
+    assert_eq!(passing(&mut world), ["lit(c)", "glow(a)"]);
+    world.rollback(mark);
+    assert_eq!(passing(&mut world), ["lit(c)", "glow(c)", "hush()"]);
+    act(&mut world, "go", &[1, place("b")]);
+    // It passes in a stage before the last one, which sees that nothing is lit any more.
+    assert_eq!(passing(&mut world), ["haste(white)", "glow(b)", "hush()"]);
+    assert_eq!(rows(&mut world, "lamp"), ["lamp(a, 0)", "lamp(b, 1)", "lamp(c, 1)", "lamp(d, 0)"]);
+    world.rollback(start);
+    assert!(passing(&mut world).is_empty());
+}
+
+#[test]
+fn the_checker_lets_go_of_the_same_facts() {
+    let mut world = lamps();
+    let program = world.program().clone();
+    let place = |name: &str| member(&program, "Place", name);
+    act(&mut world, "go", &[1, place("c")]);
+    world.commit();
+    let go = rel(&program, "go");
+    let action = program.actions.iter().find(|it| it.rel == go).expect("an action").id;
+    let untenable = rel(&program, "untenable");
+    let args = [1, place("b")];
+    let case = Case { action, args: &args, because: None, untenable, mover: 0 };
+    let trial =
+        try_out(&mut world, case, Limits::default()).expect("cheap").expect("it may be tried");
+    let honest = json!(trial);
+    let names = |all: &Value| -> Vec<String> {
+        let all = all.as_array().expect("effects").iter();
+        all.map(|it| it["changed"]["attribute"].as_str().unwrap_or("-").to_owned()).collect()
+    };
+    assert_eq!(names(&honest["expired"]), ["glow", "hush"]);
+    let flip = honest["steps"].as_array().expect("steps").iter().find_map(|it| {
+        let names = names(&it["effects"]);
+        names.contains(&"turn".to_owned()).then_some(names)
+    });
+    // The step that passes the turn is what lets go of the rest.
+    assert_eq!(flip.expect("the turn passes"), ["turn", "lit", "lit"]);
+    let check = |it: &Value| {
+        let trial: Trial = serde_json::from_value(it.clone()).expect("well-formed");
+        Checker::new(&program, world.facts()).trial(&trial).map(|_| ()).map_err(|it| it.to_string())
+    };
+    assert_eq!(check(&honest), Ok(()));
+    for place in ["/expired", "/steps/2/effects"] {
+        let mut forged = honest.clone();
+        let all = forged.pointer_mut(place).and_then(Value::as_array_mut).expect("effects");
+        all.pop();
+        assert!(check(&forged).is_err(), "{place} of {honest}");
+    }
+    let told = trial.told(rulemate::derive::explain::View {
+        program: &program,
+        names: &|ty, raw| program.value_name(ty, raw),
+        negations: false,
+    });
+    assert!(told.last().is_some_and(|it| it.starts_with("11 facts change")), "{told:?}");
+}
+
+#[test]
+fn what_goes_by_itself_is_played_out_where_safety_depends_on_it() {
+    let text = |says: &str| {
+        format!(
+            ".meta preset \"veils\"\n.meta family \"chess\"\n.meta name \"Veils\"\n.meta description \"Veiled sides\"\n{says}\
+             .domain Preset += {{ veils }}\n\
+             .input veil(side: Side) of Side attr \"veils.veil\" until turn \"{{side}} is veiled\"\n\
+             untenable(c) :- active('veils, c), veil(c), at(p, 'e5), color(p, c).\n"
+        )
+    };
+    for (says, wanted) in
+        [("", Decision::Simulation), (".meta legality \"rules\"\n", Decision::Rules)]
+    {
+        let (_, game) = start(&catalogue(&text(says)), &["veils"]);
+        let is = |it: &Decision| match (it, wanted) {
+            (Decision::Simulation, Decision::Simulation) => true,
+            (it, Decision::Rules) => *it != Decision::Simulation,
+            _ => false,
+        };
+        assert!(game.contract().decisions.iter().all(is), "{:?}", game.contract().decisions);
+    }
+}
