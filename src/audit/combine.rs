@@ -11,19 +11,20 @@
 use crate::game::Game;
 use crate::moves::{LegalityMode, Move, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
-use crate::presets::{Activation, Catalogue, LoadError, Ruleset};
+use crate::presets::{Activation, Catalogue, GameEntry, LoadError, PresetEntry, Ruleset};
 
 use super::Referee;
 
-/// The game that combinations are put on top of.
+/// The game that combinations are put on top of first; then the first game of each other family.
 const GAME: &str = "chess";
 const SCOPES: [&str; 3] = ["white", "black", "both"];
-/// Combinations of an odd number start from here, where everything meets; the others from the start.
+/// Combinations of an odd number on that game start from here, where everything meets; others from the start.
 const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /// Some presets with their scopes, and how they are to be tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Combination {
+    pub game: String,
     /// Activations: `PRESET:SCOPE`.
     pub presets: Vec<String>,
     /// Decides the start and all moves.
@@ -63,33 +64,55 @@ impl std::ops::AddAssign for Played {
     }
 }
 
-/// All pairs of presets: under all nine pairs of scopes with 40 half-moves each, or under one that is
-/// drawn, with 10.
+/// All pairs of presets on chess, and on each other family those that go on it: under all nine pairs of scopes
+/// with 40 half-moves each, or under one that is drawn, with 10.
 pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
-    let names: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
     let (mut found, mut seed) = (Vec::new(), 0);
-    for (at, one) in names.iter().enumerate() {
-        for other in &names[at + 1..] {
-            seed += 1;
-            let drawn = Chance(seed).below(9);
-            for scopes in (0..9).filter(|it| full || *it == drawn) {
-                found.push(Combination {
-                    presets: vec![
-                        format!("{one}:{}", SCOPES[scopes / 3]),
-                        format!("{other}:{}", SCOPES[scopes % 3]),
-                    ],
-                    seed: if full { seed * 9 + scopes as u64 } else { seed },
-                    plies: if full { 40 } else { 10 },
-                });
+    for game in games(catalogue) {
+        let names = names(catalogue, game);
+        for (at, one) in names.iter().enumerate() {
+            for other in &names[at + 1..] {
+                seed += 1;
+                let drawn = Chance(seed).below(9);
+                for scopes in (0..9).filter(|it| full || *it == drawn) {
+                    found.push(Combination {
+                        game: game.name.clone(),
+                        presets: vec![
+                            format!("{one}:{}", SCOPES[scopes / 3]),
+                            format!("{other}:{}", SCOPES[scopes % 3]),
+                        ],
+                        seed: if full { seed * 9 + scopes as u64 } else { seed },
+                        plies: if full { 40 } else { 10 },
+                    });
+                }
             }
         }
     }
     found
 }
 
-/// So many threes, drawn with their scopes.
+/// A game of each family, the usual one first.
+fn games(catalogue: &Catalogue) -> Vec<&GameEntry> {
+    let first = catalogue.games().iter().filter(|it| it.name == GAME);
+    let mut found: Vec<&GameEntry> = Vec::new();
+    for game in first.chain(catalogue.games()) {
+        if found.iter().all(|it| it.family != game.family) {
+            found.push(game);
+        }
+    }
+    found
+}
+
+/// The presets that go on the family of a game.
+fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> Vec<&'c str> {
+    let fits = |it: &&PresetEntry| it.family.is_none() || it.family == game.family;
+    catalogue.presets().iter().filter(fits).map(|it| it.preset.as_str()).collect()
+}
+
+/// So many threes on chess, drawn with their scopes.
 pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
-    let names: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+    let game = games(catalogue).into_iter().take(1);
+    let names: Vec<&str> = game.flat_map(|it| names(catalogue, it)).collect();
     let mut chance = Chance(3);
     let draw = |seed: u64| {
         let mut left = names.clone();
@@ -97,20 +120,31 @@ pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
             let name = left.remove(chance.below(left.len()));
             format!("{name}:{}", SCOPES[chance.below(3)])
         };
-        Combination { presets: vec![one(), one(), one()], seed, plies: 20 }
+        Combination { game: GAME.into(), presets: vec![one(), one(), one()], seed, plies: 20 }
     };
     if names.len() < 3 { Vec::new() } else { (1..=count as u64).map(draw).collect() }
+}
+
+impl std::fmt::Display for Combination {
+    /// The game, unless it is the usual one, and its presets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.game != GAME {
+            write!(f, "{} with ", self.game)?;
+        }
+        f.write_str(&self.presets.join(" "))
+    }
 }
 
 impl Combination {
     /// Tries it.
     pub fn play(&self, catalogue: &Catalogue) -> Outcome {
-        let rules = match catalogue.load(GAME, &catalogue.with_required(&self.presets)) {
+        let rules = match catalogue.load(&self.game, &catalogue.with_required(&self.presets)) {
             Ok(rules) => rules,
             Err(LoadError::Set(why)) => return Outcome::Refused(why.to_string()),
             Err(other) => return Outcome::Failed(other.to_string()),
         };
-        let mut game = match rules.start((self.seed % 2 == 1).then_some(BUSY)) {
+        let is_busy = self.game == GAME && self.seed % 2 == 1;
+        let mut game = match rules.start(is_busy.then_some(BUSY)) {
             Ok(game) => game,
             Err(why) => return Outcome::Failed(why.to_string()),
         };

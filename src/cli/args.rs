@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Ask for whatever holds in a position, or along a game
     Query(QueryArgs),
+    /// List the facts that a position is
+    Facts(FactsArgs),
     /// Count what each rule costs over a game
     Profile(ProfileArgs),
     /// Check rule files and print every finding
@@ -113,14 +115,48 @@ pub(crate) struct PositionArgs {
     /// Game, by name or alias (see `rulemate games`)
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
+    #[command(flatten)]
+    pub(crate) from: StartArgs,
+}
+
+/// The options that say where a game starts, which game it may be.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct StartArgs {
     /// Activate a preset on top of the game's own; may be repeated
     #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
     pub(crate) presets: Vec<String>,
     /// Position to start from instead of the game's own
     #[arg(long, short, value_name = "FEN")]
     pub(crate) fen: Option<String>,
+    /// Start from the facts of a file, as `rulemate facts --json` and `rulemate save` write them
+    #[arg(long, value_name = "FILE", conflicts_with = "fen")]
+    pub(crate) facts: Option<PathBuf>,
+    /// Go on from a saved game, with its presets and its history
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["game", "presets", "fen", "facts"])]
+    pub(crate) save: Option<PathBuf>,
+    /// Go back to the position after the first N actions of the saved game
+    #[arg(long, value_name = "N", requires = "save")]
+    pub(crate) ply: Option<usize>,
+    /// Moves to play first, in UCI or SAN
+    #[arg(long, short, value_name = "MOVES")]
+    pub(crate) moves: Option<String>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The JSON is what `--facts` of other commands reads.
+
+Examples:
+  rulemate facts --game piece-hp
+  rulemate facts --moves 'e4 e5' --json > position.json
+  rulemate moves --facts position.json")]
+pub(crate) struct FactsArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -153,7 +189,8 @@ pub(crate) struct PresetsArgs {
 #[command(after_help = "Examples:
   rulemate moves --game chess
   rulemate moves --game antichess --fen '8/1p6/8/8/8/8/P7/8 w - - 0 1'
-  rulemate moves --game chess --preset coregal:white --json")]
+  rulemate moves --game chess --preset coregal:white --json
+  rulemate moves --save game.json --ply 12")]
 pub(crate) struct MovesArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
@@ -169,6 +206,7 @@ pub(crate) struct MovesArgs {
 #[command(after_help = "Examples:
   rulemate perft --game chess --depth 4
   rulemate perft --game knightmate --depth 3 --divide
+  rulemate perft --game double-move --depth 2 --turns
   rulemate perft --depth 3 --fen 'r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1'")]
 pub(crate) struct PerftArgs {
     #[command(flatten)]
@@ -176,6 +214,9 @@ pub(crate) struct PerftArgs {
     /// Half-moves to look ahead
     #[arg(long, short, value_name = "N")]
     pub(crate) depth: u32,
+    /// Count whole turns: the depth is one of turns, however many actions they have
+    #[arg(long)]
+    pub(crate) turns: bool,
     /// Print the count under each first action
     #[arg(long)]
     pub(crate) divide: bool,
@@ -190,19 +231,14 @@ pub(crate) struct PerftArgs {
 Examples:
   rulemate play chess
   rulemate play knightmate --random black
+  rulemate play --save game.json
   printf 'e4\\ne5\\nwhy Ke3\\nquit\\n' | rulemate play chess --ascii")]
 pub(crate) struct PlayArgs {
     /// Game, by name or alias (see `rulemate games`)
     #[arg(value_name = "GAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
-    /// Activate a preset on top of the game's own; may be repeated
-    #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
-    pub(crate) presets: Vec<String>,
-    /// Position to start from instead of the game's own
-    #[arg(long, short, value_name = "FEN")]
-    pub(crate) fen: Option<String>,
     #[command(flatten)]
-    pub(crate) rules: RulesArgs,
+    pub(crate) from: StartArgs,
     /// Side that a random mover plays
     #[arg(long, short, value_enum, value_name = "SIDE")]
     pub(crate) random: Option<RandomSide>,
@@ -258,6 +294,7 @@ Examples:
   rulemate explain --fen '7k/5KQ1/8/8/8/8/8/8 b - - 0 1' --result
   rulemate explain --game double-move --turn e2e4
   rulemate explain --preset double-move --activate monster-rules
+  rulemate explain --save game.json --ply 7 --effects e4d5
   rulemate explain --game coregal --fen 'k2r4/8/8/8/8/3Q4/8/3K4 w - - 0 1' --why-not d3e4"
 )]
 pub(crate) struct ExplainArgs {
@@ -305,9 +342,6 @@ Examples:
 pub(crate) struct SaveArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Moves to play first, in UCI or SAN
-    #[arg(long, short, value_name = "MOVES")]
-    pub(crate) moves: Option<String>,
     /// Keep the texts of the rules in the file
     #[arg(long)]
     pub(crate) embed_rules: bool,
@@ -413,11 +447,8 @@ pub(crate) struct QueryArgs {
     /// Literals, all of which must hold
     #[arg(value_name = "QUERY")]
     pub(crate) query: String,
-    /// Moves to play first, in UCI or SAN
-    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
-    pub(crate) moves: Option<String>,
     /// Ask about the games of a PGN file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "facts", "save", "moves"])]
     pub(crate) pgn: Option<PathBuf>,
     /// Ask at the start and after every move, not only at the end
     #[arg(long)]
@@ -440,11 +471,8 @@ Examples:
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Moves to play, in UCI or SAN
-    #[arg(long, short, value_name = "MOVES", conflicts_with = "pgn")]
-    pub(crate) moves: Option<String>,
     /// Play the first game of a PGN file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "facts", "save", "moves"])]
     pub(crate) pgn: Option<PathBuf>,
     /// Rules to list, dearest first
     #[arg(long, value_name = "N", default_value_t = 20)]

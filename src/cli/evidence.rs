@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::args::PositionArgs;
 use super::output::trouble;
-use super::setup::Library;
+use super::setup::{Library, Opened};
 use crate::facts::{Document, SavedFact, Session, saved};
-use crate::game::Game;
 use crate::rules::Program;
 
 /// A rule file and the hash of its text.
@@ -30,15 +28,15 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) fn of(game: &mut Game, args: &PositionArgs) -> Self {
+    pub(crate) fn of(opened: &mut Opened) -> Self {
+        let Opened { game, name, presets, .. } = opened;
         let program = game.program();
         let rule =
             |it: &crate::rules::Source| RuleHash { path: it.path.clone(), blake3: it.hash() };
         let rules = program.sources.iter().map(rule).collect();
         let schema = game.facts().schema();
         let facts = game.facts().all_facts().iter().map(|it| saved(schema, it)).collect();
-        let PositionArgs { game: name, presets, .. } = args.clone();
-        Self { game: name, presets, fen: game.fen(), rules, facts }
+        Self { game: name.clone(), presets: presets.clone(), fen: game.fen(), rules, facts }
     }
 
     /// The program and the facts, if the rules at hand are those that were used.

@@ -8,7 +8,8 @@ use super::Verdict;
 use super::args::ExplainArgs;
 use super::evidence::Evidence;
 use super::output::{Out, trouble};
-use super::{setup, svg};
+use super::setup::{self, Library, Opened};
+use super::svg;
 use crate::derive::explain::Limits;
 use crate::game::{Explanation, Game, PlayError, QuestionError};
 use crate::presets::{Activation, Catalogue};
@@ -41,21 +42,21 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     if let Some(preset) = &args.activate {
         return activate(args, preset, out);
     }
-    let mut game = setup::open(&args.position)?;
+    let mut opened = setup::open(&args.position)?;
     let limits = match args.depth {
         Some(depth) => Limits { proof: depth, refutation: depth, ..Limits::default() },
         None => Limits::default(),
     };
-    let (explained, expected) = ask(args, &mut game, limits)?;
-    game.check()?;
+    let (explained, expected) = ask(args, &mut opened.game, limits)?;
+    opened.game.check()?;
     if args.json {
-        let position = Evidence::of(&mut game, &args.position);
+        let position = Evidence::of(&mut opened);
         out.json(&Printed { explanation: &explained, position })?;
     } else if args.svg {
-        out.line(svg::draw(&mut game, &explained.finding))?;
+        out.line(svg::draw(&mut opened.game, &explained.finding))?;
     } else {
         out.line(&explained.summary)?;
-        out.text(game.tree(&explained.finding))?;
+        out.text(opened.game.tree(&explained.finding))?;
     }
     Ok(Verdict::of(explained.holds != expected))
 }
@@ -75,10 +76,10 @@ fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(E
 
 /// Whether a preset can be activated beside what is active.
 fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<Verdict> {
-    let catalogue = setup::catalogue(&args.position.rules)?;
-    let rules = setup::Library::new(&args.position.rules)?
-        .load(&args.position.game, &args.position.presets)?;
-    let mut game = setup::start_told(&rules, args.position.fen.as_deref())?;
+    let mut library = Library::new(&args.position.from.rules)?;
+    let Opened { mut game, rules, .. } =
+        setup::open_with(&mut library, &args.position.game, &args.position.from)?;
+    let catalogue = library.catalogue();
     let mut wanted = Activation::texts(&Catalogue::active(&game));
     wanted.push(preset.to_owned());
     let told = match catalogue.set_active(&rules, &mut game, &wanted) {

@@ -11,6 +11,7 @@ mod board;
 mod check;
 mod evidence;
 mod explain;
+mod facts;
 mod lists;
 mod moves;
 mod names;
@@ -96,6 +97,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Diff(args) => saves::diff(args, out),
         Command::Audit(args) => audit::run(args, out),
         Command::Query(args) => query::run(args, out),
+        Command::Facts(args) => facts::run(args, out),
         Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::New(args) => new::run(args, out),

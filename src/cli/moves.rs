@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{MovesArgs, PositionArgs};
+use super::args::MovesArgs;
 use super::output::{Out, trouble, warn};
-use super::setup;
+use super::setup::{self, Opened};
 use crate::game::Game;
 use crate::moves::notation::{listing, to_san};
 use crate::moves::{self, Move, refusal};
@@ -34,18 +34,19 @@ struct Entry {
 }
 
 pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut game = setup::open(&args.position)?;
-    let contract = game.contract().clone();
+    let mut opened = setup::open(&args.position)?;
     if args.turns {
-        return turns(args, &mut game, out);
+        return turns(opened, args.json, out);
     }
+    let game = &mut opened.game;
+    let contract = game.contract().clone();
     let moves = listing(game.world_mut(), &contract);
     game.check()?;
     if !args.json {
         for (uci, _) in &moves {
             out.line(uci)?;
         }
-        warn_of_refusals(&mut game, &moves);
+        warn_of_refusals(game, &moves);
         game.check()?;
         return Ok(Verdict::Fine);
     }
@@ -58,8 +59,8 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     };
     let moves = moves.into_iter().map(entry).collect();
     game.check()?;
-    let PositionArgs { game: name, presets, .. } = args.position.clone();
-    out.json(&Answer { game: name, presets, fen: game.fen(), moves })?;
+    let fen = game.fen();
+    out.json(&Answer { game: opened.name, presets: opened.presets, fen, moves })?;
     Ok(Verdict::Fine)
 }
 
@@ -90,15 +91,15 @@ struct TurnsAnswer {
     complete: bool,
 }
 
-fn turns(args: &MovesArgs, game: &mut Game, out: &mut Out) -> anyhow::Result<Verdict> {
+fn turns(opened: Opened, json: bool, out: &mut Out) -> anyhow::Result<Verdict> {
+    let Opened { mut game, name, presets, .. } = opened;
     let contract = game.contract().clone();
     let found = moves::turns(game.world_mut(), &contract, MAX_TURNS);
     game.check()?;
     let mut turns: Vec<String> = found.turns.into_iter().map(|it| it.0).collect();
     turns.sort();
     let complete = found.complete;
-    if args.json {
-        let PositionArgs { game: name, presets, .. } = args.position.clone();
+    if json {
         out.json(&TurnsAnswer { game: name, presets, fen: game.fen(), turns, complete })?;
         return Ok(Verdict::Fine);
     }

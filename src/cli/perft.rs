@@ -1,16 +1,17 @@
 //! `rulemate perft`: counts the tree of legal actions; the last line is `nodes N`.
 //!
-//! The count goes by first actions, so that long counts show their progress.
+//! The count goes by first actions, so that long counts show their progress. With `--turns` the depth is
+//! one of whole turns.
 
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{PerftArgs, PositionArgs};
-use super::output::{Out, progress};
-use super::setup;
+use super::args::PerftArgs;
+use super::output::{Out, progress, trouble};
+use super::setup::{self, Opened};
 use crate::game::Game;
 use crate::moves::notation::listing;
-use crate::moves::perft;
+use crate::moves::{perft, perft_in_turns};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -18,6 +19,8 @@ struct Answer {
     presets: Vec<String>,
     fen: String,
     depth: u32,
+    /// The depth is one of whole turns.
+    turns: bool,
     nodes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     divide: Option<Vec<Branch>>,
@@ -30,18 +33,18 @@ struct Branch {
 }
 
 pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut game = setup::open(&args.position)?;
-    let branches = count(&mut game, args.depth);
+    let Opened { mut game, name, presets, .. } = setup::open(&args.position)?;
+    let branches = count(&mut game, args.depth, args.turns);
     game.check()?;
+    let branches = branches?;
     let nodes = match args.depth {
         0 => 1,
         _ => branches.iter().map(|it| it.nodes).sum(),
     };
     if args.json {
-        let PositionArgs { game: name, presets, .. } = args.position.clone();
         let divide = args.divide.then_some(branches);
-        let (fen, depth) = (game.fen(), args.depth);
-        out.json(&Answer { game: name, presets, fen, depth, nodes, divide })?;
+        let (fen, depth, turns) = (game.fen(), args.depth, args.turns);
+        out.json(&Answer { game: name, presets, fen, depth, turns, nodes, divide })?;
         return Ok(Verdict::Fine);
     }
     if args.divide {
@@ -54,24 +57,33 @@ pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 /// The count below each first action, sorted by its text.
-fn count(game: &mut Game, depth: u32) -> Vec<Branch> {
+fn count(game: &mut Game, depth: u32, turns: bool) -> anyhow::Result<Vec<Branch>> {
     if depth == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let contract = game.contract().clone();
     let world = game.world_mut();
+    let mover = contract.mover(world.facts());
     let moves = listing(world, &contract);
     let bar = progress(moves.len() as u64, "perft");
     let mut branches = Vec::new();
     for (uci, mv) in moves {
         let mark = world.mark();
         match world.fire(mv.action, &mv.args) {
-            Ok(()) => branches.push(Branch { uci, nodes: perft(world, &contract, depth - 1) }),
+            Ok(()) => {
+                let nodes = match turns {
+                    false => Some(perft(world, &contract, depth - 1)),
+                    true => perft_in_turns(world, &contract, mover, depth),
+                };
+                let endless = || trouble("a turn has too many actions", "leave --turns out");
+                let nodes = nodes.ok_or_else(endless)?;
+                branches.push(Branch { uci, nodes });
+            }
             Err(why) => world.note_refusal(&uci, &why),
         }
         world.rollback(mark);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    branches
+    Ok(branches)
 }

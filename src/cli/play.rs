@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Verdict;
-use super::args::{PlayArgs, PositionArgs, RandomSide};
+use super::args::{PlayArgs, RandomSide};
 use super::board::{self, Symbols};
 use super::explain::{play_text, unasked};
 use super::names;
 use super::output::{Ink, Out};
 use super::saves;
-use super::setup::{self, Library};
+use super::setup::{self, Library, Opened};
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, Record};
 use crate::moves::notation::san_listing;
@@ -40,14 +40,8 @@ A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
   quit         leave (so does the end of the input)";
 
 pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let position = PositionArgs {
-        game: args.game.clone(),
-        presets: args.presets.clone(),
-        fen: args.fen.clone(),
-        rules: args.rules.clone(),
-    };
-    let mut library = Library::new(&args.rules)?;
-    let (rules, game) = setup::open_with(&mut library, &position)?;
+    let mut library = Library::new(&args.from.rules)?;
+    let Opened { rules, game, .. } = setup::open_with(&mut library, &args.game, &args.from)?;
     let rules = Arc::unwrap_or_clone(rules);
     let random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };

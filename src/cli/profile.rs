@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::ProfileArgs;
+use super::args::{PositionArgs, ProfileArgs};
 use super::output::{Out, open_games, trouble};
 use super::saves::words;
 use super::setup;
@@ -61,10 +61,12 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
 
 /// The game that was asked for, and the moves to play.
 fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
-    let text = args.moves.as_deref().unwrap_or_default();
+    let PositionArgs { game: name, from } = &args.position;
+    let mut library = setup::Library::new(&from.rules)?;
+    let text = from.moves.as_deref().unwrap_or_default();
     let mut moves: Vec<String> = words(text).map(str::to_owned).collect();
     let Some(path) = &args.pgn else {
-        let game = setup::open(&args.position)?;
+        let game = setup::open_unmoved(&mut library, name, from)?.game;
         if moves.is_empty() {
             moves = chance(&mut game.clone())?;
         }
@@ -82,9 +84,8 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
             return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
         }
     };
-    let mut library = setup::Library::new(&args.position.rules)?;
-    let name = pgn.tag("Variant").unwrap_or(&args.position.game);
-    let rules = library.load(name, &args.position.presets)?;
+    let name = pgn.tag("Variant").unwrap_or(name);
+    let rules = library.load(name, &from.presets)?;
     let game = setup::start_told(&rules, pgn.tag("FEN"))?;
     Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
 }

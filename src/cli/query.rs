@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::QueryArgs;
+use super::args::{PositionArgs, QueryArgs};
 use super::names;
 use super::output::{OrFix, Out, open_games, trouble};
 use super::saves::words;
@@ -36,23 +36,24 @@ struct Answers {
 pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut answers =
         Answers { query: args.query.clone(), variables: Vec::new(), answers: Vec::new() };
+    let PositionArgs { game: name, from } = &args.position;
+    let mut library = Library::new(&from.rules)?;
     match &args.pgn {
         None => {
-            let mut game = setup::open(&args.position)?;
-            let moves: Vec<&str> = words(args.moves.as_deref().unwrap_or_default()).collect();
+            let mut game = setup::open_unmoved(&mut library, name, from)?.game;
+            let moves: Vec<&str> = words(from.moves.as_deref().unwrap_or_default()).collect();
             follow(&mut game, &moves, args, None, &mut answers)?;
         }
         Some(path) => {
             let (games, bar) = open_games(path, "query")?;
-            let mut library = Library::new(&args.position.rules)?;
             for (at, pgn) in games.enumerate() {
                 let wrong = |why: String| {
                     let name = format!("{}#{}", path.display(), at + 1);
                     trouble(format!("{name}: {why}"), "`rulemate referee` says more about a file")
                 };
                 let pgn = pgn.map_err(|it| wrong(it.fault.to_string()))?;
-                let variant = pgn.tag("Variant").unwrap_or(&args.position.game);
-                let rules = library.load(variant, &args.position.presets)?;
+                let variant = pgn.tag("Variant").unwrap_or(name);
+                let rules = library.load(variant, &from.presets)?;
                 let mut game = setup::start_told(&rules, pgn.tag("FEN"))?;
                 let moves: Vec<&str> = pgn.moves.iter().map(|it| it.text.as_str()).collect();
                 follow(&mut game, &moves, args, Some(at + 1), &mut answers)?;
@@ -76,15 +77,18 @@ fn follow(
     number: Option<usize>,
     answers: &mut Answers,
 ) -> anyhow::Result<()> {
-    let contract = game.contract();
-    let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
-    let query = Query::compile(game.program(), &args.query, Some(short)).map_err(|it| {
-        let help = it.help.clone();
-        trouble(it, help.unwrap_or_else(|| "docs/relations.md lists what can be asked".to_owned()))
-    })?;
+    let query = compile(game, &args.query)?;
     answers.variables = query.columns().into_iter().map(|it| it.0).collect();
     if args.each_ply {
-        ask(game, &query, number, None, answers)?;
+        let mut led = None;
+        for (ply, record) in game.history().iter().enumerate() {
+            let Some(mut before) = game.branch(ply) else { break };
+            // The rules may have been others then.
+            let query = compile(&before, &args.query)?;
+            ask(&mut before, &query, number, led, answers)?;
+            led = Some(names::numbered(&before, &record.san));
+        }
+        ask(game, &query, number, led, answers)?;
     }
     for (at, text) in moves.iter().enumerate() {
         let named = names::numbered(game, text);
@@ -102,6 +106,15 @@ fn follow(
         ask(game, &query, number, None, answers)?;
     }
     Ok(())
+}
+
+fn compile(game: &Game, text: &str) -> anyhow::Result<Query> {
+    let contract = game.contract();
+    let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
+    Query::compile(game.program(), text, Some(short)).map_err(|it| {
+        let help = it.help.clone();
+        trouble(it, help.unwrap_or_else(|| "docs/relations.md lists what can be asked".to_owned()))
+    })
 }
 
 fn ask(

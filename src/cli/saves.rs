@@ -11,7 +11,7 @@ use super::args::{DiffArgs, LoadArgs, SaveArgs};
 use super::board::{self, Symbols};
 use super::names;
 use super::output::{Out, read_bytes, trouble};
-use super::setup::{self, Library};
+use super::setup::{self, Opened};
 use crate::facts::SavedFact;
 use crate::game::Game;
 use crate::presets::save::{Content, Form, RestoreError, Restored, RulesFrom, Save};
@@ -26,10 +26,7 @@ fn form(path: &Path) -> Form {
 }
 
 pub(crate) fn save(args: &SaveArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new(&args.position.rules)?;
-    let rules = library.load(&args.position.game, &args.position.presets)?;
-    let mut game = setup::start_told(&rules, args.position.fen.as_deref())?;
-    play_all(&mut game, args.moves.as_deref().unwrap_or_default())?;
+    let Opened { game, rules, .. } = setup::open(&args.position)?;
     write(&game, &rules, Content { rules: args.embed_rules }, &args.file, out)?;
     Ok(Verdict::Fine)
 }
@@ -185,7 +182,7 @@ pub(crate) fn rules_from(from_save: bool, migrate: bool) -> RulesFrom {
 }
 
 /// Reads and restores a save; whatever is doubtful about it is an error.
-fn restore(
+pub(crate) fn restore(
     bytes: &[u8],
     game: &str,
     catalogue: &crate::presets::Catalogue,

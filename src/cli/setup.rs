@@ -1,31 +1,107 @@
-//! From what was typed to a game on the board.
+//! From what was typed to a game on the board: from its start, a FEN, facts or a save.
 //!
 //! [`Library`] compiles each game once, however many games are played by it.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{PositionArgs, RulesArgs};
-use super::output::{OrFix, trouble, warn};
-use crate::game::Game;
-use crate::presets::{ActivationError, Catalogue, LoadError, Ruleset};
+use anyhow::Context;
 
-/// The game of a command's position options, set up.
-pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Game> {
-    open_with(&mut Library::new(&args.rules)?, args).map(|it| it.1)
+use super::args::{PositionArgs, RulesArgs, StartArgs};
+use super::output::{OrFix, read_bytes, read_text, trouble, warn};
+use super::saves;
+use crate::derive::Backend;
+use crate::facts::Document;
+use crate::game::Game;
+use crate::presets::save::{RulesFrom, Save};
+use crate::presets::{Activation, ActivationError, Catalogue, LoadError, Ruleset};
+
+/// A game on the board, and what it is called.
+pub(crate) struct Opened {
+    pub(crate) game: Game,
+    /// By which it is played now.
+    pub(crate) rules: Arc<Ruleset>,
+    /// The name of the game, as it was asked for.
+    pub(crate) name: String,
+    /// The presets that were asked for beside the game's own; all that are active, of a save.
+    pub(crate) presets: Vec<String>,
 }
 
-/// [`open`] with the rules that the game is played by.
+/// The game of a command's position options, set up, with the moves that were asked for.
+pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Opened> {
+    open_with(&mut Library::new(&args.from.rules)?, &args.game, &args.from)
+}
+
+/// [`open`] out of a library.
 pub(crate) fn open_with(
     library: &mut Library,
-    args: &PositionArgs,
-) -> anyhow::Result<(Arc<Ruleset>, Game)> {
-    let rules = library.load(&args.game, &args.presets)?;
-    let mut game = start_told(&rules, args.fen.as_deref())?;
-    for conflict in Catalogue::conflicts(&mut game) {
+    game: &str,
+    from: &StartArgs,
+) -> anyhow::Result<Opened> {
+    let mut opened = open_unmoved(library, game, from)?;
+    saves::play_all(&mut opened.game, from.moves.as_deref().unwrap_or_default())?;
+    Ok(opened)
+}
+
+/// [`open_with`] before any of the moves that were asked for.
+pub(crate) fn open_unmoved(
+    library: &mut Library,
+    game: &str,
+    from: &StartArgs,
+) -> anyhow::Result<Opened> {
+    let mut opened = match (&from.save, &from.facts) {
+        (Some(save), _) => of_save(library, save, from.ply)?,
+        (None, facts) => {
+            let rules = library.load(game, &from.presets)?;
+            let game_of = |facts: &PathBuf| of_facts(&rules, facts);
+            let on_board = || start_told(&rules, from.fen.as_deref());
+            let board = facts.as_ref().map_or_else(on_board, game_of)?;
+            Opened { game: board, rules, name: game.to_owned(), presets: from.presets.clone() }
+        }
+    };
+    for conflict in Catalogue::conflicts(&mut opened.game) {
         warn(conflict);
     }
-    Ok((rules, game))
+    Ok(opened)
+}
+
+/// A saved game after so many actions, or after all of them.
+fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result<Opened> {
+    let restored = saves::restore(&read_bytes(path)?, "", library.catalogue(), RulesFrom::Here);
+    let restored = restored.with_context(|| path.display().to_string())?;
+    let all = restored.game;
+    let game = match ply {
+        None => all,
+        Some(ply) => all.branch(ply).ok_or_else(|| {
+            let (file, plies) = (path.display(), all.history().len());
+            trouble(
+                format!("{file}: the game has {plies} actions, not {ply}"),
+                format!("--ply takes 0 to {plies}"),
+            )
+        })?,
+    };
+    let name = restored.rules.game().name.clone();
+    let presets = Activation::texts(&Catalogue::active(&game));
+    // The presets may have been others then.
+    let rules = library.load_anew(&name, &presets)?;
+    Ok(Opened { game, rules: Arc::new(rules), name, presets })
+}
+
+/// A game that goes on from the facts of a file.
+fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
+    let fix = "name a file of `rulemate facts --json`, and the game and the presets that it is of";
+    let wrong = |why: &dyn std::fmt::Display| trouble(format!("{}: {why}", path.display()), fix);
+    let text = read_text(path)?;
+    let document = match Document::parse(&text) {
+        Ok(document) => document,
+        // The file may be a whole save.
+        Err(why) => match Save::read(text.as_bytes(), "") {
+            Ok((save, None)) => Document { version: 1, facts: save.facts },
+            _ => return Err(wrong(&why)),
+        },
+    };
+    rules.resume(&document, Backend::Bits).map_err(|why| wrong(&why))
 }
 
 /// The games, layouts and presets of this package, and those of the folders that were named.
@@ -57,10 +133,14 @@ impl Library {
         if let Some(known) = self.loaded.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let rules = self.catalogue.load(game, presets).map_err(|why| self.explain(&why))?;
-        let rules = Arc::new(rules);
+        let rules = Arc::new(self.load_anew(game, presets)?);
         self.loaded.insert(key, Arc::clone(&rules));
         Ok(rules)
+    }
+
+    /// [`Library::load`] for a single game.
+    fn load_anew(&self, game: &str, presets: &[String]) -> anyhow::Result<Ruleset> {
+        self.catalogue.load(game, presets).map_err(|why| self.explain(&why))
     }
 
     /// All that can be loaded.

@@ -16,6 +16,8 @@ pub use action::{
     legal_moves, legal_moves_by, pseudo_moves, refusal,
 };
 pub use contract::{Board, Castling, Contract, ContractError, Fact, Fault, Mark, Passing};
-pub use perft::{PerftListError, PerftRecord, divide, perft, perft_by, read_perft_list};
+pub use perft::{
+    PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, read_perft_list,
+};
 pub use safety::{Decision, played_out};
 pub use turn::{BETWEEN, Turns, parse_either, parse_turn, turn_text, turns};

@@ -11,6 +11,7 @@ use crate::rules::Action;
 use super::action::{Leaves, LegalityMode, Move, is_over, leaves, open_moves};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
+use super::turn::{LONGEST, goes_on};
 
 /// The number of move sequences of that length. Depth 0 has one: playing nothing.
 pub fn perft(world: &mut World, contract: &Contract, depth: u32) -> u64 {
@@ -43,6 +44,78 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
         world.rollback(mark);
     }
     rows
+}
+
+/// The number of sequences of that many whole turns, the first of which is under way: the position is one
+/// right after an action of `mover`. None if a turn goes on for too long.
+///
+/// A turn ends as in [`turns`](super::turns): when another side is to move, when the game is over, or when
+/// there is no action. Only the position after an action says which, so all of them are played.
+pub fn perft_in_turns(
+    world: &mut World,
+    contract: &Contract,
+    mover: Option<i64>,
+    depth: u32,
+) -> Option<u64> {
+    TurnTree { contract }.after_action(world, mover, 1, depth)
+}
+
+struct TurnTree<'a> {
+    contract: &'a Contract,
+}
+
+impl TurnTree<'_> {
+    /// The count at the start of a turn.
+    fn count(&self, world: &mut World, depth: u32) -> Option<u64> {
+        if depth == 0 {
+            return Some(1);
+        }
+        if is_over(world, self.contract) {
+            return Some(0);
+        }
+        let moves = open_moves(world, self.contract, LegalityMode::Declared);
+        self.below(world, &moves, 1, depth)
+    }
+
+    /// The count after so many actions of a turn of `mover`.
+    fn after_action(
+        &self,
+        world: &mut World,
+        mover: Option<i64>,
+        actions: usize,
+        depth: u32,
+    ) -> Option<u64> {
+        if !goes_on(world, self.contract, mover) {
+            return self.count(world, depth - 1);
+        }
+        let moves = open_moves(world, self.contract, LegalityMode::Declared);
+        match moves.is_empty() {
+            // The turn ends here, and nothing follows it.
+            true => Some(u64::from(depth == 1)),
+            false if actions >= LONGEST => None,
+            false => self.below(world, &moves, actions + 1, depth),
+        }
+    }
+
+    /// The counts after each of these actions, which is the turn's `number`th.
+    fn below(&self, world: &mut World, moves: &[Move], number: usize, depth: u32) -> Option<u64> {
+        let mover = self.contract.mover(world.facts());
+        let mut nodes = 0;
+        for mv in moves {
+            let mark = world.mark();
+            let count = match world.fire(mv.action, &mv.args) {
+                Ok(()) => self.after_action(world, mover, number, depth),
+                Err(why) => {
+                    let text = to_uci(world, mv);
+                    world.note_refusal(&text, &why);
+                    Some(0)
+                }
+            };
+            world.rollback(mark);
+            nodes += count?;
+        }
+        Some(nodes)
+    }
 }
 
 struct Tree<'a> {

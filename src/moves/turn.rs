@@ -13,7 +13,7 @@ use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uc
 pub const BETWEEN: char = ',';
 
 /// Actions of one turn that are looked at, however long it goes on.
-const LONGEST: usize = 32;
+pub(super) const LONGEST: usize = 32;
 
 /// Whole turns, and whether these are all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Search<'_> {
 }
 
 /// The same side is to move, and the game is not over.
-fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>) -> bool {
+pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>) -> bool {
     contract.mover(world.facts()) == mover && !is_over(world, contract)
 }
 

@@ -4,6 +4,8 @@
 //! pair is played with one pair of scopes, drawn by its number; `RULEMATE_FULL=1` plays all nine, and
 //! four times as long.
 
+use std::collections::BTreeSet;
+
 use rulemate::audit::combine::{Combination, Outcome, Played, pairs, triples};
 use rulemate::presets::Catalogue;
 
@@ -18,7 +20,7 @@ fn play(catalogue: &Catalogue, all: &[Combination]) -> (usize, usize) {
                 sum += found;
             }
             Outcome::Refused(_) => refused += 1,
-            Outcome::Failed(why) => faults.push(format!("{}: {why}", it.presets.join(" "))),
+            Outcome::Failed(why) => faults.push(format!("{it}: {why}")),
         }
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
@@ -32,6 +34,13 @@ fn pairs_of_presets_are_playable() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let (played, refused) = play(&catalogue, &pairs(&catalogue, full));
     assert!(played > refused * 10, "{played} pairs played, {refused} refused");
+    let of_a_family = |game: &str| {
+        let game = catalogue.games().iter().find(|it| it.name == game);
+        game.and_then(|it| it.family.clone())
+    };
+    let all = pairs(&catalogue, full);
+    let families: BTreeSet<_> = all.iter().map(|it| of_a_family(&it.game)).collect();
+    assert!(families.len() >= 3, "pairs are played on each family: {families:?}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn count(what: &'static str, all: &[Combination], outcomes: Vec<(usize, Outcome)
             Outcome::Refused(_) => tally.refused += 1,
             Outcome::Failed(why) => {
                 tally.failed += 1;
-                tally.failures.insert(all[at].presets.join(" "), why);
+                tally.failures.insert(all[at].to_string(), why);
             }
         }
     }

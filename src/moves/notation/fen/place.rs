@@ -156,24 +156,16 @@ fn castling(
         return Err(Warning::NoCastler { right: right.letter });
     }
     let mut pairs = Vec::new();
-    for &(rook, rook_at) in &home {
-        if !world.contains(roles.castling_rook, &[rook_at.kind]) {
-            continue;
-        }
-        for &(castler, castler_at) in castlers.iter().filter(|it| it.0 != rook) {
-            let way = [castler_at.square, rook_at.square, None];
-            let wing = world.matching(roles.wing, &way).first().map(|it| it[2]);
-            let file_of = |it: i64| contract.board.file(it);
-            let fits = match right.rook {
-                RookOf::Wing(wanted) => wing == Some(wanted),
-                RookOf::File(file) => wing.is_some() && rook_at.square.map(file_of) == Some(file),
-            };
-            if fits {
-                pairs.extend(Pair::new(contract, (castler, castler_at), (rook, rook_at)));
-            }
+    for &rook in &home {
+        if world.contains(roles.castling_rook, &[rook.1.kind]) {
+            pairs.extend(Pair::of_rook(world, contract, roles, &castlers, rook));
         }
     }
-    let Some(chosen) = Pair::fittest(pairs) else {
+    let chosen = match right.rook {
+        RookOf::File(file) => pairs.iter().find(|it| it.file == file),
+        RookOf::Wing(wing) => pairs.iter().find(|it| it.wing == wing && it.is_outermost(&pairs)),
+    };
+    let Some(chosen) = chosen else {
         return Err(Warning::NoRook { right: right.letter });
     };
     let partner = roles.partner.attr;
@@ -184,38 +176,53 @@ fn castling(
     Ok(())
 }
 
-/// A castling piece and a rook, and how fit they are: see the module's head.
+/// A rook and the piece that castles with it. The rook alone decides which that is, so that a right means the
+/// same however it is written: see the module's head.
 struct Pair {
     castler: EntityId,
     rook: EntityId,
-    off_centre: bool,
-    distance: i64,
+    wing: i64,
+    from: i64,
+    file: i64,
 }
 
 impl Pair {
-    fn new(
+    /// The castling piece in the centre before others, then the nearest.
+    fn of_rook(
+        world: &mut World,
         contract: &Contract,
-        castler: (EntityId, Placed),
-        rook: (EntityId, Placed),
+        roles: &Castling,
+        castlers: &[(EntityId, Placed)],
+        (rook, rook_at): (EntityId, Placed),
     ) -> Option<Self> {
         let board = contract.board;
-        let (from, corner) = (board.file(castler.1.square?), board.file(rook.1.square?));
-        Some(Self {
-            castler: castler.0,
-            rook: rook.0,
-            off_centre: from != i64::from(board.files) / 2,
-            distance: (from - corner).abs(),
-        })
+        let file = board.file(rook_at.square?);
+        let mut pairs = Vec::new();
+        for &(castler, at) in castlers.iter().filter(|it| it.0 != rook) {
+            let way = [at.square, rook_at.square, None];
+            let wing = world.matching(roles.wing, &way).first().map(|it| it[2]);
+            let from = at.square.map(|it| board.file(it));
+            pairs.extend(wing.zip(from).map(|(wing, from)| Self {
+                castler,
+                rook,
+                wing,
+                from,
+                file,
+            }));
+        }
+        let off_centre = |it: &Self| it.from != i64::from(board.files) / 2;
+        pairs.into_iter().min_by_key(|it| (off_centre(it), it.distance(it.file)))
     }
 
-    /// The castling piece in the centre before others; the outermost rook; then of several castling
-    /// pieces the one nearest to it.
-    fn fittest(mut pairs: Vec<Self>) -> Option<Self> {
-        if pairs.iter().any(|it| !it.off_centre) {
-            pairs.retain(|it| !it.off_centre);
-        }
-        let outermost = pairs.iter().max_by_key(|it| it.distance)?.rook;
-        pairs.into_iter().filter(|it| it.rook == outermost).min_by_key(|it| it.distance)
+    fn distance(&self, file: i64) -> i64 {
+        (self.from - file).abs()
+    }
+
+    /// No other rook of the wing is further from the castling piece.
+    fn is_outermost(&self, pairs: &[Self]) -> bool {
+        let is_out = |it: &Self| (it.file - self.from).signum() == (self.file - self.from).signum();
+        let mut others = pairs.iter().filter(|it| is_out(it));
+        !others.any(|it| self.distance(it.file) > self.distance(self.file))
     }
 }
 
