@@ -179,3 +179,58 @@ fn rules_that_changed_are_named_with_the_choice() {
         assert!(migrated.out.contains("\"migrated\": true"), "{}", migrated.out);
     }
 }
+
+#[test]
+fn commands_start_where_they_are_told_to() {
+    let (save, facts) = (scratch("from.json"), scratch("facts.json"));
+    assert_eq!(rulemate(&["save", "--moves", "e4 e5 Nf3", shown(&save)]).code, 0);
+    let out = |args: &[&str]| {
+        let ran = rulemate(args);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}: {}", ran.out);
+        ran.out
+    };
+    // After two actions of a save, of moves, and of their facts.
+    let moves = out(&["moves", "--save", shown(&save), "--ply", "2"]);
+    assert_eq!(out(&["moves", "--moves", "e4 e5"]), moves);
+    std::fs::write(&facts, out(&["facts", "--moves", "e4 e5", "--json"])).expect("scratch");
+    assert_eq!(out(&["moves", "--facts", shown(&facts)]), moves);
+    // A whole save is facts, too, of the position that it ends with.
+    let of_save = out(&["facts", "--facts", shown(&save)]);
+    assert_eq!(out(&["facts", "--moves", "e4 e5 Nf3"]), of_save);
+    assert!(of_save.contains(" position f3\n"), "{of_save}");
+    // What follows a save, and what is written of it.
+    let further = ["--save", shown(&save), "--ply", "2", "--moves", "Nc3"];
+    let perft = out(&[&["perft", "--depth", "2", "--json"], &further[..]].concat());
+    let perft: serde_json::Value = serde_json::from_str(&perft).expect("JSON");
+    assert_eq!((&perft["game"], &perft["turns"]), (&"chess".into(), &false.into()), "{perft}");
+    let plies =
+        out(&[&["query", "--each-ply", "attacks(p, e4), at(p, c3)"], &further[..]].concat());
+    assert!(plies.lines().nth(1).is_some_and(|it| it.starts_with("3    2. Nc3")), "{plies}");
+    // At each ply of a save, a move beyond it included.
+    let args = ["query", "--each-ply", "--save", shown(&save), "--moves", "Nc6", "at(p, e5)"];
+    let plies = out(&args);
+    let named: Vec<&str> = plies.lines().skip(1).map(|it| &it[..13]).collect();
+    assert_eq!(named, ["2    1... e5 ", "3    2. Nf3  ", "4    2... Nc6"], "{plies}");
+    for (args, part) in [
+        (&["moves", "--save", shown(&save), "--ply", "4"][..], "--ply takes 0 to 3"),
+        (&["moves", "--facts", "Cargo.toml"], "Cargo.toml: line 1"),
+        (&["moves", "--save", shown(&save), "--fen", "x"], "cannot be used with"),
+        (&["moves", "--game", "hex", "--facts", shown(&facts)], "there is no attribute"),
+    ] {
+        let ran = rulemate(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(part), "{args:?}: {}", ran.err);
+    }
+}
+
+/// Each turn of this game has two actions, which `moves --turns` lists.
+#[test]
+fn turns_are_counted() {
+    let count = |depth: &str, game: &str| {
+        rulemate(&["perft", "--turns", "--game", game, "--depth", depth]).out
+    };
+    let listed = rulemate(&["moves", "--turns", "--game", "double-move"]).out.lines().count();
+    assert_eq!(count("1", "double-move"), format!("nodes {listed}\n"));
+    assert_eq!(count("3", "chess"), "nodes 8902\n");
+    assert_eq!(count("0", "chess"), "nodes 1\n");
+}

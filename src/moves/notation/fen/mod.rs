@@ -15,8 +15,8 @@
 //!
 //! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
 //! wing, a file letter means the rook on that file, both on the side's home rank, which is its
-//! enemy's last. If several castling pieces stand there, the one on the file right of the middle
-//! (the e-file of eight) castles, or else the one nearest to the rook.
+//! enemy's last. If several castling pieces stand there, a rook castles with the one on the file right of
+//! the middle (the e-file of eight), or else with the nearest, whichever letter is used.
 
 mod place;
 mod read;
