@@ -121,11 +121,15 @@ pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
 /// refutation.
 pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     let played = game.play_text(text).map(|_| ());
-    if let Err(PlayError::Text(error)) = &played
-        && let Some(candidate) = error.candidate()
-        && let Err(refusal) = game.play(candidate)
-    {
-        return Err(refusal);
+    let Err(PlayError::Text(error)) = &played else { return played };
+    let mut refusals =
+        error.candidates().iter().filter_map(|it| game.play(it).err()).collect::<Vec<_>>();
+    // Of moves that may have been meant, one that rules have a name for refusing is the one to tell of.
+    let named = refusals
+        .iter()
+        .position(|it| matches!(it, PlayError::Illegal(illegal) if illegal.objection.is_some()));
+    match refusals.is_empty() {
+        true => played,
+        false => Err(refusals.swap_remove(named.unwrap_or(0))),
     }
-    played
 }

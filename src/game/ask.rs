@@ -17,6 +17,7 @@ use super::fact::{Asked, QuestionError};
 use super::finding::{Teller, decide, prove, trial, turn_after};
 use super::names::value_name;
 use super::play::Game;
+use super::refusal::Objection;
 use super::view::squares_in;
 
 /// As many rows as are told of a square.
@@ -30,6 +31,9 @@ pub struct Explanation {
     pub holds: bool,
     /// The answer in a line.
     pub summary: String,
+    /// The name that rules have for why they refuse the move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     pub finding: Finding,
 }
 
@@ -40,6 +44,9 @@ pub struct Answer {
     /// Whether the move is legal, or the fact holds.
     pub holds: bool,
     pub summary: String,
+    /// The name that rules have for why they refuse the move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     pub lines: Vec<Because>,
 }
 
@@ -138,8 +145,8 @@ impl Game {
             Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
                 return Err(error.into());
             }
-            Err(error) => match error.candidate() {
-                Some(mv) => (mv.clone(), error.reason.to_string()),
+            Err(error) => match meant(world, &contract, &error, limits)? {
+                Some(mv) => (mv, error.reason.to_string()),
                 None => {
                     let verdict = format!("is not legal: {}", error.reason);
                     return Ok(explanation(text, false, &verdict, Finding::Unfounded));
@@ -147,14 +154,15 @@ impl Game {
             },
         };
         let (legal, finding) = decide(world, &contract, &mv, limits)?;
-        let verdict = match legal {
-            true => "is legal".to_owned(),
-            false => {
-                let reason = self.teller().reason(&finding).unwrap_or(otherwise);
-                format!("is not legal: {reason}")
-            }
-        };
-        Ok(explanation(text, legal, &verdict, finding))
+        if legal {
+            return Ok(explanation(text, true, "is legal", finding));
+        }
+        let objection = Objection::of(world, &contract, &mv, limits)?;
+        let said = objection.as_ref().map(|it| it.sentence.clone());
+        let reason = said.or_else(|| self.teller().reason(&finding)).unwrap_or(otherwise);
+        let verdict = format!("is not legal: {reason}");
+        let code = objection.map(|it| it.code);
+        Ok(Explanation { code, ..explanation(text, false, &verdict, finding) })
     }
 
     fn effects_of(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
@@ -192,7 +200,7 @@ impl Game {
             proofs = prove(world, stuck, &[None, None], limits)?;
         }
         let told = |holds: bool, summary: String, finding: Finding| {
-            Ok(Explanation { question: "result".to_owned(), holds, summary, finding })
+            Ok(Explanation { question: "result".to_owned(), holds, summary, code: None, finding })
         };
         if let Some(result) = result {
             let why = self.teller().now(|view| proofs.first().map(|it| it.headline(view)));
@@ -261,7 +269,7 @@ impl Game {
             summary += &format!(": {reason}");
         }
         let question = text.map_or_else(|| "turn".to_owned(), |it| format!("turn after {it}"));
-        Ok(Explanation { question, holds: all_keep, summary, finding })
+        Ok(Explanation { question, holds: all_keep, summary, code: None, finding })
     }
 
     /// Why a fact holds, or why it does not; see [`Game::why_fact`].
@@ -383,14 +391,26 @@ impl Game {
         let is_square = |it: &str| board.member(it).is_some();
         let lines = self.teller().lines(&explained.finding);
         let lines = lines.into_iter().map(|it| Because::of(it, &is_square)).collect();
-        let Explanation { question, holds, summary, .. } = explained;
-        Answer { question, holds, summary, lines }
+        let Explanation { question, holds, summary, code, .. } = explained;
+        Answer { question, holds, summary, code, lines }
     }
 }
 
 fn explanation(question: &str, holds: bool, verdict: &str, finding: Finding) -> Explanation {
     let summary = format!("{question} {verdict}");
-    Explanation { question: question.to_owned(), holds, summary, finding }
+    Explanation { question: question.to_owned(), holds, summary, code: None, finding }
+}
+
+/// The move that was meant by a text that means no legal one: the likeliest that rules have a name for
+/// refusing, or else the likeliest.
+fn meant(
+    world: &mut World,
+    contract: &Contract,
+    error: &MoveError,
+    limits: Limits,
+) -> Result<Option<Move>, QuestionError> {
+    let named = Objection::first(world, contract, error.candidates(), limits)?;
+    Ok(named.map(|it| it.0).or_else(|| error.candidate().cloned()))
 }
 
 impl Because {

@@ -27,7 +27,7 @@ pub use memory::Memory;
 pub use names::value_name;
 pub use play::{Game, RULE_SETS, SWITCHES, go_back};
 pub use record::{GameResult, Record, Switch};
-pub use refusal::{EndError, IllegalMove, PlayError, SwitchError};
+pub use refusal::{EndError, IllegalMove, Objection, PlayError, SwitchError};
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
 pub use view::{ActionView, KindView, Mark, PieceView, View};

@@ -1,6 +1,6 @@
 //! Why something was refused: the reason in a line, and the finding that it is taken from.
 
-use crate::derive::explain::{Finding, Limits};
+use crate::derive::explain::{Finding, Limits, Proof, why_within};
 use crate::derive::{Exhausted, Refusal, World};
 use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move, is_over};
@@ -33,8 +33,65 @@ pub struct IllegalMove {
     /// The move in UCI.
     pub text: String,
     pub reasons: Vec<String>,
+    /// What the rules say of it, if they have a name for why they refuse it.
+    pub objection: Option<Objection>,
     /// How far each rule for the move gets, or what it would lead to.
     pub finding: Finding,
+}
+
+/// A refusal that rules give a name and a sentence: a row of the action's `refusals`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// The reason by name, for programs.
+    pub code: String,
+    pub sentence: String,
+    /// That it is so.
+    pub proof: Proof,
+}
+
+impl Objection {
+    /// What the rules say of a move that is not legal: of several reasons the first, in the order of
+    /// their declaration.
+    ///
+    /// # Errors
+    /// Finding it out takes too much.
+    pub(super) fn of(
+        world: &mut World,
+        contract: &Contract,
+        mv: &Move,
+        limits: Limits,
+    ) -> Result<Option<Self>, Exhausted> {
+        let program = world.program().clone();
+        let Some(rel) = program.action(mv.action).refusals else { return Ok(None) };
+        let reason = program.relation(rel).columns.last().map(|it| it.ty);
+        let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).chain([None]).collect();
+        let rows = world.matching(rel, &pattern);
+        let (Some(row), Some(ty)) = (rows.into_iter().next(), reason) else { return Ok(None) };
+        let code = row.last().map(|&it| program.value_name(ty, it)).unwrap_or_default();
+        let Some(proof) = why_within(&world.materialised(), rel, &row, limits)? else {
+            return Ok(None);
+        };
+        let sentence = Teller { world, contract }.now(|view| proof.sentence(view));
+        Ok(Some(Self { code, sentence, proof }))
+    }
+
+    /// What stands against the first of several moves that rules have a name for refusing.
+    ///
+    /// # Errors
+    /// Finding it out takes too much.
+    pub(super) fn first(
+        world: &mut World,
+        contract: &Contract,
+        moves: &[Move],
+        limits: Limits,
+    ) -> Result<Option<(Move, Self)>, Exhausted> {
+        for mv in moves {
+            if let Some(it) = Self::of(world, contract, mv, limits)? {
+                return Ok(Some((mv.clone(), it)));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Why a game was not ended as asked. Nothing has changed.
@@ -89,11 +146,16 @@ impl IllegalMove {
     ) -> Result<Self, Exhausted> {
         let over = is_over(world, contract);
         let (_, finding) = decide(world, contract, mv, Limits::default())?;
-        let reason = Teller { world, contract }.reason(&finding);
+        let objection = match over {
+            true => None,
+            false => Objection::of(world, contract, mv, Limits::default())?,
+        };
+        let said = objection.as_ref().map(|it| it.sentence.clone());
+        let reason = said.or_else(|| Teller { world, contract }.reason(&finding));
         let reason = match over {
             true => "the game is over".to_owned(),
             false => reason.unwrap_or_else(|| "there is no such move".to_owned()),
         };
-        Ok(Self { mv: mv.clone(), text, reasons: vec![reason], finding })
+        Ok(Self { mv: mv.clone(), text, reasons: vec![reason], objection, finding })
     }
 }

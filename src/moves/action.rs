@@ -10,6 +10,7 @@ use crate::rules::{Action, ActionId, Program};
 
 use super::contract::Contract;
 use super::safety::Decision;
+use super::turn::has_turn;
 
 /// One thing that a player may do: an action and its arguments, in raw values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,11 +149,14 @@ pub(super) fn leaves(
     if is_fallible { Leaves::ToTake(moves) } else { Leaves::Counted(moves.len() as u64) }
 }
 
-/// Whether rules call the side to move able to act where every action, once played out, is not legal.
-/// Nothing is played out in games whose rules decide everything.
+/// Whether rules call the side to move able to act where every action, once played out, is not legal, or
+/// where no turn of it can be finished. Nothing is played out in games whose rules decide everything.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
     let played = !LegalityMode::Declared.is_counted(contract);
-    played && !is_over(world, contract) && !has_move(world, contract)
+    if is_over(world, contract) {
+        return false;
+    }
+    played && !has_move(world, contract) || !has_turn(world, contract)
 }
 
 /// Whether there is a legal move in a position that is not over: the cheap answers first.

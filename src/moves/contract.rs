@@ -91,6 +91,8 @@ pub struct Contract {
     pub stuck: Option<RelId>,
     /// The side to move keeps the turn after its next action, in games that know such a thing.
     pub keeps_turn: Option<RelId>,
+    /// The turn under way may not stop here, in games that know such a thing.
+    pub unfinished: Option<RelId>,
     pub result: RelId,
     pub claim: RelId,
     pub wins: RelId,
@@ -249,6 +251,7 @@ impl Finder<'_> {
         let over = self.rules("over", &[Outcome, Reason]);
         let stuck = self.if_there("stuck", &[Outcome, Reason]);
         let keeps_turn = self.if_there("turn_goes_on", &[]);
+        let unfinished = self.if_there("unfinished", &[]);
         let result = self.rules("result", &[Outcome, Reason]);
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
@@ -278,6 +281,7 @@ impl Finder<'_> {
             over: over?,
             stuck,
             keeps_turn,
+            unfinished,
             result: result?,
             claim: claim?,
             wins: wins?,

@@ -11,7 +11,7 @@ use crate::rules::Action;
 use super::action::{Leaves, LegalityMode, Move, is_over, leaves, open_moves};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
-use super::turn::{LONGEST, goes_on};
+use super::turn::{LONGEST, goes_on, may_stop};
 
 /// The number of move sequences of that length. Depth 0 has one: playing nothing.
 pub fn perft(world: &mut World, contract: &Contract, depth: u32) -> u64 {
@@ -50,7 +50,7 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
 /// right after an action of `mover`. None if a turn goes on for too long.
 ///
 /// A turn ends as in [`turns`](super::turns): when another side is to move, when the game is over, or when
-/// there is no action. Only the position after an action says which, so all of them are played.
+/// there is no action and the rules let it stop. Only the position after an action says which, so all of them are played.
 pub fn perft_in_turns(
     world: &mut World,
     contract: &Contract,
@@ -90,8 +90,8 @@ impl TurnTree<'_> {
         }
         let moves = open_moves(world, self.contract, LegalityMode::Declared);
         match moves.is_empty() {
-            // The turn ends here, and nothing follows it.
-            true => Some(u64::from(depth == 1)),
+            // The turn ends here, if it may, and nothing follows it.
+            true => Some(u64::from(depth == 1 && may_stop(world, self.contract))),
             false if actions >= LONGEST => None,
             false => self.below(world, &moves, actions + 1, depth),
         }

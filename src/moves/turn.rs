@@ -1,11 +1,14 @@
 //! Turns of several actions: whole turns written out, and read as text with commas (`e2e4,d2d4`).
 //!
-//! The rules say after each action whether the turn goes on: whoever is to move then goes on.
+//! The rules say after each action whether the turn goes on: whoever is to move then goes on. Where they say
+//! that a turn may not stop (`unfinished()`), a sequence of actions that ends there is no turn.
 //! Everything is played on the world and taken back.
+
+use std::collections::HashSet;
 
 use crate::derive::World;
 
-use super::action::{Move, is_over};
+use super::action::{LegalityMode, Move, is_over, open_moves};
 use super::contract::Contract;
 use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uci};
 
@@ -26,7 +29,8 @@ pub struct Turns {
 
 /// The turns that the side to move may take, up to a number of them.
 ///
-/// A turn ends when another side is to move, when the game is over, or when there is no action.
+/// A turn ends when another side is to move, when the game is over, or when there is no action and the rules
+/// let it stop.
 pub fn turns(world: &mut World, contract: &Contract, limit: usize) -> Turns {
     let mut found = Turns { turns: Vec::new(), complete: true };
     if !is_over(world, contract) {
@@ -49,7 +53,7 @@ impl Search<'_> {
     /// Adds every turn that begins with the actions so far; the turn is known to go on.
     fn go_on(&mut self, world: &mut World, found: &mut Turns) {
         let moves = listing(world, self.contract);
-        if moves.is_empty() && !self.path.is_empty() {
+        if moves.is_empty() && !self.path.is_empty() && may_stop(world, self.contract) {
             self.add(found);
         }
         for (text, mv) in moves {
@@ -81,6 +85,49 @@ impl Search<'_> {
     fn add(&self, found: &mut Turns) {
         found.turns.push((self.texts.join(&BETWEEN.to_string()), self.path.clone()));
     }
+}
+
+/// A turn may stop at this position.
+pub(super) fn may_stop(world: &mut World, contract: &Contract) -> bool {
+    contract.unfinished.is_none_or(|it| !world.any(it))
+}
+
+/// Whether the side to move has a turn that it can finish: true of every game whose rules know of none that
+/// may not stop. In the middle of such a turn it is not asked; who has begun it may take it back.
+pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
+    let Some(unfinished) = contract.unfinished else { return true };
+    if world.any(unfinished) {
+        return true;
+    }
+    let mover = contract.mover(world.facts());
+    can_finish(world, contract, mover, 0, &mut HashSet::new())
+}
+
+/// Whether some sequence of actions ends the turn. A position that was looked at is not looked at again.
+fn can_finish(
+    world: &mut World,
+    contract: &Contract,
+    mover: Option<i64>,
+    taken: usize,
+    seen: &mut HashSet<u64>,
+) -> bool {
+    let moves = open_moves(world, contract, LegalityMode::Declared);
+    if moves.is_empty() {
+        return taken > 0 && may_stop(world, contract);
+    }
+    // Longer turns are taken to end.
+    if taken >= LONGEST || world.has_run_out() {
+        return true;
+    }
+    moves.iter().any(|mv| {
+        let mark = world.mark();
+        let ends = world.fire(mv.action, &mv.args).is_ok()
+            && (!goes_on(world, contract, mover)
+                || seen.insert(world.facts().hash())
+                    && can_finish(world, contract, mover, taken + 1, seen));
+        world.rollback(mark);
+        ends
+    })
 }
 
 /// The same side is to move, and the game is not over.

@@ -136,6 +136,7 @@ pub(super) enum Default<'t> {
 pub(super) struct ActionDecl<'t> {
     pub(super) tries: Option<Name<'t>>,
     pub(super) simulates: Option<Name<'t>>,
+    pub(super) refusals: Option<Name<'t>>,
     pub(super) legality: Option<Legality>,
     pub(super) uci: Option<Name<'t>>,
     pub(super) san: Option<Name<'t>>,

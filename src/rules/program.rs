@@ -351,6 +351,9 @@ pub struct Action {
     /// `simulates REL`: rows of this relation (same columns) are decided by playing them out, also
     /// where `legality` is by rules.
     pub simulates: Option<RelId>,
+    /// `refusals REL`: why such an action is not legal, as the rules say it. The relation has the action's
+    /// columns and one more, the reason, which is a member of a domain; of several the first counts.
+    pub refusals: Option<RelId>,
     /// How the engine decides safety for this kind: derived by the rules, or by playing it out.
     pub legality: Legality,
     /// How the action is written in UCI, for example `{at(piece)}{to}{letter(promotion)}`.

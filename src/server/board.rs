@@ -59,7 +59,7 @@ impl Rules for Board {
         let error = match self.game.play_text(text) {
             // It is legal, and cannot be taken: why it would be legal is no answer.
             Err(error @ (PlayError::Refused(_) | PlayError::Limit(_))) => {
-                return Err(Refused { sentence: error.to_string(), because: Vec::new() });
+                return Err(Refused::plain(error.to_string()));
             }
             Ok(record) => {
                 let played = Played {
@@ -76,11 +76,12 @@ impl Rules for Board {
         };
         Err(match self.game.why_move(text) {
             Ok(answer) => Refused {
+                reason: answer.code,
                 sentence: answer.summary,
                 because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
             },
             // It is not even written like a move.
-            Err(_) => Refused { sentence: error, because: Vec::new() },
+            Err(_) => Refused::plain(error),
         })
     }
 
@@ -120,12 +121,12 @@ impl Rules for Board {
 
     fn know(&self, presets: &[String]) -> Result<(), Refused> {
         let known = self.catalogue.know(presets);
-        known.map_err(|it| Refused { sentence: it.to_string(), because: Vec::new() })
+        known.map_err(|it| Refused::plain(it.to_string()))
     }
 
     fn activate(&mut self, presets: &[String]) -> Result<(), Refused> {
         let set = self.catalogue.set_active(&self.rules, &mut self.game, presets);
-        self.rules = set.map_err(|it| Refused { sentence: it.to_string(), because: Vec::new() })?;
+        self.rules = set.map_err(|it| Refused::plain(it.to_string()))?;
         Ok(())
     }
 }
@@ -157,5 +158,5 @@ fn outcome(result: &GameResult) -> Outcome {
 }
 
 fn refused(error: EndError) -> Refused {
-    Refused { sentence: error.to_string(), because: Vec::new() }
+    Refused::plain(error.to_string())
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::core::Refusal;
+use super::core::{Refusal, Refused};
 use super::store::{Conflict, StoreError};
 
 /// Why a request was not done.
@@ -31,7 +31,8 @@ pub struct ProblemBody {
     pub error: String,
     /// The sentence, for people.
     pub message: String,
-    /// More about it: `ply`, `v`, `because`, `diagnostics`.
+    /// More about it: `ply`, `v`, `because`, `diagnostics`; `reason`, the name that the rules of the game
+    /// have for why they refuse a move.
     #[serde(flatten)]
     pub more: Option<Value>,
 }
@@ -111,13 +112,23 @@ impl From<Refusal> for Problem {
         };
         let more = match &refusal {
             Refusal::StalePly { ply, .. } => Some(json!({ "ply": ply })),
-            Refusal::Illegal(it) | Refusal::NotSo(it) if !it.because.is_empty() => {
-                Some(json!({ "because": it.because }))
-            }
+            Refusal::Illegal(it) | Refusal::NotSo(it) => more_of(it),
             _ => None,
         };
         Self { status, code: refusal.code().into(), message: refusal.to_string(), more }
     }
+}
+
+/// The name that the rules have for a refusal, and what is behind it.
+fn more_of(refused: &Refused) -> Option<Value> {
+    let mut more = serde_json::Map::new();
+    if let Some(reason) = &refused.reason {
+        more.insert("reason".into(), json!(reason));
+    }
+    if !refused.because.is_empty() {
+        more.insert("because".into(), json!(refused.because));
+    }
+    (!more.is_empty()).then_some(Value::Object(more))
 }
 
 impl From<StoreError> for Problem {

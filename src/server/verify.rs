@@ -113,7 +113,7 @@ impl Rules for Unplayed {
 }
 
 fn unplayed() -> Refused {
-    Refused { sentence: "it is not played here".to_owned(), because: Vec::new() }
+    Refused::plain("it is not played here")
 }
 
 /// Looks at every snapshot of a store.

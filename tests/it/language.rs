@@ -1,12 +1,14 @@
 //! What rules can say beyond facts of pieces: facts of sides and squares, and facts that go by themselves
-//! when the turn passes or the next action begins. Both evaluators, the checker, saves and audits agree.
+//! when the turn passes or the next action begins; refusals with a name; turns that may not stop. Both
+//! evaluators, the checker, saves and audits agree.
 
 use rulemate::audit;
 use rulemate::derive::explain::{Case, Limits, Trial, try_out};
 use rulemate::derive::{Backend, World};
 use rulemate::facts::{EntityId, GAME};
-use rulemate::game::Game;
-use rulemate::moves::Decision;
+use rulemate::game::{Game, PlayError};
+use rulemate::moves::notation::listing;
+use rulemate::moves::{Decision, perft, perft_in_turns, turns};
 use rulemate::presets::save::{Content, Doubt, Form, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::proof::Checker;
@@ -330,4 +332,145 @@ fn what_goes_by_itself_is_played_out_where_safety_depends_on_it() {
         };
         assert!(game.contract().decisions.iter().all(is), "{:?}", game.contract().decisions);
     }
+}
+
+/// A game with refusals that have a name: runners take one or two steps along a line of squares, and have to
+/// go on where there is mud.
+const MUD: &str = r#"
+.meta game "mud"
+.meta title "Mud"
+.meta board "8x1"
+.meta start "R6r w 1"
+.domain Kind += { runner }
+.domain Reason += { arrived, held }
+.domain Refusal { blocked "there is no way", too_far "it is too far", too_long }
+letter('runner, "r").
+.static onward(side: Side, dir: Dir) "{side} runs {dir}"
+onward('white, 'e). onward('black, 'w).
+.static mud(square: Square) "there is mud on {square}"
+mud('c1). mud('d1).
+.static away(from: Square, to: Square, n: Int) "{to} is {n} away from {from}"
+away(s, t, n) :- file(s, f), file(t, g), n = g - f.
+away(s, t, n) :- file(s, f), file(t, g), n = f - g.
+
+.action run(piece: Entity, to: Square) refusals run_refused legality rules uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} runs to {to}"
+run(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, t), !occupied(t).
+run(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, u), step(d, u, t), !occupied(t).
+.decl run_refused(piece: Entity, to: Square, why: Refusal) "{piece} cannot run to {to}: {why}"
+run_refused(p, t, 'blocked) :- own(p), occupied(t).
+run_refused(p, t, 'too_far) :- own(p), at(p, s), away(s, t, n), n > 2.
+run_refused(p, t, 'too_long) :- own(p), at(p, s), away(s, t, n), n > 2.
+on run(p, t) do set at(p, t).
+
+.decl in_mud() "a runner of the side to move stands in the mud"
+in_mud() :- own(p), at(p, s), mud(s).
+turn_goes_on() :- in_mud().
+.decl unfinished() "a turn may not stop in the mud"
+unfinished() :- in_mud().
+movable() :- run(_, _).
+finish(o, 'arrived) :- color(p, c), at(p, s), onward(c, d), edge(d, s), wins(c, o).
+stuck(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+"#;
+
+fn mud(fen: &str) -> Game {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/mud.dl".into(), text: MUD.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("mud", &[]).unwrap_or_else(|it| panic!("{it}"));
+    rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// The number of sequences of so many turns, counted below each first action.
+fn in_turns(game: &mut Game, depth: u32) -> u64 {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let mover = contract.mover(world.facts());
+    let mut nodes = 0;
+    for (_, mv) in listing(world, &contract) {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args).expect("nothing refuses it");
+        nodes += perft_in_turns(world, &contract, mover, depth).expect("turns end");
+        world.rollback(mark);
+    }
+    nodes
+}
+
+#[test]
+fn rules_give_a_refusal_its_name_and_its_sentence() {
+    let mut game = mud("R1r4r w 1");
+    let before = game.hash();
+    for (text, code, sentence) in [
+        ("a1c1", "blocked", "the white runner on a1 cannot run to c1: there is no way"),
+        // Of several reasons the first counts, in the order of their declaration.
+        ("a1h1", "blocked", "the white runner on a1 cannot run to h1: there is no way"),
+        ("a1g1", "too_far", "the white runner on a1 cannot run to g1: it is too far"),
+    ] {
+        let explained = game.why_move(text).expect("a move");
+        assert!(!explained.holds);
+        assert_eq!(explained.code.as_deref(), Some(code), "{text}");
+        assert_eq!(explained.summary, format!("{text} is not legal: {sentence}"));
+        let error = game.play_text(text).map(|_| ()).expect_err("it is refused");
+        let PlayError::Text(error) = error else { panic!("{error}") };
+        let mv = error.candidate().expect("a move that was meant").clone();
+        let PlayError::Illegal(refusal) = game.play(&mv).map(|_| ()).expect_err("it is refused")
+        else {
+            panic!("it is illegal")
+        };
+        assert_eq!(refusal.to_string(), format!("{text} is not legal: {sentence}"));
+        let objection = refusal.objection.expect("rules have a name for it");
+        assert_eq!((objection.code.as_str(), objection.sentence.as_str()), (code, sentence));
+        let checked = Checker::new(game.program(), game.facts()).proof(&objection.proof);
+        assert!(checked.is_ok(), "{checked:?}");
+    }
+    // What no rule has a name for is refused as ever, and what is legal has no name.
+    let backwards = game.why_move("a1a1").expect("a move");
+    assert_eq!((backwards.holds, backwards.code.as_deref()), (false, Some("blocked")));
+    let legal = game.why_move("a1b1").expect("a move");
+    assert_eq!((legal.holds, legal.code), (true, None));
+    assert_eq!(game.hash(), before, "nothing has changed");
+}
+
+#[test]
+fn a_turn_that_may_not_stop_is_no_turn() {
+    // From c1 the runner has to go on, and cannot: the squares behind the mud are taken.
+    for (fen, actions, whole) in [
+        ("R3rr2 w 1", &["a1b1", "a1c1"][..], &["a1b1"][..]),
+        ("R7 w 1", &["a1b1", "a1c1"], &["a1b1", "a1c1,c1d1,d1e1", "a1c1,c1d1,d1f1", "a1c1,c1e1"]),
+    ] {
+        let mut game = mud(fen);
+        assert_eq!(game.result(), None, "{fen}");
+        let texts: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        assert_eq!(texts, actions, "{fen}");
+        let contract = game.contract().clone();
+        let found = turns(game.world_mut(), &contract, 100);
+        assert!(found.complete, "{fen}");
+        let texts: Vec<String> = found.turns.iter().map(|it| it.0.clone()).collect();
+        assert_eq!(texts, whole, "{fen}");
+        assert_eq!(perft(game.world_mut(), &contract, 1), actions.len() as u64, "{fen}");
+        let before = game.hash();
+        assert_eq!(in_turns(&mut game, 1), whole.len() as u64, "{fen}");
+        // Two turns: below each first one, as many as are listed there.
+        let mut sum = 0;
+        for (text, _) in &found.turns {
+            game.play_text(text).expect("a turn");
+            sum += match game.result() {
+                None => turns(game.world_mut(), &contract, 100).turns.len() as u64,
+                Some(_) => 0,
+            };
+            for _ in text.split(',') {
+                game.takeback();
+            }
+        }
+        assert_eq!(in_turns(&mut game, 2), sum, "{fen}");
+        assert_eq!(game.hash(), before);
+    }
+    // Nothing but the mud is left: no turn can be finished, so the side to move is stuck.
+    let stuck = mud("RR2rr2 w 1");
+    assert_eq!(stuck.result().map(ToString::to_string).as_deref(), Some("black wins by held"));
+    // In the middle of such a turn the game is not over: it can be taken back.
+    let mut game = mud("R3rr2 w 1");
+    game.play_text("a1c1").expect("it is legal");
+    assert_eq!(game.result(), None);
+    game.takeback().expect("it is taken back");
+    game.play_text("a1b1").expect("it is legal");
 }

@@ -149,7 +149,10 @@ impl Making<'_> {
     fn actions(&mut self, text: &mut String) {
         text.push_str(
             ".decl try_act(e: E, d: D) \"as it comes\"\n\
-             .action act(e: E, d: D) tries try_act legality rules \"{e} acts on {d}\"\n\
+             .domain Why { never, later }\n\
+             .decl refused(e: E, d: D, why: Why) \"{e} does not act on {d}: {why}\"\n\
+             .action act(e: E, d: D) tries try_act refusals refused legality rules \"{e} acts on {d}\"\n\
+             refused(u, x, 'later) :- at(u, x), !mark(u).\nrefused(u, x, 'never) :- at(u, _), now(x), !lit(x).\n\
              .action poke(e: E) \"{e} is poked\"\n.action touch(d: D) \"{d} is touched\"\n\
              .decl may_act(e: E, d: D) open \"as it comes\"\n\
              poke(u) :- mark(u).\ntouch(x) :- now(x).\ntry_act(u, x) :- mark(u), at(u, x).\n",

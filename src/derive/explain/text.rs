@@ -88,6 +88,11 @@ impl Proof {
         page.lines
     }
 
+    /// What is proved, in its sentence.
+    pub fn sentence(&self, view: View<'_>) -> String {
+        view.row(&self.relation, &self.tuple)
+    }
+
     /// One line: the sentence and the place of the rule.
     pub fn summary(&self, view: View<'_>) -> String {
         Line { depth: 0, text: view.row(&self.relation, &self.tuple), source: source(&self.ground) }

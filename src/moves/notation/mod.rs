@@ -58,6 +58,14 @@ impl MoveError {
         Self { text: text.into(), reason }
     }
 
+    /// The moves that may have been meant, the likeliest first.
+    pub fn candidates(&self) -> &[Move] {
+        match &self.reason {
+            MoveFault::Illegal { candidates } => candidates,
+            _ => &[],
+        }
+    }
+
     /// The move that was most likely meant, for an explanation of what forbids it.
     pub fn candidate(&self) -> Option<&Move> {
         match &self.reason {

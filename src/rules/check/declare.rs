@@ -427,6 +427,7 @@ impl<'t> Checker<'t> {
         }
         let tries = decl.tries.and_then(|it| self.tries(rel, it));
         let simulates = decl.simulates.and_then(|it| self.tries(rel, it));
+        let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
         let uci = match decl.uci {
             Some(text) => self.template(rel, text),
             None => self.default_template(rel),
@@ -436,7 +437,32 @@ impl<'t> Checker<'t> {
         let legality = decl.legality.unwrap_or(Legality::Simulate);
         self.action_of.insert(rel, self.actions.len());
         let span = name.span;
-        self.actions.push(Action { id, rel, tries, simulates, legality, uci, san, span });
+        let action = Action { id, rel, tries, simulates, refusals, legality, uci, san, span };
+        self.actions.push(action);
+    }
+
+    /// The relation of an action's refusals: the action's columns, and a reason with a name.
+    fn refusals(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
+        let id = self.find(name)?;
+        let fits = match self.info(id).types.split_last() {
+            Some((Some(Type::Domain(reason)), args)) => {
+                let of_action = self.info(rel).types.as_slice();
+                args == of_action && self.domains.is_listed(*reason)
+            }
+            Some((None, _)) => true,
+            _ => false,
+        };
+        if !fits {
+            let report = mistake::refusals_columns(
+                name,
+                &self.signature(id),
+                &self.signature(rel),
+                self.relation(rel).span,
+                self.relation(id).span,
+            );
+            self.report(report);
+        }
+        Some(id)
     }
 
     fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {

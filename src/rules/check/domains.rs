@@ -117,6 +117,11 @@ impl<'t> Domains<'t> {
             if matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. }))
     }
 
+    /// Its members are listed by name, and it is not that of the truth values.
+    pub(super) fn is_listed(&self, id: DomainId) -> bool {
+        id != BOOL && matches!(self.known[usize::from(id.0)].shape, Shape::Members(_))
+    }
+
     /// The one domain of entities, if it is declared.
     pub(super) fn entities(&self) -> Option<Type> {
         (0..self.known.len() as u16)

@@ -204,6 +204,23 @@ pub(in super::super) fn tries_columns(
         .and(action, "the action")
 }
 
+pub(in super::super) fn refusals_columns(
+    name: Name<'_>,
+    found: &str,
+    wanted: &str,
+    action: Span,
+    old: Span,
+) -> It {
+    let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
+    It::new("E131", message, name.span, "cannot say why the action is refused")
+        .and(old, "declared here")
+        .and(action, "the action")
+        .help(
+            "refusals have the columns of the action and one more for the reason, of a domain with \
+             listed members: `.domain Refusal { too_far, not_yours }`",
+        )
+}
+
 pub(in super::super) fn template_parentheses(span: Span) -> It {
     It::new("E119", "parentheses in the template do not match", span, "here")
         .help("a piece is `{column}` or `{relation(column)}`")

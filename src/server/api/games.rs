@@ -213,7 +213,7 @@ pub(super) async fn join(
     (status = 401, body = ProblemBody),
     (status = 403, body = ProblemBody),
     (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = ProblemBody),
-    (status = 422, description = "Not legal; `because` says why", body = ProblemBody),
+    (status = 422, description = "Not legal; `because` says why, `reason` is the name that the rules have for it", body = ProblemBody),
 ))]
 pub(super) async fn play(
     State(web): State<Web>,

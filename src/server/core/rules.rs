@@ -105,6 +105,15 @@ pub struct Outcome {
 /// Why the rules refuse: a sentence, and the lines of the refutation behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
+    /// The name that the rules have for it, if they have one.
+    pub reason: Option<String>,
     pub sentence: String,
     pub because: Vec<String>,
+}
+
+impl Refused {
+    /// A sentence, and no more.
+    pub fn plain(sentence: impl Into<String>) -> Self {
+        Self { reason: None, sentence: sentence.into(), because: Vec::new() }
+    }
 }

@@ -501,8 +501,8 @@ impl<R: Rules> Table<R> {
         id: Option<String>,
     ) -> Result<(), Refusal> {
         if self.lines.len() >= ABORTABLE {
-            let sentence = "the game has begun: resign, or agree to a draw".into();
-            return Err(Refusal::NotSo(Refused { sentence, because: Vec::new() }));
+            let sentence = "the game has begun: resign, or agree to a draw";
+            return Err(Refusal::NotSo(Refused::plain(sentence)));
         }
         let (outcome, reason) = ("none".to_owned(), "aborted".to_owned());
         self.end(events, Outcome { outcome, reason, winner: None }, Some(by), id);

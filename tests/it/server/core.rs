@@ -28,7 +28,7 @@ impl Sums {
 }
 
 fn refused(sentence: &str) -> Refused {
-    Refused { sentence: sentence.into(), because: Vec::new() }
+    Refused::plain(sentence)
 }
 
 fn won_by(winner: usize, reason: &str) -> Outcome {
