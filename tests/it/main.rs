@@ -4,6 +4,7 @@ mod agreement;
 mod budgets;
 mod cli;
 mod cli_explain;
+mod corners;
 mod damage;
 mod dead;
 mod deeds;

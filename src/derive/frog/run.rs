@@ -144,9 +144,11 @@ impl Runner<'_> {
                 run.step(self, &feeds);
                 head.from_map(run.end(), |(row, _)| row.clone());
             }
-            let rows =
-                |head: &Variable<Tuple>| head.stable.borrow().iter().map(|it| it.len()).sum();
-            if heads.iter().map(|(_, head)| -> usize { rows(head) }).sum::<usize>() > ROWS {
+            let rows = |head: &Variable<Tuple>| {
+                let stable = head.stable.borrow().iter().map(|it| it.len()).sum::<usize>();
+                stable + head.recent.borrow().len()
+            };
+            if heads.iter().map(|(_, head)| rows(head)).sum::<usize>() > ROWS {
                 self.purse.out.set(Some(Resource::Rows));
             }
             if self.purse.is_out() {

@@ -645,6 +645,85 @@ fn presets_change_when_both_agree() {
     );
 }
 
+/// A change of presets stands before the move that follows it: taking that move back leaves it.
+#[test]
+fn presets_are_taken_back_with_the_moves_before_them() {
+    let mut table = table(None);
+    let wanted = || Act::Presets(vec!["more".into()]);
+    ask(&mut table, 0, "ann", play("1"));
+    ask(&mut table, 0, "ann", wanted());
+    ask(&mut table, 0, "ben", wanted());
+    ask(&mut table, 0, "ben", play("1"));
+    let back = |table: &mut Table<Sums>| {
+        ask(table, 0, "ben", Act::Takeback);
+        ask(table, 0, "ann", Act::Takeback);
+    };
+    back(&mut table);
+    assert_eq!((table.lines().len(), table.presets()), (1, &["more".into()][..]));
+    ask(&mut table, 0, "ann", Act::Takeback);
+    ask(&mut table, 0, "ben", Act::Takeback);
+    assert_eq!((table.lines().len(), table.presets()), (0, &[][..]));
+}
+
+/// Who plays both sides answers each offer for the other one.
+#[test]
+fn one_player_of_both_sides_agrees_for_both() {
+    let both = seats().into_iter().map(|(side, _)| (side, seats()[0].1.clone()));
+    let both: Vec<_> = both.collect();
+    let mut table = Table::create(0, Sums::to(20), setup(None), &both).unwrap().0;
+    ask(&mut table, 0, "ann", Act::Draw);
+    assert_eq!(table.offers().draw, Some(0));
+    ask(&mut table, 0, "ann", Act::Draw);
+    assert_eq!(table.outcome().map(|it| it.reason.as_str()), Some("agreement"));
+}
+
+/// A game has one game after it.
+#[test]
+fn a_rematch_is_agreed_once() {
+    let mut table = table(None);
+    let rematch = |game: &str| Act::Rematch { game: game.into() };
+    assert_eq!(refusal(ask(&mut table, 0, "ann", rematch("next"))), Refusal::NotOver);
+    ask(&mut table, 0, "ben", Act::Resign);
+    ask(&mut table, 0, "ben", rematch("next"));
+    ask(&mut table, 0, "ann", rematch("next"));
+    for name in ["ann", "ben"] {
+        assert_eq!(refusal(ask(&mut table, 0, name, rematch("third"))).code(), "game_over");
+    }
+    assert_eq!((table.rematch(), table.offers().rematch), (Some("next"), None));
+}
+
+/// What is told of a game's clocks and of its last event is what was recorded.
+#[test]
+fn a_takeback_sets_the_clocks() {
+    let control = Control { initial: 10_000, increment: 0, delay: 0 };
+    let mut table = table(Some(control));
+    assert_eq!(table.touched(), 1_000);
+    for (now, name) in [(2_000, "ann"), (3_000, "ben"), (5_000, "ann")] {
+        ask(&mut table, now, name, play("1"));
+        assert_eq!(table.touched(), now);
+    }
+    ask(&mut table, 6_000, "ann", Act::Takeback);
+    let done = ask(&mut table, 7_000, "ben", Act::Takeback);
+    let Event::TakenBack { clocks, to, .. } = &done.events[0].event else {
+        panic!("{:?}", done.events)
+    };
+    assert_eq!((*to, table.touched()), (2, 7_000));
+    let set = clocks.clone().expect("a clock runs");
+    assert_eq!(table.clocks(7_000), Some(set.clone()));
+    assert_eq!(table.clocks(9_000), Some(vec![set[0] - 2_000, set[1]]), "the first side's runs");
+}
+
+/// What a game starts from may be long, its name may not.
+#[test]
+fn facts_of_a_start_are_not_counted() {
+    let long =
+        Setup { facts: Some(serde_json::json!(["x".repeat(10_000)]).to_string()), ..setup(None) };
+    assert!(Table::create(0, Sums::to(9), long.clone(), &[]).is_ok());
+    let named = Setup { game: "x".repeat(5_000), ..long };
+    let refused = Table::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
+    assert_eq!(refused.code(), "too_long");
+}
+
 #[test]
 fn tokens_stay_out_of_what_is_public() {
     let (_, log) = Table::create(0, Sums::to(20), setup(None), &seats()).unwrap();

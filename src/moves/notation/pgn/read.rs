@@ -42,6 +42,12 @@ impl<R: BufRead> PgnReader<R> {
         Self { window: Window::new(file), line_ends: 0, unclosed: 0, start: 0, game: 0 }
     }
 
+    /// How many bytes of the file were looked at so far, each as often as that was done. It does not grow
+    /// faster than what was read: a file may come from a stranger.
+    pub fn looked_at(&self) -> u64 {
+        self.window.looked()
+    }
+
     /// Passes white space and lines that begin with `%`.
     fn skip(&mut self) {
         loop {
@@ -120,12 +126,14 @@ impl<R: BufRead> PgnReader<R> {
             let rest = self.window.rest();
             let mut after = rest;
             let token = token(&mut after);
+            let (known, read) = (rest.len(), rest.len() - after.len());
             if after.len() >= MARGIN || self.window.is_whole() {
-                break (token, rest.len() - after.len());
+                break (token, read);
             }
-            if rest.len() > LIMIT {
+            if known > LIMIT {
                 return Err(game.failure(PgnFault::TooLong, place));
             }
+            self.window.count(read);
             self.window.more(LIMIT);
         };
         let token = match token {
@@ -151,12 +159,15 @@ impl<R: BufRead> PgnReader<R> {
             let (rest, passed) = (self.window.rest(), self.window.passed());
             let known = self.unclosed.saturating_sub(passed).clamp(1, rest.len());
             // What is known was looked at as text, so it ends between letters.
+            let at_hand = rest.len();
             if let Some(close) = rest.get(known..).and_then(|it| it.find('}')) {
+                self.window.count(close);
                 self.window.ensure(known + close + 1 + MARGIN);
                 return Ok(());
             }
-            self.unclosed = passed + rest.len();
-            if rest.len() > LIMIT {
+            self.window.count(at_hand - known);
+            self.unclosed = passed + at_hand;
+            if at_hand > LIMIT {
                 return Err(game.failure(PgnFault::TooLong, place));
             }
             if !self.window.more(LIMIT) {
@@ -188,8 +199,9 @@ impl<R: BufRead> PgnReader<R> {
             self.window.ensure(AHEAD);
             let Some(rest) = self.window.rest().strip_prefix('\n') else { return };
             let line = rest.lines().next().unwrap_or_default();
-            let is_tag = looks_like_tag(line);
-            let is_blank = line.trim().is_empty();
+            let (is_tag, is_blank) = (looks_like_tag(line), line.trim().is_empty());
+            let looked = line.len();
+            self.window.count(looked);
             self.window.advance(1);
             if is_tag && !in_tags {
                 return;

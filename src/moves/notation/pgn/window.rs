@@ -20,6 +20,8 @@ pub(super) struct Window<R> {
     cut: Vec<u8>,
     ended: bool,
     failed: Option<String>,
+    /// How many bytes were looked at, each as often as that was done.
+    looked: u64,
 }
 
 impl<R: BufRead> Window<R> {
@@ -34,6 +36,7 @@ impl<R: BufRead> Window<R> {
             cut: Vec::new(),
             ended: false,
             failed: None,
+            looked: 0,
         };
         window.ensure(1);
         if window.text.starts_with('\u{FEFF}') {
@@ -62,6 +65,16 @@ impl<R: BufRead> Window<R> {
         (self.line, self.column)
     }
 
+    /// How many bytes were looked at so far, each as often as that was done: what reading takes.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked
+    }
+
+    /// Counts bytes of `rest` that the reader has looked at without passing them.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.looked += bytes as u64;
+    }
+
     /// How many bytes were passed.
     pub(super) fn passed(&self) -> usize {
         self.gone + self.at
@@ -69,6 +82,7 @@ impl<R: BufRead> Window<R> {
 
     /// Passes some bytes of `rest`.
     pub(super) fn advance(&mut self, bytes: usize) {
+        self.count(bytes);
         let passed = &self.text[self.at..self.at + bytes];
         match passed.rfind('\n') {
             Some(last) => {
@@ -101,6 +115,8 @@ impl<R: BufRead> Window<R> {
                 self.ended = true;
             }
         }
+        // What was at hand was moved, what is new was decoded.
+        self.count(self.text.len());
         true
     }
 
