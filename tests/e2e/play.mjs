@@ -241,38 +241,64 @@ async function badWeather() {
   const made = await make({ game: "chess" });
   const page = await person("flo");
   let silent = false;
+  let resync = null;
   await page.routeWebSocket(/\/ws\/v1/, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage((said) => { if (!silent) server.send(said); });
     server.onMessage((said) => { if (!silent) socket.send(said); });
+    resync = () => socket.send(JSON.stringify({ t: "resync", v: 0 }));
   });
-  await sit(page, made);
   const play = (uci) => fetch(`${address}/api/v1/games/${made.id}/moves`, { method: "POST", headers: { authorization: `Bearer ${made.token}` }, body: JSON.stringify({ uci }) });
   const moves = () => page.locator(".list .move").count();
   const asked = new RegExp(`/api/v1/games/${made.id}(\\?|$)`);
   const old = await (await fetch(`${address}/api/v1/games/${made.id}`)).json();
-  let [lost, stale] = [3, 0];
-  const shown = new Set();
+  await play("e2e4");
+  await sit(page, made);
+  await waitFor("the page has the first move, and listens", async () => (await moves()) === 1 && resync !== null);
+  // All that the page shows from here on, however shortly: how many moves its list has, and whether the first one
+  // stands on the board.
+  await page.evaluate(() => {
+    window.shown = [];
+    const stands = () => /pawn/.test(document.querySelector('[data-square="e4"]').getAttribute("aria-label"));
+    const look = () => window.shown.push([document.querySelectorAll(".list .move").length, Number(stands())]);
+    look();
+    new MutationObserver(look).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true });
+  });
+  const onward = async (what) => {
+    const shown = await page.evaluate(() => window.shown);
+    const back = shown.findIndex((it, at) => at > 0 && it.some((value, which) => value < shown[at - 1][which]));
+    check(back < 0 ? what : `${what}, but after ${shown[back - 1]} came ${shown[back]}`, shown.length > 1 && back < 0);
+  };
+  let [lost, stale, answered] = [0, 2, 0];
   await page.route(asked, (route) => {
     if (lost > 0) { lost -= 1; return route.abort(); }
-    if (stale > 0) { stale -= 1; return route.fulfill({ json: old }); }
+    if (stale > 0) { stale -= 1; answered += 1; return route.fulfill({ json: old }); }
     return route.continue();
   });
-  await play("e2e4");
-  await waitFor("a state that was lost is asked for again", async () => (await moves()) === 1);
-  check("answers were lost", lost === 0);
-  stale = 3;
+  // A frame says that the page may have missed something. It has not, and what it asks for is older than what it has.
+  resync();
+  await waitFor("an old answer to a page that has all is asked for again", async () => answered === 2);
+  lost = 3;
   await play("e7e5");
-  await waitFor("an answer from before is asked for again", async () => { shown.add(await moves()); return (await moves()) === 2; });
-  check("old answers came", stale === 0);
-  check("the page never goes back", !shown.has(0));
+  await waitFor("a state that was lost is asked for again", async () => (await moves()) === 2);
+  check("answers were lost", lost === 0);
+  await onward("the page does not go back to what it was loaded after");
+  stale = 3;
+  await play("g1f3");
+  await waitFor("an answer from before is asked for again", async () => (await moves()) === 3);
+  check("old answers came", stale === 0 && answered === 5);
+  await onward("the page never goes back");
   silent = true;
   await waitFor("a silent server is told of", async () => /Nothing has been heard/.test(await page.locator(".state").innerText()));
   await shot(page, "silence");
-  await play("g1f3");
+  // The first answers after the silence are lost and old, too.
+  [lost, stale] = [1, 1];
+  await play("b8c6");
   silent = false;
-  await waitFor("what came meanwhile is there", async () => (await moves()) === 3);
+  await waitFor("what came meanwhile is there", async () => (await moves()) === 4);
   await waitFor("and the server is heard again", async () => (await page.locator(".silence").count()) === 0);
+  check("answers were lost and old again", lost === 0 && stale === 0 && answered === 6);
+  await onward("nor does it go back after a silence");
 }
 
 /** A game of 260 half-moves, of which the state tells the last 200; and a chat of 620 messages. */
