@@ -1,5 +1,6 @@
-//! Corners of the evaluators that few programs come to: shapes of rules, limits and what they count, values
-//! that no column has. Most of these tests were written because a mutant had got away (`docs/testing.md`).
+//! Corners of rule text and of the evaluators that few programs come to: shapes of rules, limits and what they
+//! count, values that no column has. Most of these tests were written because a mutant had got away
+//! (`docs/testing.md`).
 
 use std::sync::Arc;
 
@@ -7,10 +8,12 @@ use rulemate::derive::explain::{Blocked, Lack, Limits, Refutation, why, why_not_
 use rulemate::derive::{Backend, CallFault, Calls, Moment, Plan, Refusal, Resource, World};
 use rulemate::facts::{EntityId, GAME};
 use rulemate::presets::Catalogue;
+use rulemate::rules::Dependencies;
 
 use crate::fixture::{START, chess, position, program, rel, rows, world};
 use crate::random_rules::Choices;
 use crate::reactions::twin;
+use crate::rules::{failing, named, one};
 
 /// Facts of the attribute `at` come and go; at each step the relations have the referee's rows.
 fn follows(text: &str, names: &[&str]) {
@@ -195,21 +198,22 @@ both(n) :- both(m), both(k), k = m - m, n = m + 1, top(t), n <= t.
 /// A list may have as many rows as the limit says, and not one more, whichever evaluator makes it.
 #[test]
 fn a_list_has_the_same_limit_in_both_evaluators() {
-    let numbers: String = (0..1025).map(|it| format!("v({it}). ")).collect();
+    let numbers: String = (0..1024).map(|it| format!("v({it}). ")).collect();
     let text = format!(
         ".static v(n: Int)\n{numbers}\n.input top(n: Int) game attr top = 512\n\
-         .decl pair(a: Int, b: Int)\npair(a, b) :- top(t), v(a), a < t, v(b), b < 1024.\n\
-         .decl more(a: Int, b: Int)\nmore(a, b) :- top(t), v(a), a < t, v(b), b < 1024.\n\
-         more(-1, n) :- top(n).\n"
+         .decl pair(a: Int, b: Int)\npair(a, b) :- top(t), v(a), a < t, v(b).\n"
     );
-    let program = program(&text);
-    for backend in [Backend::Bits, Backend::Frog] {
-        let mut world = world(&program, backend);
-        assert_eq!(world.count(rel(&program, "pair")), 1 << 19);
-        world.check().unwrap_or_else(|it| panic!("{backend:?}: {it}"));
-        let _ = world.count(rel(&program, "more"));
-        let Err(error) = world.check() else { panic!("{backend:?}: one too many") };
-        assert_eq!(error.resource, Resource::Rows, "{backend:?}: {error}");
+    for (more, fits) in [("", true), ("pair(-1, t) :- top(t).\n", false)] {
+        let program = program(&format!("{text}{more}"));
+        for backend in [Backend::Bits, Backend::Frog] {
+            let mut world = world(&program, backend);
+            let rows = world.count(rel(&program, "pair"));
+            match (world.check(), fits) {
+                (Ok(()), true) => assert_eq!(rows, 1 << 19, "{backend:?}"),
+                (Err(error), false) => assert_eq!(error.resource, Resource::Rows, "{backend:?}"),
+                (other, _) => panic!("{backend:?}, {more:?}: {other:?}"),
+            }
+        }
     }
 }
 
@@ -476,4 +480,79 @@ fn actions_remember_what_presets_did() {
     };
     assert!(played(&["stamina"]).iter().any(|it| it == "stamina"));
     assert!(played(&[]).is_empty());
+}
+
+// --- rule text ------------------------------------------------------------------------------------
+
+/// What follows from a mistake is no mistake of its own.
+#[test]
+fn what_a_broken_declaration_would_have_declared_is_not_missed() {
+    let text = ".domain Node { a, b\n.domain Node += { c }\n.domain Edge += { d }\n";
+    let found = failing(text);
+    let lines: Vec<String> =
+        found.to_json().as_array().into_iter().flatten().map(|it| it["line"].to_string()).collect();
+    assert_eq!(lines.iter().filter(|it| *it == "2").count(), 0, "{found}");
+    assert_eq!(lines.iter().filter(|it| *it == "3").count(), 1, "{found}");
+}
+
+/// However many comparisons lie between a variable and what has a type.
+#[test]
+fn types_are_carried_along_comparisons() {
+    let text = ".domain Node { a, b }\n.input at(node: Node) game attr at\n.decl p() open \"p\"\n\
+         p() :- d = c, c = b, b = x, x = z, at(x), d != z.\n\
+         p() :- at(x), x = z, b = x, c = b, d = c, d != z.\n\
+         p() :- e = d, d = c, c = b, b = x, at(x), e != 'a.\n";
+    assert_eq!(one(text).rules.len(), 3);
+}
+
+/// Text ends where its last word does; a line begins after the one before it.
+#[test]
+fn what_ends_too_soon_is_shown_at_its_end() {
+    let found = failing(".decl p() open \"p\"\n\n\np() :- p()\n\n");
+    let first = &found.to_json()[0];
+    assert_eq!((&first["line"], &first["column"]), (&4.into(), &10.into()), "{found}");
+    let found =
+        failing(".decl p() open \"p\"\np() :- q(,\n.decl r( \"r\"\n.static s() open\ns().\n");
+    let lines: Vec<String> =
+        found.to_json().as_array().into_iter().flatten().map(|it| it["line"].to_string()).collect();
+    assert_eq!(lines, ["2", "3"], "{found}");
+}
+
+/// A period ends a clause, whatever stands right behind it; a per cent sign within quotes is one.
+#[test]
+fn clauses_may_stand_close_together() {
+    let text = ".static v(n: Int) open\n.static named(n: Int, text: Text) open\n\
+         v(4).v(5).named(4, \"50 % off\").named(5, \"full\").\n\
+         .decl even(n: Int) open \"{n}\"\neven(n) :- v(n), 0 = n % 2, named(n, \"50 % off\"). % the rest\n";
+    let program = one(text);
+    let mut world = world(&Arc::new(program), Backend::Bits);
+    assert_eq!(rows(&mut world, "even"), ["even(4)"]);
+}
+
+/// `any` stands alone; whatever else a reaction reacts to has its columns.
+#[test]
+fn only_any_action_needs_no_columns() {
+    let head = ".domain Thing entities 4\n.input life(thing: Thing, n: Int) key attr life\n\
+        .action poke(thing: Thing) \"{thing}\"\npoke(t) :- life(t, _).\n";
+    assert_eq!(one(&format!("{head}on any do note \"x\".\n")).reactions.len(), 1);
+    let found = failing(&format!("{head}on poke do note \"x\".\n"));
+    assert_eq!(found.to_json()[0]["line"], 5, "{found}");
+}
+
+/// What is read in two ways is read.
+#[test]
+fn attributes_are_joined() {
+    let program = one(
+        ".domain Thing entities 4\n.input a(thing: Thing) flag attr a\n.input b(thing: Thing) flag attr b\n\
+         .decl one(thing: Thing) open \"1\"\none(t) :- a(t).\n.decl two(thing: Thing) open \"2\"\ntwo(t) :- a(t), !b(t).\n\
+         .decl both(thing: Thing) open \"3\"\nboth(t) :- one(t), two(t).\n",
+    );
+    let depends = Dependencies::of(&program);
+    let reads = |name: &str| depends.reads(named(&program, name));
+    for name in ["one", "two"] {
+        assert!(reads("both").meets(reads(name)), "{name}");
+        let mut twice = reads(name).clone();
+        twice.extend(reads(name));
+        assert!(twice.meets(reads(name)), "{name}");
+    }
 }

@@ -237,15 +237,15 @@ fn the_core_compiles_fast() {
 
 // --- what comes out ------------------------------------------------------------------------------
 
-fn one(text: &str) -> Program {
+pub(crate) fn one(text: &str) -> Program {
     compiled(vec![Source { path: "test.dl".into(), text: text.into() }])
 }
 
-fn failing(text: &str) -> Diagnostics {
+pub(crate) fn failing(text: &str) -> Diagnostics {
     compile(vec![Source { path: "test.dl".into(), text: text.into() }]).expect_err("a mistake")
 }
 
-fn named(program: &Program, name: &str) -> RelId {
+pub(crate) fn named(program: &Program, name: &str) -> RelId {
     program.relation_named(name).expect("declared")
 }
 
@@ -467,82 +467,6 @@ fn each_operand_without_a_value_is_named() {
     let found = failing(text);
     let codes: Vec<&str> = found.list().iter().map(|it| it.code).collect();
     assert_eq!(codes, ["E212", "E212"]);
-}
-
-/// What follows from a mistake is no mistake of its own.
-#[test]
-fn what_a_broken_declaration_would_have_declared_is_not_missed() {
-    let text = ".domain Node { a, b\n.domain Node += { c }\n.domain Edge += { d }\n";
-    let found = failing(text);
-    let lines: Vec<String> =
-        found.to_json().as_array().into_iter().flatten().map(|it| it["line"].to_string()).collect();
-    assert_eq!(lines.iter().filter(|it| *it == "2").count(), 0, "{found}");
-    assert_eq!(lines.iter().filter(|it| *it == "3").count(), 1, "{found}");
-}
-
-/// However many comparisons lie between a variable and what has a type.
-#[test]
-fn types_are_carried_along_comparisons() {
-    let text = ".domain Node { a, b }\n.input at(node: Node) game attr at\n.decl p() open \"p\"\n\
-         p() :- d = c, c = b, b = x, x = z, at(x), d != z.\n\
-         p() :- at(x), x = z, b = x, c = b, d = c, d != z.\n\
-         p() :- e = d, d = c, c = b, b = x, at(x), e != 'a.\n";
-    assert_eq!(one(text).rules.len(), 3);
-}
-
-/// Text ends where its last word does; a line begins after the one before it.
-#[test]
-fn what_ends_too_soon_is_shown_at_its_end() {
-    let found = failing(".decl p() open \"p\"\n\n\np() :- p()\n\n");
-    let first = &found.to_json()[0];
-    assert_eq!((&first["line"], &first["column"]), (&4.into(), &10.into()), "{found}");
-    let found =
-        failing(".decl p() open \"p\"\np() :- q(,\n.decl r( \"r\"\n.static s() open\ns().\n");
-    let lines: Vec<String> =
-        found.to_json().as_array().into_iter().flatten().map(|it| it["line"].to_string()).collect();
-    assert_eq!(lines, ["2", "3"], "{found}");
-}
-
-/// A period ends a clause, whatever stands right behind it; a per cent sign within quotes is one.
-#[test]
-fn clauses_may_stand_close_together() {
-    let text = ".static v(n: Int) open\n.static named(n: Int, text: Text) open\n\
-         v(4).v(5).named(4, \"50 % off\").named(5, \"full\").\n\
-         .decl even(n: Int) open \"{n}\"\neven(n) :- v(n), 0 = n % 2, named(n, \"50 % off\"). % the rest\n";
-    let program = one(text);
-    let plan =
-        rulemate::derive::Plan::compile(std::sync::Arc::new(program)).expect("it can be run");
-    let backend = rulemate::derive::Backend::Bits;
-    let mut world = rulemate::derive::World::new(std::sync::Arc::new(plan), backend);
-    assert_eq!(crate::fixture::rows(&mut world, "even"), ["even(4)"]);
-}
-
-/// `any` stands alone; whatever else a reaction reacts to has its columns.
-#[test]
-fn only_any_action_needs_no_columns() {
-    let head = ".domain Thing entities 4\n.input life(thing: Thing, n: Int) key attr life\n\
-        .action poke(thing: Thing) \"{thing}\"\npoke(t) :- life(t, _).\n";
-    assert_eq!(one(&format!("{head}on any do note \"x\".\n")).reactions.len(), 1);
-    let found = failing(&format!("{head}on poke do note \"x\".\n"));
-    assert_eq!(found.to_json()[0]["line"], 5, "{found}");
-}
-
-/// What is read in two ways is read.
-#[test]
-fn attributes_are_joined() {
-    let program = one(
-        ".domain Thing entities 4\n.input a(thing: Thing) flag attr a\n.input b(thing: Thing) flag attr b\n\
-         .decl one(thing: Thing) open \"1\"\none(t) :- a(t).\n.decl two(thing: Thing) open \"2\"\ntwo(t) :- a(t), !b(t).\n\
-         .decl both(thing: Thing) open \"3\"\nboth(t) :- one(t), two(t).\n",
-    );
-    let depends = rulemate::rules::Dependencies::of(&program);
-    let reads = |name: &str| depends.reads(named(&program, name));
-    for name in ["one", "two"] {
-        assert!(reads("both").meets(reads(name)), "{name}");
-        let mut twice = reads(name).clone();
-        twice.extend(reads(name));
-        assert!(twice.meets(reads(name)), "{name}");
-    }
 }
 
 #[test]

@@ -108,15 +108,15 @@ impl<R: BufRead> Window<R> {
         self.text.drain(..self.at);
         self.gone += self.at;
         self.at = 0;
-        let wanted = (2 * self.text.len()).clamp(PIECE, limit.max(PIECE) + PIECE);
+        let known = self.text.len();
+        let wanted = (2 * known).clamp(PIECE, limit.max(PIECE) + PIECE);
         while self.text.len() < wanted && !self.ended {
             if let Err(why) = self.read() {
                 self.failed = Some(why.to_string());
                 self.ended = true;
             }
         }
-        // What was at hand was moved, what is new was decoded.
-        self.count(self.text.len());
+        self.count(self.text.len() - known);
         true
     }
 
