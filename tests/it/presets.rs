@@ -241,6 +241,83 @@ fn a_preset_file_of_ones_own_can_be_added() {
     assert!(game.listing().iter().any(|it| it.0.starts_with("d1")));
 }
 
+/// A layout or a module of one's own is taken in; one whose name another file has is not.
+#[test]
+fn names_of_layouts_and_modules_belong_to_one_file() {
+    let add = |catalogue: &mut Catalogue, path: &str, text: &str| {
+        let source = Source { path: path.into(), text: text.into() };
+        catalogue.add(source).map_err(|it| it.to_string())
+    };
+    let mut catalogue = catalogue();
+    let layout = |name: &str| {
+        format!(
+            ".meta layout \"{name}\"\n.meta family \"chess\"\n.meta title \"Pawns\"\n\
+             .meta start \"4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\"\n"
+        )
+    };
+    assert_eq!(add(&mut catalogue, "mine/a.dl", &layout("pawns-alone")), Ok(()));
+    let taken = "another file has the name pawns-alone already";
+    let refused = add(&mut catalogue, "mine/b.dl", &layout("pawns-alone")).expect_err("taken");
+    assert!(refused.ends_with(taken), "{refused}");
+    let game = ".meta game \"pawns\"\n.meta family \"chess\"\n.meta layout \"pawns-alone\"\n";
+    assert_eq!(add(&mut catalogue, "mine/c.dl", game), Ok(()));
+    let rules = catalogue.load::<&str>("pawns", &[]).expect("it loads");
+    assert!(rules.start(None).expect("it starts").fen().starts_with("4k3/pppppppp/"));
+    let module = ".meta module \"weather\"\n.meta family \"chess\"\n";
+    assert_eq!(add(&mut catalogue, "mine/d.dl", module), Ok(()));
+    let refused = add(&mut catalogue, "mine/e.dl", module).expect_err("taken");
+    assert!(refused.ends_with("another file has the name weather already"), "{refused}");
+}
+
+/// What is said of a preset names each relation once, and none of its own as added to.
+#[test]
+fn particulars_name_what_is_added_to_once() {
+    let catalogue = catalogue();
+    let mut named = 0;
+    for name in ["knight-immunity", "stamina", "suicide-chess", "piece-hp", "knightmate-rules"] {
+        let preset = catalogue.presets().iter().find(|it| it.preset == name).expect(name);
+        let found = catalogue.particulars("chess", preset).expect(name);
+        let once: std::collections::BTreeSet<&String> = found.adds_to.iter().collect();
+        assert_eq!(once.len(), found.adds_to.len(), "{name}: {:?}", found.adds_to);
+        let text =
+            &catalogue.sources().iter().find(|it| it.path == catalogue.path_of_preset(preset));
+        let text = &text.expect("its file").text;
+        for relation in &found.adds_to {
+            let own = format!(".decl {relation}(");
+            assert!(!text.contains(&own), "{name} adds to its own {relation}");
+            named += 1;
+        }
+    }
+    assert!(named > 5, "{named}");
+}
+
+/// What a move takes elsewhere makes it a capture, as it is written and as it is read; what it leaves behind,
+/// a FEN does not tell.
+#[test]
+fn what_presets_do_elsewhere_is_told() {
+    let text = ".meta preset \"stings\"\n.domain Preset += { stings }\n\
+         .input sting(piece: Entity, n: Int) key attr sting \"{piece} stung {n} times\"\n\
+         on move(p, _) in after when active('stings, _), kind(p, 'knight), at(e, 'e7) do remove e.\n\
+         on move(p, _) in after when active('stings, _), kind(p, 'rook) do spawn s, set sting(s, 3).\n";
+    let mut catalogue = catalogue();
+    catalogue
+        .add(Source { path: "mine/stings.dl".into(), text: text.into() })
+        .expect("well formed");
+    let rules = catalogue.load("chess", &["stings"]).expect("it loads");
+    for text in ["Nxf3", "g1f3"] {
+        let mut game = rules.start(None).expect("it starts");
+        assert!(rules.unsaid(&mut game).is_empty());
+        game.play_text(text).expect(text);
+        assert_eq!(&*game.history()[0].san, "Nxf3");
+        for text in ["Nf6", "a3", "Rg8"] {
+            assert!(rules.unsaid(&mut game).is_empty(), "{text}");
+            game.play_text(text).expect(text);
+            assert_eq!(&*game.history().last().expect("played").san, text);
+        }
+        assert!(!rules.unsaid(&mut game).is_empty(), "a sting stands nowhere");
+    }
+}
+
 #[test]
 fn a_save_resumes() {
     let ruleset = catalogue().load("giveaway", &[] as &[&str]).expect("loads");
