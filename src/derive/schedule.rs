@@ -11,10 +11,12 @@ use crate::rules::{Attributes, Dependencies, Effect, Event, Program, Reaction, w
 pub(super) struct Batch {
     /// Indexes into the program's reactions.
     pub(super) reactions: Vec<usize>,
-    /// Its effects are writes of facts and nothing else.
+    /// It asks for what is so now, and its effects are writes of facts and nothing else.
     pub(super) plain: bool,
     /// It makes entities.
     pub(super) spawns: bool,
+    /// It asks how something was before the action.
+    pub(super) looks_back: bool,
 }
 
 /// The batches of every action and event.
@@ -45,9 +47,11 @@ impl Schedule {
             let start = it.batches.len();
             for reactions in shape(batches(program, event)) {
                 let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
-                let plain = effects().all(is_plain);
+                let bodies = || reactions.iter().map(|&it| &program.reactions[it].body);
+                let looks_back = bodies().any(|it| program.asks_for_before(it));
+                let plain = effects().all(is_plain) && !looks_back;
                 let spawns = effects().any(is_spawn);
-                it.batches.push(Batch { reactions, plain, spawns });
+                it.batches.push(Batch { reactions, plain, spawns, looks_back });
             }
             start..it.batches.len()
         };

@@ -11,8 +11,8 @@ use super::call::{Call, CallFault};
 use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
 use super::world::World;
-use crate::facts::{AttrId, EntityId, Ids, Mark};
-use crate::rules::{Event, EventId};
+use crate::facts::{AttrId, EntityId, Ids, Mark, Session};
+use crate::rules::{Event, EventId, Expiry};
 
 pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
@@ -104,6 +104,8 @@ pub(super) struct Transaction<'w, 't> {
     events: usize,
     /// A rewind ends everything: nothing runs after the batch that asks for it.
     rewinds: bool,
+    /// What was before is stated.
+    looks_back: bool,
     fresh: Fresh,
 }
 
@@ -124,15 +126,28 @@ impl Fresh {
 }
 
 impl<'w, 't> Transaction<'w, 't> {
-    pub(super) fn new(world: &'w mut World, trace: Option<&'t mut Trace>) -> Self {
-        let fresh = Fresh { since: world.facts().mark(), ids: None };
-        Self { world, trace, under_way: Vec::new(), events: 0, rewinds: false, fresh }
+    /// What is about to happen began at a mark.
+    pub(super) fn new(world: &'w mut World, since: Mark, trace: Option<&'t mut Trace>) -> Self {
+        let fresh = Fresh { since, ids: None };
+        Self {
+            world,
+            trace,
+            under_way: Vec::new(),
+            events: 0,
+            rewinds: false,
+            looks_back: false,
+            fresh,
+        }
     }
 
     /// Runs the batches of an action or event.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Refusal> {
         let mut args: Tuple = args.iter().copied().collect();
         for batch in self.world.batches(event) {
+            if !self.looks_back && self.world.looks_back(batch) {
+                self.looks_back = true;
+                self.world.remember(self.fresh.since);
+            }
             let mut none = Ids::default();
             let ids = match self.world.spawns(batch) {
                 true => self.fresh.ids(self.world),
@@ -298,6 +313,21 @@ impl<'w, 't> Transaction<'w, 't> {
         if let Some(step) = self.trace.as_mut().and_then(|it| it.steps.last_mut()) {
             step.done.push(done);
         }
+    }
+}
+
+/// A write of an effect: what lasts until the turn passes goes as soon as it does.
+#[inline]
+pub(super) fn write(
+    facts: &mut Session,
+    expiry: &Expiry,
+    entity: EntityId,
+    attr: AttrId,
+    new: Option<i64>,
+) {
+    let old = facts.set_raw(entity, attr, new);
+    if old != new && Some(attr) == expiry.turn {
+        facts.clear(&expiry.until_turn);
     }
 }
 

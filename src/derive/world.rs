@@ -18,10 +18,10 @@ use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
-use super::transaction::{Output, Refusal, Transaction};
+use super::transaction::{Output, Refusal, Transaction, write};
 use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Ids, Mark, Session, Value};
-use crate::rules::{ActionId, Event, EventId, Expiry, Input, Program, RelId, Role};
+use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role, Was};
 
 /// Which evaluator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -222,6 +222,25 @@ impl World {
     pub(super) fn write(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) {
         let mark = self.facts.mark();
         write(&mut self.facts, &self.plan.program.expiry, entity, attr, new);
+        self.follow(mark);
+    }
+
+    /// States what was so at a mark, for reactions that ask for it, until [`World::forget_before`].
+    pub(super) fn remember(&mut self, since: Mark) {
+        let mark = self.facts.mark();
+        for &Was { of, before } in &self.plan.program.was {
+            for (entity, raw) in self.facts.at(since, of) {
+                self.facts.set_raw(entity, before, Some(raw));
+            }
+        }
+        self.follow(mark);
+    }
+
+    fn forget_before(&mut self) {
+        let mark = self.facts.mark();
+        for it in &self.plan.program.was {
+            self.facts.clear(&[it.before]);
+        }
         self.follow(mark);
     }
 
@@ -529,7 +548,10 @@ impl World {
         if let Event::Action(_) = event {
             self.begin_action(trace.as_deref_mut());
         }
-        let done = Transaction::new(self, trace).run(event, args);
+        let done = Transaction::new(self, since, trace).run(event, args);
+        if done.is_ok() {
+            self.forget_before();
+        }
         match (&done, mark) {
             (Err(_), Some(mark)) => self.rollback(mark),
             // Only what ran out can get here.
@@ -580,6 +602,11 @@ impl World {
 
     pub(super) fn batches(&self, event: Event) -> Range<usize> {
         self.schedule().of(event)
+    }
+
+    /// The batch asks how something was before the action.
+    pub(super) fn looks_back(&self, batch: usize) -> bool {
+        self.schedule().batches[batch].looks_back
     }
 
     /// The batch makes entities.
@@ -715,15 +742,6 @@ impl World {
             Engine::Bits(it) => it.heap_bytes(),
             Engine::Frog(_) => 0,
         }
-    }
-}
-
-/// A write of an effect: what lasts until the turn passes goes as soon as it does.
-#[inline]
-fn write(facts: &mut Session, expiry: &Expiry, entity: EntityId, attr: AttrId, new: Option<i64>) {
-    let old = facts.set_raw(entity, attr, new);
-    if old != new && Some(attr) == expiry.turn {
-        facts.clear(&expiry.until_turn);
     }
 }
 

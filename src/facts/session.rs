@@ -7,6 +7,7 @@
 //! checks what it is given, `set_raw` trusts.
 //! Deliberately absent: derived facts, and any idea of what an attribute means.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ids::Ids;
@@ -279,6 +280,20 @@ impl Session {
     pub fn changes_since(&self, mark: Mark) -> &[Change] {
         debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
         self.journal.get(mark.at as usize..).unwrap_or_default()
+    }
+
+    /// The facts of an attribute as they were at a mark, lowest entity first.
+    pub fn at(&self, mark: Mark, attr: AttrId) -> BTreeMap<EntityId, i64> {
+        let now = self.entities_with(attr);
+        let mut then: BTreeMap<EntityId, i64> =
+            now.filter_map(|it| Some((it, self.get_raw(it, attr)?))).collect();
+        for change in self.changes_since(mark).iter().rev().filter(|it| it.attr == attr) {
+            match change.old {
+                Some(old) => then.insert(change.entity, old),
+                None => then.remove(&change.entity),
+            };
+        }
+        then
     }
 
     /// Takes back the newest write after the mark and returns it; `None` when the mark is reached.

@@ -105,6 +105,9 @@ impl<'m> Transaction<'m> {
     /// It does not. What the facts are then is of no account.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Stop> {
         let mut args = Row::from_slice(args);
+        if self.depth == 0 {
+            self.remember();
+        }
         if matches!(event, Event::Action(_)) {
             let program = Arc::clone(&self.program);
             self.expired = self.let_go(&program.expiry.until_action);
@@ -131,9 +134,26 @@ impl<'m> Transaction<'m> {
             args = flow.pass.unwrap_or(args);
         }
         if self.depth == 0 {
+            let program = Arc::clone(&self.program);
+            for it in &program.was {
+                self.let_go(&[it.before]);
+            }
             self.refresh();
         }
         Ok(())
+    }
+
+    /// States what reactions may ask for of the time before the action.
+    fn remember(&mut self) {
+        let program = Arc::clone(&self.program);
+        for it in &program.was {
+            let owners: Vec<EntityId> = self.facts.entities_with(it.of).collect();
+            for owner in owners {
+                let raw = self.facts.get_raw(owner, it.of);
+                self.facts.set_raw(owner, it.before, raw);
+                self.stale = true;
+            }
+        }
     }
 
     fn raise(&mut self, event: EventId, args: &[i64]) -> Result<(), Stop> {

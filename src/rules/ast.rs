@@ -152,6 +152,8 @@ pub(super) struct Clause<'t> {
 #[derive(Debug)]
 pub(super) struct Atom<'t> {
     pub(super) name: Name<'t>,
+    /// `was kind(p, k)`: the row as it was before the action; where `was` stands.
+    pub(super) was: Option<Span>,
     pub(super) args: Vec<Expr<'t>>,
     pub(super) span: Span,
 }

@@ -133,6 +133,9 @@ fn write_attributes(out: &mut String, program: &Program) {
         let Role::Input(input) = relation.role else {
             continue;
         };
+        if program.is_before(input.attr()) {
+            continue;
+        }
         let attribute = program.schema.attribute(input.attr());
         let ty = match input {
             Input::Key(_) | Input::Game(_) => relation.columns.last().map(|it| it.ty),

@@ -30,7 +30,7 @@ pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expiry, Expr, Fold, Input, Legality, Literal, Message, MessagePart, Meta, Op, Piece,
     Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId, Stratum,
-    Template, Term, Type, Until, Var, VarId,
+    Template, Term, Type, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
 pub use source::{EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, load_folder, load_path};

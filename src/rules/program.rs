@@ -72,6 +72,8 @@ pub struct Program {
     pub lasting: Vec<AttrId>,
     /// `.input ... until turn` and `until action`: the attributes whose facts go by themselves.
     pub expiry: Expiry,
+    /// What reactions ask for by `was`; each has an input of its own, which no rule can name.
+    pub was: Vec<Was>,
     /// `.meta key "value"` lines, in text order.
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
@@ -95,6 +97,14 @@ pub enum Until {
     Turn,
     /// When an action begins, before its first reaction.
     Action,
+}
+
+/// An attribute as it was before the action under way. While an action or event happens whose reactions ask
+/// for it, its facts are those that the attribute had when it began; at all other times there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Was {
+    pub of: AttrId,
+    pub before: AttrId,
 }
 
 /// The attributes whose facts go by themselves.
@@ -623,6 +633,23 @@ impl Program {
             AttrType::Member(id) => self.schema.domain(id).member_name(raw),
             AttrType::Int | AttrType::Text | AttrType::Entity => raw.to_string(),
         }
+    }
+
+    /// Whether a body asks how something was before the action.
+    pub fn asks_for_before(&self, body: &[Literal]) -> bool {
+        body.iter().any(|literal| match literal {
+            Literal::Atom(atom) => match self.relation(atom.rel).role {
+                Role::Input(input) => self.was.iter().any(|it| it.before == input.attr()),
+                Role::Static | Role::Builtin(_) | Role::Derived => false,
+            },
+            Literal::Compare(_) => false,
+            Literal::Aggregate(aggregate) => self.asks_for_before(&aggregate.body),
+        })
+    }
+
+    /// Whether an attribute is one that holds what was before an action.
+    pub fn is_before(&self, attr: AttrId) -> bool {
+        self.was.iter().any(|it| it.before == attr)
     }
 
     /// `attacks(#3, e4)`.

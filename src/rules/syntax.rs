@@ -589,7 +589,7 @@ impl<'t> Parser<'t, '_> {
         self.next();
         let args = self.exprs(Kind::Close)?;
         self.expect(Kind::Close, "`,` or `)`")?;
-        Ok(Atom { name, args, span: self.since(name.span) })
+        Ok(Atom { name, was: None, args, span: self.since(name.span) })
     }
 
     pub(super) fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
@@ -616,11 +616,17 @@ impl<'t> Parser<'t, '_> {
     fn literal(&mut self) -> Parsed<Literal<'t>> {
         let token = self.peek();
         if self.eat(Kind::Not) {
+            if self.is_was() {
+                return Ok(Literal::Atom { atom: self.was()?, negated: true });
+            }
             if !self.at(Kind::Ident) || self.tokens.second().kind != Kind::Open {
                 return self.fail(mistake::negated_expression(token.span));
             }
             let atom = self.atom("a relation")?;
             return Ok(Literal::Atom { atom, negated: true });
+        }
+        if self.is_was() {
+            return Ok(Literal::Atom { atom: self.was()?, negated: false });
         }
         if token.kind == Kind::Ident && self.tokens.second().kind == Kind::Open {
             let atom = self.atom("a relation")?;
@@ -637,6 +643,18 @@ impl<'t> Parser<'t, '_> {
         };
         let rhs = self.expr()?;
         Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
+    }
+
+    /// `was` and the name of a relation.
+    fn is_was(&self) -> bool {
+        self.is_word("was") && self.tokens.second().kind == Kind::Ident
+    }
+
+    /// A row as it was before the action.
+    fn was(&mut self) -> Parsed<Atom<'t>> {
+        let start = self.next().span;
+        let atom = self.atom("an input")?;
+        Ok(Atom { was: Some(start), span: self.since(start), ..atom })
     }
 
     fn comparison(&mut self) -> Option<Op> {

@@ -1,6 +1,6 @@
 //! What rules can say beyond facts of pieces: facts of sides and squares, and facts that go by themselves
-//! when the turn passes or the next action begins; refusals with a name; turns that may not stop. Both
-//! evaluators, the checker, saves and audits agree.
+//! when the turn passes or the next action begins; refusals with a name; turns that may not stop; what
+//! was before an action. Both evaluators, the checker, saves and audits agree.
 
 use rulemate::audit;
 use rulemate::derive::explain::{Case, Limits, Trial, try_out};
@@ -473,4 +473,118 @@ fn a_turn_that_may_not_stop_is_no_turn() {
     assert_eq!(game.result(), None);
     game.takeback().expect("it is taken back");
     game.play_text("a1b1").expect("it is legal");
+}
+
+const BEFORE: &str = r#"
+.domain Side { white, black }
+.domain Place { a, b, c, d }
+.domain Kind { pawn, queen }
+.domain Thing entities 8
+.stages first, main, last default main
+.input turn(side: Side) game attr turn = white "it is {side}'s turn"
+.input at(thing: Thing, place: Place) key attr at "{thing} is on {place}"
+.input kind(thing: Thing, kind: Kind) key attr kind "{thing} is a {kind}"
+.input marked(thing: Thing) flag attr marked "{thing} is marked"
+.input noon() game attr noon until action "it is noon"
+.input lamp(place: Place, n: Int) of Place attr lamp "the lamp of {place} has {n}"
+.input grave(place: Place, kind: Kind) of Place attr grave "a {kind} fell on {place}"
+.input tally(n: Int) game attr tally "the tally is {n}"
+.event died(thing: Thing) "{thing} dies"
+.decl untenable(side: Side)
+untenable(s) :- turn(s), tally(99).
+.action take(thing: Thing, victim: Thing) legality simulate "{thing} takes {victim}"
+take(p, q) :- at(p, _), at(q, _), p != q.
+on take(p, q) in first when at(q, x) do set at(p, x), set kind(p, 'queen), set marked(p), raise died(q).
+on take(p, _) in first when was at(p, x), lamp(x, n) do set lamp(x, n + 1).
+on take(_, _) when turn('white) do set turn('black), set noon().
+on take(_, _) when turn('black) do set turn('white).
+on take(p, _) in last when was at(p, x), was kind(p, k), was turn(s) do note "{s}: {p} was a {k} on {x}".
+on take(p, _) in last when !was marked(p), n = count { was at(r, _) } do set tally(n).
+on take(_, _) in last when was noon(), !noon() do note "noon is over".
+on take(_, _) in last when was lamp(x, n), lamp(x, m), m > n do note "{x} had {n}".
+on died(q) in first do remove q.
+on died(q) in last when was kind(q, k), was at(q, x), !kind(q, _) do set grave(x, k).
+"#;
+
+#[test]
+fn reactions_see_what_was_before_the_action() {
+    let program = program(BEFORE);
+    let mut world = world(&program, Backend::Bits);
+    for (place, kind) in [("a", "pawn"), ("b", "queen"), ("c", "pawn")] {
+        let thing = world.create();
+        set(&mut world, thing, "at", "Place", place);
+        set(&mut world, thing, "kind", "Kind", kind);
+    }
+    let lamp = program.schema.attribute_named("lamp").expect("declared");
+    world.set_raw(EntityId(0), lamp, Some(0));
+    world.commit();
+    let take = program.actions[0].id;
+    let untenable = rel(&program, "untenable");
+    let case = Case { action: take, args: &[1, 2], because: None, untenable, mover: 0 };
+    let trial =
+        try_out(&mut world, case, Limits::default()).expect("cheap").expect("it may be tried");
+    let checked = Checker::new(&program, world.facts()).trial(&trial);
+    assert!(checked.is_ok(), "{checked:?}");
+    let mut forged = trial.clone();
+    let last = forged.steps.len() - 1;
+    forged.steps.remove(last);
+    assert!(Checker::new(&program, world.facts()).trial(&forged).is_err());
+    let notes = |trace: &rulemate::derive::Trace| -> Vec<String> {
+        let noted = |it: &rulemate::derive::Done| match it {
+            rulemate::derive::Done::Noted { said } => Some(said.to_string()),
+            _ => None,
+        };
+        trace.done().filter_map(|it| noted(it.1)).collect()
+    };
+    let start = world.mark();
+    let before = world.facts().hash();
+    let trace = fire_alike(&mut world, take, &[1, 2]).expect("it happens");
+    assert_eq!(notes(&trace), ["white: #1 was a pawn on a", "a had 0"]);
+    assert_eq!(rows(&mut world, "grave"), ["grave(b, queen)"]);
+    assert_eq!(rows(&mut world, "tally"), ["tally(3)"]);
+    let trace = fire_alike(&mut world, take, &[1, 3]).expect("it happens");
+    // Before this one the piece was what the one before has made of it, and it was noon.
+    assert_eq!(notes(&trace), ["black: #1 was a queen on b", "noon is over"]);
+    assert_eq!(rows(&mut world, "grave"), ["grave(b, queen)", "grave(c, pawn)"]);
+    assert_eq!(rows(&mut world, "tally"), ["tally(3)"], "it was marked");
+    // Nothing of it is left among the facts.
+    let schema = std::sync::Arc::clone(world.facts().schema());
+    let names: Vec<String> = world
+        .facts()
+        .all_facts()
+        .iter()
+        .map(|it| schema.attribute(it.attr).name.clone())
+        .filter(|it| it.starts_with("was"))
+        .collect();
+    assert!(names.is_empty(), "{names:?}");
+    world.rollback(start);
+    assert_eq!(world.facts().hash(), before);
+}
+
+#[test]
+fn games_whose_reactions_look_back_are_saved_and_audited() {
+    let text = r#"
+.meta preset "graves"
+.meta family "chess"
+.meta name "Graves"
+.meta description "Squares remember what fell on them"
+.domain Preset += { graves }
+.input grave(square: Square, kind: Kind) of Square attr "graves.grave" "a {kind} fell on {square}"
+on move(_, t) in after when active('graves, _), was at(q, t), was kind(q, k) do set grave(t, k), note "a {k} fell on {t}".
+"#;
+    let catalogue = catalogue(text);
+    let (rules, mut game) = start(&catalogue, &["graves"]);
+    play(&mut game, "e2e4 d7d5 e4d5 d8d5 b1c3");
+    let graves = |game: &mut Game| rows(game.world_mut(), "grave");
+    assert_eq!(graves(&mut game), ["grave(d5, pawn)"]);
+    play(&mut game, "g8f6 c3d5");
+    assert_eq!(graves(&mut game), ["grave(d5, queen)"]);
+    assert_eq!(game.history()[6].notes(), ["a queen fell on d5".into()]);
+    let save = Save::of(&game, &rules, Content::default()).expect("a save");
+    assert!(save.attributes.iter().all(|it| !it.starts_with("was")), "{:?}", save.attributes);
+    let bytes = save.write(Form::Binary);
+    let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+    assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).plies, 7);
+    game.takeback();
+    assert_eq!(graves(&mut game), ["grave(d5, pawn)"]);
 }

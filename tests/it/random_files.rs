@@ -10,6 +10,8 @@ use rulemate::rules::{Program, Source, compile};
 
 use crate::random_rules::{Choices, Draft, Style, constant, rule, without_singles};
 
+/// What all programs of a game declare. Reactions to what never happens ask how every input was before an
+/// action, so that the programs have one schema, whatever single ones ask.
 const DECLARED: &str = r#"
 .domain D { a, b, c, d, e, f, g }
 .domain K { up, down, left }
@@ -39,6 +41,9 @@ const DECLARED: &str = r#"
 .decl untenable(side: Side) open "{side} may not leave it so"
 .event hit(e: E, n: Int) "{e} is hit by {n}"
 .event gone(e: E) "{e} is gone"
+.event never() "it never happens"
+on never() when was at(_, _), was size(_, _), was kind(_, _), was friend(_, _), was side(_, _), was mark(_), was now(_), was night() do note "never".
+on never() when was turn(_), was shade(_, _), was lit(_), was score(_, _), was spark(_, _), was rush(_), was trail(_), was dusk() do note "never".
 "#;
 
 /// Relations by the type of their columns, those first that may be kept.
@@ -227,6 +232,12 @@ impl Making<'_> {
                 3 | 4 => Some(draft.negative(&name, shape)),
                 _ => draft.comparison(),
             };
+            // In some cases as it was before the action.
+            let looks_back = is_input(&name) && draft.choices.one_in(4);
+            let literal = literal.map(|it| match looks_back && it.contains(&format!("{name}(")) {
+                true => it.replacen(&name, &format!("was {name}"), 1),
+                false => it,
+            });
             draft.body.extend(literal);
         }
         if raised && event == "hit" {
@@ -277,6 +288,10 @@ impl Making<'_> {
         self.untenable(&mut text);
         text
     }
+}
+
+fn is_input(name: &str) -> bool {
+    DECLARED.contains(&format!(".input {name}("))
 }
 
 /// Kept by block, if it is kept: all rows of an entity.

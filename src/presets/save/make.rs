@@ -102,7 +102,11 @@ pub(super) fn files<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec
 /// The names of the attributes of programs, each once.
 pub(super) fn attributes<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for attribute in programs.flat_map(|it| it.schema.attributes()) {
+    let of_games = |program: &'p Arc<Program>| {
+        let all = program.schema.attributes().iter().zip((0..).map(AttrId));
+        all.filter(|it| !program.is_before(it.1)).map(|it| it.0)
+    };
+    for attribute in programs.flat_map(of_games) {
         if !names.contains(&attribute.name) {
             names.push(attribute.name.clone());
         }

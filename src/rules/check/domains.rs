@@ -362,6 +362,29 @@ impl<'t> Domains<'t> {
         Ok(AttrId(at as u16 + 1))
     }
 
+    /// The attribute of what another one was before an action. Its facts are of the members of the
+    /// domain of entities, if that other one's are of entities: they stay when an entity goes.
+    pub(super) fn before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
+        // The schema's own entity counter comes first.
+        let old = &self.attrs[usize::from(of.0) - 1];
+        let name = format!("was {}", old.attribute.name);
+        if let Some(&at) = self.attr_ids.get(&name) {
+            return AttrId(at as u16 + 1);
+        }
+        let attribute = Attribute {
+            name: name.clone(),
+            of: owners,
+            default: None,
+            doc: String::new(),
+            ..old.attribute.clone()
+        };
+        let (declared, span) = (old.declared, old.span);
+        let at = self.attrs.len();
+        self.attr_ids.insert(name, at);
+        self.attrs.push(Attr { attribute, declared, span, default_span: None });
+        AttrId(at as u16 + 1)
+    }
+
     /// What sentences call members of domains.
     pub(super) fn words(&self) -> std::collections::HashMap<(DomainId, i64), String> {
         let known = (0..).map(DomainId).zip(&self.known);

@@ -6,7 +6,7 @@
 use super::super::ast::{self, Clause, ExprKind};
 use super::super::mistake;
 use super::super::program::{
-    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, RelId, Span, Term, Type, VarId,
+    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, RelId, Role, Span, Term, Type, VarId,
 };
 use super::rule::{Body, OUTER, Subject, mark};
 
@@ -57,10 +57,31 @@ impl<'t> Body<'_, 't> {
         scope: u32,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
-        let rel = *self.cx.relation_ids.get(atom.name.text)?;
+        let mut rel = *self.cx.relation_ids.get(atom.name.text)?;
         let args = self.terms(atom, rel, scope, true, out)?;
+        if let Some(span) = atom.was {
+            let Some(before) = self.before(atom, rel, span) else {
+                self.unresolved = true;
+                return None;
+            };
+            rel = before;
+        }
         out.push(Literal::Atom(Atom { rel, args, negated, span: atom.span }));
         Some(())
+    }
+
+    /// The input that stands for the one that `was` asks for.
+    fn before(&mut self, atom: &ast::Atom<'t>, rel: RelId, span: Span) -> Option<RelId> {
+        if !self.reacts {
+            self.cx.report(mistake::was_outside_reaction(span));
+            return None;
+        }
+        if !matches!(self.cx.relation(rel).role, Role::Input(_)) {
+            let declared = self.cx.relation(rel).span;
+            self.cx.report(mistake::was_of_derived(atom.name, declared));
+            return None;
+        }
+        self.cx.before(rel)
     }
 
     /// The arguments of an atom by its columns.

@@ -27,7 +27,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
     Action, DeclaredEvent, EventId, Expiry, Meta, Program, Reaction, RelId, Relation, Role, Rule,
-    Source, Span, Stage, StageId, Type,
+    Source, Span, Stage, StageId, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::stratify;
@@ -119,6 +119,9 @@ struct Checker<'t> {
     repetition: Vec<(RelId, Span)>,
     lasting: Vec<AttrId>,
     expiry: Expiry,
+    was: Vec<Was>,
+    /// The inputs that stand for others as they were before the action, by these.
+    before: HashMap<RelId, RelId>,
     meta: Vec<Meta>,
     texts: Vec<String>,
     text_ids: HashMap<&'t str, i64>,
@@ -148,6 +151,8 @@ impl<'t> Checker<'t> {
             repetition: Vec::new(),
             lasting: Vec::new(),
             expiry: Expiry::default(),
+            was: Vec::new(),
+            before: HashMap::new(),
             meta: Vec::new(),
             texts: Vec::new(),
             text_ids: HashMap::new(),
@@ -271,6 +276,7 @@ impl<'t> Checker<'t> {
             repetition: self.repetition.into_iter().map(|it| it.0).collect(),
             lasting: self.lasting,
             expiry: self.expiry,
+            was: self.was,
             meta: self.meta,
             texts: self.texts,
         }

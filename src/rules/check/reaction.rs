@@ -5,10 +5,13 @@
 use std::collections::BTreeSet;
 
 use super::super::ast::{self, Expr as Tree, ExprKind, Name};
+use super::super::limits::{self, LimitError};
 use super::super::mistake;
-use super::super::program::{Effect, Event, EventId, Literal, Reaction, Term, VarId};
-use super::Checker;
+use super::super::program::{
+    Effect, Event, EventId, Input, Literal, Reaction, RelId, Relation, Role, Term, Type, VarId, Was,
+};
 use super::rule::{Body, OUTER, Subject, Use};
+use super::{Checker, Info};
 
 /// What a reaction reacts to, if it is known.
 type Trigger = Option<(Event, Subject)>;
@@ -72,6 +75,46 @@ impl<'t> Checker<'t> {
         found
     }
 
+    /// The input that stands for another one as it was before the action.
+    pub(super) fn before(&mut self, rel: RelId) -> Option<RelId> {
+        if let Some(&known) = self.before.get(&rel) {
+            return Some(known);
+        }
+        let info = self.info(rel);
+        let (name, types) = (info.name, info.types.clone());
+        let Role::Input(input) = info.relation.role else { return None };
+        let owners = match (input, types.first()) {
+            (Input::Key(_) | Input::Flag(_), Some(Some(Type::Domain(id)))) => Some(*id),
+            _ => None,
+        };
+        if self.relations.len() == limits::RELATIONS {
+            let count = LimitError::Relations(limits::RELATIONS + 1);
+            self.report(mistake::limit(count, name.span));
+            return None;
+        }
+        let of = input.attr();
+        let before = self.domains.before(of, owners);
+        let relation = Relation {
+            name: format!("was {}", name.text),
+            role: Role::Input(match input {
+                Input::Key(_) => Input::Key(before),
+                Input::Flag(_) => Input::Flag(before),
+                Input::Game(_) => Input::Game(before),
+                Input::GameFlag(_) => Input::GameFlag(before),
+            }),
+            sentence: String::new(),
+            denial: String::new(),
+            ..self.relation(rel).clone()
+        };
+        let id = RelId(self.relations.len() as u16);
+        self.relations.push(Info { relation, types, name });
+        self.before.insert(rel, id);
+        if !self.was.iter().any(|it| it.before == before) {
+            self.was.push(Was { of, before });
+        }
+        Some(id)
+    }
+
     /// The nearest of names that are gathered only if there are guesses left.
     fn nearest_of(&self, name: Name<'t>, known: impl Fn() -> BTreeSet<&'t str>) -> Option<&'t str> {
         let known = if self.speller.is_spent() { BTreeSet::new() } else { known() };
@@ -89,6 +132,7 @@ impl<'t> Body<'_, 't> {
     ) -> Option<Lowered> {
         let no_args: &[Tree<'t>] = &[];
         let args = reaction.event.as_ref().map_or(no_args, |it| it.args.as_slice());
+        self.reacts = true;
         self.note_outer(args, &reaction.body);
         reaction.effects.iter().for_each(|it| self.note_effect(it));
         if let Some(event) = &reaction.event {

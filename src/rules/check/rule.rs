@@ -72,6 +72,8 @@ pub(super) struct Body<'c, 't> {
     outer_set: Option<HashSet<&'t str>>,
     atoms: usize,
     comparisons: usize,
+    /// It is the body of a reaction.
+    pub(super) reacts: bool,
     /// Something in it could not be resolved: nothing further is concluded from it.
     pub(super) unresolved: bool,
     /// It is over a limit: not even looked at further.
@@ -162,6 +164,7 @@ impl<'c, 't> Body<'c, 't> {
             outer_set: None,
             atoms: 0,
             comparisons: 0,
+            reacts: false,
             unresolved: false,
             too_large: false,
             made: 0,

@@ -111,6 +111,19 @@ pub(in super::super) fn expression_in_event(span: Span) -> It {
         .help("name the column, and compare it after `when`")
 }
 
+pub(in super::super) fn was_outside_reaction(span: Span) -> It {
+    It::new("E615", "`was` is for reactions only", span, "before which action?").help(
+        "rules are about the facts as they are; a reaction can note what was in an input of its own",
+    )
+}
+
+pub(in super::super) fn was_of_derived(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` follows from rules: only facts are remembered", name.text);
+    It::new("E616", message, name.span, "not an input")
+        .and(old, "declared here")
+        .help("ask `was` for the inputs that it follows from")
+}
+
 pub(in super::super) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> It {
     let message = format!("`{}` follows from rules: `{word}` cannot change it", name.text);
     It::new("E603", message, name.span, "not an input")

@@ -637,6 +637,42 @@ fn one_address_that_asks_too_much_waits_and_others_do_not() {
     });
 }
 
+/// A refusal that rules have a name for is told by its name and in its sentence.
+#[test]
+fn a_refusal_has_the_name_that_rules_give_it() {
+    const HOPS: &str = r#"
+.meta preset "hops"
+.meta family "chess"
+.meta name "Hops"
+.meta description "A piece may hop one square forward"
+.domain Preset += { hops }
+.domain Refusal { too_far "that is too far" }
+.action hop(piece: Entity, to: Square) refusals hop_refused legality rules uci "{at(piece)}^{to}" "{piece} hops to {to}"
+hop(p, t) :- active('hops, c), color(p, c), own(p), at(p, s), step('n, s, t), !occupied(t).
+on hop(p, t) do set at(p, t).
+.decl hop_refused(piece: Entity, to: Square, why: Refusal) "{piece} cannot hop to {to}: {why}"
+hop_refused(p, t, 'too_far) :- at(p, s), rank(s, r), rank(t, q), q > r + 1.
+"#;
+    hosted("named", Config { uploads: true, ..Config::default() }, async |server| {
+        let (_, kept) =
+            server.post("/api/v1/rules", "", json!({ "text": HOPS, "keep": true })).await;
+        let made = json!({
+            "game": "chess", "rules": kept["rules"], "presets": ["hops"], "seat": "both",
+        });
+        let (id, token) = server.make(made).await;
+        let answer = server.play(&id, &token, "e2^e5").await;
+        expect(&answer, 422, "illegal_move");
+        assert_eq!(answer.1["reason"], "too_far", "{}", answer.1);
+        let sentence = "e2^e5 is not legal: the white pawn on e2 cannot hop to e5: that is too far";
+        assert_eq!(answer.1["message"], sentence, "{}", answer.1);
+        let answer = server.play(&id, &token, "e2^d3").await;
+        expect(&answer, 422, "illegal_move");
+        assert_eq!(answer.1.get("reason"), None, "{}", answer.1);
+        let (status, answer) = server.play(&id, &token, "e2^e3").await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+    });
+}
+
 /// What cannot be so is told: an action for which there is no room, what had to be left out of a
 /// position, and what a FEN leaves out.
 #[test]

@@ -634,6 +634,7 @@ impl<W: Word> Compiled<W> {
             repetition: Vec::new(),
             lasting: Vec::new(),
             expiry: Default::default(),
+            was: Vec::new(),
             meta: Vec::new(),
             words: Default::default(),
             texts: Vec::new(),
