@@ -235,6 +235,23 @@ fn attributes_that_came_later_have_their_defaults() {
     assert_eq!(restored.game.hash(), game.hash());
 }
 
+/// So has an option that a preset had not when the game was saved: how many hit points pieces start with.
+#[test]
+fn options_that_came_later_have_their_defaults() {
+    let rules = catalogue().load("chess", &["piece-hp"]).unwrap_or_else(|it| panic!("{it}"));
+    let game = played(&rules, "e4 d5 exd5 Nf6");
+    let mut save = saved(&game, &rules);
+    let (name, facts) = ("piece-hp.hp", save.start.len());
+    save.attributes.retain(|it| it != name);
+    save.start.retain(|it| it.attribute != name);
+    save.facts.retain(|it| it.attribute != name);
+    assert!(save.start.len() < facts);
+    save.fen = None;
+    save.rules[0].blake3 = "00".repeat(32);
+    let restored = save.restore(catalogue(), RulesFrom::Changed).expect("it is migrated");
+    assert_eq!(restored.game.hash(), game.hash());
+}
+
 /// One save of every version of the format, as it was written at the time.
 #[test]
 fn golden_saves_of_every_version_load() {
