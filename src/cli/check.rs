@@ -90,6 +90,7 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     let family = named("family");
     let fits = |it: &&GameEntry| family.is_none() || it.family.as_deref() == family;
     let all = catalogue.games().iter().filter(fits).map(|it| it.name.as_str());
+    let is_for_all = named("game").is_none() && named("preset").is_none();
     let (games, presets): (Vec<&str>, Vec<String>) = match (named("game"), named("preset")) {
         (Some(game), _) => (vec![game], Vec::new()),
         (None, Some(preset)) => {
@@ -97,14 +98,25 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
             let game = entry.map_or(DEFAULT_GAME, |it| catalogue.game_for(it, DEFAULT_GAME));
             (vec![game], catalogue.with_required(&[preset]))
         }
+        (None, None) if named("part").is_some() => {
+            let preset: Vec<&str> = named("part").into_iter().collect();
+            let game = all.clone().find(|it| *it == DEFAULT_GAME).or(all.clone().next());
+            (game.into_iter().collect(), catalogue.with_required(&preset))
+        }
         (None, None) => (all.collect(), Vec::new()),
     };
     let mut fine = Fine { rules: 0, notes: Vec::new() };
     for game in games {
-        let loaded = catalogue.load(game, &presets).map_err(|why| match why {
-            LoadError::Rules(found) => Finding::Rules(found),
-            other => Finding::Other(format!("{}: {other}", source.path)),
-        })?;
+        let loaded = match catalogue.load(game, &presets) {
+            // What is for a whole family need not go with the letters of each game of it.
+            Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
+                fine.notes.push(format!("the game {game} does not load with it: {why}"));
+                continue;
+            }
+            Err(LoadError::Rules(found)) => return Err(Finding::Rules(found)),
+            Err(other) => return Err(Finding::Other(format!("{}: {other}", source.path))),
+            Ok(loaded) => loaded,
+        };
         fine.rules = fine.rules.max(loaded.program().rules.len());
         // What other files cost is theirs to tell.
         let program = loaded.program();

@@ -86,13 +86,10 @@ impl<'c> Page<'c> {
         self.list(&mut page, "Known elsewhere as", "also");
         self.list(&mut page, "Differences from other sites", "differs");
         self.counts(&mut page);
-        let source = self.catalogue.source_of(preset).map(|it| (&it.path, &*it.text));
-        if let Some((path, text)) = source {
-            let _ = write!(
-                page,
-                "\n## The rules\n\n`{path}`:\n\n```prolog\n{}\n```\n",
-                text.trim_end()
-            );
+        page.push_str("\n## The rules\n");
+        for source in self.catalogue.files_of(preset) {
+            let (path, text) = (&source.path, source.text.trim_end());
+            let _ = write!(page, "\n`{path}`:\n\n```prolog\n{text}\n```\n");
         }
         Ok(page)
     }

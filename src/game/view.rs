@@ -52,7 +52,7 @@ pub struct PieceView {
 }
 
 /// A kind of piece, as whoever draws it has to know it. A file with a kind of its own says more by
-/// `.meta piece "griffon: Griffon"` and `.meta image "griffon white: griffon-w.svg"`.
+/// `.meta piece "camel: Camel"` and `.meta image "camel white: camel-w.svg"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindView {
     pub kind: String,

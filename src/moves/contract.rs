@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::safety::{Decision, decisions, fallible};
-use crate::facts::{AttrId, DomainId, GAME, Shape};
+use crate::facts::{AttrId, BOOL, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
 /// A relation that reads an attribute: of each entity, or of the game.
@@ -18,17 +18,23 @@ pub struct Fact {
     pub attr: AttrId,
 }
 
-/// A further field of a game's FEN: `KEY=N`.
+/// A further field of a game's FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     pub key: String,
     pub fact: Fact,
+    /// Of what type its values are: numbers, or members of a domain.
+    pub ty: Type,
+    /// It is about pieces, not about the game.
+    pub of_pieces: bool,
 }
 
-/// What a sign after a piece's letter means.
+/// What a sign beside a piece's letter means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     pub sign: char,
+    /// It stands before the letter.
+    pub before: bool,
     /// A flag of pieces.
     pub fact: Fact,
 }
@@ -72,7 +78,7 @@ pub struct Contract {
     pub occurrences: Option<Fact>,
     /// The fields that the game's FEN has after the usual ones, in order.
     pub fields: Vec<Field>,
-    /// Signs that follow a piece's letter on the board: flags of pieces.
+    /// Signs beside a piece's letter on the board: flags of pieces.
     pub marks: Vec<Mark>,
     /// Pieces that stand nowhere are in somebody's hand, which the FEN tells in brackets.
     pub pocket: bool,
@@ -94,6 +100,8 @@ pub struct Contract {
     /// The turn under way may not stop here, in games that know such a thing.
     pub unfinished: Option<RelId>,
     pub result: RelId,
+    /// A position with such a row is none of the game's.
+    pub misplaced: Option<RelId>,
     pub claim: RelId,
     pub wins: RelId,
     /// The domains that these relations are about.
@@ -253,6 +261,7 @@ impl Finder<'_> {
         let keeps_turn = self.if_there("turn_goes_on", &[]);
         let unfinished = self.if_there("unfinished", &[]);
         let result = self.rules("result", &[Outcome, Reason]);
+        let misplaced = self.program.relation_named("misplaced");
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
         let board = self.board();
@@ -283,6 +292,7 @@ impl Finder<'_> {
             keeps_turn,
             unfinished,
             result: result?,
+            misplaced,
             claim: claim?,
             wins: wins?,
             board: board?,
@@ -336,8 +346,8 @@ impl Finder<'_> {
         self.game(name, value)
     }
 
-    /// `.meta fen "KEY=RELATION"`: a number of the game, by the relation that reads it. Files that
-    /// need the same field may each declare it.
+    /// `.meta fen "KEY=RELATION"`: an attribute of the game or of pieces, by the relation that reads it. Files
+    /// that need the same field may each declare it.
     fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
@@ -349,19 +359,62 @@ impl Finder<'_> {
             if fields.iter().any(|it| it.key == key) {
                 continue;
             }
-            if let Some(fact) = self.input(name, Source::Game, &[Slot::Int]) {
-                fields.push(Field { key: key.to_owned(), fact });
-            }
+            fields.extend(self.field(key, name));
         }
         fields
     }
 
-    /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter.
+    fn field(&mut self, key: &str, name: &str) -> Option<Field> {
+        let program = self.program;
+        let key = key.to_owned();
+        let Some(rel) = program.relation_named(name) else {
+            self.faults.push(Fault::Missing { relation: name.to_owned() });
+            return None;
+        };
+        let relation = program.relation(rel);
+        let truth = Type::Domain(BOOL);
+        let last = relation.columns.last().map(|it| it.ty);
+        let told = match relation.role {
+            Role::Input(Input::Key(attr)) => last.map(|ty| (attr, ty, true)),
+            Role::Input(Input::Flag(attr)) => Some((attr, truth, true)),
+            Role::Input(Input::Game(attr)) => last.map(|ty| (attr, ty, false)),
+            Role::Input(Input::GameFlag(attr)) => Some((attr, truth, false)),
+            _ => None,
+        };
+        let is_value = |ty: Type| match ty {
+            Type::Int => true,
+            Type::Text => false,
+            Type::Domain(it) => !matches!(program.schema.domain(it).shape, Shape::Entities { .. }),
+        };
+        let is_piece = |it: &(AttrId, Type, bool)| {
+            !it.2 || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
+        };
+        match told.filter(|it| is_value(it.1)).filter(is_piece) {
+            Some((attr, ty, of_pieces)) => {
+                Some(Field { key, fact: Fact { rel, attr }, ty, of_pieces })
+            }
+            None => {
+                let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
+                let found = describe(source_of(&relation.role), columns);
+                let expected = "an attribute of the game or of pieces, and no entity".into();
+                self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
+                None
+            }
+        }
+    }
+
+    /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter; `prefix SIGN=RELATION`
+    /// puts it before.
     fn marks(&mut self) -> Vec<Mark> {
         let program = self.program;
-        let lines = fen_lines(program).filter_map(|it| it.strip_prefix("mark ")?.split_once('='));
+        let read = |line: &'_ str| {
+            let (word, rest) = line.split_once(' ')?;
+            let (sign, name) = rest.split_once('=')?;
+            let before = word == "prefix";
+            (before || word == "mark").then(|| (before, sign.to_owned(), name.to_owned()))
+        };
         let mut marks: Vec<Mark> = Vec::new();
-        for (sign, name) in lines {
+        for (before, sign, name) in fen_lines(program).filter_map(read) {
             let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
             let mut signs = sign.chars();
             let (Some(sign), None) = (signs.next().filter(|it| is_sign(*it)), signs.next()) else {
@@ -376,8 +429,8 @@ impl Finder<'_> {
             if marks.iter().any(|it| it.sign == sign) || marks.len() == MARKS {
                 continue;
             }
-            if let Some(fact) = self.input(name, Source::Flag, &[Slot::Entity]) {
-                marks.push(Mark { sign, fact });
+            if let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) {
+                marks.push(Mark { sign, before, fact });
             }
         }
         marks

@@ -161,9 +161,14 @@ impl<'p> View<'p> {
         all.into_iter().any(|it| it.effects.iter().any(|effect| vetoes(it, effect)))
     }
 
+    /// The preset's file that a file belongs to.
+    fn owner_of(&self, source: u16) -> Option<u16> {
+        self.program.owners.get(usize::from(source)).copied().flatten()
+    }
+
     /// The preset's file says that the rules are right all the same.
     fn is_trusted(&self, owner: u16) -> bool {
-        let own = |it: &&Meta| it.span.source == owner;
+        let own = |it: &&Meta| self.owner_of(it.span.source) == Some(owner);
         let mut meta = self.program.meta.iter().filter(own);
         meta.any(|it| it.key == "legality" && it.value == "rules")
     }
@@ -191,7 +196,7 @@ impl<'p> View<'p> {
     fn speaks(&self, action: &Action, owner: u16) -> bool {
         let concludes = |rel: RelId| {
             let rules = &self.program.relation(rel).rules;
-            rules.iter().any(|&it| self.program.rule(it).span.source == owner)
+            rules.iter().any(|&it| self.owner_of(self.program.rule(it).span.source) == Some(owner))
         };
         self.is_trusted(owner) || action.simulates.is_some_and(concludes)
     }

@@ -12,7 +12,7 @@ use crate::facts::{
     AttrId, AttrType, BOOL, Domain, EntityId, FactError, GAME, Schema, Session, Shape, Value,
     nearest,
 };
-use crate::rules::{Input, Program, Role};
+use crate::rules::{Input, Meta, Program, Role};
 
 /// The option that every preset has: how many turns it is active.
 const TURNS: &str = "turns";
@@ -251,16 +251,28 @@ impl Activation {
     }
 }
 
+/// The values of the `.meta` lines of a key in the files of a preset.
+fn notes<'p>(
+    program: &'p Program,
+    preset: &str,
+    key: &'static str,
+) -> impl Iterator<Item = &'p str> {
+    let names = |it: &&Meta| it.key == "preset" && it.value == preset;
+    let file = program.meta.iter().find(names).map(|it| it.span.source);
+    let owner = |it: &Meta| program.owners.get(usize::from(it.span.source)).copied().flatten();
+    let own = move |it: &&Meta| it.key == key && file.is_some() && owner(it) == file;
+    program.meta.iter().filter(own).map(|it| it.value.as_str())
+}
+
 /// The numbers that a preset's file allows for an option: `.meta range "OPTION: LEAST..MOST"`.
 fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
-    let file = program.meta.iter().find(|it| it.key == "preset" && it.value == preset)?.span.source;
-    let ranges = program.meta.iter().filter(|it| it.key == "range" && it.span.source == file);
+    let ranges = notes(program, preset, "range");
     let read = |text: &str| {
         let (name, range) = text.split_once(':')?;
         let (least, most) = range.trim().split_once("..")?;
         (name.trim() == option).then_some((least.parse().ok()?, most.parse().ok()?))
     };
-    ranges.filter_map(|it| read(&it.value)).next()
+    ranges.filter_map(read).next()
 }
 
 /// An option that is a list: `.meta list "OPTION: DOMAIN = MEMBER+MEMBER"`. As a fact it is a number
@@ -271,15 +283,14 @@ struct List<'p> {
 }
 
 fn list_of<'p>(program: &'p Program, preset: &str, option: &str) -> Option<List<'p>> {
-    let file = program.meta.iter().find(|it| it.key == "preset" && it.value == preset)?.span.source;
-    let lists = program.meta.iter().filter(|it| it.key == "list" && it.span.source == file);
+    let lists = notes(program, preset, "list");
     let read = |text: &'p str| {
         let (name, rest) = text.split_once(':')?;
         let (domain, default) = rest.split_once('=')?;
         let domain = program.schema.domain(program.schema.domain_named(domain.trim())?);
         (name.trim() == option).then_some(List { domain, default: default.trim() })
     };
-    lists.filter_map(|it| read(&it.value)).next()
+    lists.filter_map(read).next()
 }
 
 impl List<'_> {

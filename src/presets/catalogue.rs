@@ -1,7 +1,8 @@
 //! What can be played: games and presets, read from the `.meta` lines of rule files.
 //!
 //! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
-//! with `.meta preset` a preset, one with `.meta module` part of some programs. A file with `.meta
+//! with `.meta preset` a preset, one with `.meta module` part of some programs. One with `.meta part` is a part
+//! of the preset of that name, for games of the family that it names. A file with `.meta
 //! family` and none of these is part of that family; every other file is the core, part of every
 //! program. Games, layouts and presets name the family that they need by the same line, or none. Only
 //! the files that a game needs are compiled, and only when it is asked for.
@@ -89,6 +90,14 @@ pub struct PresetEntry {
     pub(super) source: usize,
 }
 
+/// A file that belongs to a preset where that goes on games of one family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PartEntry {
+    pub(super) preset: String,
+    pub(super) family: String,
+    pub(super) source: usize,
+}
+
 /// All rule files at hand, by what they are for.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
@@ -109,6 +118,7 @@ pub struct Catalogue {
     games: Vec<GameEntry>,
     layouts: Vec<LayoutEntry>,
     presets: Vec<PresetEntry>,
+    parts: Vec<PartEntry>,
 }
 
 /// Metadata that makes no catalogue.
@@ -213,6 +223,7 @@ impl Catalogue {
             games: Vec::new(),
             layouts: Vec::new(),
             presets: Vec::new(),
+            parts: Vec::new(),
         };
         for source in sources {
             catalogue.add(source)?;
@@ -250,6 +261,7 @@ impl Catalogue {
         self.games.retain(|it| it.source != at);
         self.layouts.retain(|it| it.source != at);
         self.presets.retain(|it| it.source != at);
+        self.parts.retain(|it| it.source != at);
         match entry {
             Entry::Layout(layout) => self.layouts.push(layout),
             Entry::Core => self.core.push(at),
@@ -257,6 +269,7 @@ impl Catalogue {
             Entry::Module(name) => self.modules.push((name, at)),
             Entry::Game(game) => self.games.push(*game),
             Entry::Preset(preset) => self.presets.push(preset),
+            Entry::Part(part) => self.parts.push(part),
         }
         self.lay_out();
         // The order of the files is the order of their effects.
@@ -305,6 +318,7 @@ impl Catalogue {
             Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
             Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
             Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
+            Entry::Part(_) => self.parts.iter().any(|it| it.source != at && it.name() == name),
         }
     }
 
@@ -329,7 +343,8 @@ impl Catalogue {
     /// Everything that is wrong with them.
     pub fn definitions(&self) -> Result<(), DefinitionError> {
         let checked = self.definitions.get_or_init(|| {
-            let faults = definitions::check(&self.presets, &self.sources, self.is_whole);
+            let faults =
+                definitions::check(&self.presets, &self.parts, &self.sources, self.is_whole);
             if faults.is_empty() { Ok(()) } else { Err(DefinitionError { faults }) }
         });
         checked.clone()
@@ -356,10 +371,27 @@ impl Catalogue {
         self.sources.get(entry.source)
     }
 
-    /// The values of the `.meta` lines of a key in a preset's file.
+    /// The files of a preset: the one that says what it is, and its parts for games of some families.
+    pub fn files_of(&self, preset: &str) -> Vec<&Source> {
+        let parts = self.parts.iter().filter(|it| it.preset == preset);
+        let parts = parts.filter_map(|it| self.sources.get(it.source));
+        self.source_of(preset).into_iter().chain(parts).collect()
+    }
+
+    /// The files, by their number, that a preset has for games of a family, after the one that says what it is.
+    pub(super) fn parts_for<'c>(
+        &'c self,
+        preset: &'c str,
+        family: Option<&'c str>,
+    ) -> impl Iterator<Item = usize> + 'c {
+        let fits = move |it: &&PartEntry| it.preset == preset && Some(it.family.as_str()) == family;
+        self.parts.iter().filter(fits).map(|it| it.source)
+    }
+
+    /// The values of the `.meta` lines of a key in a preset's files.
     pub fn notes_of(&self, preset: &str, key: &str) -> Vec<String> {
-        let lines = self.source_of(preset).map(metas).unwrap_or_default();
-        lines.into_iter().filter(|it| it.key == key).map(|it| it.value).collect()
+        let lines = self.files_of(preset).into_iter().flat_map(metas);
+        lines.filter(|it| it.key == key).map(|it| it.value).collect()
     }
 
     /// The options of a preset, with what its file says about each.
@@ -504,6 +536,13 @@ pub fn at_its_place(mut source: Source) -> Source {
     source
 }
 
+impl PartEntry {
+    /// As files of parts are called: `stamina.chess`.
+    fn name(&self) -> String {
+        format!("{}.{}", self.preset, self.family)
+    }
+}
+
 impl GameEntry {
     fn names(&self) -> impl Iterator<Item = &str> {
         [&self.name].into_iter().chain(&self.aliases).map(String::as_str)
@@ -570,11 +609,15 @@ enum Entry {
     Game(Box<GameEntry>),
     Layout(LayoutEntry),
     Preset(PresetEntry),
+    Part(PartEntry),
 }
 
 impl Entry {
     fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
         let file = Metadata { source, metas };
+        if let Some(part) = file.one("part")? {
+            return file.part(part, at).map(Self::Part);
+        }
         match (file.one("game")?, file.one("preset")?) {
             (None, None) => match file.one("layout")? {
                 Some(layout) => file.layout(layout, at).map(Self::Layout),
@@ -605,6 +648,7 @@ impl Entry {
             Self::Game(game) => game.names().map(String::from).collect(),
             Self::Layout(layout) => vec![layout.name.clone()],
             Self::Preset(preset) => vec![preset.preset.clone()],
+            Self::Part(part) => vec![part.name()],
         }
     }
 }
@@ -656,6 +700,18 @@ impl<'a> Metadata<'a> {
             family: self.family()?,
             source: at,
         })
+    }
+
+    fn part(&self, part: &Meta, at: usize) -> Result<PartEntry, CatalogueError> {
+        let Some(family) = self.family()? else {
+            let fault = "a part of a preset says for which games: `.meta family \"NAME\"`";
+            return Err(self.fault(part, fault));
+        };
+        let alone = ["game", "layout", "preset", "module"];
+        if let Some(other) = self.metas.iter().find(|it| alone.contains(&it.key.as_str())) {
+            return Err(self.fault(other, format!("a part of a preset is no {}", other.key)));
+        }
+        Ok(PartEntry { preset: part.value.clone(), family, source: at })
     }
 
     fn incompatible(&self) -> Result<Vec<(String, String)>, CatalogueError> {

@@ -155,7 +155,7 @@ impl Catalogue {
         if let Some(composed) = known {
             return Ok(composed);
         }
-        let texts = self.with_written(&numbers, requests)?;
+        let texts = self.with_written(&numbers, game, requests)?;
         let program = compile_sharing(texts, &self.composers.reader)
             .map_err(|it| self.explain_faults(game, requests, it))?;
         let program = Arc::new(program);
@@ -194,18 +194,19 @@ impl Catalogue {
         game: &GameEntry,
         requests: &[&Request],
     ) -> Result<Vec<Source>, LoadError> {
-        self.with_written(&self.files(game, requests)?, requests)
+        self.with_written(&self.files(game, requests)?, game, requests)
     }
 
     /// The text of some files, and what is written to go with it.
     fn with_written(
         &self,
         files: &[usize],
+        game: &GameEntry,
         requests: &[&Request],
     ) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
         let hexagonal = is_hexagonal(&sources)?;
-        sources.extend(self.written(&sources, requests, hexagonal));
+        sources.extend(self.written(&sources, game, requests, hexagonal));
         Ok(sources)
     }
 
@@ -217,9 +218,10 @@ impl Catalogue {
             files.extend(self.modules.iter().filter(|it| it.0 == "durations").map(|it| it.1));
         }
         for request in requests {
-            let source = self.find_preset(&request.preset)?.source;
-            if !files.contains(&source) {
-                files.push(source);
+            let preset = self.find_preset(&request.preset)?;
+            if !files.contains(&preset.source) {
+                files.push(preset.source);
+                files.extend(self.parts_for(&preset.preset, game.family.as_deref()));
             }
         }
         // What is required and missing is found later, in words; the rules are about it all the same.
@@ -229,6 +231,7 @@ impl Catalogue {
                 let source = self.find_preset(required)?.source;
                 if !files.contains(&source) {
                     files.push(source);
+                    files.extend(self.parts_for(required, game.family.as_deref()));
                     next.push(required);
                 }
             }
@@ -293,6 +296,7 @@ impl Catalogue {
     fn written(
         &self,
         sources: &[Source],
+        game: &GameEntry,
         requests: &[&Request],
         hexagonal: bool,
     ) -> Option<Source> {
@@ -312,10 +316,13 @@ impl Catalogue {
                 continue;
             }
             done.push(&preset.preset);
-            let source = &self.sources[preset.source];
-            let number = sources.iter().position(|it| it.path == source.path).unwrap_or(0);
-            for input in inputs_sharing(source, number, &self.composers.reader) {
-                write_input(&mut text, &preset.preset, &input);
+            let parts = self.parts_for(&preset.preset, game.family.as_deref());
+            for file in [preset.source].into_iter().chain(parts) {
+                let source = &self.sources[file];
+                let number = sources.iter().position(|it| it.path == source.path).unwrap_or(0);
+                for input in inputs_sharing(source, number, &self.composers.reader) {
+                    write_input(&mut text, &preset.preset, &input);
+                }
             }
         }
         Some(Source { path: WRITTEN.into(), text: text.into() })

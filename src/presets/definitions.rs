@@ -9,7 +9,7 @@ use crate::facts::nearest;
 use crate::rules::{InputHead, Source, inputs};
 
 use super::activation::meant;
-use super::catalogue::PresetEntry;
+use super::catalogue::{PartEntry, PresetEntry};
 
 /// One thing that is wrong with the definition of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +18,8 @@ pub enum DefinitionFault {
     Unknown { preset: String, verb: &'static str, name: String, near: Option<String> },
     #[error("preset {preset} is incompatible with {other}, which does not say so of {preset}")]
     OneSided { preset: String, other: String },
+    #[error("{path} is a part of preset {preset}, which there is not{}", meant(.near))]
+    Part { path: String, preset: String, near: Option<String> },
     #[error("presets require each other: {}", cycle.join(" -> "))]
     Cycle { cycle: Vec<String> },
     #[error(
@@ -51,6 +53,7 @@ fn lines(faults: &[DefinitionFault]) -> String {
 /// they exclude are not known to it.
 pub(super) fn check(
     presets: &[PresetEntry],
+    parts: &[PartEntry],
     sources: &[Source],
     is_whole: bool,
 ) -> Vec<DefinitionFault> {
@@ -59,8 +62,16 @@ pub(super) fn check(
         unknown(preset, presets, is_whole, &mut faults);
         one_sided(preset, presets, &mut faults);
     }
+    for part in parts {
+        if presets.iter().all(|it| it.preset != part.preset) {
+            let near = nearest(&part.preset, presets.iter().map(|it| it.preset.as_str()));
+            let path = sources[part.source].path.clone();
+            let (preset, near) = (part.preset.clone(), near.map(String::from));
+            faults.push(DefinitionFault::Part { path, preset, near });
+        }
+    }
     cycles(presets, &mut faults);
-    clashes(presets, sources, &mut faults);
+    clashes(presets, parts, sources, &mut faults);
     faults
 }
 
@@ -121,10 +132,16 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
 }
 
 /// Attributes that two presets declare with different types. Who excludes the other never meets it.
-fn clashes(presets: &[PresetEntry], sources: &[Source], faults: &mut Vec<DefinitionFault>) {
+fn clashes(
+    presets: &[PresetEntry],
+    parts: &[PartEntry],
+    sources: &[Source],
+    faults: &mut Vec<DefinitionFault>,
+) {
     let mut first: HashMap<String, (String, &PresetEntry)> = HashMap::new();
     for preset in presets {
-        for input in inputs(&sources[preset.source]) {
+        let of_it = parts.iter().filter(|it| it.preset == preset.preset).map(|it| it.source);
+        for input in [preset.source].into_iter().chain(of_it).flat_map(|it| inputs(&sources[it])) {
             let ty = shape(&input);
             let (known, other) =
                 first.entry(input.attribute.clone()).or_insert_with(|| (ty.clone(), preset));

@@ -51,6 +51,8 @@ pub struct Span {
 #[derive(Debug, Clone)]
 pub struct Program {
     pub sources: Vec<Source>,
+    /// For each source the number of the preset's file that it belongs to, if it is a preset's.
+    pub owners: Vec<Option<u16>>,
     /// Domains and attributes; shared with the sessions that run under the program.
     pub schema: Arc<Schema>,
     pub relations: Vec<Relation>,

@@ -268,8 +268,14 @@ fn presets_are_listed_with_all_that_they_take() {
     assert!(holds(&it["games"], "king-heals"), "{it}");
     assert_eq!(listed(&[], "king-heals")["requires"], json!(["piece-hp"]));
     let it = listed(&[], "double-move");
-    assert_eq!(it["options"][2]["values"], json!(["half-move", "turn", "none"]));
-    assert_eq!(it["options"][0]["type"], "bool");
+    let option = |name: &str| {
+        let all = it["options"].as_array().into_iter().flatten();
+        all.into_iter().find(|it| it["name"] == name).cloned().unwrap_or_default()
+    };
+    assert_eq!(option("check")["values"], json!(["half-move", "turn", "none"]));
+    assert_eq!(option("check")["text"].as_str().map(|it| it.starts_with("when royal")), Some(true));
+    assert_eq!(option("king_capture")["type"], "bool");
+    assert_eq!(option("first_turn")["default"], "two");
     assert_eq!(it["incompatible"][0]["preset"], "monster-rules");
     let squares = &listed(&[], "poisoned-squares")["options"][0];
     assert_eq!((&squares["type"], &squares["of"]), (&json!("list"), &json!("Square")));

@@ -174,7 +174,7 @@ fn activations_that_are_refused() {
     let ran = explain(&double, &["--activate", "monster-rules"]);
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
     assert!(ran.out.starts_with("monster-rules cannot be activated here: "), "{}", ran.out);
-    assert!(ran.out.contains("[rules/presets/double-move.dl:14]"), "{}", ran.out);
+    assert!(ran.out.contains("[rules/presets/double-move.dl:9]"), "{}", ran.out);
     says(&[], &["--activate", "coregal"], 0, "coregal can be activated here", "");
     let ran = explain(&[], &["--activate", "berserker", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");

@@ -81,8 +81,6 @@ enum Dialect {
     Ours,
     /// The checks that are left stand before the clock: `2+3`. We write those that were given.
     ChecksLeft(u32),
-    /// A pawn that becomes a met has its letter in UCI and SAN. We have no choice there, and no letter.
-    Met,
     /// Horses and elephants have other letters in SAN than on the board.
     Xiangqi,
     /// SAN is that of shogi: files from the right and ranks from the top, both in digits; a whole square
@@ -98,7 +96,6 @@ impl Dialect {
         match variant {
             "3check" => Self::ChecksLeft(3),
             "5check" => Self::ChecksLeft(5),
-            "makruk" => Self::Met,
             "duck" => Self::Duck,
             "xiangqi" => Self::Xiangqi,
             "minishogi" => Self::Shogi,
@@ -130,16 +127,8 @@ impl Dialect {
         format!("{board} {turn} {rights} {passed} {clock} {number} {given}")
     }
 
-    fn uci(self, theirs: &str) -> String {
-        match self {
-            Self::Met => theirs.strip_suffix('m').unwrap_or(theirs).into(),
-            _ => theirs.into(),
-        }
-    }
-
     fn san(self, theirs: &str) -> String {
         match self {
-            Self::Met => theirs.replace("=M", ""),
             Self::Duck => theirs.replace(',', ",@"),
             Self::Xiangqi => theirs.replace('H', "N").replace('E', "B"),
             _ => theirs.into(),
@@ -303,7 +292,7 @@ impl Run {
         let contract = game.contract().clone();
         let turns = self.dialect.turns(game.world_mut(), &contract);
         let found: BTreeSet<String> = turns.into_iter().map(|it| it.0).collect();
-        let expected = row.moves.iter().map(|it| self.dialect.uci(it)).collect();
+        let expected = row.moves.clone();
         let missing: Vec<&String> = found.symmetric_difference(&expected).collect();
         self.expect(&row.fen, &missing, &Vec::new());
     }
@@ -342,7 +331,7 @@ impl Run {
             found.insert(uci, format!("{body}{after}{mark}"));
         }
         for (uci, san) in &row.san {
-            let (uci, mut san) = (self.dialect.uci(uci), self.dialect.san(san));
+            let (uci, mut san) = (uci.clone(), self.dialect.san(san));
             let mut ours = found.remove(&uci).unwrap_or_default();
             if self.dialect == Dialect::Shogi {
                 (ours, san) = (parts_of_ours(&ours), parts_of_shogi(&san));

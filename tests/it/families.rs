@@ -3,7 +3,8 @@
 //!
 //! Counts: Othello's and checkers' are the usual perft tables. Stones of noughts and crosses, Connect Four and
 //! Hex have every free place until a row is made, so the first plies are products of free places. Gardner's and
-//! Capablanca's chess are `fairy` vectors.
+//! Capablanca's chess are `fairy` vectors. Griffon and barrel chess were counted by a generator of our own in
+//! another language, written for this: board arrays, moves taken and taken back.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use rulemate::rules::Source;
 use crate::random_rules::Choices;
 
 /// The games that stand on no chess, and those that stand on another board, with presets for all games.
-const GAMES: [(&str, &[&str]); 13] = [
+const GAMES: [(&str, &[&str]); 20] = [
     ("noughts-and-crosses", &[]),
     ("connect-four", &[]),
     ("hex", &[]),
@@ -32,6 +33,13 @@ const GAMES: [(&str, &[&str]); 13] = [
     ("xiangqi", &["piece-shield"]),
     ("minishogi", &[]),
     ("minishogi", &["piece-hp:white"]),
+    ("minishogi", &["stamina"]),
+    ("griffon", &[]),
+    ("barrel", &[]),
+    ("checkers", &["stamina", "double-move"]),
+    ("connect-four", &["double-move"]),
+    ("othello", &["piece-hp", "poisoned-squares"]),
+    ("hex", &["stamina", "double-move:white"]),
 ];
 
 fn catalogue() -> Catalogue {
@@ -72,11 +80,41 @@ fn trees_of_games_without_chess_have_the_known_sizes() {
         ("othello", &[4, 12, 56, 244, 1396, 8200]),
         ("gardner", &[7, 53, 506, 4775]),
         ("capablanca", &[28, 784, 25228]),
+        ("griffon", &[20, 400, 8682]),
+        ("barrel", &[38, 1444, 55462]),
     ] {
         for (depth, nodes) in (1..).zip(counts) {
             assert_eq!(count(game, depth), *nodes, "{game}, depth {depth}");
         }
     }
+}
+
+/// A piece from a preset's file, one more from a tutorial's, and pieces that take two blows, on one board.
+#[test]
+fn presets_with_pieces_of_their_own_stack() {
+    let scouts = std::fs::read_to_string("tests/data/first-preset/scouts.dl").expect("a file");
+    let catalogue = with(&[("mine/scouts.dl", &scouts)]);
+    let many = "r3k2r/p1ppgpb1/bn2pnp1/3PN3/1p2P3/2N2G1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+    let counted = |presets: &[&str], fen: Option<&str>, depth: u32| {
+        let rules = catalogue.load("griffon", presets).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(fen).expect("it starts");
+        let contract = game.contract().clone();
+        perft(game.world_mut(), &contract, depth)
+    };
+    assert_eq!(counted(&[], Some(many), 2), 1997);
+    assert_eq!(counted(&["scouts"], None, 3), 8842);
+    assert_eq!(counted(&["scouts"], Some(many), 2), 2171);
+    let rules = catalogue.load("griffon", &["scouts", "piece-hp"]).expect("they go together");
+    let mut game = rules.start(None).expect("it starts");
+    let mut choices = Choices(3);
+    while game.result().is_none() && game.history().len() < 24 {
+        let moves = game.listing();
+        let mv = moves[choices.below(moves.len())].1.clone();
+        game.play(&mv).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let bytes = Save::of(&game, &rules, Content::default()).expect("a save").write(Form::Json);
+    let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+    assert_eq!(tally.map(|it| it.plies).map_err(|it| it.to_string()), Ok(game.history().len()));
 }
 
 /// A turn of checkers is all jumps of one piece, so the tables count turns.
@@ -233,8 +271,7 @@ fn letters_are_checked() {
     }
     let mark = "letter('camel, \"+c\").\n.meta fen \"mark +=tired\"\n\
                 .input tired(piece: Entity) flag attr tired \"{piece} is tired\"";
-    let marked =
-        "camel is written \"+c\", but '+' marks the piece before it: give one of them another sign";
+    let marked = "camel is written \"+c\", but '+' marks pieces: give one of them another sign";
     assert_eq!(game(mark), Err(marked.into()));
 }
 
@@ -313,9 +350,106 @@ fn letters_of_several_signs_are_read_as_they_are_written() {
         let mv = game.find_move(text).unwrap_or_else(|it| panic!("{text}: {it}"));
         assert_eq!(san(&mut game, &mv), written);
     }
+    let pgn = "[Variant \"minishogi\"]\n[SetUp \"1\"]\n[FEN \"3k1/4P/2+s2/5/K3+R[P] w - - 0 9\"]\n\n\
+               9. Pe5=+P+ Kc4 10. +Rd1 Kb5 11. P@b3 *\n";
+    let path = crate::cli::scratch("signs.pgn", pgn);
+    let judged = crate::cli::rulemate(&["referee", &path]);
+    assert_eq!(judged.code, 0, "{}{}", judged.out, judged.err);
+    assert!(judged.out.starts_with(&format!("{path}#1 ok *\n")), "{}", judged.out);
     let cells = game.cells();
     assert_eq!(cells[2][2].as_deref(), Some("+s"));
     assert_eq!(cells[4][4].as_deref(), Some("+R"));
+}
+
+/// What a file declares of pieces and of the game is in the FEN, and comes back from it; what makes no
+/// sense is refused with its place.
+#[test]
+fn a_fen_tells_what_files_declare() {
+    let text = ".meta game \"told\"\n.meta layout \"orthodox\"\n.meta family \"chess\"\n\
+                .meta fen \"wet=wet\"\n.meta fen \"mood=mood\"\n.meta fen \"gate=gate\"\n.meta fen \"prefix !=brave\"\n\
+                .domain Mood { calm, angry }\n\
+                .input wet() game attr wet \"it is wet\"\n\
+                .input gate(square: Square) game attr gate \"{square} is the gate\"\n\
+                .input mood(piece: Entity, mood: Mood) key attr mood \"{piece} is {mood}\"\n\
+                .input brave(piece: Entity) flag attr brave \"{piece} is brave\"\n\
+                .decl misplaced(square: Square) \"the gate {square} is taken\"\n\
+                misplaced(s) :- gate(s), occupied(s).\n\
+                on move(p, _) when kind(p, 'pawn) do set brave(p), set mood(p, 'angry), set wet().\n";
+    let rules = with(&[("mine/told.dl", text)]);
+    let rules = rules.load::<&str>("told", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    game.play_text("e2e4").expect("it is legal");
+    let fen =
+        "rnbqkbnr/pppppppp/8/8/4!P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1 wet=true mood=-,e4:angry";
+    assert_eq!(game.fen(), fen);
+    assert!(rules.unsaid(&mut game).is_empty());
+    let start =
+        |fen: &str| rules.start(Some(fen)).map(|mut it| it.fen()).map_err(|it| it.to_string());
+    let bare = "4k3/8/8/8/4!P!3/8/8/4K3 w - - 0 1";
+    assert_eq!(
+        start(bare),
+        Err("piece placement of the FEN, byte 13: found '!', expected a piece (pnbrqk) or a number of \
+             empty squares".into())
+    );
+    let bare = "4k3/8/8/8/4P3/8/8/4K3 w - - 0 1";
+    for (fields, found) in [
+        ("mood=calm", Ok("mood=calm")),
+        ("gate=d5 wet=false", Ok("wet=false gate=d5")),
+        ("mood=calm,e4:-,e8:angry", Ok("mood=-,e1:calm,e8:angry")),
+        ("mood=sad", Err("found \"sad\", expected a Mood, or -")),
+        ("mood=calm,e4", Err("found \"\", expected a Mood, or -")),
+        (
+            "mood=calm,x9:calm",
+            Err("found \"x9\", expected a square, each once, and `:VALUE` after it"),
+        ),
+        ("mood=calm,e4:calm,e4:-", Err("found \"e4\", expected a square, each once")),
+        ("gate=e4", Err("the position is none of this game: the gate e4 is taken")),
+        ("gates=d5", Err("expected wet=VALUE or mood=VALUE or gate=VALUE or the end")),
+    ] {
+        let told = start(&format!("{bare} {fields}"));
+        match (told, found) {
+            (Ok(told), Ok(found)) => assert_eq!(told, format!("{bare} {found}")),
+            (Err(told), Err(found)) => assert!(told.contains(found), "{fields}: {told}"),
+            (told, _) => panic!("{fields}: {told:?}"),
+        }
+    }
+    let text = ".meta game \"odd\"\n.meta layout \"orthodox\"\n.meta fen \"who=partner\"\n";
+    let refused = refusal(&with(&[("mine/odd.dl", text)]), "odd", &[]);
+    assert!(
+        refused.contains("not an attribute of the game or of pieces, and no entity"),
+        "{refused}"
+    );
+    let shogi = catalogue().load::<&str>("minishogi", &[]).expect("it loads");
+    let doubled =
+        shogi.start(Some("k4/2p2/2p2/5/4K[] w - - 0 1")).map(|_| ()).expect_err("two pawns");
+    assert!(doubled.to_string().ends_with("black has two pawns on file 3"), "{doubled}");
+}
+
+/// After every turn of every game, what its FEN sets up has the same facts but for the history. (Within a turn
+/// of several actions a FEN need not tell who has begun it.)
+#[test]
+fn the_fen_of_every_game_tells_all_of_it() {
+    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let catalogue = catalogue();
+    let mut plies = 0;
+    for entry in catalogue.games() {
+        let rules = catalogue.load::<&str>(&entry.name, &[]).expect("it loads");
+        for seed in 0..if full { 50 } else { 1 } {
+            let mut choices = Choices(seed);
+            let mut game = rules.start(None).expect("it starts");
+            while game.result().is_none() && game.history().len() < if full { 200 } else { 16 } {
+                let begun = game.program().relation_named("mid_turn");
+                if !begun.is_some_and(|it| game.world_mut().any(it)) {
+                    assert!(rules.unsaid(&mut game).is_empty(), "{}: {}", entry.name, game.fen());
+                }
+                let moves = game.listing();
+                let mv = moves[choices.below(moves.len())].1.clone();
+                game.play(&mv).unwrap_or_else(|it| panic!("{}: {it}", entry.name));
+                plies += 1;
+            }
+        }
+    }
+    assert!(plies > 600, "{plies}");
 }
 
 /// A pawn that is dropped may not mate; by the rules of Fairy-Stockfish it may, and loses.
@@ -361,6 +495,94 @@ fn a_preset_for_all_games_goes_on_every_family() {
             "{name}"
         );
     }
+}
+
+/// A preset may have parts for games of some families: their reactions are the preset's, their options too.
+#[test]
+fn a_preset_of_several_files_goes_on_each_family_with_its_part() {
+    let whole = ".meta preset \"toll\"\n.meta name \"Toll\"\n.meta description \"What it counts ends the game\"\n\
+         .domain Preset += { toll }\n.domain Reason += { toll }\n\
+         .input paid(n: Int) game attr \"toll.paid\" = 0 \"{n} are paid\"\n\
+         .input price(activation: Entity, n: Int) key attr \"toll.price\" = 2 \"{n} are due\"\n\
+         finish('draw, 'toll) :- paid(n), preset(e, 'toll), price(e, m), n >= m.\n";
+    let moves = ".meta part \"toll\"\n.meta family \"chess\"\n\
+         on move(p, _) in count when kind(p, 'pawn), paid(n) do set paid(n + 1).\n";
+    let walks = ".meta part \"toll\"\n.meta family \"draughts\"\n\
+         .input slow(activation: Entity) flag attr \"toll.slow\" = false \"men pay twice\"\n\
+         on walk(_, _) in count when paid(n), !slow(_) do set paid(n + 1).\n\
+         on walk(_, _) in count when paid(n), slow(_) do set paid(n + 2).\n";
+    let files = [("mine/toll.dl", whole), ("mine/moves.dl", moves), ("mine/walks.dl", walks)];
+    let catalogue = with(&files);
+    let ended = |game: &str, preset: &str, moves: &[&str]| {
+        let rules = catalogue.load(game, &[preset]).unwrap_or_else(|it| panic!("{game}: {it}"));
+        let mut game = rules.start(None).expect("it starts");
+        for text in moves {
+            game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        }
+        let bytes = Save::of(&game, &rules, Content::default()).expect("a save").write(Form::Json);
+        let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+        assert_eq!(tally.map_err(|it| it.to_string()).map(|it| it.plies), Ok(moves.len()));
+        game.result().map(|it| it.to_string())
+    };
+    let over = Some("draw by toll".to_owned());
+    assert_eq!(ended("chess", "toll", &["g1f3", "e7e5", "f3g1"]), None);
+    assert_eq!(ended("chess", "toll", &["e2e4", "e7e5"]), over);
+    assert_eq!(ended("checkers", "toll", &["a3b4"]), None);
+    assert_eq!(ended("checkers", "toll:both:slow=true", &["a3b4"]), over);
+    assert_eq!(ended("connect-four", "toll", &["a1", "b1"]), None);
+    let refused = refusal(&catalogue, "chess", &["toll:both:slow=true"]);
+    assert!(refused.contains("slow"), "{refused}");
+
+    let mut catalogue = self::catalogue();
+    let mut add = |text: &str| {
+        let source = Source { path: "mine/part.dl".into(), text: text.into() };
+        catalogue.add(source).map_err(|it| it.to_string())
+    };
+    assert_eq!(
+        add(".meta part \"stamina\"\n"),
+        Err("mine/part.dl:1: a part of a preset says for which games: `.meta family \"NAME\"`"
+            .into())
+    );
+    assert_eq!(
+        add(".meta part \"stamina\"\n.meta family \"chess\"\n.meta preset \"mine\"\n"),
+        Err("mine/part.dl:3: a part of a preset is no preset".into())
+    );
+    assert_eq!(
+        add(".meta part \"double-move\"\n.meta family \"chess\"\n"),
+        Err("mine/part.dl:1: another file has the name double-move.chess already".into())
+    );
+    let alone = with(&[("mine/part.dl", ".meta part \"stamia\"\n.meta family \"chess\"\n")]);
+    assert_eq!(
+        refusal(&alone, "chess", &["stamina"]),
+        "mine/part.dl is a part of preset stamia, which there is not; did you mean stamina?"
+    );
+}
+
+/// Tired men stay, poison works on stones, and a turn has two half-moves, on boards without chess.
+#[test]
+fn shared_presets_do_what_they_say_on_other_families() {
+    let played = |game: &str, presets: &[&str], fen: Option<&str>, moves: &str| {
+        let rules = catalogue().load(game, presets).unwrap_or_else(|it| panic!("{game}: {it}"));
+        let mut game = rules.start(fen).expect("it starts");
+        for text in moves.split_whitespace() {
+            game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        }
+        game
+    };
+    let can = |game: &mut Game, from: &str| game.listing().iter().any(|it| it.0.starts_with(from));
+    let men = Some("1o6/8/8/8/8/8/8/O5O1 w 1");
+    let mut tired = played("checkers", &["stamina"], men, "a1b2 b8a7 b2c3 a7b6");
+    assert!(!can(&mut tired, "c3") && can(&mut tired, "g1"));
+    assert!(can(&mut played("checkers", &[], men, "a1b2 b8a7 b2c3 a7b6"), "c3"));
+    let mut game = played("connect-four", &["double-move"], None, "a1 b1");
+    assert_eq!(game.fen(), "7/7/7/7/7/OO5 b 1 hm=0");
+    game.play_text("c1").expect("Black's first");
+    assert!(game.fen().ends_with(" b 1 hm=1"), "{}", game.fen());
+    let poison = ["piece-hp", "poisoned-squares:both:squares=b2"];
+    let mut game = played("noughts-and-crosses", &poison, None, "b2 a1");
+    assert_eq!(game.fen(), "3/3/o2 w 2 hp=2", "what stood on b2 is gone");
+    let mut game = played("minishogi", &["stamina"], None, "e1e3 a5a4 e3e1 a4a5");
+    assert!(!can(&mut game, "e1") && can(&mut game, "d1"));
 }
 
 /// What `new` writes is checked, played and audited without a change; what is there is not overwritten.

@@ -293,29 +293,38 @@ fn a_position_that_its_fen_does_not_tell_says_so() {
 
 #[test]
 fn what_a_fen_leaves_out_is_named() {
-    let rules = rules("stamina", &[]);
+    let rules = rules("capture-to-win", &[]);
     let mut game = rules.start(None).expect("it starts");
-    game.play_text("e2e4").expect("legal");
-    game.play_text("e7e5").expect("legal");
-    assert_eq!(rules.unsaid(&mut game), ["stamina"]);
+    for text in ["e2e4", "d7d5", "e4d5"] {
+        game.play_text(text).expect("legal");
+    }
+    assert_eq!(rules.unsaid(&mut game), ["capture-to-win.winner"]);
     let said = crate::cli::rulemate_reading(
         &["uci"],
-        "setoption name UCI_Variant value stamina\nposition startpos moves e2e4\nd\nquit\n",
+        "setoption name UCI_Variant value capture-to-win\nposition startpos moves e2e4 d7d5 e4d5\nd\nquit\n",
     );
-    let note = "info string the FEN leaves out stamina: ";
+    let note = "info string the FEN leaves out capture-to-win.winner: ";
     assert!(said.out.lines().any(|it| it.starts_with(note)), "{}", said.out);
     let said = crate::cli::rulemate_reading(
-        &["play", "piece-shield"],
+        &["play", "capture-to-win"],
         "e2e4\nd7d5\nfen\ne4d5\nfen\nquit\n",
     );
-    assert_eq!(said.out.matches("(the FEN leaves out shield: ").count(), 1, "{}", said.out);
+    assert_eq!(
+        said.out.matches("(the FEN leaves out capture-to-win.winner: ").count(),
+        1,
+        "{}",
+        said.out
+    );
     let path = format!("{}/tired.json", env!("CARGO_TARGET_TMPDIR"));
-    let saved = ["save", "--game", "stamina", "--moves", "e4", &path];
+    let saved = ["save", "--game", "capture-to-win", "--moves", "e4 d5 exd5", &path];
     assert_eq!(rulemate(&saved).code, 0);
     let loaded = rulemate(&["load", &path]);
-    assert!(loaded.out.contains("the fen leaves out: stamina"), "{}", loaded.out);
+    assert!(loaded.out.contains("the fen leaves out: capture-to-win.winner"), "{}", loaded.out);
     let loaded = rulemate(&["load", "--json", &path]).out;
-    assert!(loaded.contains("\"fen_leaves_out\": [\n    \"stamina\"\n  ]"), "{loaded}");
+    assert!(
+        loaded.contains("\"fen_leaves_out\": [\n    \"capture-to-win.winner\"\n  ]"),
+        "{loaded}"
+    );
 }
 
 /// A preset that nobody knows, and a number of its own.

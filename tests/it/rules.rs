@@ -22,9 +22,15 @@ fn game_sources(game: &str) -> Vec<Source> {
         .filter_map(|it| it.strip_prefix(".meta use \"")?.split([':', '"']).next())
         .map(|it| format!("rules/presets/{it}.dl"))
         .collect();
-    let presets: Vec<&str> = presets.iter().map(String::as_str).collect();
+    let family = family_of(&own[0].text);
+    let parts: Vec<String> = presets
+        .iter()
+        .map(|it| it.replace(".dl", &format!(".{family}.dl")))
+        .filter(|it| EMBEDDED.iter().any(|(path, _)| path == it))
+        .collect();
+    let presets: Vec<&str> = presets.iter().chain(&parts).map(String::as_str).collect();
     let mut sources = embedded_folder("rules/core");
-    sources.extend(embedded_folder(&format!("rules/{}", family_of(&own[0].text))));
+    sources.extend(embedded_folder(&format!("rules/{family}")));
     sources.extend(embedded_sources(&presets));
     let mut lines = own.iter().flat_map(|it| it.text.lines());
     if let Some(layout) = lines.find_map(|it| it.strip_prefix(".meta layout \"")) {

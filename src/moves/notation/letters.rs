@@ -106,7 +106,7 @@ pub enum LetterFault {
     )]
     Begins { kind: String, text: String, other: String, longer: String },
     #[error(
-        "{kind} is written {text:?}, but {sign:?} marks the piece before it: give one of them another \
+        "{kind} is written {text:?}, but {sign:?} marks pieces: give one of them another \
          sign"
     )]
     Mark { kind: String, text: String, sign: char },

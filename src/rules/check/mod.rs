@@ -92,9 +92,22 @@ struct Info<'t> {
     name: Name<'t>,
 }
 
-/// Reactions of a preset's file are batches of their own.
-fn is_preset(file: &File<'_>) -> bool {
-    file.items.iter().any(|it| matches!(it, Item::Meta { key, .. } if key.text == "preset"))
+/// For each file the preset's file that it belongs to, by its number: itself, or where it is a part of the
+/// preset, the one that says what the preset is. Reactions of one owner are batches of their own.
+fn owners(files: &[&File<'_>]) -> Vec<Option<u16>> {
+    let named = |file: &File<'_>, wanted: &str| {
+        file.items.iter().find_map(|it| match it {
+            Item::Meta { key, value, .. } if key.text == wanted => Some(value.text.to_owned()),
+            _ => None,
+        })
+    };
+    let presets: Vec<Option<String>> = files.iter().map(|it| named(it, "preset")).collect();
+    let owner = |(at, file): (usize, &&File<'_>)| {
+        let whole = named(file, "part")
+            .and_then(|it| presets.iter().position(|of| of.as_ref() == Some(&it)));
+        whole.or_else(|| presets[at].as_ref().map(|_| at)).map(|it| it as u16)
+    };
+    files.iter().enumerate().map(owner).collect()
 }
 
 struct Checker<'t> {
@@ -114,8 +127,8 @@ struct Checker<'t> {
     /// In their order.
     stages: Vec<Stage>,
     default_stage: StageId,
-    /// For each source, whether it is a preset's.
-    is_preset: Vec<bool>,
+    /// For each source the preset's file that it belongs to.
+    owners: Vec<Option<u16>>,
     repetition: Vec<(RelId, Span)>,
     lasting: Vec<AttrId>,
     expiry: Expiry,
@@ -147,7 +160,7 @@ impl<'t> Checker<'t> {
             event_ids: HashMap::new(),
             stages: Vec::new(),
             default_stage: StageId(0),
-            is_preset: files.iter().copied().map(is_preset).collect(),
+            owners: owners(files),
             repetition: Vec::new(),
             lasting: Vec::new(),
             expiry: Expiry::default(),
@@ -263,6 +276,7 @@ impl<'t> Checker<'t> {
         let names = self.relation_ids.iter().map(|(name, id)| ((*name).to_string(), *id));
         Program {
             sources: Vec::new(),
+            owners: self.owners,
             words: self.domains.words(),
             schema: Arc::new(self.domains.into_schema()),
             relation_names: names.collect(),

@@ -38,8 +38,7 @@ impl<'t> Checker<'t> {
             return;
         };
         let span = reaction.span;
-        let is_preset = self.is_preset.get(usize::from(span.source)).copied().unwrap_or_default();
-        let owner = is_preset.then_some(span.source);
+        let owner = self.owners.get(usize::from(span.source)).copied().flatten();
         self.reactions.push(Reaction { event, stage, owner, params, body, effects, vars, span });
     }
 

@@ -708,10 +708,13 @@ fn want_of_room_and_what_positions_lack_is_told() {
         let wish = json!({ "game": "chess", "fen": fen, "seat": "both" });
         let (_, made) = server.post("/api/v1/games", "", wish).await;
         assert_eq!(made["warnings"], json!(["castling right K dropped: there is no such rook"]));
-        let (id, token) = server.make(json!({ "game": "stamina", "seat": "both" })).await;
+        let (id, token) = server.make(json!({ "game": "capture-to-win", "seat": "both" })).await;
         let path = format!("/api/v1/games/{id}");
         assert_eq!(server.get(&path).await.1["fen_leaves_out"], json!([]));
-        server.play(&id, &token, "e2e4").await;
-        assert_eq!(server.get(&path).await.1["fen_leaves_out"], json!(["stamina"]));
+        for text in ["e2e4", "d7d5", "e4d5"] {
+            server.play(&id, &token, text).await;
+        }
+        let told = server.get(&path).await.1["fen_leaves_out"].clone();
+        assert_eq!(told, json!(["capture-to-win.winner"]));
     });
 }

@@ -623,6 +623,7 @@ impl<W: Word> Compiled<W> {
     pub(super) fn bare(program: &Program) -> Self {
         let empty = Program {
             sources: Vec::new(),
+            owners: Vec::new(),
             schema: Arc::clone(&program.schema),
             relations: Vec::new(),
             rules: Vec::new(),

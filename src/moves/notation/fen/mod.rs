@@ -2,16 +2,18 @@
 //! declares beyond.
 //!
 //! **What rules declare**, each a line `.meta fen "..."`: `shredder` (castling in file letters),
-//! `KEY=RELATION` (one more field `KEY=N`, a number of the game), `passed RELATION` (the passed square
-//! may be followed by the square of the piece that passed it), `pocket` (pieces that stand nowhere are in
-//! hand, and follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after
-//! their letter: `Q~`). Castling rights, the passed square and the counters are there if the rules have them.
+//! `KEY=RELATION` (one more field: of an attribute of the game `KEY=VALUE`; of pieces `KEY=VALUE,SQUARE:VALUE`,
+//! the value of all pieces on the board but those that are named after it, `-` for none), `passed RELATION`
+//! (the passed square may be followed by the square of the piece that passed it), `pocket` (pieces that stand
+//! nowhere are in hand, and follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a
+//! sign after their letter: `Q~`), `prefix SIGN=RELATION` (the same before it). Castling rights, the passed square and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
 //! a [`Warning`]: a castling right with no rook or no castling piece on the home rank, an en passant
 //! square that no piece has just passed. The side that is not to move may stand in check; that is a
-//! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed.
+//! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed; so is a position with
+//! rows of a relation `misplaced`, with the sentence of the first.
 //!
 //! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
 //! wing, a file letter means the rook on that file, both on the side's home rank, which is its
@@ -62,6 +64,8 @@ pub enum FenField {
     MoveNumber,
     /// A field that the game declares.
     Further,
+    /// All of them together.
+    Whole,
 }
 
 impl fmt::Display for FenField {
@@ -74,19 +78,28 @@ impl fmt::Display for FenField {
             Self::Clock => "half-move clock",
             Self::MoveNumber => "move number",
             Self::Further => "further field",
+            Self::Whole => "position",
         })
     }
 }
 
 /// Why a text is no FEN for these rules. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} of the FEN, byte {offset}: found {found}, expected {expected}")]
+#[error("{}", said(self))]
 pub struct FenError {
     pub field: FenField,
     /// Where in the text, in bytes from its start.
     pub offset: usize,
     pub found: String,
     pub expected: String,
+}
+
+fn said(error: &FenError) -> String {
+    let FenError { field, offset, found, expected } = error;
+    match field {
+        FenField::Whole => format!("the position is none of this game: {found}"),
+        _ => format!("{field} of the FEN, byte {offset}: found {found}, expected {expected}"),
+    }
 }
 
 /// What reading a FEN had to leave out or wonder at.

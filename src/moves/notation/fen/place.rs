@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, NEXT_ENTITY};
+use crate::rules::Column;
 
 use super::super::super::contract::{Castling, Contract, Passing};
 use super::read::{Placed, Position, Right, RookOf};
@@ -54,7 +55,7 @@ pub(super) fn place(
     position: &Position,
 ) -> Result<Vec<Warning>, FenError> {
     clear(world, contract);
-    let pieces = pieces(world, contract, &position.pieces)?;
+    let pieces = pieces(world, contract, position)?;
     let mut warnings = Vec::new();
     game(world, contract, position, &mut warnings);
     if let Some(roles) = &contract.castling {
@@ -69,7 +70,27 @@ pub(super) fn place(
     if contract.exposed.is_some_and(|it| world.contains(it, &[opponent])) {
         warnings.push(Warning::OpponentInCheck);
     }
-    Ok(warnings)
+    match misplaced(world, contract) {
+        Some(found) => {
+            let expected = "a position of this game".into();
+            Err(FenError { field: FenField::Whole, offset: 0, found, expected })
+        }
+        None => Ok(warnings),
+    }
+}
+
+/// Why the rules refuse a position, by the sentence of the first row that says so.
+fn misplaced(world: &mut World, contract: &Contract) -> Option<String> {
+    let rel = contract.misplaced?;
+    let row = world.tuples(rel).into_iter().min()?;
+    let program = world.program();
+    let relation = program.relation(rel);
+    let said = |text: String, (column, raw): (&Column, &i64)| {
+        let value = program.word(column.ty, *raw).map(String::from);
+        let value = value.unwrap_or_else(|| program.value_name(column.ty, *raw));
+        text.replace(&format!("{{{}}}", column.name), &value)
+    };
+    Some(relation.columns.iter().zip(&row).fold(relation.sentence.clone(), said))
 }
 
 /// Takes all pieces off the board and out of hands.
@@ -88,8 +109,9 @@ fn clear(world: &mut World, contract: &Contract) {
 fn pieces(
     world: &mut World,
     contract: &Contract,
-    placed: &[Placed],
+    position: &Position,
 ) -> Result<Vec<(EntityId, Placed)>, FenError> {
+    let placed = &position.pieces;
     let ids = world.facts().ids();
     let mut free = (1..u32::from(contract.entities)).map(EntityId).filter(|it| !ids.is_taken(*it));
     let mut pieces = Vec::new();
@@ -108,6 +130,12 @@ fn pieces(
         for (number, mark) in contract.marks.iter().enumerate() {
             if piece.marks & 1 << number != 0 {
                 world.set_raw(id, mark.fact.attr, Some(1));
+            }
+        }
+        for (field, told) in contract.fields.iter().zip(&position.further) {
+            if let (true, Some(told), Some(square)) = (field.of_pieces, told, piece.square) {
+                let named = told.named.iter().find(|it| it.0 == square);
+                world.set_raw(id, field.fact.attr, named.map_or(told.value, |it| it.1));
             }
         }
         pieces.push((id, piece));
@@ -135,9 +163,12 @@ fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &
         let start = world.program().schema.attribute(occurrences.attr).default;
         world.set_raw(GAME, occurrences.attr, start);
     }
-    for (field, &value) in contract.fields.iter().zip(&position.further) {
-        let start = world.program().schema.attribute(field.fact.attr).default;
-        world.set_raw(GAME, field.fact.attr, value.or(start));
+    for (field, told) in contract.fields.iter().zip(&position.further) {
+        if !field.of_pieces {
+            let start = world.program().schema.attribute(field.fact.attr).default;
+            let value = told.as_ref().map_or(start, |it| it.value);
+            world.set_raw(GAME, field.fact.attr, value);
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The text of a FEN as data; nothing here touches facts.
 
 use crate::facts::{Domain, Shape};
-use crate::rules::Program;
+use crate::rules::{Program, Type};
 
-use super::super::super::contract::{Castling, Contract, Passing};
+use super::super::super::contract::{Castling, Contract, Field, Mark, Passing};
 use super::super::letters::{Begun, Letters};
 use super::{FenError, FenField};
 
@@ -19,7 +19,7 @@ pub(super) struct Position {
     pub(super) clock: i64,
     pub(super) fullmove: i64,
     /// One per field that the game declares: what the text says of it.
-    pub(super) further: Vec<Option<i64>>,
+    pub(super) further: Vec<Option<Told>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,15 @@ pub(super) struct Placed {
     pub(super) side: i64,
     /// The signs that follow it, a bit for each of the game's.
     pub(super) marks: u32,
+}
+
+/// What a further field says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Of the game, or of all pieces that are not named; none is `-`.
+    pub(super) value: Option<i64>,
+    /// Of the pieces on some squares.
+    pub(super) named: Vec<(i64, Option<i64>)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -108,23 +117,63 @@ pub(super) fn position(
         position.fullmove = number(part, part.text, 0)?;
     }
     while let Some(part) = parts.take(FenField::Further) {
-        further(contract, part, &mut position.further)?;
+        further(program, contract, part, &mut position.further)?;
     }
     Ok(position)
 }
 
-/// A field `KEY=N` that the game declares, once.
-fn further(contract: &Contract, part: Part<'_>, found: &mut [Option<i64>]) -> Result<(), FenError> {
-    let (key, count) = part.text.split_once('=').unwrap_or((part.text, ""));
+/// A field `KEY=...` that the game declares, once.
+fn further(
+    program: &Program,
+    contract: &Contract,
+    part: Part<'_>,
+    found: &mut [Option<Told>],
+) -> Result<(), FenError> {
+    let (key, text) = part.text.split_once('=').unwrap_or((part.text, ""));
     let open = |at: &usize| found.get(*at) == Some(&None);
     let at = contract.fields.iter().position(|it| it.key == key).filter(open);
     let Some(place) = at.and_then(|it| found.get_mut(it)) else {
         let fields = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
-        let fields: String = fields.map(|it| format!("{}=N or ", it.0.key)).collect();
+        let of = |it: &Field| if it.ty == Type::Int { "N" } else { "VALUE" };
+        let fields: String = fields.map(|it| format!("{}={} or ", it.0.key, of(it.0))).collect();
         return Err(part.refuse(format!("{fields}the end")));
     };
-    *place = Some(number(part, count, key.len() + 1)?);
+    let Some(field) = at.and_then(|it| contract.fields.get(it)) else { return Ok(()) };
+    let mut offset = key.len() + 1;
+    let mut texts = text.split(',').filter(|_| field.of_pieces).skip(1);
+    let first = text.split(',').next().filter(|_| field.of_pieces).unwrap_or(text);
+    let value = value_of(program, field, part, first, offset)?;
+    offset += first.len() + 1;
+    let squares = program.schema.domain(contract.board.domain);
+    let mut named: Vec<(i64, Option<i64>)> = Vec::new();
+    for text in &mut texts {
+        let (square, value) = text.split_once(':').unwrap_or((text, ""));
+        let new = |it: &i64| named.iter().all(|known| known.0 != *it);
+        let at = squares.member(square).filter(new).ok_or_else(|| {
+            part.error(offset, format!("{square:?}"), "a square, each once, and `:VALUE` after it")
+        })?;
+        named.push((at, value_of(program, field, part, value, offset + square.len() + 1)?));
+        offset += text.len() + 1;
+    }
+    *place = Some(Told { value, named });
     Ok(())
+}
+
+/// A value of a further field; `-` is none.
+fn value_of(
+    program: &Program,
+    field: &Field,
+    part: Part<'_>,
+    text: &str,
+    at: usize,
+) -> Result<Option<i64>, FenError> {
+    let domain = match (text, field.ty) {
+        ("-", _) => return Ok(None),
+        (_, Type::Domain(id)) => program.schema.domain(id),
+        _ => return number(part, text, at).map(Some),
+    };
+    let member = domain.member(text).map(Some);
+    member.ok_or_else(|| part.error(at, format!("{text:?}"), format!("a {}, or -", domain.name)))
 }
 
 /// The words of a text with their offsets.
@@ -256,6 +305,7 @@ fn row_of(
             rest = &rest[digits..];
             continue;
         }
+        let mut marks = signs(contract, &mut rest, |it| it.before);
         let Begun { kind, side, length } = letters.begun(rest).ok_or_else(|| {
             let known = format!("a piece ({}) or a number of empty squares", letters.all());
             part.error(at, format!("{sign:?}"), known)
@@ -268,11 +318,7 @@ fn row_of(
             return Err(part.error(at, found, format!("{files} squares a rank")));
         }
         rest = &rest[length..];
-        let mut marks = 0;
-        while let Some(number) = contract.marks.iter().position(|it| rest.starts_with(it.sign)) {
-            marks |= 1 << number;
-            rest = &rest[contract.marks[number].sign.len_utf8()..];
-        }
+        marks |= signs(contract, &mut rest, |it| !it.before);
         pieces.push(Placed { square: Some(board.square(file, rank)), kind, side, marks });
         file += 1;
     }
@@ -281,6 +327,19 @@ fn row_of(
         return Err(part.error(start + row.len(), found, format!("{files}")));
     }
     Ok(())
+}
+
+/// The signs that a text begins with, a bit for each of the game's, and the text after them.
+fn signs(contract: &Contract, rest: &mut &str, stands_here: impl Fn(&Mark) -> bool) -> u32 {
+    let mut found = 0;
+    let is_next = |rest: &str| {
+        contract.marks.iter().position(|it| stands_here(it) && rest.starts_with(it.sign))
+    };
+    while let Some(number) = is_next(rest) {
+        found |= 1 << number;
+        *rest = &rest[contract.marks[number].sign.len_utf8()..];
+    }
+    found
 }
 
 /// The initial of a domain's member, in lower case.

@@ -2,9 +2,9 @@
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
-use crate::rules::Program;
+use crate::rules::{Program, Type};
 
-use super::super::super::contract::{Castling, Contract, Fact, Passing};
+use super::super::super::contract::{Castling, Contract, Fact, Field, Mark, Passing};
 use super::super::letters::Letters;
 use super::CastlingStyle;
 use super::read::initial;
@@ -25,11 +25,45 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -
         let value = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(absent).to_string();
         fields.extend(counter.map(value));
     }
-    for field in &contract.fields {
-        let value = facts.get_raw(GAME, field.fact.attr);
-        fields.extend(value.map(|it| format!("{}={it}", field.key)));
-    }
+    fields.extend(contract.fields.iter().filter_map(|it| further(&program, contract, facts, it)));
     fields.join(" ")
+}
+
+/// A further field, unless there is nothing to say, or a number is too large to be read again.
+fn further(
+    program: &Program,
+    contract: &Contract,
+    facts: &Session,
+    field: &Field,
+) -> Option<String> {
+    let attr = field.fact.attr;
+    let is_told = |it: i64| field.ty != Type::Int || u16::try_from(it).is_ok();
+    let text = |it: Option<i64>| match it {
+        Some(raw) => program.value_name(field.ty, raw),
+        None => "-".into(),
+    };
+    if !field.of_pieces {
+        let value = facts.get_raw(GAME, attr).filter(|it| is_told(*it))?;
+        return Some(format!("{}={}", field.key, text(Some(value))));
+    }
+    let on_board = facts.entities_with(contract.at.attr);
+    let mut values: Vec<(i64, Option<i64>)> = on_board
+        .filter_map(|it| Some((facts.get_raw(it, contract.at.attr)?, facts.get_raw(it, attr))))
+        .collect();
+    values.sort_unstable();
+    let known = || values.iter().filter_map(|it| it.1);
+    if known().next().is_none() || !known().all(is_told) {
+        return None;
+    }
+    let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
+    let usual =
+        values.iter().map(|it| it.1).max_by_key(|it| (count(*it), std::cmp::Reverse(*it)))?;
+    let mut words = vec![format!("{}={}", field.key, text(usual))];
+    let squares = program.schema.domain(contract.board.domain);
+    for (square, value) in values.iter().filter(|it| it.1 != usual) {
+        words.push(format!("{}:{}", squares.member_name(*square), text(*value)));
+    }
+    Some(words.join(","))
 }
 
 /// The board as a FEN tells it, its last rank first: of each square the letter of what stands there, with
@@ -77,8 +111,12 @@ fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: Ent
     let kind = facts.get_raw(piece, contract.kind.attr);
     let side = facts.get_raw(piece, contract.color.attr);
     let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or("?");
-    let marks = contract.marks.iter().filter(|it| facts.get_raw(piece, it.fact.attr) == Some(1));
-    letter.chars().chain(marks.map(|it| it.sign)).collect()
+    let is_set = |it: &&Mark| facts.get_raw(piece, it.fact.attr) == Some(1);
+    let signs = |before: bool| {
+        let marks = contract.marks.iter().filter(is_set).filter(move |it| it.before == before);
+        marks.map(|it| it.sign)
+    };
+    signs(true).chain(letter.chars()).chain(signs(false)).collect()
 }
 
 fn row(squares: &[Option<String>]) -> String {

@@ -62,7 +62,11 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
         let numbered = whole(number, input);
         return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
     }
-    if first.is_alphabetic() || is_castling || input.starts_with("--") {
+    // A letter of several signs: `+R`.
+    let is_signed = first.is_ascii_punctuation()
+        && !".-=%".contains(first)
+        && input[1..].starts_with(|it: char| it.is_ascii_uppercase());
+    if first.is_alphabetic() || is_castling || is_signed || input.starts_with("--") {
         return whole(symbol, input).map(Token::Move).ok_or(PgnFault::Unexpected { found: first });
     }
     Err(PgnFault::Unexpected { found: first })
