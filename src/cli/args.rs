@@ -71,6 +71,9 @@ pub(crate) enum Command {
     Uci(ProtocolArgs),
     /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
     Xboard(ProtocolArgs),
+    /// Tell editors about rule files: mistakes as they are typed, meanings, definitions, names
+    #[command(after_help = "Editors start it themselves; docs/editors.md says how to set them up.")]
+    Lsp,
     /// Serve games over HTTP: a page to play on, and an API
     #[cfg(feature = "server")]
     Serve(super::serve::ServeArgs),

@@ -6,6 +6,8 @@
 //! so a game may use a preset that stands beside it; one that stands at the path of an embedded file
 //! replaces it. A file that owes nothing to the rules of this package is checked alone.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::Verdict;
@@ -14,7 +16,7 @@ use super::output::{Out, report, trouble};
 use super::setup;
 use crate::moves::played_out;
 use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError};
-use crate::rules::{Diagnostics, Source, compile, load_path, metas};
+use crate::rules::{Diagnostics, Program, Source, compile, load_path, metas};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -28,14 +30,14 @@ struct Answer {
 }
 
 /// A file without mistakes.
-struct Fine {
-    /// Rules of the file and of what it builds on.
-    rules: usize,
-    notes: Vec<String>,
+pub(crate) struct Fine {
+    /// The file with what it builds on; of several games, the one with most rules. None if no game needs it.
+    pub(crate) program: Option<Arc<Program>>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// What is wrong with a file.
-enum Finding {
+pub(crate) enum Finding {
     Rules(Box<Diagnostics>),
     /// Its metadata, or what it makes of a game.
     Other(String),
@@ -73,11 +75,11 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 /// What the file and what it builds on come to.
-fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
+pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     let together = fit(catalogue, source);
     let Err(Finding::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
-        Ok(program) => Ok(Fine { rules: program.rules.len(), notes: Vec::new() }),
+        Ok(program) => Ok(Fine { program: Some(Arc::new(program)), notes: Vec::new() }),
         Err(alone) if count(&alone) <= count(found) => Err(Finding::Rules(Box::new(alone))),
         Err(_) => together,
     }
@@ -105,8 +107,9 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
         }
         (None, None) => (all.collect(), Vec::new()),
     };
-    let mut fine = Fine { rules: 0, notes: Vec::new() };
+    let mut fine = Fine { program: None, notes: Vec::new() };
     for game in games {
+<<<<<<< HEAD
         let loaded = match catalogue.load(game, &presets) {
             // What is for a whole family need not go with the letters of each game of it.
             Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
@@ -118,6 +121,16 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
             Ok(loaded) => loaded,
         };
         fine.rules = fine.rules.max(loaded.program().rules.len());
+=======
+        let loaded = catalogue.load(game, &presets).map_err(|why| match why {
+            LoadError::Rules(found) => Finding::Rules(found),
+            other => Finding::Other(format!("{}: {other}", source.path)),
+        })?;
+        let most = fine.program.as_ref().map_or(0, |it| it.rules.len());
+        if loaded.program().rules.len() > most {
+            fine.program = Some(Arc::clone(loaded.program()));
+        }
+>>>>>>> 7dfd2c4 (rulemate lsp: mistakes, meanings, definitions and names in editors; a grammar for colours)
         // What other files cost is theirs to tell.
         let program = loaded.program();
         for (number, note) in played_out(program, loaded.contract().untenable) {
@@ -126,6 +139,10 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
                 fine.notes.push(note);
             }
         }
+    }
+    if fine.program.is_none() {
+        let what = family.unwrap_or("any");
+        fine.notes.push(format!("nothing was checked: there is no game of the family {what}"));
     }
     Ok(fine)
 }
@@ -150,7 +167,8 @@ fn print(
         return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes });
     }
     match checked {
-        Ok(Fine { rules, notes }) => {
+        Ok(Fine { program, notes }) => {
+            let rules = program.map_or(0, |it| it.rules.len());
             out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
             for note in notes {
                 out.line(format_args!("{file}: note: {note}"))?;

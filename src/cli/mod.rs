@@ -13,6 +13,7 @@ mod evidence;
 mod explain;
 mod facts;
 mod lists;
+mod lsp;
 mod moves;
 mod names;
 mod new;
@@ -106,6 +107,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Bench(args) => bench::run(args, out),
         Command::Uci(args) => protocol::uci(args, out),
         Command::Xboard(args) => protocol::xboard(args, out),
+        Command::Lsp => lsp::run(),
         #[cfg(feature = "server")]
         Command::Serve(args) => serve::run(args, out),
         #[cfg(feature = "server")]

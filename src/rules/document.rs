@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::program::{
-    Action, Expiry, Input, Legality, Piece, Program, Relation, Role, Template, Type,
+    Action, Column, Expiry, Input, Legality, Piece, Program, Relation, Role, Template, Type,
 };
 use crate::facts::Shape;
 
@@ -45,23 +45,21 @@ fn write_file(out: &mut String, program: &Program, path: &str, text: &str, list:
     }
     out.push_str("| relation | kind | meaning |\n|---|---|---|\n");
     for relation in list {
-        let columns: Vec<String> = relation
-            .columns
-            .iter()
-            .map(|it| format!("{}: {}", it.name, type_name(program, it.ty)))
-            .collect();
-        let _ = writeln!(
-            out,
-            "| `{}({})` | {} | {} |",
-            relation.name,
-            columns.join(", "),
-            kind(program, relation),
-            meaning(&relation.sentence),
-        );
+        let signature = signature(program, &relation.name, &relation.columns);
+        let kind = kind(program, relation);
+        let _ = writeln!(out, "| `{signature}` | {kind} | {} |", meaning(&relation.sentence));
     }
 }
 
-fn kind(program: &Program, relation: &Relation) -> String {
+/// The name of a relation or an event with its columns: `attacks(p: Entity, t: Square)`.
+pub fn signature(program: &Program, name: &str, columns: &[Column]) -> String {
+    let column = |it: &Column| format!("{}: {}", it.name, type_name(program, it.ty));
+    let columns: Vec<String> = columns.iter().map(column).collect();
+    format!("{name}({})", columns.join(", "))
+}
+
+/// What sort of relation it is, as Markdown.
+pub fn kind(program: &Program, relation: &Relation) -> String {
     let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
     let mut kind = match &relation.role {
         Role::Input(input) => {
@@ -98,7 +96,7 @@ fn kind(program: &Program, relation: &Relation) -> String {
 }
 
 /// The sentence with its placeholders as variables of prose.
-fn meaning(sentence: &str) -> String {
+pub fn meaning(sentence: &str) -> String {
     sentence.replace(['{', '}'], "*").replace('|', "\\|")
 }
 

@@ -23,7 +23,7 @@ pub mod tree;
 pub use check::{compile, compile_sharing};
 pub use depends::{Attributes, Dependencies, raises, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
-pub use document::document;
+pub use document::{document, kind, meaning, signature};
 pub use limits::LimitError;
 pub use meta::{InputHead, inputs, inputs_sharing, metas};
 pub use program::{

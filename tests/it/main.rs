@@ -24,6 +24,7 @@ mod golden;
 mod hostile;
 mod language;
 mod legality;
+mod lsp;
 mod model;
 mod modifier;
 mod moves;

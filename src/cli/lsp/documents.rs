@@ -1,0 +1,241 @@
+//! Files that are open in the editor, and what is wrong with them.
+//!
+//! A file is checked as `rulemate check` does: with the rules of this package, and with the other rule files
+//! of its folder (of the folder `rules` around it, if there is one), as the editor has them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lsp_types::{
+    CompletionResponse, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
+    GotoDefinitionResponse, Hover, HoverContents, Location, MarkupContent, MarkupKind,
+    NumberOrString, Position, PublishDiagnosticsParams, Range, Uri,
+};
+
+use super::symbols::{Symbol, completions, name_at, offset, range};
+use super::{path_of, uri_of};
+use crate::cli::args::RulesArgs;
+use crate::cli::check::{Finding, Fine, check};
+use crate::cli::setup;
+use crate::presets::at_its_place;
+use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span, load_path};
+
+#[derive(Default)]
+pub(super) struct Documents {
+    /// By the text of the address.
+    open: BTreeMap<String, Document>,
+}
+
+struct Document {
+    uri: Uri,
+    path: PathBuf,
+    text: String,
+    changed: bool,
+    /// The last program without mistakes that it was part of.
+    program: Option<Arc<Program>>,
+    /// The files of that program that are on disk, by the paths that rules know them by.
+    files: BTreeMap<String, PathBuf>,
+}
+
+impl Documents {
+    /// The text of a file is another one.
+    pub(super) fn put(&mut self, uri: Uri, text: String) {
+        let Some(path) = path_of(&uri) else { return };
+        let known = self.open.entry(uri.as_str().to_owned());
+        let document = known.or_insert_with(|| Document {
+            uri,
+            path,
+            text: String::new(),
+            changed: true,
+            program: None,
+            files: BTreeMap::new(),
+        });
+        document.text = text;
+        // The others may build on it.
+        self.open.values_mut().for_each(|it| it.changed = true);
+    }
+
+    /// A file is no longer looked at: nothing is wrong with it any more.
+    pub(super) fn close(&mut self, uri: &Uri) -> Option<PublishDiagnosticsParams> {
+        let closed = self.open.remove(uri.as_str())?;
+        Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
+    }
+
+    /// What is wrong with the files that have changed, or that others have changed for.
+    pub(super) fn check_changed(&mut self) -> Vec<PublishDiagnosticsParams> {
+        let changed = |it: &&Document| it.changed;
+        let names: Vec<String> =
+            self.open.values().filter(changed).map(|it| it.uri.as_str().to_owned()).collect();
+        names.iter().filter_map(|it| self.check(it)).collect()
+    }
+
+    fn check(&mut self, name: &str) -> Option<PublishDiagnosticsParams> {
+        let document = self.open.get(name)?;
+        let mut sources = Vec::new();
+        let mut files = BTreeMap::new();
+        let mut own = None;
+        for (path, text) in self.around(&document.path) {
+            let path_text = path.to_string_lossy().replace('\\', "/");
+            let source = at_its_place(Source { path: path_text, text: text.into() });
+            if path == document.path {
+                own = Some(source.clone());
+            }
+            files.insert(source.path.clone(), path);
+            sources.push(source);
+        }
+        let own = own?;
+        let found = findings(sources, &own);
+        let document = self.open.get_mut(name)?;
+        document.changed = false;
+        document.files = files;
+        let diagnostics = match found {
+            Ok(Fine { program, notes }) => {
+                document.program = program.or(document.program.take());
+                let note = |it: &String| plain(it, DiagnosticSeverity::INFORMATION);
+                notes.iter().map(note).collect()
+            }
+            Err(Finding::Other(message)) => vec![plain(&message, DiagnosticSeverity::ERROR)],
+            Err(Finding::Rules(found)) => {
+                found.list().iter().map(|it| document.tell(&found, it, &own.path)).collect()
+            }
+        };
+        Some(PublishDiagnosticsParams::new(document.uri.clone(), diagnostics, None))
+    }
+
+    /// The rule files that go with one, as the editor has them; itself among them.
+    fn around(&self, path: &Path) -> BTreeMap<PathBuf, String> {
+        let own = path.parent().unwrap_or(path);
+        let rules = own.ancestors().find(|it| it.file_name().is_some_and(|it| it == "rules"));
+        let on_disk = load_path(rules.unwrap_or(own)).unwrap_or_default();
+        let mut found: BTreeMap<PathBuf, String> =
+            on_disk.into_iter().map(|it| (it.path.into(), it.text.to_string())).collect();
+        for open in self.open.values() {
+            if open.path == path || found.contains_key(&open.path) {
+                found.insert(open.path.clone(), open.text.clone());
+            }
+        }
+        found
+    }
+
+    pub(super) fn hover(&self, uri: &Uri, at: Position) -> Option<Hover> {
+        let (document, symbol) = self.symbol(uri, at)?;
+        let mut value = symbol.about;
+        if let (Some(span), Some(program)) = (symbol.declared, &document.program) {
+            value.push_str(&format!("\n\n{}", program.place(span)));
+        }
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+        Some(Hover { contents, range: None })
+    }
+
+    pub(super) fn definition(&self, uri: &Uri, at: Position) -> Option<GotoDefinitionResponse> {
+        let (document, symbol) = self.symbol(uri, at)?;
+        document.location(symbol.declared?).map(GotoDefinitionResponse::Scalar)
+    }
+
+    /// The rules that conclude a relation.
+    pub(super) fn rules(&self, uri: &Uri, at: Position) -> Option<GotoDefinitionResponse> {
+        let (document, symbol) = self.symbol(uri, at)?;
+        let places = symbol.rules.iter().filter_map(|&it| document.location(it));
+        Some(GotoDefinitionResponse::Array(places.collect()))
+    }
+
+    pub(super) fn completion(&self, uri: &Uri) -> Option<CompletionResponse> {
+        let program = self.open.get(uri.as_str())?.program.as_ref()?;
+        Some(CompletionResponse::Array(completions(program)))
+    }
+
+    fn symbol(&self, uri: &Uri, at: Position) -> Option<(&Document, Symbol)> {
+        let document = self.open.get(uri.as_str())?;
+        let name = name_at(&document.text, offset(&document.text, at))?;
+        Some((document, Symbol::find(document.program.as_ref()?, name)?))
+    }
+}
+
+/// What `check` says of a file that stands among others.
+fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Finding> {
+    let other = |why: &dyn std::fmt::Display| Finding::Other(why.to_string());
+    let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
+    for source in sources {
+        let is_own = source.path == own.path;
+        // What clashes elsewhere is told there.
+        if let Err(clash) = catalogue.add(source)
+            && is_own
+        {
+            return Err(other(&clash));
+        }
+    }
+    check(&catalogue, own)
+}
+
+/// A mistake that has no place in the text.
+fn plain(message: &str, severity: DiagnosticSeverity) -> Diagnostic {
+    Diagnostic { severity: Some(severity), message: message.to_owned(), ..shown(Range::default()) }
+}
+
+fn shown(range: Range) -> Diagnostic {
+    Diagnostic { range, source: Some("rulemate".into()), ..Diagnostic::default() }
+}
+
+impl Document {
+    /// A mistake as the editor shows it; one in another file stands in the first line, with its place.
+    fn tell(&self, all: &Diagnostics, it: &crate::rules::Diagnostic, own: &str) -> Diagnostic {
+        let mut message = it.message.clone();
+        let mut related = Vec::new();
+        let mut at = Range::default();
+        for (number, label) in it.labels.iter().enumerate() {
+            let place = all.place(label);
+            match number {
+                0 if place.file == own => at = range(&self.text, place.start, place.end),
+                0 => message = format!("{}:{}: {message}", place.file, place.line),
+                _ => related.extend(self.related(all, label)),
+            }
+            if number == 0 && !label.text.is_empty() && label.text != it.message {
+                message.push_str(&format!(": {}", label.text));
+            }
+        }
+        let more = it.notes.iter().map(|it| format!("\nnote: {it}"));
+        message.extend(more.chain(it.help.iter().map(|it| format!("\nhelp: {it}"))));
+        Diagnostic {
+            severity: Some(DiagnosticSeverity::ERROR),
+            code: Some(NumberOrString::String(it.code.into())),
+            message,
+            related_information: (!related.is_empty()).then_some(related),
+            ..shown(at)
+        }
+    }
+
+    /// A place that explains a mistake.
+    fn related(&self, all: &Diagnostics, label: &Label) -> Option<DiagnosticRelatedInformation> {
+        let source = all.sources().get(usize::from(label.span.source))?;
+        let location = self.place(source, label.span)?;
+        Some(DiagnosticRelatedInformation { location, message: label.text.clone() })
+    }
+
+    /// Where a part of the last program stands.
+    fn location(&self, span: Span) -> Option<Location> {
+        let program = self.program.as_ref()?;
+        self.place(program.sources.get(usize::from(span.source))?, span)
+    }
+
+    fn place(&self, source: &Source, span: Span) -> Option<Location> {
+        let path = self.files.get(&source.path).cloned().or_else(|| written(source))?;
+        Some(Location { uri: uri_of(&path)?, range: range(&source.text, span.start, span.end) })
+    }
+}
+
+/// An embedded file as one that an editor can open, among the user's cached files.
+fn written(source: &Source) -> Option<PathBuf> {
+    let is_embedded = EMBEDDED.iter().any(|(path, _)| *path == source.path);
+    let home = || std::env::var_os("HOME").map(|it| Path::new(&it).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?;
+    let path = cache.join("rulemate").join(env!("CARGO_PKG_VERSION")).join(&source.path);
+    if !is_embedded {
+        return None;
+    }
+    if std::fs::read(&path).ok().as_deref() != Some(source.text.as_bytes()) {
+        std::fs::create_dir_all(path.parent()?).ok()?;
+        std::fs::write(&path, source.text.as_bytes()).ok()?;
+    }
+    Some(path)
+}

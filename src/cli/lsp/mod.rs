@@ -1,0 +1,188 @@
+//! `rulemate lsp`: rule files as editors ask about them, by the Language Server Protocol.
+//!
+//! Mistakes are those of `rulemate check`, told as text is typed. A name has its declaration, its sentence and
+//! its rules. Deliberately absent: anything that changes text (formatting, renaming).
+
+mod documents;
+mod symbols;
+
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
+    PublishDiagnostics,
+};
+use lsp_types::request::{
+    Completion, GotoDefinition, GotoImplementation, HoverRequest, Request as _,
+};
+use lsp_types::{
+    CompletionOptions, HoverProviderCapability, ImplementationProviderCapability, OneOf,
+    ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
+};
+use serde::de::DeserializeOwned;
+
+use super::Verdict;
+use super::output::{OrFix, trouble};
+use documents::Documents;
+
+/// What an editor does with a server that it starts by itself.
+const FIX: &str = "start it from an editor (docs/editors.md)";
+
+pub(crate) fn run() -> anyhow::Result<Verdict> {
+    let (connection, threads) = Connection::stdio();
+    let capabilities = ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        implementation_provider: Some(ImplementationProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions::default()),
+        ..ServerCapabilities::default()
+    };
+    let capabilities = serde_json::to_value(capabilities)?;
+    connection.initialize(capabilities).or_fix(FIX)?;
+    let mut server = Server { connection, documents: Documents::default() };
+    server.run()?;
+    // The writing thread ends with the last sender.
+    drop(server);
+    threads.join()?;
+    Ok(Verdict::Fine)
+}
+
+struct Server {
+    connection: Connection,
+    documents: Documents,
+}
+
+impl Server {
+    /// Until the editor leaves.
+    fn run(&mut self) -> anyhow::Result<()> {
+        loop {
+            // What has changed is checked once nothing more is waiting, however fast somebody types.
+            let message = match self.connection.receiver.try_recv() {
+                Ok(message) => message,
+                Err(_) => {
+                    self.check_changed()?;
+                    let Ok(message) = self.connection.receiver.recv() else { return Ok(()) };
+                    message
+                }
+            };
+            match message {
+                Message::Request(request) => {
+                    if self.connection.handle_shutdown(&request).or_fix(FIX)? {
+                        return Ok(());
+                    }
+                    let response = self.answer(request);
+                    self.send(response.into())?;
+                }
+                Message::Notification(it) => self.hear(it)?,
+                Message::Response(_) => {}
+            }
+        }
+    }
+
+    fn send(&self, message: Message) -> anyhow::Result<()> {
+        let sent = self.connection.sender.send(message);
+        sent.map_err(|_| trouble("the editor no longer reads", FIX))
+    }
+
+    fn check_changed(&mut self) -> anyhow::Result<()> {
+        for found in self.documents.check_changed() {
+            self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, notification: Notification) -> anyhow::Result<()> {
+        match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                let Some(it) = read::<DidOpenTextDocument>(notification) else { return Ok(()) };
+                self.documents.put(it.text_document.uri, it.text_document.text);
+            }
+            DidChangeTextDocument::METHOD => {
+                let Some(it) = read::<DidChangeTextDocument>(notification) else { return Ok(()) };
+                if let Some(last) = it.content_changes.into_iter().next_back() {
+                    self.documents.put(it.text_document.uri, last.text);
+                }
+            }
+            DidCloseTextDocument::METHOD => {
+                let Some(it) = read::<DidCloseTextDocument>(notification) else { return Ok(()) };
+                let found = self.documents.close(&it.text_document.uri);
+                if let Some(found) = found {
+                    self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, request: Request) -> Response {
+        let id = request.id.clone();
+        let documents = &mut self.documents;
+        let answered = match request.method.as_str() {
+            HoverRequest::METHOD => ask::<HoverRequest>(request, |it| {
+                let at = it.text_document_position_params;
+                documents.hover(&at.text_document.uri, at.position)
+            }),
+            GotoDefinition::METHOD => ask::<GotoDefinition>(request, |it| {
+                let at = it.text_document_position_params;
+                documents.definition(&at.text_document.uri, at.position)
+            }),
+            GotoImplementation::METHOD => ask::<GotoImplementation>(request, |it| {
+                let at = it.text_document_position_params;
+                documents.rules(&at.text_document.uri, at.position)
+            }),
+            Completion::METHOD => ask::<Completion>(request, |it| {
+                let at = it.text_document_position;
+                documents.completion(&at.text_document.uri)
+            }),
+            other => Err((ErrorCode::MethodNotFound, format!("{other} is not offered"))),
+        };
+        match answered {
+            Ok(answer) => Response::new_ok(id, answer),
+            Err((code, why)) => Response::new_err(id, code as i32, why),
+        }
+    }
+}
+
+/// What a notification says. One that cannot be read is left: there is nobody to answer.
+fn read<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
+where
+    N::Params: DeserializeOwned,
+{
+    notification.extract(N::METHOD).ok()
+}
+
+/// The answer to a request, as JSON.
+fn ask<R: lsp_types::request::Request>(
+    request: Request,
+    answer: impl FnOnce(R::Params) -> R::Result,
+) -> Result<serde_json::Value, (ErrorCode, String)>
+where
+    R::Params: DeserializeOwned,
+    R::Result: serde::Serialize,
+{
+    let (_, params) = request
+        .extract::<R::Params>(R::METHOD)
+        .map_err(|why| (ErrorCode::InvalidParams, why.to_string()))?;
+    serde_json::to_value(answer(params)).map_err(|why| (ErrorCode::InternalError, why.to_string()))
+}
+
+/// The path that an address of a file means.
+fn path_of(uri: &Uri) -> Option<std::path::PathBuf> {
+    let is_file = uri.scheme().is_some_and(|it| it.as_str() == "file");
+    let path = uri.path().as_estr().decode().into_string().ok()?;
+    is_file.then(|| path.into_owned().into())
+}
+
+/// The address of a file.
+fn uri_of(path: &std::path::Path) -> Option<Uri> {
+    let mut text = String::from("file://");
+    for byte in path.to_str()?.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => text.push(byte.into()),
+            _ if byte.is_ascii_alphanumeric() => text.push(byte.into()),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text.parse().ok()
+}

@@ -1,0 +1,125 @@
+//! Names in rule text: what they are, where they stand, which there are.
+
+use lsp_types::{CompletionItem, CompletionItemKind, Documentation, Position, Range};
+
+use crate::facts::Shape;
+use crate::rules::{Program, Span, kind, meaning, signature};
+
+/// What a name stands for.
+pub(super) struct Symbol {
+    /// As Markdown.
+    pub(super) about: String,
+    pub(super) declared: Option<Span>,
+    /// The rules that conclude it.
+    pub(super) rules: Vec<Span>,
+}
+
+impl Symbol {
+    /// What a name is in a program.
+    pub(super) fn find(program: &Program, name: &str) -> Option<Self> {
+        if let Some(rel) = program.relation_named(name) {
+            let relation = program.relation(rel);
+            let head = signature(program, name, &relation.columns);
+            let mut about = format!("```\n{head}\n```\n{}", kind(program, relation));
+            for (sentence, so) in [(&relation.sentence, ""), (&relation.denial, "else: ")] {
+                if !sentence.is_empty() {
+                    about.push_str(&format!("\n\n{so}{}", meaning(sentence)));
+                }
+            }
+            let rules = relation.rules.iter().map(|&it| program.rule(it).span).collect();
+            return Some(Self { about, declared: Some(relation.span), rules });
+        }
+        if let Some(event) = program.event_named(name) {
+            let event = program.event(event);
+            let head = signature(program, name, &event.columns);
+            let about = format!("```\n{head}\n```\nevent\n\n{}", meaning(&event.sentence));
+            return Some(Self { about, declared: Some(event.span), rules: Vec::new() });
+        }
+        if let Some(stage) = program.stages.iter().find(|it| it.name == name) {
+            let about = format!("`{name}`: a stage of reactions");
+            return Some(Self { about, declared: Some(stage.span), rules: Vec::new() });
+        }
+        let domains: Vec<String> = program
+            .schema
+            .domains()
+            .iter()
+            .filter(
+                |it| matches!(&it.shape, Shape::Members(all) if all.iter().any(|it| it == name)),
+            )
+            .map(|it| format!("`{}`", it.name))
+            .collect();
+        let about = format!("`{name}`: a member of {}", domains.join(", "));
+        (!domains.is_empty()).then_some(Self { about, declared: None, rules: Vec::new() })
+    }
+}
+
+/// All names that may be typed.
+pub(super) fn completions(program: &Program) -> Vec<CompletionItem> {
+    let item = |label: &str, kind, detail: String, sentence: &str| CompletionItem {
+        label: label.to_owned(),
+        kind: Some(kind),
+        detail: Some(detail),
+        documentation: (!sentence.is_empty()).then(|| Documentation::String(sentence.to_owned())),
+        ..CompletionItem::default()
+    };
+    let relations = program.relations.iter().map(|it| {
+        let head = signature(program, &it.name, &it.columns);
+        item(&it.name, CompletionItemKind::FUNCTION, head, &it.sentence)
+    });
+    let events = program.events.iter().map(|it| {
+        let head = signature(program, &it.name, &it.columns);
+        item(&it.name, CompletionItemKind::EVENT, head, &it.sentence)
+    });
+    let mut items: Vec<CompletionItem> = relations.chain(events).collect();
+    for domain in program.schema.domains() {
+        items.push(item(&domain.name, CompletionItemKind::ENUM, "domain".into(), ""));
+        if let Shape::Members(members) = &domain.shape {
+            let of = format!("of {}", domain.name);
+            let member = |it: &String| item(it, CompletionItemKind::ENUM_MEMBER, of.clone(), "");
+            items.extend(members.iter().map(member));
+        }
+    }
+    items
+}
+
+/// The name that a place in a text stands in or right behind.
+pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    let before = text.get(..at)?;
+    let start = before
+        .rfind(|it| !is_part(it))
+        .map_or(0, |it| it + before[it..].chars().next().map_or(1, char::len_utf8));
+    let rest = &text[start..];
+    let end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
+    (end > 0).then(|| &rest[..end])
+}
+
+/// The byte that an editor's position means: lines, and units of UTF-16 in them.
+pub(super) fn offset(text: &str, position: Position) -> usize {
+    let mut lines = text.split_inclusive('\n');
+    let before: usize = lines.by_ref().take(position.line as usize).map(str::len).sum();
+    let line = text.get(before..).and_then(|it| it.lines().next()).unwrap_or_default();
+    let mut units = 0;
+    for (at, letter) in line.char_indices() {
+        if units >= position.character as usize {
+            return before + at;
+        }
+        units += letter.len_utf16();
+    }
+    before + line.len()
+}
+
+/// The position of a byte, as editors count.
+fn position(text: &str, at: usize) -> Position {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |it| it + 1);
+    let line = before.bytes().filter(|it| *it == b'\n').count();
+    let character = before[start..].encode_utf16().count();
+    let count = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
+    Position { line: count(line), character: count(character) }
+}
+
+/// A part of a text, as editors count.
+pub(super) fn range(text: &str, start: u32, end: u32) -> Range {
+    Range { start: position(text, start as usize), end: position(text, end as usize) }
+}
