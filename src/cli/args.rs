@@ -72,7 +72,8 @@ pub(crate) enum Command {
     /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
     Xboard(ProtocolArgs),
     /// Tell editors about rule files: mistakes as they are typed, meanings, definitions, names
-    #[command(after_help = "Editors start it themselves; docs/editors.md says how to set them up.")]
+    #[command(after_help = "Editors start it themselves (docs/editors.md).\n\nExamples:
+  nvim --cmd 'lua vim.lsp.config(\"rulemate\", { cmd = { \"rulemate\", \"lsp\" } })' my-game.dl")]
     Lsp,
     /// Serve games over HTTP: a page to play on, and an API
     #[cfg(feature = "server")]

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Display};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdoutLock, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::moves::notation::PgnReader;
 
 /// Standard output of a command, buffered; [`Out::flush`] is called once at the end.
 pub(crate) struct Out {
-    out: io::BufWriter<StdoutLock<'static>>,
+    out: io::BufWriter<io::Stdout>,
     paint: bool,
 }
 
@@ -39,7 +39,7 @@ impl Out {
     pub(crate) fn stdout() -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
         let paint = !no_color && io::stdout().is_terminal();
-        Self { out: io::BufWriter::new(io::stdout().lock()), paint }
+        Self { out: io::BufWriter::new(io::stdout()), paint }
     }
 
     /// Whether colour may be used.
