@@ -129,7 +129,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-const PRESET: &str = ".meta preset \"lazy\"\n.meta title \"Lazy é\"\n.meta family \"chess\"\n\
+const PRESET: &str = ".meta preset \"lazy\"\n.domain Preset += { lazy }\n.meta family \"chess\"\n\
     .decl dozes(piece: Entity) \"{piece} dozes\"\n\
     dozes(p) :- atacks(p, _).\n";
 
