@@ -109,7 +109,6 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     };
     let mut fine = Fine { program: None, notes: Vec::new() };
     for game in games {
-<<<<<<< HEAD
         let loaded = match catalogue.load(game, &presets) {
             // What is for a whole family need not go with the letters of each game of it.
             Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
@@ -120,17 +119,10 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
             Err(other) => return Err(Finding::Other(format!("{}: {other}", source.path))),
             Ok(loaded) => loaded,
         };
-        fine.rules = fine.rules.max(loaded.program().rules.len());
-=======
-        let loaded = catalogue.load(game, &presets).map_err(|why| match why {
-            LoadError::Rules(found) => Finding::Rules(found),
-            other => Finding::Other(format!("{}: {other}", source.path)),
-        })?;
         let most = fine.program.as_ref().map_or(0, |it| it.rules.len());
         if loaded.program().rules.len() > most {
             fine.program = Some(Arc::clone(loaded.program()));
         }
->>>>>>> 7dfd2c4 (rulemate lsp: mistakes, meanings, definitions and names in editors; a grammar for colours)
         // What other files cost is theirs to tell.
         let program = loaded.program();
         for (number, note) in played_out(program, loaded.contract().untenable) {
