@@ -12,6 +12,7 @@ use super::setup::{self, Library, Opened};
 use super::svg;
 use crate::derive::explain::Limits;
 use crate::game::{Explanation, Game, PlayError, QuestionError};
+use crate::moves::BETWEEN;
 use crate::presets::{Activation, Catalogue};
 
 /// An explanation with all that is needed to check it.
@@ -122,6 +123,10 @@ pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
 pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     let played = game.play_text(text).map(|_| ());
     let Err(PlayError::Text(error)) = &played else { return played };
+    // What was meant in the middle of a turn may be legal at its start.
+    if text.contains(BETWEEN) {
+        return played;
+    }
     let mut refusals =
         error.candidates().iter().filter_map(|it| game.play(it).err()).collect::<Vec<_>>();
     // Of moves that may have been meant, one that rules have a name for refusing is the one to tell of.

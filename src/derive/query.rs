@@ -14,7 +14,9 @@ use super::metered::Metered;
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
-use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
+use crate::rules::{
+    Diagnostic, Literal, Program, RelId, Relation, Role, Source, Type, Var, VarId, compile,
+};
 
 /// An entity may be meant by the value that a relation gives it: with `at(Entity, Square)`, `e4`
 /// stands for whatever is on e4.
@@ -72,6 +74,13 @@ pub struct Answer {
 
 const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
 
+/// The names of the relations that rule files declare. Those of what was before an action come after them.
+fn declared(program: &Program) -> impl Iterator<Item = &str> {
+    let is_before =
+        |it: &Relation| matches!(it.role, Role::Input(input) if program.is_before(input.attr()));
+    program.relations.iter().filter(move |it| !is_before(it)).map(|it| it.name.as_str())
+}
+
 impl Query {
     /// Compiles a question.
     ///
@@ -94,8 +103,8 @@ impl Query {
                 None => whole(text, "the question does not fit the rules"),
             }
         })?;
-        let (known, rule) = (program.relations.len(), compiled.rules.last());
-        let same = compiled.relations.iter().zip(&program.relations).all(|(a, b)| a.name == b.name);
+        let (known, rule) = (declared(program).count(), compiled.rules.last());
+        let same = declared(&compiled).zip(declared(program)).all(|(a, b)| a == b);
         let Some(rule) = rule.filter(|it| same && usize::from(it.head.0) == known) else {
             return Err(whole(text, "the question declares something of its own"));
         };

@@ -183,12 +183,8 @@ impl<'p> View<'p> {
             let expires = until_turn.iter().chain(until_action).any(|attr| *attr == input.attr());
             let mut one = Attributes::default();
             one.insert(input.attr());
-            let owner = it.span.source;
-            let of_preset = || {
-                let mut meta = self.program.meta.iter().filter(|it| it.span.source == owner);
-                meta.any(|it| it.key == "preset")
-            };
-            expires && self.matters.meets(&one) && of_preset() && !self.speaks(action, owner)
+            let Some(owner) = self.owner_of(it.span.source) else { return false };
+            expires && self.matters.meets(&one) && !self.speaks(action, owner)
         })
     }
 

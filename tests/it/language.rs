@@ -4,7 +4,7 @@
 
 use rulemate::audit;
 use rulemate::derive::explain::{Case, Limits, Trial, try_out};
-use rulemate::derive::{Backend, World};
+use rulemate::derive::{Backend, Query, World};
 use rulemate::facts::{EntityId, GAME};
 use rulemate::game::{Game, PlayError};
 use rulemate::moves::notation::listing;
@@ -321,10 +321,23 @@ fn what_goes_by_itself_is_played_out_where_safety_depends_on_it() {
              untenable(c) :- active('veils, c), veil(c), at(p, 'e5), color(p, c).\n"
         )
     };
-    for (says, wanted) in
-        [("", Decision::Simulation), (".meta legality \"rules\"\n", Decision::Rules)]
-    {
-        let (_, game) = start(&catalogue(&text(says)), &["veils"]);
+    // Said in the preset's own file, or in a part of it.
+    let (head, said) = text("")
+        .split_once(".input")
+        .map(|(head, said)| {
+            (head.to_owned(), format!(".meta part \"veils\"\n.meta family \"chess\"\n.input{said}"))
+        })
+        .expect("an input");
+    let mut in_part = catalogue(&head);
+    let part = Source { path: "veils.chess.dl".into(), text: said.into() };
+    in_part.add(part).unwrap_or_else(|it| panic!("{it}"));
+    let trusted = text(".meta legality \"rules\"\n");
+    for (catalogue, wanted) in [
+        (catalogue(&text("")), Decision::Simulation),
+        (in_part, Decision::Simulation),
+        (catalogue(&trusted), Decision::Rules),
+    ] {
+        let (_, game) = start(&catalogue, &["veils"]);
         let is = |it: &Decision| match (it, wanted) {
             (Decision::Simulation, Decision::Simulation) => true,
             (it, Decision::Rules) => *it != Decision::Simulation,
@@ -580,6 +593,11 @@ on move(_, t) in after when active('graves, _), was at(q, t), was kind(q, k) do 
     play(&mut game, "g8f6 c3d5");
     assert_eq!(graves(&mut game), ["grave(d5, queen)"]);
     assert_eq!(game.history()[6].notes(), ["a queen fell on d5".into()]);
+    // What rule files declare can be asked for beside what the engine remembers.
+    let query = Query::compile(game.program(), "grave(t, 'queen)", None);
+    let query = query.unwrap_or_else(|it| panic!("{it}"));
+    let answer = query.answer(&game.world_mut().materialised()).expect("a small question");
+    assert_eq!(answer.rows.len(), 1, "{:?}", answer.rows);
     let save = Save::of(&game, &rules, Content::default()).expect("a save");
     assert!(save.attributes.iter().all(|it| !it.starts_with("was")), "{:?}", save.attributes);
     let bytes = save.write(Form::Binary);

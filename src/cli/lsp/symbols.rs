@@ -85,6 +85,15 @@ pub(super) fn completions(program: &Program) -> Vec<CompletionItem> {
 /// The name that a place in a text stands in or right behind.
 pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    let member = around(text, at, |it| is_part(it) || it == '-' || it == '\'')?;
+    match member.strip_prefix('\'') {
+        Some(member) if !member.contains('\'') => Some(member),
+        _ => around(text, at, is_part),
+    }
+}
+
+/// The letters of a sort around a place.
+fn around(text: &str, at: usize, is_part: impl Fn(char) -> bool) -> Option<&str> {
     let before = text.get(..at)?;
     let start = before
         .rfind(|it| !is_part(it))

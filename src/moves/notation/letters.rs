@@ -113,7 +113,7 @@ pub enum LetterFault {
 }
 
 /// Signs that mean something else in FEN, SAN or lists of moves.
-const TAKEN: &str = "/[](){},;=@$-";
+const TAKEN: &str = "/[](){},;=@$-.%\"";
 
 /// Signs that comment on a move, or tell check and mate.
 const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
@@ -160,12 +160,13 @@ fn name_of(program: &Program, kinds: DomainId, kind: i64) -> String {
 /// Whether a letter has no sign that means something else where it stands.
 fn well_formed(contract: &Contract, kind: &str, text: &str) -> Result<(), LetterFault> {
     let (kind, text) = (kind.to_owned(), text.to_owned());
-    let odd =
-        |it: char| it.is_uppercase() || it.is_whitespace() || it.is_numeric() || TAKEN.contains(it);
+    let odd = |it: char| {
+        !it.is_ascii_graphic() || it.is_uppercase() || it.is_numeric() || TAKEN.contains(it)
+    };
     let Some(last) = text.chars().next_back().filter(|_| !text.chars().any(odd)) else {
         return Err(LetterFault::Odd { kind, text, taken: TAKEN });
     };
-    if COMMENTS.contains(&last) && text.chars().count() > 1 {
+    if COMMENTS.contains(&last) {
         return Err(LetterFault::End { kind, text, last });
     }
     match contract.marks.iter().find(|it| text.starts_with(it.sign)) {

@@ -69,6 +69,9 @@ impl Sizes {
     }
 }
 
+/// What the names of attributes begin with that hold what was before an action.
+const BEFORE: &str = "was ";
+
 pub(super) struct Domains<'t> {
     known: Vec<Known<'t>>,
     ids: HashMap<&'t str, DomainId>,
@@ -316,6 +319,9 @@ impl<'t> Domains<'t> {
         default: Option<(i64, Span)>,
         doc: &str,
     ) -> Result<AttrId, Diagnostic> {
+        if name.text == "next_entity" || name.text.starts_with(BEFORE) {
+            return Err(mistake::reserved_attribute(name));
+        }
         let declared = ty;
         let ty = match ty {
             Type::Int => AttrType::Int,
@@ -350,9 +356,6 @@ impl<'t> Domains<'t> {
             }
             return Ok(AttrId(at as u16 + 1));
         }
-        if name.text == "next_entity" {
-            return Err(mistake::reserved_attribute(name));
-        }
         let at = self.attrs.len();
         self.attr_ids.insert(name.text.to_string(), at);
         let attribute =
@@ -367,7 +370,7 @@ impl<'t> Domains<'t> {
     pub(super) fn before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];
-        let name = format!("was {}", old.attribute.name);
+        let name = format!("{BEFORE}{}", old.attribute.name);
         if let Some(&at) = self.attr_ids.get(&name) {
             return AttrId(at as u16 + 1);
         }

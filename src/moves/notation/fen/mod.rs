@@ -6,7 +6,8 @@
 //! the value of all pieces on the board but those that are named after it, `-` for none), `passed RELATION`
 //! (the passed square may be followed by the square of the piece that passed it), `pocket` (pieces that stand
 //! nowhere are in hand, and follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a
-//! sign after their letter: `Q~`), `prefix SIGN=RELATION` (the same before it). Castling rights, the passed square and the counters are there if the rules have them.
+//! sign after their letter: `Q~`), `prefix SIGN=RELATION` (the same before it). Castling rights, the passed
+//! square and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
