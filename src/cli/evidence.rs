@@ -56,7 +56,7 @@ impl Evidence {
                 "explain again under the rules as they are",
             ));
         }
-        let document = Document { version: 1, facts: self.facts };
+        let document = Document::new(self.facts);
         let session = document.session(&program.schema);
         Ok((program, session.map_err(|it| trouble(it, "the list of facts was altered"))?))
     }

@@ -6,8 +6,7 @@ use super::Verdict;
 use super::args::{PositionArgs, QueryArgs};
 use super::names;
 use super::output::{OrFix, Out, open_games, trouble};
-use super::saves::words;
-use super::setup::{self, Library};
+use super::setup::{self, Library, words};
 use crate::derive::{Abbreviation, Query};
 use crate::game::Game;
 
@@ -92,12 +91,7 @@ fn follow(
     }
     for (at, text) in moves.iter().enumerate() {
         let named = names::numbered(game, text);
-        game.play_text(text).map_err(|why| {
-            trouble(
-                format!("move {} ({text}): {why}", at + 1),
-                "`rulemate moves` lists what is legal",
-            )
-        })?;
+        setup::play_one(game, at, text)?;
         if args.each_ply {
             ask(game, &query, number, Some(named), answers)?;
         }

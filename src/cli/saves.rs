@@ -11,10 +11,10 @@ use super::args::{DiffArgs, LoadArgs, SaveArgs};
 use super::board::{self, Symbols};
 use super::names;
 use super::output::{Out, read_bytes, trouble};
-use super::setup::{self, Opened};
+use super::setup::{self, Opened, refusal, restore};
 use crate::facts::SavedFact;
 use crate::game::Game;
-use crate::presets::save::{Content, Form, RestoreError, Restored, RulesFrom, Save};
+use crate::presets::save::{Content, Form, Restored, RulesFrom, Save};
 use crate::presets::{Activation, Ruleset};
 
 /// The form that a file's name asks for.
@@ -50,26 +50,6 @@ pub(crate) fn write(
     })?;
     let (facts, plies, bytes) = (save.facts.len(), save.moves.len(), bytes.len());
     Ok(out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))?)
-}
-
-/// Plays moves given in a row: UCI or SAN, with or without move numbers.
-pub(crate) fn play_all(game: &mut Game, text: &str) -> anyhow::Result<()> {
-    for (at, word) in words(text).enumerate() {
-        let played = game.play_text(word).map(|_| ());
-        played.map_err(|why| {
-            trouble(
-                format!("move {} ({word}): {why}", at + 1),
-                "`rulemate moves` lists what is legal",
-            )
-        })?;
-    }
-    Ok(())
-}
-
-/// The moves of a line of text, move numbers left out.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_number = |it: &str| it.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
-    text.split_whitespace().filter(move |it| !is_number(it))
 }
 
 /// What became of a save that was read, as `--json` prints it.
@@ -179,37 +159,6 @@ pub(crate) fn rules_from(from_save: bool, migrate: bool) -> RulesFrom {
         (false, true) => RulesFrom::Changed,
         (false, false) => RulesFrom::Here,
     }
-}
-
-/// Reads and restores a save; whatever is doubtful about it is an error.
-pub(crate) fn restore(
-    bytes: &[u8],
-    game: &str,
-    catalogue: &crate::presets::Catalogue,
-    from: RulesFrom,
-) -> anyhow::Result<Restored> {
-    let restored = Save::read(bytes, game).and_then(|(save, doubt)| {
-        let restored = save.restore(catalogue, from)?;
-        doubt.map_or(Ok(restored), |it| Err(it.into()))
-    });
-    restored.map_err(|it| refusal(&it))
-}
-
-/// A refused save with what to do about it.
-pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
-    let fix = match why {
-        RestoreError::Rules { embedded: true, .. } => {
-            "--rules-from-save uses the texts in the save, --migrate the rules as they are now"
-        }
-        RestoreError::Rules { embedded: false, .. } | RestoreError::NotEmbedded => {
-            "--migrate uses the rules as they are now (`save --embed-rules` keeps their texts)"
-        }
-        RestoreError::Version { .. } => "a newer Rulemate reads it",
-        RestoreError::Alien { .. } => "name a file that `rulemate save` has written",
-        RestoreError::Facts(_) => "the save needs other rules, or was altered",
-        _ => "nothing was loaded; `rulemate audit` says more about a save",
-    };
-    trouble(why, fix)
 }
 
 /// What changed from one save to another, as `--json` prints it.

@@ -10,11 +10,10 @@ use anyhow::Context;
 
 use super::args::{PositionArgs, RulesArgs, StartArgs};
 use super::output::{OrFix, read_bytes, read_text, trouble, warn};
-use super::saves;
 use crate::derive::Backend;
 use crate::facts::Document;
 use crate::game::Game;
-use crate::presets::save::{RulesFrom, Save};
+use crate::presets::save::{RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{Activation, ActivationError, Catalogue, LoadError, Ruleset};
 
 /// A game on the board, and what it is called.
@@ -40,7 +39,7 @@ pub(crate) fn open_with(
     from: &StartArgs,
 ) -> anyhow::Result<Opened> {
     let mut opened = open_unmoved(library, game, from)?;
-    saves::play_all(&mut opened.game, from.moves.as_deref().unwrap_or_default())?;
+    play_all(&mut opened.game, from.moves.as_deref().unwrap_or_default())?;
     Ok(opened)
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn open_unmoved(
 
 /// A saved game after so many actions, or after all of them.
 fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result<Opened> {
-    let restored = saves::restore(&read_bytes(path)?, "", library.catalogue(), RulesFrom::Here);
+    let restored = restore(&read_bytes(path)?, "", library.catalogue(), RulesFrom::Here);
     let restored = restored.with_context(|| path.display().to_string())?;
     let all = restored.game;
     let game = match ply {
@@ -84,7 +83,10 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
     let name = restored.rules.game().name.clone();
     let presets = Activation::texts(&Catalogue::active(&game));
     // The presets may have been others then.
-    let rules = library.load_anew(&name, &presets)?;
+    let rules = match Activation::texts(restored.rules.activations()) == presets {
+        true => restored.rules,
+        false => library.load_anew(&name, &presets)?,
+    };
     Ok(Opened { game, rules: Arc::new(rules), name, presets })
 }
 
@@ -97,11 +99,61 @@ fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
         Ok(document) => document,
         // The file may be a whole save.
         Err(why) => match Save::read(text.as_bytes(), "") {
-            Ok((save, None)) => Document { version: 1, facts: save.facts },
+            Ok((save, None)) => Document::new(save.facts),
             _ => return Err(wrong(&why)),
         },
     };
     rules.resume(&document, Backend::Bits).map_err(|why| wrong(&why))
+}
+
+/// Reads and restores a save; whatever is doubtful about it is an error.
+pub(crate) fn restore(
+    bytes: &[u8],
+    game: &str,
+    catalogue: &crate::presets::Catalogue,
+    from: RulesFrom,
+) -> anyhow::Result<Restored> {
+    let restored = Save::read(bytes, game).and_then(|(save, doubt)| {
+        let restored = save.restore(catalogue, from)?;
+        doubt.map_or(Ok(restored), |it| Err(it.into()))
+    });
+    restored.map_err(|it| refusal(&it))
+}
+
+/// A refused save with what to do about it.
+pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
+    let fix = match why {
+        RestoreError::Rules { embedded: true, .. } => {
+            "--rules-from-save uses the texts in the save, --migrate the rules as they are now"
+        }
+        RestoreError::Rules { embedded: false, .. } | RestoreError::NotEmbedded => {
+            "--migrate uses the rules as they are now (`save --embed-rules` keeps their texts)"
+        }
+        RestoreError::Version { .. } => "a newer Rulemate reads it",
+        RestoreError::Alien { .. } => "name a file that `rulemate save` has written",
+        RestoreError::Facts(_) => "the save needs other rules, or was altered",
+        _ => "nothing was loaded; `rulemate audit` says more about a save",
+    };
+    trouble(why, fix)
+}
+
+/// Plays moves given in a row: UCI or SAN, with or without move numbers.
+pub(crate) fn play_all(game: &mut Game, text: &str) -> anyhow::Result<()> {
+    words(text).enumerate().try_for_each(|(at, word)| play_one(game, at, word))
+}
+
+/// Plays one of several moves, the first of which has the number 0.
+pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result<()> {
+    let played = game.play_text(word).map(|_| ());
+    played.map_err(|why| {
+        trouble(format!("move {} ({word}): {why}", at + 1), "`rulemate moves` lists what is legal")
+    })
+}
+
+/// The moves of a line of text, move numbers left out.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_number = |it: &str| it.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
+    text.split_whitespace().filter(move |it| !is_number(it))
 }
 
 /// The games, layouts and presets of this package, and those of the folders that were named.

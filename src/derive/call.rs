@@ -86,7 +86,7 @@ impl Call<'_> {
             veto: None,
             fault: None,
         };
-        let owner = reaction.owner.and_then(|it| preset_of(program, it)).unwrap_or_default();
+        let owner = reaction.owner.and_then(|it| program.preset_of(it)).unwrap_or_default();
         let known = plan.calls().is_some_and(|it| it.call(owner, name, &mut moment));
         match (known, moment.fault, moment.veto) {
             (false, ..) => Err(refused(CallFault::Nobody)),
@@ -97,12 +97,6 @@ impl Call<'_> {
             (true, None, None) => Ok(moment.done),
         }
     }
-}
-
-/// The preset that a file is about.
-fn preset_of(program: &Program, source: u16) -> Option<&str> {
-    let of_file = program.meta.iter().filter(|it| it.span.source == source);
-    of_file.into_iter().find(|it| it.key == "preset").map(|it| it.value.as_str())
 }
 
 /// What code that a reaction calls is told, and what it may do. Names are those of the rules.

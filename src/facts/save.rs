@@ -159,6 +159,11 @@ impl SavedFact {
 }
 
 impl Document {
+    /// These facts, in the version that is written.
+    pub fn new(facts: Vec<SavedFact>) -> Self {
+        Self { version: VERSION, facts }
+    }
+
     /// Reads the structure of a save.
     ///
     /// # Errors

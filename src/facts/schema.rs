@@ -233,15 +233,6 @@ impl Schema {
         self.attribute(attr).of.map(|it| self.domain(it))
     }
 
-    /// What facts of an attribute are about, by name: `game`, `#5`, or the member `white`.
-    pub fn owner_name(&self, attr: AttrId, entity: EntityId) -> String {
-        match self.owners(attr) {
-            Some(domain) => domain.member_name(i64::from(entity.0)),
-            None if entity == GAME => "game".into(),
-            None => format!("#{}", entity.0),
-        }
-    }
-
     pub fn attribute_named(&self, name: &str) -> Option<AttrId> {
         self.by_name.get(name).copied()
     }

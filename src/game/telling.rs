@@ -126,9 +126,9 @@ struct Teller<'g> {
 impl Teller<'_> {
     fn step(&self, step: &Step) -> ToldStep {
         let reaction = &self.program.reactions[step.reaction];
-        let mut meta = self.program.meta.iter().filter(|it| Some(it.span.source) == reaction.owner);
+        let preset = reaction.owner.and_then(|it| self.program.preset_of(it));
         ToldStep {
-            preset: meta.find(|it| it.key == "preset").map(|it| it.value.clone()),
+            preset: preset.map(str::to_owned),
             stage: self.program.stage(reaction.stage).name.clone(),
             on: self.event(step.event, &step.args),
             place: self.program.place(reaction.span),

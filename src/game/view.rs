@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::derive::{Allowance, World};
-use crate::facts::{AttrType, EntityId, Fact, GAME, Value};
+use crate::facts::{AttrType, EntityId, Fact, GAME, Value, owner};
 use crate::moves::refusal;
 use crate::rules::{Program, Type};
 
@@ -192,7 +192,10 @@ impl Game {
         for fact in self.facts().all_facts() {
             if schema.owners(fact.attr).is_some() {
                 let facts = all.entry(schema.attribute(fact.attr).name.clone()).or_default();
-                facts.insert(schema.owner_name(fact.attr, fact.entity), self.in_words(&fact));
+                facts.insert(
+                    owner(schema, fact.attr, fact.entity).to_string(),
+                    self.in_words(&fact),
+                );
             }
         }
         all

@@ -29,6 +29,21 @@ pub fn perft_by(
     Tree { contract, mode, bulk }.count(world, depth)
 }
 
+/// What is found after a move, which is taken back. None if it cannot be taken, which is noted.
+fn after<T>(world: &mut World, mv: &Move, look: impl FnOnce(&mut World) -> T) -> Option<T> {
+    let mark = world.mark();
+    let found = match world.fire(mv.action, &mv.args) {
+        Ok(()) => Some(look(world)),
+        Err(why) => {
+            let text = to_uci(world, mv);
+            world.note_refusal(&text, &why);
+            None
+        }
+    };
+    world.rollback(mark);
+    found
+}
+
 /// The count below each legal move, sorted by its UCI text.
 pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String, u64)> {
     let mut rows = Vec::new();
@@ -102,17 +117,8 @@ impl TurnTree<'_> {
         let mover = self.contract.mover(world.facts());
         let mut nodes = 0;
         for mv in moves {
-            let mark = world.mark();
-            let count = match world.fire(mv.action, &mv.args) {
-                Ok(()) => self.after_action(world, mover, number, depth),
-                Err(why) => {
-                    let text = to_uci(world, mv);
-                    world.note_refusal(&text, &why);
-                    Some(0)
-                }
-            };
-            world.rollback(mark);
-            nodes += count?;
+            let counted = |world: &mut World| self.after_action(world, mover, number, depth);
+            nodes += after(world, mv, counted).unwrap_or(Some(0))?;
         }
         Some(nodes)
     }
@@ -148,17 +154,7 @@ impl Tree<'_> {
     }
 
     fn below(&self, world: &mut World, mv: &Move, depth: u32) -> u64 {
-        let mark = world.mark();
-        let nodes = match world.fire(mv.action, &mv.args) {
-            Ok(()) => self.count(world, depth - 1),
-            Err(why) => {
-                let text = to_uci(world, mv);
-                world.note_refusal(&text, &why);
-                0
-            }
-        };
-        world.rollback(mark);
-        nodes
+        after(world, mv, |world| self.count(world, depth - 1)).unwrap_or(0)
     }
 }
 

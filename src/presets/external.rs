@@ -274,8 +274,7 @@ impl Externals {
             let Some(Effect::Call { name, .. }) = reaction.effects.iter().find(calls) else {
                 continue;
             };
-            let file = program.meta.iter().filter(|it| Some(it.span.source) == reaction.owner);
-            let preset = file.into_iter().find(|it| it.key == "preset").map(|it| it.value.as_str());
+            let preset = reaction.owner.and_then(|it| program.preset_of(it));
             if !preset.is_some_and(|it| self.has(it)) {
                 return Err(LoadError::Code {
                     place: program.place(reaction.span),

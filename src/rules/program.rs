@@ -641,12 +641,18 @@ impl Program {
     pub fn asks_for_before(&self, body: &[Literal]) -> bool {
         body.iter().any(|literal| match literal {
             Literal::Atom(atom) => match self.relation(atom.rel).role {
-                Role::Input(input) => self.was.iter().any(|it| it.before == input.attr()),
+                Role::Input(input) => self.is_before(input.attr()),
                 Role::Static | Role::Builtin(_) | Role::Derived => false,
             },
             Literal::Compare(_) => false,
             Literal::Aggregate(aggregate) => self.asks_for_before(&aggregate.body),
         })
+    }
+
+    /// The preset that a file is about, by the file's number.
+    pub fn preset_of(&self, source: u16) -> Option<&str> {
+        let mut of_file = self.meta.iter().filter(|it| it.span.source == source);
+        of_file.find(|it| it.key == "preset").map(|it| it.value.as_str())
     }
 
     /// Whether an attribute is one that holds what was before an action.

@@ -16,7 +16,8 @@ use lsp_types::request::{
 };
 use lsp_types::{
     CompletionOptions, HoverProviderCapability, ImplementationProviderCapability, OneOf,
-    ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
+    PublishDiagnosticsParams, ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind,
+    Uri,
 };
 use serde::de::DeserializeOwned;
 
@@ -84,9 +85,13 @@ impl Server {
         sent.map_err(|_| trouble("the editor no longer reads", FIX))
     }
 
+    fn publish(&self, found: PublishDiagnosticsParams) -> anyhow::Result<()> {
+        self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())
+    }
+
     fn check_changed(&mut self) -> anyhow::Result<()> {
         for found in self.documents.check_changed() {
-            self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())?;
+            self.publish(found)?;
         }
         Ok(())
     }
@@ -105,9 +110,8 @@ impl Server {
             }
             DidCloseTextDocument::METHOD => {
                 let Some(it) = read::<DidCloseTextDocument>(notification) else { return Ok(()) };
-                let found = self.documents.close(&it.text_document.uri);
-                if let Some(found) = found {
-                    self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())?;
+                if let Some(found) = self.documents.close(&it.text_document.uri) {
+                    self.publish(found)?;
                 }
             }
             _ => {}

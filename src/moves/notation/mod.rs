@@ -68,9 +68,6 @@ impl MoveError {
 
     /// The move that was most likely meant, for an explanation of what forbids it.
     pub fn candidate(&self) -> Option<&Move> {
-        match &self.reason {
-            MoveFault::Illegal { candidates } => candidates.first(),
-            _ => None,
-        }
+        self.candidates().first()
     }
 }

@@ -292,7 +292,7 @@ impl Replay<'_> {
         let game = if let Some(fen) = fen {
             self.rules.start(Some(fen))?
         } else {
-            let document = Document { version: 1, facts: start.clone() };
+            let document = Document::new(start.clone());
             let known = (!self.strict).then_some(attributes.as_slice());
             self.rules.resume_older(&document, known, Backend::Bits).map_err(|it| match it {
                 StartError::Save(it) => RestoreError::Facts(it),

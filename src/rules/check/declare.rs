@@ -8,6 +8,7 @@ use super::super::ast::{
     ActionDecl, ColumnDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl,
     RelationKind,
 };
+use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
@@ -453,14 +454,7 @@ impl<'t> Checker<'t> {
             _ => false,
         };
         if !fits {
-            let report = mistake::refusals_columns(
-                name,
-                &self.signature(id),
-                &self.signature(rel),
-                self.relation(rel).span,
-                self.relation(id).span,
-            );
-            self.report(report);
+            self.misfit(rel, name, id, mistake::refusals_columns);
         }
         Some(id)
     }
@@ -468,16 +462,27 @@ impl<'t> Checker<'t> {
     fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
         let id = self.find(tries)?;
         if self.info(id).types != self.info(rel).types {
-            let report = mistake::tries_columns(
-                tries,
-                &self.signature(id),
-                &self.signature(rel),
-                self.relation(rel).span,
-                self.relation(id).span,
-            );
-            self.report(report);
+            self.misfit(rel, tries, id, mistake::tries_columns);
         }
         Some(id)
+    }
+
+    /// A relation that an action names does not go with the action's columns.
+    fn misfit(
+        &mut self,
+        action: RelId,
+        name: Name<'t>,
+        named: RelId,
+        report: fn(&mistake::Misfit<'_>) -> Diagnostic,
+    ) {
+        let report = report(&mistake::Misfit {
+            name,
+            found: &self.signature(named),
+            wanted: &self.signature(action),
+            action: self.relation(action).span,
+            old: self.relation(named).span,
+        });
+        self.report(report);
     }
 
     /// `(Entity, Square)`.

@@ -191,34 +191,34 @@ pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str])
     with_help(it, did_you_mean(near).or(Some(known)))
 }
 
-pub(in super::super) fn tries_columns(
-    name: Name<'_>,
-    found: &str,
-    wanted: &str,
-    action: Span,
-    old: Span,
-) -> It {
-    let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
-    It::new("E118", message, name.span, "does not fit")
-        .and(old, "declared here")
-        .and(action, "the action")
+/// A relation that an action names, with its columns and the action's, and where both are declared.
+pub(in super::super) struct Misfit<'m> {
+    pub(in super::super) name: Name<'m>,
+    pub(in super::super) found: &'m str,
+    pub(in super::super) wanted: &'m str,
+    pub(in super::super) action: Span,
+    pub(in super::super) old: Span,
 }
 
-pub(in super::super) fn refusals_columns(
-    name: Name<'_>,
-    found: &str,
-    wanted: &str,
-    action: Span,
-    old: Span,
-) -> It {
-    let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
-    It::new("E131", message, name.span, "cannot say why the action is refused")
-        .and(old, "declared here")
-        .and(action, "the action")
-        .help(
-            "refusals have the columns of the action and one more for the reason, of a domain with \
-             listed members: `.domain Refusal { too_far, not_yours }`",
-        )
+impl Misfit<'_> {
+    fn report(&self, code: &'static str, label: &str) -> It {
+        let Self { name, found, wanted, .. } = self;
+        let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
+        It::new(code, message, name.span, label)
+            .and(self.old, "declared here")
+            .and(self.action, "the action")
+    }
+}
+
+pub(in super::super) fn tries_columns(misfit: &Misfit<'_>) -> It {
+    misfit.report("E118", "does not fit")
+}
+
+pub(in super::super) fn refusals_columns(misfit: &Misfit<'_>) -> It {
+    misfit.report("E131", "cannot say why the action is refused").help(
+        "refusals have the columns of the action and one more for the reason, of a domain with \
+         listed members: `.domain Refusal { too_far, not_yours }`",
+    )
 }
 
 pub(in super::super) fn template_parentheses(span: Span) -> It {
