@@ -100,7 +100,7 @@ impl Column {
     }
 
     fn heap_bytes(&self) -> usize {
-        (self.values.capacity() + self.present.capacity()) * 8
+        self.values.capacity() * size_of::<i64>() + self.present.capacity() * size_of::<u64>()
     }
 }
 

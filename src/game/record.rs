@@ -100,7 +100,8 @@ impl Record {
 
     /// Bytes that this record holds and no other does.
     pub(super) fn heap_bytes(&self) -> usize {
-        let spilled = if self.mv.args.spilled() { self.mv.args.capacity() * 8 } else { 0 };
+        let spilled =
+            if self.mv.args.spilled() { self.mv.args.capacity() * size_of::<i64>() } else { 0 };
         let extra = self.extra.as_ref().map_or(0, |it| it.heap_bytes());
         let snapshot =
             self.snapshot.as_ref().map_or(0, |it| size_of::<Snapshot>() + it.own_bytes());

@@ -4,7 +4,7 @@
 //! All are looked up once, when a game's rules are loaded, and their shapes are checked.
 
 use crate::facts::AttrId;
-use crate::moves::notation::CastlingStyle;
+use crate::moves::notation::FenStyle;
 use crate::moves::{Contract, ContractError, Fault};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
@@ -18,8 +18,8 @@ pub struct Terms {
     pub claimed: Option<AttrId>,
     /// `flagged(side)`: set by [`Game::flag`](super::Game::flag).
     pub flagged: Option<AttrId>,
-    /// How castling rights are written.
-    pub style: CastlingStyle,
+    /// How fields of a FEN are written that have two forms.
+    pub style: FenStyle,
 }
 
 impl Terms {
@@ -38,7 +38,7 @@ impl Terms {
         if !faults.is_empty() {
             return Err(ContractError { faults });
         }
-        Ok(Self { moves, resigned, claimed, flagged, style: CastlingStyle::declared(program) })
+        Ok(Self { moves, resigned, claimed, flagged, style: FenStyle::declared(program) })
     }
 }
 

@@ -240,17 +240,10 @@ impl Game {
     }
 
     fn checks(&mut self) -> Vec<String> {
-        let program = self.program().clone();
-        // Which piece attacks which: the one that is attacked is the last column.
-        let Some(rel) = program.relation_named("check") else { return Vec::new() };
-        let entities = self.contract().entity_type(&program);
-        let columns = program.relation(rel).columns.clone();
-        let at = columns.iter().rposition(|it| Some(it.ty) == entities);
-        let Some(at) = at else { return Vec::new() };
-        let rows = self.world_mut().tuples(rel);
-        let entities = rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok());
+        let contract = self.contract().clone();
+        let threatened = contract.notation.threatened(self.world_mut(), &contract);
         let mut squares: Vec<String> =
-            entities.filter_map(|it| self.square_of(EntityId(it))).collect();
+            threatened.into_iter().filter_map(|it| self.square_of(it)).collect();
         squares.sort();
         squares.dedup();
         squares

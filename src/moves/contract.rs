@@ -1,12 +1,13 @@
 //! What this layer asks of a program: the relations it reads by name, found once and checked.
 //!
 //! Rules are free to say anything, but boards, piece letters and results can only be read and
-//! written if the rules say where a piece stands and whose turn it is. Those relations are *roles*:
-//! this layer knows `castler`, not which kind castles. Relations that only some games have are
-//! optional. Deliberately absent: any name of a kind, a preset or a game.
+//! written if the rules say where a piece stands and whose turn it is. Those relations are *roles*.
+//! Relations that only some games have are optional, and those that only the texts of some families
+//! have a form for are found by `notation`. Deliberately absent: any name of a kind, a preset or a game.
 
 use std::fmt;
 
+use super::notation::Roles;
 use super::safety::{Decision, decisions, fallible};
 use crate::facts::{AttrId, BOOL, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
@@ -73,7 +74,6 @@ pub struct Contract {
     pub color: Fact,
     /// Of the game. Counters that the rules do not keep are in no text.
     pub turn: Fact,
-    pub clock: Option<Fact>,
     pub fullmove: Option<Fact>,
     pub occurrences: Option<Fact>,
     /// The fields that the game's FEN has after the usual ones, in order.
@@ -85,12 +85,10 @@ pub struct Contract {
     pub letter: RelId,
     /// Kinds that are written without their letter.
     pub marches: Option<RelId>,
-    /// What only some games have.
-    pub castling: Option<Castling>,
-    pub passing: Option<Passing>,
-    /// About the position: no side may leave it so; the side to move is threatened; a side is.
+    /// What only some games have, and their texts with them.
+    pub notation: Roles,
+    /// About the position: no side may leave it so; a side is threatened.
     pub untenable: RelId,
-    pub in_check: Option<RelId>,
     pub exposed: Option<RelId>,
     pub over: RelId,
     /// What it means that the side to move has no action, where rules alone cannot see that.
@@ -113,33 +111,6 @@ pub struct Contract {
     pub decisions: Vec<Decision>,
     /// Actions that may be legal and yet impossible to take, by their number.
     pub fallible: Vec<bool>,
-}
-
-/// The relations about castling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Castling {
-    /// `partner(rook, castling piece)`, which is the right to castle.
-    pub partner: Fact,
-    pub castler: RelId,
-    pub castling_rook: RelId,
-    pub wing: RelId,
-    pub castling_text: RelId,
-    /// `last_rank(side, square)`: the home rank of the other side.
-    pub last_rank: RelId,
-    pub wings: DomainId,
-}
-
-/// The relations about captures in passing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passing {
-    /// The square that was passed, as a fact of the game.
-    pub ep: Fact,
-    /// The square of the piece that can be captured so, where the FEN tells it.
-    pub victim: Option<Fact>,
-    pub passed: RelId,
-    pub same_passed: RelId,
-    /// The action: what it captures stands beside the square that it goes to.
-    pub action: Option<RelId>,
 }
 
 /// One thing that the rules do not say, or say otherwise than this layer can read.
@@ -178,7 +149,7 @@ impl Contract {
     /// # Errors
     /// Names every relation that is missing or has other columns.
     pub fn resolve(program: &Program) -> Result<Self, ContractError> {
-        let mut finder = Finder { program, faults: Vec::new(), slots: [None; SLOTS] };
+        let mut finder = Finder { program, faults: Vec::new(), slots: Vec::new() };
         let contract = finder.contract();
         match contract {
             Some(contract) if finder.faults.is_empty() => Ok(contract),
@@ -191,6 +162,11 @@ impl Contract {
         program.relation(self.at.rel).columns.first().map(|it| it.ty)
     }
 
+    /// How many sides play.
+    pub fn side_count(&self, program: &Program) -> i64 {
+        program.schema.domain(self.sides).size() as i64
+    }
+
     /// The side that is to move, if the game says so.
     pub fn mover(&self, facts: &crate::facts::Session) -> Option<i64> {
         facts.get_raw(GAME, self.turn.attr)
@@ -199,37 +175,46 @@ impl Contract {
 
 /// What a column is about. Columns of one slot must be of one domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+pub(super) enum Slot {
     Entity,
     Square,
     Side,
     Kind,
-    Wing,
     Outcome,
     Reason,
+    /// What the texts of some families are about, by its name.
+    Named(&'static str),
     Int,
     Text,
 }
 
-const SLOTS: usize = 7;
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
 
 /// Maximum number of signs that may follow letters: one for each sign of punctuation.
 const MARKS: usize = 32;
 
 /// How a relation comes by its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+pub(super) enum Source {
     Piece,
     Flag,
     Game,
     Rules,
 }
 
-struct Finder<'a> {
-    program: &'a Program,
+/// Looks relations up, and remembers what is wrong with them.
+pub(super) struct Finder<'a> {
+    pub(super) program: &'a Program,
     faults: Vec<Fault>,
-    /// The domain of each of the first [`SLOTS`] slots, once a column has shown it.
-    slots: [Option<DomainId>; SLOTS],
+    /// The domain of each slot that a column has shown.
+    slots: Vec<(Slot, DomainId)>,
 }
 
 impl Finder<'_> {
@@ -240,16 +225,13 @@ impl Finder<'_> {
         let kind = self.piece("kind", Kind);
         let color = self.piece("color", Side);
         let turn = self.game("turn", Side);
-        let clock = self.optional("clock", Int);
         let fullmove = self.optional("fullmove", Int);
         let occurrences = self.optional("occurrences", Int);
         let fields = self.fields();
         let marks = self.marks();
         let letter = self.rules("letter", &[Kind, Text]);
         let marches = self.if_there("marches", &[Kind]);
-        let castling = self.program.relation_named("partner").map(|_| self.castling());
-        let passing = self.program.relation_named("ep").map(|_| self.passing());
-        let in_check = self.if_there("in_check", &[]);
+        let notation = Roles::find(self);
         let exposed = self.if_there("exposed", &[Side]);
         // Rules of older saves know only what stands exposed.
         let untenable = match (self.program.relation_named("untenable"), exposed) {
@@ -272,7 +254,6 @@ impl Finder<'_> {
             kind: kind?,
             color: color?,
             turn: turn?,
-            clock,
             fullmove,
             occurrences,
             fields,
@@ -280,9 +261,7 @@ impl Finder<'_> {
             pocket: fen_lines(self.program).any(|it| it == "pocket"),
             letter: letter?,
             marches,
-            castling: castling.flatten(),
-            passing: passing.flatten(),
-            in_check,
+            notation,
             exposed,
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
@@ -297,51 +276,25 @@ impl Finder<'_> {
             wins: wins?,
             board: board?,
             entities: entities?,
-            sides: self.slots[Side as usize]?,
-            kinds: self.slots[Kind as usize]?,
+            sides: self.domain(Side)?,
+            kinds: self.domain(Kind)?,
         })
     }
 
-    /// What castling takes, in games that have the right to it as a fact.
-    fn castling(&mut self) -> Option<Castling> {
-        use Slot::{Entity, Kind, Side, Square, Wing};
-        let partner = self.piece("partner", Entity);
-        let castler = self.rules("castler", &[Kind]);
-        let castling_rook = self.rules("castling_rook", &[Kind]);
-        let wing = self.rules("wing", &[Square, Square, Wing]);
-        let castling_text = self.rules("castling_text", &[Entity, Square]);
-        let last_rank = self.rules("last_rank", &[Side, Square]);
-        Some(Castling {
-            partner: partner?,
-            castler: castler?,
-            castling_rook: castling_rook?,
-            wing: wing?,
-            castling_text: castling_text?,
-            last_rank: last_rank?,
-            wings: self.slots[Wing as usize]?,
-        })
+    /// The domain that columns of a slot are of, if there was one.
+    pub(super) fn domain(&self, slot: Slot) -> Option<DomainId> {
+        self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
     }
 
-    /// What a capture in passing takes, in games that note the square that was passed.
-    fn passing(&mut self) -> Option<Passing> {
-        use Slot::{Entity, Square};
-        let ep = self.game("ep", Square);
-        let victim = self.ep_victim();
-        let passed = self.rules("passed", &[Entity, Square, Square]);
-        let same_passed = self.rules("same_passed", &[Square]);
-        let action = self.if_there("en_passant", &[Entity, Square]);
-        Some(Passing { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
-    }
-
-    fn piece(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+    pub(super) fn piece(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
         self.input(name, Source::Piece, &[Slot::Entity, value])
     }
 
-    fn game(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+    pub(super) fn game(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
         self.input(name, Source::Game, &[value])
     }
 
-    fn optional(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+    pub(super) fn optional(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
         self.program.relation_named(name)?;
         self.game(name, value)
     }
@@ -436,14 +389,7 @@ impl Finder<'_> {
         marks
     }
 
-    /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
-    /// that passed it.
-    fn ep_victim(&mut self) -> Option<Fact> {
-        let name = fen_lines(self.program).find_map(|it| it.strip_prefix("passed "))?;
-        self.input(name, Source::Game, &[Slot::Square])
-    }
-
-    fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
+    pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, source, slots)?;
         match self.program.relation(rel).role {
             Role::Input(input) => Some(Fact { rel, attr: input.attr() }),
@@ -451,12 +397,12 @@ impl Finder<'_> {
         }
     }
 
-    fn rules(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+    pub(super) fn rules(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
         self.find(name, Source::Rules, slots)
     }
 
     /// A relation that not all games have.
-    fn if_there(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+    pub(super) fn if_there(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
         self.program.relation_named(name)?;
         self.rules(name, slots)
     }
@@ -482,7 +428,7 @@ impl Finder<'_> {
         if source_fits && columns_fit {
             return Some(rel);
         }
-        let expected = describe(source, slots.iter().map(|it| format!("{it:?}")));
+        let expected = describe(source, slots.iter().map(Slot::to_string));
         let found = describe(
             source_of(&relation.role),
             relation.columns.iter().map(|it| self.type_name(it.ty)),
@@ -497,7 +443,10 @@ impl Finder<'_> {
             (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,
             (Slot::Int | Slot::Text, _) | (_, Type::Int | Type::Text) => false,
             (_, Type::Domain(domain)) => {
-                let known = *self.slots[slot as usize].get_or_insert(domain);
+                let known = self.domain(slot).unwrap_or_else(|| {
+                    self.slots.push((slot, domain));
+                    domain
+                });
                 known == domain && shape_fits(slot, &self.program.schema.domain(domain).shape)
             }
         }
@@ -512,7 +461,7 @@ impl Finder<'_> {
     }
 
     fn board(&self) -> Option<Board> {
-        let domain = self.slots[Slot::Square as usize]?;
+        let domain = self.domain(Slot::Square)?;
         match self.program.schema.domain(domain).shape {
             Shape::Grid { files, ranks } => Some(Board { domain, files, ranks }),
             _ => None,
@@ -520,7 +469,7 @@ impl Finder<'_> {
     }
 
     fn entities(&self) -> Option<u16> {
-        match self.program.schema.domain(self.slots[Slot::Entity as usize]?).shape {
+        match self.program.schema.domain(self.domain(Slot::Entity)?).shape {
             Shape::Entities { cap } => Some(cap),
             _ => None,
         }
@@ -528,7 +477,7 @@ impl Finder<'_> {
 
     /// Upper and lower case tell two sides apart, not three; their initials must differ.
     fn two_sides(&mut self) {
-        let Some(id) = self.slots[Slot::Side as usize] else {
+        let Some(id) = self.domain(Slot::Side) else {
             return;
         };
         let Shape::Members(names) = &self.program.schema.domain(id).shape else {

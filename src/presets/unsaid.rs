@@ -55,10 +55,8 @@ impl Ruleset {
     fn uncarried(&self) -> Vec<AttrId> {
         let contract = self.contract();
         let facts = [contract.at, contract.kind, contract.color, contract.turn];
-        let counters = [contract.clock, contract.fullmove, contract.occurrences];
-        let passing = contract.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
-        let castling = contract.castling.map(|it| it.partner);
-        let rare = counters.into_iter().chain(passing).chain([castling]).flatten();
+        let counters = [contract.fullmove, contract.occurrences].into_iter().flatten();
+        let rare = counters.chain(contract.notation.told());
         let marks = contract.marks.iter().map(|it| it.fact);
         let fields = contract.fields.iter().map(|it| it.fact).chain(marks);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);

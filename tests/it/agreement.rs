@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rulemate::derive::{Backend, Frog, Plan, Rows, Statics, Tuple, World, WorldMark};
 use rulemate::facts::{EntityId, GAME, Shape};
-use rulemate::moves::notation::{CastlingStyle, write_fen};
+use rulemate::moves::notation::{FenStyle, write_fen};
 use rulemate::moves::{Contract, Move, legal_moves, pseudo_moves};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
@@ -249,7 +249,11 @@ impl Walk {
     /// Writes counters as a game does that goes on for long.
     fn count_on(&mut self) {
         let clock = [0, 99, 100, 150][self.choices.below(4)];
-        self.world.set_raw(GAME, self.contract.clock.expect("a counter").attr, Some(clock));
+        self.world.set_raw(
+            GAME,
+            self.contract.notation.clock.expect("a counter").attr,
+            Some(clock),
+        );
         if let Some(occurrences) = self.contract.occurrences {
             let times = [1, 3, 5][self.choices.below(3)];
             self.world.set_raw(GAME, occurrences.attr, Some(times));
@@ -294,7 +298,7 @@ impl Walk {
         self.compared += 1;
         let Some(difference) = difference else { return };
         // The text of the position may be wrong as well, but the evaluator cannot be asked twice.
-        let style = CastlingStyle::declared(&self.referee.program);
+        let style = FenStyle::declared(&self.referee.program);
         let fen = write_fen(&mut self.world, &self.contract, style);
         let Self { game, seed, ply, .. } = self;
         panic!("{game}, seed {seed}, ply {ply}, after {after}, at {fen}\n{difference}");

@@ -173,6 +173,97 @@ fn lower_layers_name_no_game_and_no_preset() {
     );
 }
 
+/// The one folder below `presets` that has words of chess for structure.
+const OF_CHESS: &str = "src/moves/notation/chess/";
+
+/// Parts of words that only chess has a use for.
+const CHESS_STEMS: &[&str] = &["castl", "passant", "promot", "royal", "checkmate", "stalemate"];
+
+/// Words of chess; a word is a name's part between underscores or capitals.
+const CHESS_WORDS: &[&str] = &["king", "kings", "pawn", "pawns", "rook", "rooks"];
+
+/// Lines that the list of words would hit, each with what it is there for.
+const NOT_CHESS: &[(&str, &str, &str)] = &[
+    ("src/game/play.rs", "check", "`Game::check` asks whether the budget of steps ran out"),
+    ("src/game/play.rs", "checked", "what it answers; and `checked_sub` of the standard library"),
+    ("src/game/view.rs", "checks", "clients of the JSON know the field by this name"),
+    ("src/moves/notation/letters.rs", "check_letters", "it looks whether letters can be read back"),
+    ("src/moves/notation/mod.rs", "check_letters", "the same, handed on"),
+];
+
+#[test]
+fn words_of_chess_stand_in_one_folder() {
+    let mut wrong = Vec::new();
+    for path in NAMELESS.iter().flat_map(|layer| files(&root().join("src").join(layer), "rs")) {
+        let name = shown(&path);
+        if name.starts_with(OF_CHESS) {
+            continue;
+        }
+        let is_about_play = name.starts_with("src/moves/") || name.starts_with("src/game/");
+        for (at, line) in read(&path).lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let is_excused = |word: &str| {
+                let fits = |it: &&(&str, &str, &str)| {
+                    name.starts_with(it.0) && code.contains(it.1) && it.1.contains(word)
+                };
+                NOT_CHESS.iter().any(|it| fits(&it))
+            };
+            let found = chess_words(code, is_about_play);
+            let found: Vec<String> = found.into_iter().filter(|it| !is_excused(it)).collect();
+            if !found.is_empty() {
+                wrong.push(format!("{name}:{}: {}: {}", at + 1, found.join(", "), line.trim()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "say it in rules/, move it to {OF_CHESS}, or excuse it in NOT_CHESS:\n{}\n",
+        wrong.join("\n")
+    );
+}
+
+/// The words of a line that only chess has. `check` is a word of chess in the layers that play; below them
+/// rules are checked, so there only the phrases are (`in_check`, `gives_check`, the relation `"check"`). An 8
+/// is the width of a board unless it is a declared constant, which has a name, or room in a small vector.
+fn chess_words(code: &str, is_about_play: bool) -> Vec<String> {
+    let lower = code.to_lowercase();
+    let mut found: Vec<String> =
+        CHESS_STEMS.iter().filter(|it| lower.contains(**it)).map(|it| (*it).to_owned()).collect();
+    let mut parts: Vec<String> = Vec::new();
+    for name in code.split(|it: char| !(it.is_alphanumeric() || it == '_')) {
+        let mut part = String::new();
+        for letter in name.chars() {
+            if (letter == '_' || letter.is_uppercase()) && !part.is_empty() {
+                parts.push(std::mem::take(&mut part));
+            }
+            part.extend(letter.to_lowercase().filter(|it| *it != '_'));
+        }
+        parts.push(part);
+    }
+    found.extend(parts.iter().filter(|it| CHESS_WORDS.contains(&it.as_str())).cloned());
+    if is_about_play {
+        found.extend(parts.iter().filter(|it| it.starts_with("check")).cloned());
+    } else {
+        let phrases = ["in_check", "incheck", "gives_check", "\"check\""];
+        found.extend(phrases.iter().filter(|it| lower.contains(**it)).map(|it| (*it).to_owned()));
+    }
+    let is_named = code.contains("const ") || code.contains("SmallVec<[");
+    let numbers = code.split(|it: char| !(it.is_alphanumeric() || "_.".contains(it)));
+    found.extend(numbers.filter(|it| *it == "8" && !is_named).map(str::to_owned));
+    found
+}
+
+#[test]
+fn words_of_chess_are_found_in_names_and_phrases() {
+    let found = |code: &str| chess_words(code, true).join(" ");
+    assert_eq!(found("let castling_rook = contract.castling?;"), "castl rook");
+    assert_eq!(found("FenField::EnPassant => isKingSide(striking)"), "passant king");
+    assert_eq!(found("if checked { rank == 8 } else { rank < 88 }"), "checked 8");
+    assert_eq!(found("const COLUMNS: usize = 8;"), "");
+    assert_eq!(chess_words("self.check(rule)", false), Vec::<String>::new());
+    assert_eq!(chess_words("program.relation_named(\"in_check\")", false), ["in_check"]);
+}
+
 /// The names that `rules/` gives to games and presets, `chess` itself aside.
 fn names_of_games_and_presets() -> BTreeSet<String> {
     let mut res = BTreeSet::new();

@@ -686,11 +686,11 @@ impl<W: Word> Live<W> {
             })
             .sum();
         rows * size_of::<W>()
-            + self.s.funs.capacity() * 8
+            + self.s.funs.capacity() * size_of::<i64>()
             + self.journal.capacity() * size_of::<(u32, W)>()
             + self.s.suspects.iter().map(|it| it.capacity() * size_of::<[i64; 4]>()).sum::<usize>()
-            + self.s.regs.len() * 8
-            + self.s.ready.capacity() * 8
+            + self.s.regs.len() * size_of::<i64>()
+            + self.s.ready.capacity() * size_of::<u64>()
             + lists
     }
 }

@@ -3,6 +3,7 @@
 //! Everything is driven by the roles of the contract and by the templates of the actions, so one
 //! reader and one writer serve every game.
 
+pub mod chess;
 mod fen;
 mod letters;
 mod pgn;
@@ -12,7 +13,8 @@ mod uci;
 
 use super::action::Move;
 
-pub use fen::{CastlingStyle, FenError, FenField, Setup, Warning, cells, read_fen, write_fen};
+pub use chess::{FenStyle, Roles};
+pub use fen::{FenError, FenField, NamedField, Setup, Warning, cells, read_fen, write_fen};
 pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
 pub use san::{parse_san, san_listing, to_san};

@@ -1,19 +1,20 @@
 //! FEN: what is refused and where, what is dropped with a warning, what is written.
 
-use rulemate::moves::notation::{CastlingStyle, FenField, Warning, read_fen, write_fen};
+use rulemate::moves::notation::chess::{CASTLING, CLOCK, EN_PASSANT, Oddity};
+use rulemate::moves::notation::{FenField, FenStyle, Warning, read_fen, write_fen};
 
 use rulemate::moves::notation::{parse_san, parse_uci, to_san, to_uci};
 use rulemate::rules::{Source, compile};
 
 use crate::setup::{Table, sources};
 
-fn written(table: &mut Table, style: CastlingStyle) -> String {
+fn written(table: &mut Table, style: FenStyle) -> String {
     write_fen(&mut table.world, &table.contract, style)
 }
 
 #[test]
 fn refusals_name_the_field_and_the_place() {
-    use FenField::{Castling, Clock, EnPassant, Further, MoveNumber, Placement, Turn};
+    use FenField::{Further, MoveNumber, Placement, Turn};
     let cases = [
         ("", Placement, 0, "the end"),
         ("8/8/8/8/8/8/8 w - -", Placement, 13, "7 ranks"),
@@ -27,12 +28,12 @@ fn refusals_name_the_field_and_the_place() {
         ("8/8/8/3é4/8/8/8/8 w - -", Placement, 7, "'é'"),
         ("8/8/8/8/8/8/8/8", Turn, 15, "the end"),
         ("8/8/8/8/8/8/8/8 white - -", Turn, 16, "\"white\""),
-        ("8/8/8/8/8/8/8/8 w", Castling, 17, "the end"),
-        ("8/8/8/8/8/8/8/8 w KX -", Castling, 19, "'X'"),
-        ("8/8/8/8/8/8/8/8 w KK -", Castling, 19, "'K' again"),
-        ("8/8/8/8/8/8/8/8 w -  e9", EnPassant, 21, "\"e9\""),
-        ("8/8/8/8/8/8/8/8 w - d3e4", EnPassant, 20, "\"d3e4\""),
-        ("8/8/8/8/8/8/8/8 w - - -1 1", Clock, 22, "\"-1\""),
+        ("8/8/8/8/8/8/8/8 w", CASTLING, 17, "the end"),
+        ("8/8/8/8/8/8/8/8 w KX -", CASTLING, 19, "'X'"),
+        ("8/8/8/8/8/8/8/8 w KK -", CASTLING, 19, "'K' again"),
+        ("8/8/8/8/8/8/8/8 w -  e9", EN_PASSANT, 21, "\"e9\""),
+        ("8/8/8/8/8/8/8/8 w - d3e4", EN_PASSANT, 20, "\"d3e4\""),
+        ("8/8/8/8/8/8/8/8 w - - -1 1", CLOCK, 22, "\"-1\""),
         ("8/8/8/8/8/8/8/8 w - - 0 99999999999", MoveNumber, 24, "\"99999999999\""),
         ("8/8/8/8/8/8/8/8 w - - 0 1 hm=1", Further, 26, "\"hm=1\""),
         ("8/8/8/8/8/8/8/8 w - - 0 1 x", Further, 26, "\"x\""),
@@ -74,26 +75,30 @@ fn a_board_full_of_pieces_has_no_room_for_its_entities() {
 
 #[test]
 fn what_cannot_be_a_fact_is_dropped_with_a_warning() {
-    let no_rook = |right| Warning::NoRook { right };
-    let no_castler = |right| Warning::NoCastler { right };
-    let nothing = |square: &str| Warning::NothingPassed { square: square.into() };
+    let no_rook = |right| Warning::Family(Oddity::NoRook { right });
+    let no_castler = |right| Warning::Family(Oddity::NoCastler { right });
+    let nothing = |square: &str| Warning::Family(Oddity::NothingPassed { square: square.into() });
     let cases = [
         // No rook on that wing, no king on the home rank, a rook that has its right.
         ("4k3/8/8/8/8/8/8/4K2R w KQ - 0 1", vec![no_rook('Q')], "K"),
         ("4k3/8/8/8/8/8/8/4K2R w A - 0 1", vec![no_rook('A')], "-"),
         ("4k3/8/8/8/4K3/8/8/R6R w KQ - 0 1", vec![no_castler('K'), no_castler('Q')], "-"),
-        ("4k3/8/8/8/8/8/8/4K2R w KH - 0 1", vec![Warning::SameRook { right: 'H' }], "K"),
+        (
+            "4k3/8/8/8/8/8/8/4K2R w KH - 0 1",
+            vec![Warning::Family(Oddity::SameRook { right: 'H' })],
+            "K",
+        ),
         // The enemy's rook is no rook to castle with.
         ("4k3/8/8/8/8/8/8/4K2r w K - 0 1", vec![no_rook('K')], "-"),
         ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", vec![nothing("e6")], "-"),
         ("4k3/8/8/4p3/8/8/8/4K3 b - e6 0 1", vec![nothing("e6")], "-"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 0", vec![Warning::MoveNumberZero], "-"),
-        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", vec![Warning::OpponentInCheck], "-"),
+        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", vec![Warning::Family(Oddity::OpponentInCheck)], "-"),
     ];
     let mut table = Table::of("chess");
     for (fen, warnings, rights) in cases {
         assert_eq!(table.load(fen).warnings, warnings, "{fen}");
-        let text = written(&mut table, CastlingStyle::XFen);
+        let text = written(&mut table, FenStyle::XFen);
         assert_eq!(text.split(' ').nth(2), Some(rights), "{fen}");
     }
 }
@@ -108,7 +113,7 @@ fn impossible_positions_load_as_long_as_they_are_facts() {
         "kk6/8/8/8/8/8/8/6KK w - - 0 1",
     ] {
         table.load(fen);
-        assert_eq!(written(&mut table, CastlingStyle::XFen), fen);
+        assert_eq!(written(&mut table, FenStyle::XFen), fen);
     }
 }
 
@@ -120,14 +125,14 @@ fn clocks_may_be_left_out() {
         (" 4k3/8/8/8/8/8/8/4K3  w -\t- 7 ", "4k3/8/8/8/8/8/8/4K3 w - - 7 1"),
     ] {
         table.load(fen);
-        assert_eq!(written(&mut table, CastlingStyle::XFen), whole);
+        assert_eq!(written(&mut table, FenStyle::XFen), whole);
     }
 }
 
 #[test]
 fn castling_fields_are_read_in_three_dialects_and_written_in_two() {
     let mut table = Table::of("chess960");
-    assert_eq!(CastlingStyle::declared(table.world.program()), CastlingStyle::Shredder);
+    assert_eq!(FenStyle::declared(table.world.program()), FenStyle::Shredder);
     for (read, x_fen, shredder) in [
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "KQkq", "HAha"),
         ("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", "KQkq", "HAha"),
@@ -138,7 +143,7 @@ fn castling_fields_are_read_in_three_dialects_and_written_in_two() {
         ("4k3/8/8/8/8/8/8/RR1RKR2 w BF - 0 1", "KB", "FB"),
     ] {
         assert_eq!(table.load(read).warnings, [], "{read}");
-        for (style, rights) in [(CastlingStyle::XFen, x_fen), (CastlingStyle::Shredder, shredder)] {
+        for (style, rights) in [(FenStyle::XFen, x_fen), (FenStyle::Shredder, shredder)] {
             let text = written(&mut table, style);
             assert_eq!(text.split(' ').nth(2), Some(rights), "{read} {style:?}");
         }
@@ -152,7 +157,7 @@ fn of_several_castling_pieces_the_one_in_the_centre_castles() {
     let (world, contract) = (&table.world, &table.contract);
     let facts = world.facts();
     let squares = facts.schema().domain(contract.board.domain);
-    let castling = contract.castling.expect("castling rights");
+    let castling = contract.notation.castling.expect("castling rights");
     for rook in facts.entities_with(castling.partner.attr) {
         let king = facts.get_raw(rook, castling.partner.attr).expect("a right");
         let king = rulemate::facts::EntityId(king as u32);
@@ -172,7 +177,7 @@ fn en_passant_is_written_only_if_it_is_legal() {
         ("4k3/8/8/r2PpK2/8/8/8/8 w - e6 0 1", "-"),
     ] {
         assert_eq!(table.load(fen).warnings, [], "{fen}");
-        let text = written(&mut table, CastlingStyle::XFen);
+        let text = written(&mut table, FenStyle::XFen);
         assert_eq!(text.split(' ').nth(3), Some(field), "{fen}");
     }
 }
@@ -180,7 +185,7 @@ fn en_passant_is_written_only_if_it_is_legal() {
 #[test]
 fn loading_again_and_again_takes_no_more_entities() {
     let mut table = Table::of("antichess");
-    let start = written(&mut table, CastlingStyle::XFen);
+    let start = written(&mut table, FenStyle::XFen);
     let before = table.world.facts().hash();
     for _ in 0..5 {
         table.load("8/8/8/8/8/8/8/K6k b - - 3 4");
@@ -204,7 +209,7 @@ fn a_wide_board_has_runs_and_ranks_of_two_digits() {
     let mut table = Table::under(compile(wide).unwrap_or_else(|it| panic!("{it}")));
     let fen = "11r/12/12/12/12/12/R10R/12/12/1k8K1 w - - 3 7";
     assert_eq!(table.load(fen).warnings, []);
-    assert_eq!(written(&mut table, CastlingStyle::XFen), fen);
+    assert_eq!(written(&mut table, FenStyle::XFen), fen);
     let (world, contract) = (&mut table.world, &table.contract);
     for (uci, san) in [("l4l10", "Rxl10"), ("a4a10", "Ra10"), ("a4k4", "Rak4"), ("k1k2", "Kk2")] {
         let mv = parse_uci(world, contract, uci).unwrap_or_else(|it| panic!("{it}"));
@@ -232,7 +237,7 @@ fn further_attributes_are_read_and_written_where_the_rules_have_them() {
         ("4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1", "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1 hm=0"),
     ] {
         assert_eq!(table.load(read).warnings, [], "{read}");
-        assert_eq!(written(&mut table, CastlingStyle::XFen), whole);
+        assert_eq!(written(&mut table, FenStyle::XFen), whole);
     }
     let error = read_fen(&mut table.world, &table.contract, "8/8/8/8/8/8/8/8 w - - 0 1 hm=x");
     let error = error.expect_err("no number");

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use rulemate::moves::legal_moves;
 use rulemate::moves::notation::{
-    CastlingStyle, PgnReader, listing, parse_san, parse_uci, read_fen, san_listing, write_fen,
+    FenStyle, PgnReader, listing, parse_san, parse_uci, read_fen, san_listing, write_fen,
 };
 
 use crate::damage::{damage, damaged, damages};
@@ -36,9 +36,9 @@ fn damaged_fens_are_read_or_refused_and_change_all_or_nothing() {
         let before = world.facts().hash();
         match read_fen(world, contract, &text) {
             Ok(_) => {
-                let once = write_fen(world, contract, CastlingStyle::Shredder);
+                let once = write_fen(world, contract, FenStyle::Shredder);
                 prop_assert!(read_fen(world, contract, &once).is_ok());
-                prop_assert_eq!(write_fen(world, contract, CastlingStyle::Shredder), once);
+                prop_assert_eq!(write_fen(world, contract, FenStyle::Shredder), once);
             }
             Err(error) => {
                 prop_assert_eq!(world.facts().hash(), before);
@@ -114,7 +114,7 @@ proptest! {
     ) {
         let mut copy = Table::of(game);
         playout(game, &choices, |table| {
-            for style in [CastlingStyle::XFen, CastlingStyle::Shredder] {
+            for style in [FenStyle::XFen, FenStyle::Shredder] {
                 let fen = write_fen(&mut table.world, &table.contract, style);
                 assert_eq!(copy.load(&fen).warnings, [], "{fen}");
                 assert_eq!(write_fen(&mut copy.world, &copy.contract, style), fen);

@@ -26,6 +26,9 @@ use super::call::{self, Fields, Helper};
 use super::flow;
 use crate::rules::Op as Comparison;
 
+/// Bytes of a register, of a word of bits.
+pub(super) const WORD: i32 = 8;
+
 /// What a stretch returns: it came to its end, to a solution, or to an index out of range.
 pub(super) const HALTED: i64 = 0;
 pub(super) const FOUND: i64 = 1;
@@ -473,13 +476,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         if let Some(&value) = self.constants.get(&reg) {
             return self.b.ins().iconst(I64, value);
         }
-        let at = self.fields.regs + i32::from(reg) * 8;
+        let at = self.fields.regs + i32::from(reg) * WORD;
         let flags = Self::memory(self.registers);
         self.b.ins().load(I64, flags, self.state, Offset32::new(at))
     }
 
     fn set_reg(&mut self, reg: Reg, value: Value) {
-        let at = self.fields.regs + i32::from(reg) * 8;
+        let at = self.fields.regs + i32::from(reg) * WORD;
         let flags = Self::memory(self.registers);
         self.b.ins().store(flags, value, self.state, Offset32::new(at));
     }
@@ -550,7 +553,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// Goes on if a relation has yet to be derived: it is empty then, and taken for derived.
     fn enter(&mut self, entry: &Entry, past: Block) {
-        let at = Offset32::new(i32::from(entry.rel) / 64 * 8);
+        let at = Offset32::new(i32::from(entry.rel) / 64 * WORD);
         let flags = MemFlagsData::trusted();
         let word = self.b.ins().load(I64, flags, self.ready, at);
         let bit = self.b.ins().iconst(I64, 1i64 << (entry.rel % 64));

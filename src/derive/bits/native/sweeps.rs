@@ -7,7 +7,7 @@ use super::super::code::{Reg, Space};
 use super::super::machine::{Entry, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
-use super::lower::{Lower, alone};
+use super::lower::{Lower, WORD, alone};
 
 /// Rows a stride apart: the address of the first, known to reach to the last member's.
 struct Along {
@@ -135,7 +135,7 @@ impl<W: Word> Lower<'_, '_, W> {
         if rows.stride == 0 {
             return rows.first;
         }
-        let offset = self.b.ins().imul_imm_s(member, i64::from(rows.stride) * 8);
+        let offset = self.b.ins().imul_imm_s(member, i64::from(rows.stride) * i64::from(WORD));
         self.b.ins().iadd(rows.first, offset)
     }
 

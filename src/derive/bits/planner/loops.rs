@@ -7,6 +7,9 @@ use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
 use super::{Goal, Lit, Others, PlanError, Planner, mentions, plain, remove_all, vector_of};
 
+/// How many values a column is taken to have that no domain bounds.
+const UNBOUNDED: usize = 8;
+
 impl<'p, W: Word> Planner<'p, W> {
     /// Opens the loop with the fewest expected turns and takes out the literals that it settles.
     pub(super) fn open_loop(
@@ -210,7 +213,7 @@ impl<'p, W: Word> Planner<'p, W> {
             size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
         let mut groups = 1.0;
         for (column, &term) in columns.iter().zip(&atom.args) {
-            let size = size(self.program, column.ty).unwrap_or(8) as f64;
+            let size = size(self.program, column.ty).unwrap_or(UNBOUNDED) as f64;
             if term == Term::Var(var) {
                 continue;
             }

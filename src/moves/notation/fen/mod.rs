@@ -1,13 +1,12 @@
-//! Positions as FEN: piece placement, side, castling rights, en passant, clocks, and what a game
-//! declares beyond.
+//! Positions as FEN: piece placement, side, what the game's family adds (`chess`), the number of the move,
+//! and what a game declares beyond.
 //!
-//! **What rules declare**, each a line `.meta fen "..."`: `shredder` (castling in file letters),
-//! `KEY=RELATION` (one more field: of an attribute of the game `KEY=VALUE`; of pieces `KEY=VALUE,SQUARE:VALUE`,
-//! the value of all pieces on the board but those that are named after it, `-` for none), `passed RELATION`
-//! (the passed square may be followed by the square of the piece that passed it), `pocket` (pieces that stand
-//! nowhere are in hand, and follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a
-//! sign after their letter: `Q~`), `prefix SIGN=RELATION` (the same before it). Castling rights, the passed
-//! square and the counters are there if the rules have them.
+//! **What rules declare**, each a line `.meta fen "..."`: `KEY=RELATION` (one more field: of an attribute of
+//! the game `KEY=VALUE`; of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board but those
+//! that are named after it, `-` for none), `pocket` (pieces that stand nowhere are in hand, and follow the
+//! board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their letter: `Q~`),
+//! `prefix SIGN=RELATION` (the same before it). What a family adds and the counters are there if the rules
+//! have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
@@ -15,11 +14,6 @@
 //! square that no piece has just passed. The side that is not to move may stand in check; that is a
 //! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed; so is a position with
 //! rows of a relation `misplaced`, with the sentence of the first.
-//!
-//! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
-//! wing, a file letter means the rook on that file, both on the side's home rank, which is its
-//! enemy's last. If several castling pieces stand there, a rook castles with the one on the file right of
-//! the middle (the e-file of eight), or else with the nearest, whichever letter is used.
 
 mod place;
 mod read;
@@ -28,30 +22,19 @@ mod write;
 use std::fmt;
 
 use crate::derive::World;
-use crate::rules::Program;
 
-use super::super::contract::{Contract, fen_lines};
+use super::super::contract::Contract;
 use super::letters::Letters;
 
 pub use place::Warning;
+pub(super) use read::{Part, Parts, Placed, initial, initials, number};
 pub use write::{cells, write_fen};
 
-/// How castling rights are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CastlingStyle {
-    /// `KQkq`; a file letter only where the rook is not the outermost of its wing.
-    #[default]
-    XFen,
-    /// File letters always.
-    Shredder,
-}
-
-impl CastlingStyle {
-    /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
-    pub fn declared(program: &Program) -> Self {
-        let shredder = fen_lines(program).any(|it| it == "shredder");
-        if shredder { Self::Shredder } else { Self::XFen }
-    }
+/// A field that only some families have: what it is called, and what is expected there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedField {
+    pub name: &'static str,
+    pub expected: &'static str,
 }
 
 /// A field of a FEN.
@@ -59,10 +42,9 @@ impl CastlingStyle {
 pub enum FenField {
     Placement,
     Turn,
-    Castling,
-    EnPassant,
-    Clock,
     MoveNumber,
+    /// A field that only some families have.
+    Named(NamedField),
     /// A field that the game declares.
     Further,
     /// All of them together.
@@ -74,9 +56,7 @@ impl fmt::Display for FenField {
         f.write_str(match self {
             Self::Placement => "piece placement",
             Self::Turn => "side to move",
-            Self::Castling => "castling",
-            Self::EnPassant => "en passant",
-            Self::Clock => "half-move clock",
+            Self::Named(it) => it.name,
             Self::MoveNumber => "move number",
             Self::Further => "further field",
             Self::Whole => "position",

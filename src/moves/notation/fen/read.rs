@@ -3,7 +3,8 @@
 use crate::facts::{Domain, Shape};
 use crate::rules::{Program, Type};
 
-use super::super::super::contract::{Castling, Contract, Field, Mark, Passing};
+use super::super::super::contract::{Contract, Field, Mark};
+use super::super::chess::Told;
 use super::super::letters::{Begun, Letters};
 use super::{FenError, FenField};
 
@@ -13,59 +14,47 @@ pub(super) struct Position {
     /// By square, lowest first; those in hand before all.
     pub(super) pieces: Vec<Placed>,
     pub(super) turn: i64,
-    pub(super) rights: Vec<Right>,
-    pub(super) passed: Option<i64>,
-    pub(super) victim: Option<i64>,
-    pub(super) clock: i64,
+    /// What only the texts of some families say.
+    pub(super) family: Told,
     pub(super) fullmove: i64,
     /// One per field that the game declares: what the text says of it.
-    pub(super) further: Vec<Option<Told>>,
+    pub(super) further: Vec<Option<Further>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
+pub(in super::super) struct Placed {
     /// None in hand.
-    pub(super) square: Option<i64>,
-    pub(super) kind: i64,
-    pub(super) side: i64,
+    pub(in super::super) square: Option<i64>,
+    pub(in super::super) kind: i64,
+    pub(in super::super) side: i64,
     /// The signs that follow it, a bit for each of the game's.
     pub(super) marks: u32,
 }
 
 /// What a further field says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct Further {
     /// Of the game, or of all pieces that are not named; none is `-`.
     pub(super) value: Option<i64>,
     /// Of the pieces on some squares.
     pub(super) named: Vec<(i64, Option<i64>)>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Right {
-    pub(super) letter: char,
-    pub(super) side: i64,
-    pub(super) rook: RookOf,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RookOf {
-    /// The outermost rook of that wing.
-    Wing(i64),
-    /// The rook on that file, from 0.
-    File(i64),
-}
-
 /// A field's text and where it begins.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+pub(in super::super) struct Part<'a> {
     field: FenField,
     offset: usize,
-    text: &'a str,
+    pub(in super::super) text: &'a str,
 }
 
 impl Part<'_> {
-    fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> FenError {
+    pub(in super::super) fn error(
+        &self,
+        at: usize,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> FenError {
         FenError {
             field: self.field,
             offset: self.offset + at,
@@ -74,7 +63,7 @@ impl Part<'_> {
         }
     }
 
-    fn refuse(&self, expected: impl Into<String>) -> FenError {
+    pub(in super::super) fn refuse(&self, expected: impl Into<String>) -> FenError {
         self.error(0, format!("{:?}", self.text), expected)
     }
 }
@@ -88,29 +77,9 @@ pub(super) fn position(
     let mut parts = Parts { text, words: words(text), next: 0 };
     let pieces = placement(contract, letters, parts.required(FenField::Placement)?)?;
     let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
-    let rights = match &contract.castling {
-        Some(roles) => rights(program, contract, roles, parts.required(FenField::Castling)?)?,
-        None => Vec::new(),
-    };
-    let (passed, victim) = match &contract.passing {
-        Some(roles) => passed(program, contract, roles, parts.required(FenField::EnPassant)?)?,
-        None => (None, None),
-    };
-    let mut position = Position {
-        pieces,
-        turn,
-        rights,
-        passed,
-        victim,
-        clock: 0,
-        fullmove: 1,
-        further: vec![None; contract.fields.len()],
-    };
-    if contract.clock.is_some()
-        && let Some(part) = parts.number(FenField::Clock)
-    {
-        position.clock = number(part, part.text, 0)?;
-    }
+    let family = contract.notation.read(program, contract, &mut parts)?;
+    let mut position =
+        Position { pieces, turn, family, fullmove: 1, further: vec![None; contract.fields.len()] };
     if contract.fullmove.is_some()
         && let Some(part) = parts.number(FenField::MoveNumber)
     {
@@ -127,7 +96,7 @@ fn further(
     program: &Program,
     contract: &Contract,
     part: Part<'_>,
-    found: &mut [Option<Told>],
+    found: &mut [Option<Further>],
 ) -> Result<(), FenError> {
     let (key, text) = part.text.split_once('=').unwrap_or((part.text, ""));
     let open = |at: &usize| found.get(*at) == Some(&None);
@@ -155,7 +124,7 @@ fn further(
         named.push((at, value_of(program, field, part, value, offset + square.len() + 1)?));
         offset += text.len() + 1;
     }
-    *place = Some(Told { value, named });
+    *place = Some(Further { value, named });
     Ok(())
 }
 
@@ -189,7 +158,7 @@ fn words(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-struct Parts<'a> {
+pub(in super::super) struct Parts<'a> {
     text: &'a str,
     words: Vec<(usize, &'a str)>,
     next: usize,
@@ -203,12 +172,12 @@ impl<'a> Parts<'a> {
     }
 
     /// A counter, unless the next word is a further field already.
-    fn number(&mut self, field: FenField) -> Option<Part<'a>> {
+    pub(in super::super) fn number(&mut self, field: FenField) -> Option<Part<'a>> {
         let is_next = self.words.get(self.next).is_some_and(|it| !it.1.contains('='));
         if is_next { self.take(field) } else { None }
     }
 
-    fn required(&mut self, field: FenField) -> Result<Part<'a>, FenError> {
+    pub(in super::super) fn required(&mut self, field: FenField) -> Result<Part<'a>, FenError> {
         self.take(field).ok_or_else(|| FenError {
             field,
             offset: self.text.len(),
@@ -216,8 +185,8 @@ impl<'a> Parts<'a> {
             expected: match field {
                 FenField::Placement => "the board, rank by rank".into(),
                 FenField::Turn => "a side".into(),
-                FenField::Castling => "castling letters or -".into(),
-                _ => "a square or -".into(),
+                FenField::Named(field) => field.expected.into(),
+                _ => "a word".into(),
             },
         })
     }
@@ -343,11 +312,11 @@ fn signs(contract: &Contract, rest: &mut &str, stands_here: impl Fn(&Mark) -> bo
 }
 
 /// The initial of a domain's member, in lower case.
-pub(super) fn initial(domain: &Domain, member: i64) -> Option<char> {
+pub(in super::super) fn initial(domain: &Domain, member: i64) -> Option<char> {
     domain.member_name(member).chars().next().map(|it| it.to_ascii_lowercase())
 }
 
-fn initials(domain: &Domain) -> impl Iterator<Item = (i64, char)> + '_ {
+pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, char)> + '_ {
     let size = match domain.shape {
         Shape::Members(_) => domain.size() as i64,
         Shape::Grid { .. } | Shape::Entities { .. } => 0,
@@ -364,66 +333,8 @@ fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
     })
 }
 
-fn rights(
-    program: &Program,
-    contract: &Contract,
-    roles: &Castling,
-    part: Part<'_>,
-) -> Result<Vec<Right>, FenError> {
-    let mut rights: Vec<Right> = Vec::new();
-    if part.text == "-" {
-        return Ok(rights);
-    }
-    let wings = program.schema.domain(roles.wings);
-    for (at, letter) in part.text.char_indices() {
-        let lower = letter.to_ascii_lowercase();
-        let wing = initials(wings).find(|it| it.1 == lower).map(|it| RookOf::Wing(it.0));
-        let file = u32::from(lower).checked_sub(u32::from('a'));
-        let file = file.filter(|&it| it < u32::from(contract.board.files));
-        // A wing's initial that is also a file (a board of eleven files has a k) means the wing.
-        let rook =
-            wing.or_else(|| file.map(|it| RookOf::File(i64::from(it)))).ok_or_else(|| {
-                let wings: String = initials(wings).map(|it| it.1.to_ascii_uppercase()).collect();
-                let expected = format!("-, wings ({wings}) or file letters, each in either case");
-                part.error(at, format!("{letter:?}"), expected)
-            })?;
-        let side = i64::from(letter.is_ascii_lowercase());
-        if rights.iter().any(|it| it.side == side && it.rook == rook) {
-            let expected = "each letter once";
-            return Err(part.error(at, format!("{letter:?} again"), expected));
-        }
-        rights.push(Right { letter, side, rook });
-    }
-    Ok(rights)
-}
-
-/// The passed square, and where the rules have it the square of the piece that passed.
-fn passed(
-    program: &Program,
-    contract: &Contract,
-    roles: &Passing,
-    part: Part<'_>,
-) -> Result<(Option<i64>, Option<i64>), FenError> {
-    if part.text == "-" {
-        return Ok((None, None));
-    }
-    let squares = program.schema.domain(contract.board.domain);
-    if let Some(square) = squares.member(part.text) {
-        return Ok((Some(square), None));
-    }
-    let pair = (1..part.text.len()).find_map(|at| {
-        let (passed, victim) = (part.text.get(..at)?, part.text.get(at..)?);
-        Some((squares.member(passed)?, squares.member(victim)?))
-    });
-    match (pair, roles.victim) {
-        (Some((passed, victim)), Some(_)) => Ok((Some(passed), Some(victim))),
-        (Some(_), None) => Err(part.refuse("one square or -")),
-        (None, _) => Err(part.refuse("a square of the board or -")),
-    }
-}
-
 /// A counter: digits only, of a size that leaves room to count on.
-fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
+pub(in super::super) fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
     let value =
         digits.bytes().all(|it| it.is_ascii_digit()).then(|| digits.parse::<u16>().ok()).flatten();
     value.map(i64::from).ok_or_else(|| {

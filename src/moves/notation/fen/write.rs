@@ -4,27 +4,20 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
 use crate::rules::{Program, Type};
 
-use super::super::super::contract::{Castling, Contract, Fact, Field, Mark, Passing};
+use super::super::super::contract::{Contract, Fact, Field, Mark};
+use super::super::chess::FenStyle;
 use super::super::letters::Letters;
-use super::CastlingStyle;
 use super::read::initial;
 
 /// The position as FEN: the fields that the rules have something for. The en passant square is written
 /// only if a capture there is legal.
-pub fn write_fen(world: &mut World, contract: &Contract, style: CastlingStyle) -> String {
+pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> String {
     let program = world.program().clone();
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
-    if let Some(roles) = &contract.castling {
-        fields.push(rights(world, contract, roles, &program, style));
-    }
-    if let Some(roles) = &contract.passing {
-        fields.push(passed(world, contract, roles, &program));
-    }
+    fields.extend(contract.notation.write(world, contract, &program, style));
     let facts = world.facts();
-    for (counter, absent) in [(contract.clock, 0), (contract.fullmove, 1)] {
-        let value = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(absent).to_string();
-        fields.extend(counter.map(value));
-    }
+    let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
+    fields.extend(contract.fullmove.map(number));
     fields.extend(contract.fields.iter().filter_map(|it| further(&program, contract, facts, it)));
     fields.join(" ")
 }
@@ -146,101 +139,4 @@ fn turn(program: &Program, contract: &Contract, facts: &Session) -> String {
     let side = contract.mover(facts);
     let letter = side.and_then(|it| initial(program.schema.domain(contract.sides), it));
     letter.unwrap_or('-').to_string()
-}
-
-/// A right to castle, as it is sorted and written.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Written {
-    side: i64,
-    wing: i64,
-    /// 0 for the outermost rook of the wing.
-    inner: usize,
-    file: i64,
-}
-
-fn rights(
-    world: &mut World,
-    contract: &Contract,
-    roles: &Castling,
-    program: &Program,
-    style: CastlingStyle,
-) -> String {
-    let rooks: Vec<EntityId> = world.facts().entities_with(roles.partner.attr).collect();
-    let mut written: Vec<Written> =
-        rooks.into_iter().filter_map(|it| right(world, contract, roles, it)).collect();
-    written.sort();
-    if written.is_empty() {
-        return "-".into();
-    }
-    let wings = program.schema.domain(roles.wings);
-    written.iter().map(|it| letter(it, wings, style)).collect()
-}
-
-fn letter(right: &Written, wings: &crate::facts::Domain, style: CastlingStyle) -> char {
-    let file = u8::try_from(right.file).ok().and_then(|it| b'a'.checked_add(it)).map(char::from);
-    let by_wing = style == CastlingStyle::XFen && right.inner == 0;
-    let letter = if by_wing { initial(wings, right.wing) } else { file }.unwrap_or('?');
-    if right.side == 0 { letter.to_ascii_uppercase() } else { letter }
-}
-
-fn right(
-    world: &mut World,
-    contract: &Contract,
-    roles: &Castling,
-    rook: EntityId,
-) -> Option<Written> {
-    let facts = world.facts();
-    let castler = facts.get_raw(rook, roles.partner.attr)?;
-    let castler = EntityId(u32::try_from(castler).ok()?);
-    let side = facts.get_raw(rook, contract.color.attr)?;
-    let from = facts.get_raw(castler, contract.at.attr)?;
-    let corner = facts.get_raw(rook, contract.at.attr)?;
-    let wing = wing_of(world, roles, from, corner)?;
-    let board = contract.board;
-    let distance = |square: i64| (board.file(square) - board.file(from)).abs();
-    let inner = rooks_of(world, contract, roles, side, rook)
-        .into_iter()
-        .filter(|&it| distance(it) > distance(corner))
-        .filter(|&it| wing_of(world, roles, from, it) == Some(wing))
-        .count();
-    Some(Written { side, wing, inner, file: board.file(corner) })
-}
-
-fn wing_of(world: &mut World, roles: &Castling, from: i64, rook: i64) -> Option<i64> {
-    world.matching(roles.wing, &[Some(from), Some(rook), None]).first().map(|it| it[2])
-}
-
-/// The squares of a side's other castling rooks.
-fn rooks_of(
-    world: &mut World,
-    contract: &Contract,
-    roles: &Castling,
-    side: i64,
-    but: EntityId,
-) -> Vec<i64> {
-    let facts = world.facts();
-    let others: Vec<(i64, i64)> = facts
-        .entities_with(contract.at.attr)
-        .filter(|&it| it != but && facts.get_raw(it, contract.color.attr) == Some(side))
-        .filter_map(|it| {
-            let kind = facts.get_raw(it, contract.kind.attr)?;
-            Some((kind, facts.get_raw(it, contract.at.attr)?))
-        })
-        .collect();
-    others
-        .into_iter()
-        .filter(|&(kind, _)| world.contains(roles.castling_rook, &[kind]))
-        .map(|(_, square)| square)
-        .collect()
-}
-
-fn passed(world: &mut World, contract: &Contract, roles: &Passing, program: &Program) -> String {
-    let squares = program.schema.domain(contract.board.domain);
-    let legal = world.tuples(roles.same_passed);
-    let Some(square) = legal.first().and_then(|it| it.first()) else {
-        return "-".into();
-    };
-    let victim = roles.victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
-    let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
-    format!("{}{victim}", squares.member_name(*square))
 }

@@ -5,6 +5,7 @@ use winnow::combinator::{alt, delimited, opt, peek, preceded};
 use winnow::error::EmptyError;
 use winnow::token::{any, one_of, take_till, take_while};
 
+use super::super::chess::{begins_with_zeros, comment_on_passing};
 use super::{PgnFault, PgnResult};
 
 type Parsed<T> = Result<T, EmptyError>;
@@ -51,14 +52,15 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
     if let Some(result) = whole(result, input) {
         return Ok(Token::Result(result));
     }
-    if whole(in_passing, input).is_some() {
+    if let Some(length) = comment_on_passing(input) {
+        *input = &input[length..];
         return Ok(Token::Nothing);
     }
     if let Some(pass) = whole(pass, input) {
         return Ok(Token::Move(pass));
     }
-    let is_castling = input.starts_with("0-0");
-    if first.is_ascii_digit() && !is_castling {
+    let is_zeros = begins_with_zeros(input);
+    if first.is_ascii_digit() && !is_zeros {
         let numbered = whole(number, input);
         return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
     }
@@ -66,7 +68,7 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
     let is_signed = first.is_ascii_punctuation()
         && !".-=%".contains(first)
         && input[1..].starts_with(|it: char| it.is_ascii_uppercase());
-    if first.is_alphabetic() || is_castling || is_signed || input.starts_with("--") {
+    if first.is_alphabetic() || is_zeros || is_signed || input.starts_with("--") {
         return whole(symbol, input).map(Token::Move).ok_or(PgnFault::Unexpected { found: first });
     }
     Err(PgnFault::Unexpected { found: first })
@@ -118,10 +120,6 @@ fn dots<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     take_while(1.., '.').parse_next(input)
 }
 
-fn in_passing<'a>(input: &mut &'a str) -> Parsed<&'a str> {
-    alt(("e.p.", "e.p")).parse_next(input)
-}
-
 fn number(input: &mut &str) -> Parsed<(u32, usize)> {
     let digits = take_while(1..=9, '0'..='9').parse_to();
     let (number, dots): (u32, &str) = (digits, take_while(0.., '.')).parse_next(input)?;
@@ -166,8 +164,8 @@ fn result(input: &mut &str) -> Parsed<PgnResult> {
 /// signs of check after that belong to it.
 fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     let text = take_while(1.., |it: char| !it.is_whitespace() && !"{}()[];$!?*<>\"".contains(it));
-    let promotion = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
-    (text, opt(promotion)).take().parse_next(input)
+    let becomes = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
+    (text, opt(becomes)).take().parse_next(input)
 }
 
 fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {

@@ -1,18 +1,17 @@
 //! The legal move that a SAN text means.
 
-use std::collections::BTreeSet;
-
 use crate::derive::{Tuple, World};
 use crate::facts::EntityId;
-use crate::rules::{ActionId, Piece, Program, Template, Type};
+use crate::rules::Program;
 
-use super::super::super::action::{Move, column_of, is_over, legal_moves, pseudo_moves};
-use super::super::super::contract::{Castling, Contract};
-use super::super::super::template::{arguments, keys_of, render, spell};
+use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
+use super::super::super::contract::Contract;
+use super::super::super::template::{arguments, render, spell};
+use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
 use super::super::letters::Letters;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
-use super::text::{Spelled, bare, spelled, with_capital_o};
+use super::text::{Spelled, spelled};
 use super::write::{Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
@@ -75,12 +74,12 @@ impl Reader<'_> {
             .filter_map(|it| {
                 let usual = Usual::of(world, self.contract, self.program, it)?;
                 let fits = usual.to == spelled.to && self.fits(world, &usual, spelled);
-                fits.then(|| (it.clone(), usual.promotion))
+                fits.then(|| (it.clone(), usual.becomes))
             })
             .collect();
-        let exact = fitting.iter().filter(|it| it.1 == spelled.promotion);
+        let exact = fitting.iter().filter(|it| it.1 == spelled.becomes);
         let exact: Vec<Move> = exact.map(|it| it.0.clone()).collect();
-        if exact.is_empty() && spelled.promotion.is_none() {
+        if exact.is_empty() && spelled.becomes.is_none() {
             return fitting.into_iter().map(|it| it.0).collect();
         }
         exact
@@ -125,7 +124,7 @@ impl Reader<'_> {
                     kind: facts.get_raw(piece, self.contract.kind.attr)?,
                     from: facts.get_raw(piece, self.contract.at.attr)?,
                     to: spelled.to,
-                    promotion: None,
+                    becomes: None,
                 })
             })
             .collect();
@@ -141,10 +140,10 @@ impl Reader<'_> {
         let value = |column: &str| match column {
             "piece" => Some(i64::from(piece.0)),
             "to" => Some(spelled.to),
-            "promotion" => spelled.promotion,
+            BECOMES => spelled.becomes,
             _ => None,
         };
-        let arity = 2 + usize::from(spelled.promotion.is_some());
+        let arity = 2 + usize::from(spelled.becomes.is_some());
         self.program.actions.iter().filter(|it| it.san.is_none()).find_map(|action| {
             let columns = &self.program.relation(action.rel).columns;
             if columns.len() != arity {
@@ -176,8 +175,8 @@ impl Reader<'_> {
                 for args in arguments(world, template, action.id, &spelling) {
                     candidates.push(Move { action: action.id, args });
                 }
-                let castling = self.castling(world, template, action.id, &spelling);
-                candidates.extend(castling);
+                let tries = more_tries(world, self.contract, template, action.id, &spelling);
+                candidates.extend(tries);
             }
         }
         if !is_spelled {
@@ -197,88 +196,5 @@ impl Reader<'_> {
     fn is_written(&self, world: &mut World, mv: &Move, text: &str) -> bool {
         let template = self.program.action(mv.action).san.as_ref();
         template.is_some_and(|it| render(world, it, mv.action, &mv.args) == text)
-    }
-
-    /// Castling that cannot even be tried (the way is blocked, the right is lost): the rooks on the
-    /// wing that the text names.
-    fn castling(
-        &self,
-        world: &mut World,
-        template: &Template,
-        action: ActionId,
-        spelling: &[(usize, i64)],
-    ) -> Vec<Move> {
-        let Some(roles) = self.contract.castling else { return Vec::new() };
-        let wings = self.wings(world, &roles, template, spelling);
-        let columns = &self.program.relation(self.program.action(action).rel).columns;
-        let rook_at = column_of(self.program, action, "rook");
-        let to_at = column_of(self.program, action, "to");
-        let (Some(rook_at), Some(to_at), 2) = (rook_at, to_at, columns.len()) else {
-            return Vec::new();
-        };
-        let mut moves = Vec::new();
-        for (rook, corner) in self.rooks(world, &roles, &wings) {
-            let written = world.matching(roles.castling_text, &[Some(rook), None]);
-            let to = written.first().map_or(corner, |row| row[1]);
-            let mut args = Tuple::from_slice(&[0, 0]);
-            args[rook_at] = rook;
-            args[to_at] = to;
-            moves.push(Move { action, args });
-        }
-        moves
-    }
-
-    /// The wings among the values on the way from a spelling to the action's columns.
-    fn wings(
-        &self,
-        world: &mut World,
-        roles: &Castling,
-        template: &Template,
-        spelling: &[(usize, i64)],
-    ) -> BTreeSet<i64> {
-        let mut wings = BTreeSet::new();
-        for &(index, value) in spelling {
-            let Some(Piece::Lookup(table, inner)) = template.0.get(index) else {
-                continue;
-            };
-            let Piece::Lookup(inner_table, _) = inner.as_ref() else {
-                continue;
-            };
-            let ty = self.program.relation(*inner_table).columns.last().map(|it| it.ty);
-            if ty == Some(Type::Domain(roles.wings)) {
-                let step = Piece::Lookup(*table, Box::new(Piece::Column(0)));
-                wings.extend(keys_of(world, &step, BTreeSet::from([value])).1);
-            }
-        }
-        wings
-    }
-
-    /// The mover's rooks that stand on one of the wings of a piece that castles, with their
-    /// squares.
-    fn rooks(&self, world: &mut World, roles: &Castling, wings: &BTreeSet<i64>) -> Vec<(i64, i64)> {
-        let contract = self.contract;
-        let facts = world.facts();
-        let mover = contract.mover(facts);
-        let own: Vec<(i64, i64, i64)> = facts
-            .entities_with(contract.at.attr)
-            .filter(|&it| facts.get_raw(it, contract.color.attr) == mover)
-            .filter_map(|it| {
-                let kind = facts.get_raw(it, contract.kind.attr)?;
-                Some((i64::from(it.0), kind, facts.get_raw(it, contract.at.attr)?))
-            })
-            .collect();
-        let mut rooks = Vec::new();
-        for &(rook, kind, corner) in &own {
-            let is_rook = world.contains(roles.castling_rook, &[kind]);
-            let stands = is_rook
-                && own.iter().any(|&(_, kind, from)| {
-                    world.contains(roles.castler, &[kind])
-                        && wings.iter().any(|it| world.contains(roles.wing, &[from, corner, *it]))
-                });
-            if stands {
-                rooks.push((rook, corner));
-            }
-        }
-        rooks
     }
 }

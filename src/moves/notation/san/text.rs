@@ -1,10 +1,11 @@
-//! The usual form of SAN as data: piece, origin, destination, promotion. Nothing here knows the
+//! The usual form of SAN as data: piece, origin, destination, what the piece becomes. Nothing here knows the
 //! position.
 
 use crate::facts::Domain;
 
 use super::super::super::contract::Board;
 use super::super::MoveFault;
+use super::super::chess::BECOMES_EXPECTED;
 use super::super::letters::Letters;
 
 /// What a text in the usual form says.
@@ -15,7 +16,7 @@ pub(super) struct Spelled {
     pub(super) file: Option<i64>,
     pub(super) rank: Option<i64>,
     pub(super) to: i64,
-    pub(super) promotion: Option<i64>,
+    pub(super) becomes: Option<i64>,
     /// With `x` or `:` before the destination.
     pub(super) captures: bool,
 }
@@ -27,32 +28,7 @@ impl Spelled {
     }
 }
 
-/// The text without spaces around it and without what only comments on the move.
-pub(super) fn bare(text: &str) -> &str {
-    let mut bare = text.trim();
-    loop {
-        let shorter =
-            bare.trim_end_matches(['+', '#', '!', '?']).trim_end_matches("e.p.").trim_end();
-        let shorter = match shorter.strip_suffix("ep") {
-            Some(move_only) if move_only.trim_end().ends_with(|it: char| it.is_ascii_digit()) => {
-                move_only.trim_end()
-            }
-            _ => shorter,
-        };
-        if shorter.len() == bare.len() {
-            return bare;
-        }
-        bare = shorter;
-    }
-}
-
-/// Castling with zeros or small letters in the form that rules write; other texts as they are.
-pub(super) fn with_capital_o(text: &str) -> String {
-    let is_castling = text.contains('-') && text.chars().all(|it| "0Oo-".contains(it));
-    if is_castling { text.replace(['0', 'o'], "O") } else { text.into() }
-}
-
-/// Reads the usual form. Offsets of errors count from the start of `text`, which is [`bare`].
+/// Reads the usual form. Offsets of errors count from the start of `text`, which is without what comments on the move.
 pub(super) fn spelled(
     text: &str,
     board: Board,
@@ -62,8 +38,7 @@ pub(super) fn spelled(
     let fault = |offset, expected: &str| MoveFault::Malformed { offset, expected: expected.into() };
     let end = text.rfind(|it: char| it.is_ascii_digit()).map(|it| it + 1);
     let end = end.ok_or_else(|| fault(text.len(), "a square"))?;
-    let promotion = promotion(&text[end..], letters)
-        .map_err(|()| fault(end, "a promotion such as =Q, or the end"))?;
+    let becomes = becomes(&text[end..], letters).map_err(|()| fault(end, BECOMES_EXPECTED))?;
     let (start, to) = destination(&text[..end], squares).ok_or_else(|| fault(0, "a square"))?;
     let (kind, origin) = match letters.begun_in_capitals(text) {
         Some((kind, length)) => (Some(kind), length),
@@ -76,11 +51,11 @@ pub(super) fn spelled(
     let (file, rank) =
         origin_of(way, board).map_err(|at| fault(origin + at, "a file, a rank, x or a square"))?;
     let captures = way.ends_with(['x', ':']);
-    Ok(Spelled { kind, file, rank, to, promotion, captures })
+    Ok(Spelled { kind, file, rank, to, becomes, captures })
 }
 
 /// `=Q`, `/Q`, `(Q)`, `Q` or nothing.
-fn promotion(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
+fn becomes(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
     let letter = text.trim_start_matches(['=', '/', '(']).trim_end_matches(')');
     match text.is_empty() {
         true => Ok(None),
@@ -116,31 +91,5 @@ fn origin_of(text: &str, board: Board) -> Result<(Option<i64>, Option<i64>), usi
     match rest {
         "" | "x" | ":" | "-" => Ok((file, rank)),
         _ => Err(text.len() - rest.len()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{bare, with_capital_o};
-
-    #[test]
-    fn comments_on_a_move_are_no_part_of_it() {
-        for (text, move_only) in [
-            (" Nf3+!? ", "Nf3"),
-            ("exd6 e.p.", "exd6"),
-            ("exd6e.p.+", "exd6"),
-            ("exd6ep", "exd6"),
-            ("e8=Q#", "e8=Q"),
-            ("+", ""),
-        ] {
-            assert_eq!(bare(text), move_only, "{text}");
-        }
-    }
-
-    #[test]
-    fn castling_is_read_with_zeros() {
-        assert_eq!(with_capital_o("0-0-0"), "O-O-O");
-        assert_eq!(with_capital_o("o-o"), "O-O");
-        assert_eq!(with_capital_o("0"), "0");
     }
 }

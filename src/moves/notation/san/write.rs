@@ -7,6 +7,7 @@ use crate::rules::Program;
 use super::super::super::action::{Move, is_stuck, legal_moves};
 use super::super::super::contract::Contract;
 use super::super::super::template::render;
+use super::super::chess::{BECOMES, strikes_beside};
 use super::super::letters::Letters;
 use super::super::uci::to_uci;
 
@@ -49,7 +50,7 @@ pub(super) fn captures(
     if usual.is_some_and(|it| is_enemy_on(world, contract, it.to)) {
         return true;
     }
-    if is_passing(world, contract, mv) {
+    if strikes_beside(world, contract, mv) {
         return true;
     }
     let mover = contract.mover(world.facts());
@@ -71,19 +72,14 @@ impl After {
     fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
         let mover = contract.mover(world.facts());
         let before = count_enemies(world, contract, mover);
-        let passing = is_passing(world, contract, mv);
+        let beside = strikes_beside(world, contract, mv);
         let mark = world.mark();
         let fired = world.fire(mv.action, &mv.args).is_ok();
-        let captured = passing || fired && count_enemies(world, contract, mover) < before;
+        let captured = beside || fired && count_enemies(world, contract, mover) < before;
         let suffix = if fired { suffix(world, contract, mover) } else { "" };
         world.rollback(mark);
         Self { captured, suffix }
     }
-}
-
-/// A capture in passing is one even where what it strikes survives.
-fn is_passing(world: &World, contract: &Contract, mv: &Move) -> bool {
-    contract.passing.and_then(|it| it.action) == Some(world.program().action(mv.action).rel)
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
@@ -98,16 +94,7 @@ fn suffix(world: &mut World, contract: &Contract, mover: Option<i64>) -> &'stati
     if is_decided(world, contract) {
         return "#";
     }
-    let checked = match contract.mover(world.facts()) == mover {
-        false => contract.in_check.is_some_and(|it| world.any(it)),
-        // The turn goes on, so `in_check` is about the mover.
-        true => {
-            let sides = world.program().schema.domain(contract.sides).size() as i64;
-            let mut others = (0..sides).filter(|it| Some(*it) != mover);
-            others.any(|it| contract.exposed.is_some_and(|exposed| world.contains(exposed, &[it])))
-        }
-    };
-    if checked { "+" } else { "" }
+    contract.notation.suffix(world, contract, mover)
 }
 
 fn is_decided(world: &mut World, contract: &Contract) -> bool {
@@ -141,7 +128,7 @@ pub(super) struct Usual {
     pub(super) kind: i64,
     pub(super) from: i64,
     pub(super) to: i64,
-    pub(super) promotion: Option<i64>,
+    pub(super) becomes: Option<i64>,
 }
 
 impl Usual {
@@ -162,7 +149,7 @@ impl Usual {
             kind: facts.get_raw(piece, contract.kind.attr)?,
             from: facts.get_raw(piece, contract.at.attr)?,
             to: mv.arg(program, "to")?,
-            promotion: mv.arg(program, "promotion"),
+            becomes: mv.arg(program, BECOMES),
         })
     }
 
@@ -178,7 +165,7 @@ impl Usual {
             .iter()
             .filter_map(|it| Self::of(world, contract, program, it))
             .filter(|it| it.kind == self.kind && it.to == self.to)
-            .filter(|it| it.promotion == self.promotion)
+            .filter(|it| it.becomes == self.becomes)
             .collect();
         if others.iter().filter(|it| it.piece == self.piece).count() > 1 {
             return None;
@@ -197,9 +184,9 @@ impl Usual {
             text.push('x');
         }
         text.push_str(&program.schema.domain(contract.board.domain).member_name(self.to));
-        if let Some(promotion) = self.promotion {
+        if let Some(kind) = self.becomes {
             text.push('=');
-            text.push_str(letters.letter(promotion, 0)?);
+            text.push_str(letters.letter(kind, 0)?);
         }
         Some(text)
     }

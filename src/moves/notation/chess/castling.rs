@@ -1,0 +1,311 @@
+//! Rights to castle in a FEN: read, stated as facts, written. `.meta fen "shredder"` has them in file
+//! letters.
+//!
+//! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
+//! wing, a file letter means the rook on that file, both on the side's home rank, which is its
+//! enemy's last. If several castling pieces stand there, a rook castles with the one on the file right of
+//! the middle (the e-file of eight), or else with the nearest, whichever letter is used.
+
+use crate::derive::World;
+use crate::facts::{Domain, DomainId, EntityId};
+use crate::rules::{Program, RelId};
+
+use super::super::super::contract::{Contract, Fact, Finder, Slot, fen_lines};
+use super::super::fen::{FenError, Part, Placed, initial, initials};
+use super::Oddity;
+
+/// The relations about castling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Castling {
+    /// `partner(rook, castling piece)`, which is the right to castle.
+    pub partner: Fact,
+    pub castler: RelId,
+    pub castling_rook: RelId,
+    pub wing: RelId,
+    pub castling_text: RelId,
+    /// `last_rank(side, square)`: the home rank of the other side.
+    pub last_rank: RelId,
+    pub wings: DomainId,
+}
+
+/// How the fields of a FEN are written that have two forms: rights to castle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FenStyle {
+    /// `KQkq`; a file letter only where the rook is not the outermost of its wing.
+    #[default]
+    XFen,
+    /// File letters always.
+    Shredder,
+}
+
+impl FenStyle {
+    /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
+    pub fn declared(program: &Program) -> Self {
+        let shredder = fen_lines(program).any(|it| it == "shredder");
+        if shredder { Self::Shredder } else { Self::XFen }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Right {
+    letter: char,
+    side: i64,
+    rook: RookOf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RookOf {
+    /// The outermost rook of that wing.
+    Wing(i64),
+    /// The rook on that file, from 0.
+    File(i64),
+}
+
+impl Castling {
+    /// What castling takes, in games that have the right to it as a fact.
+    pub(super) fn find(finder: &mut Finder<'_>) -> Option<Self> {
+        use Slot::{Entity, Kind, Side, Square};
+        let wings = Slot::Named("Wing");
+        let partner = finder.piece("partner", Entity);
+        let castler = finder.rules("castler", &[Kind]);
+        let castling_rook = finder.rules("castling_rook", &[Kind]);
+        let wing = finder.rules("wing", &[Square, Square, wings]);
+        let castling_text = finder.rules("castling_text", &[Entity, Square]);
+        let last_rank = finder.rules("last_rank", &[Side, Square]);
+        Some(Self {
+            partner: partner?,
+            castler: castler?,
+            castling_rook: castling_rook?,
+            wing: wing?,
+            castling_text: castling_text?,
+            last_rank: last_rank?,
+            wings: finder.domain(wings)?,
+        })
+    }
+
+    pub(super) fn read(
+        &self,
+        program: &Program,
+        contract: &Contract,
+        part: Part<'_>,
+    ) -> Result<Vec<Right>, FenError> {
+        let mut rights: Vec<Right> = Vec::new();
+        if part.text == "-" {
+            return Ok(rights);
+        }
+        let wings = program.schema.domain(self.wings);
+        for (at, letter) in part.text.char_indices() {
+            let lower = letter.to_ascii_lowercase();
+            let wing = initials(wings).find(|it| it.1 == lower).map(|it| RookOf::Wing(it.0));
+            let file = u32::from(lower).checked_sub(u32::from('a'));
+            let file = file.filter(|&it| it < u32::from(contract.board.files));
+            // A wing's initial that is also a file (a board of eleven files has a k) means the wing.
+            let rook =
+                wing.or_else(|| file.map(|it| RookOf::File(i64::from(it)))).ok_or_else(|| {
+                    let wings: String =
+                        initials(wings).map(|it| it.1.to_ascii_uppercase()).collect();
+                    let expected =
+                        format!("-, wings ({wings}) or file letters, each in either case");
+                    part.error(at, format!("{letter:?}"), expected)
+                })?;
+            let side = i64::from(letter.is_ascii_lowercase());
+            if rights.iter().any(|it| it.side == side && it.rook == rook) {
+                let expected = "each letter once";
+                return Err(part.error(at, format!("{letter:?} again"), expected));
+            }
+            rights.push(Right { letter, side, rook });
+        }
+        Ok(rights)
+    }
+
+    /// Gives a rook its right to castle.
+    pub(super) fn place(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        pieces: &[(EntityId, Placed)],
+        right: &Right,
+    ) -> Result<(), Oddity> {
+        let home = home_rank(world, self, pieces, right.side);
+        let castlers: Vec<_> =
+            home.iter().filter(|it| world.contains(self.castler, &[it.1.kind])).copied().collect();
+        if castlers.is_empty() {
+            return Err(Oddity::NoCastler { right: right.letter });
+        }
+        let mut pairs = Vec::new();
+        for &rook in &home {
+            if world.contains(self.castling_rook, &[rook.1.kind]) {
+                pairs.extend(Pair::of_rook(world, contract, self, &castlers, rook));
+            }
+        }
+        let chosen = match right.rook {
+            RookOf::File(file) => pairs.iter().find(|it| it.file == file),
+            RookOf::Wing(wing) => {
+                pairs.iter().find(|it| it.wing == wing && it.is_outermost(&pairs))
+            }
+        };
+        let Some(chosen) = chosen else {
+            return Err(Oddity::NoRook { right: right.letter });
+        };
+        let partner = self.partner.attr;
+        if world.facts().contains(chosen.rook, partner) {
+            return Err(Oddity::SameRook { right: right.letter });
+        }
+        world.set_raw(chosen.rook, partner, Some(i64::from(chosen.castler.0)));
+        Ok(())
+    }
+
+    pub(super) fn write(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        program: &Program,
+        style: FenStyle,
+    ) -> String {
+        let rooks: Vec<EntityId> = world.facts().entities_with(self.partner.attr).collect();
+        let mut written: Vec<Written> =
+            rooks.into_iter().filter_map(|it| right(world, contract, self, it)).collect();
+        written.sort();
+        if written.is_empty() {
+            return "-".into();
+        }
+        let wings = program.schema.domain(self.wings);
+        written.iter().map(|it| letter(it, wings, style)).collect()
+    }
+}
+
+/// A rook and the piece that castles with it. The rook alone decides which that is, so that a right means the
+/// same however it is written: see the module's head.
+struct Pair {
+    castler: EntityId,
+    rook: EntityId,
+    wing: i64,
+    from: i64,
+    file: i64,
+}
+
+impl Pair {
+    /// The castling piece in the centre before others, then the nearest.
+    fn of_rook(
+        world: &mut World,
+        contract: &Contract,
+        roles: &Castling,
+        castlers: &[(EntityId, Placed)],
+        (rook, rook_at): (EntityId, Placed),
+    ) -> Option<Self> {
+        let board = contract.board;
+        let file = board.file(rook_at.square?);
+        let mut pairs = Vec::new();
+        for &(castler, at) in castlers.iter().filter(|it| it.0 != rook) {
+            let way = [at.square, rook_at.square, None];
+            let wing = world.matching(roles.wing, &way).first().map(|it| it[2]);
+            let from = at.square.map(|it| board.file(it));
+            pairs.extend(wing.zip(from).map(|(wing, from)| Self {
+                castler,
+                rook,
+                wing,
+                from,
+                file,
+            }));
+        }
+        let off_centre = |it: &Self| it.from != i64::from(board.files) / 2;
+        pairs.into_iter().min_by_key(|it| (off_centre(it), it.distance(it.file)))
+    }
+
+    fn distance(&self, file: i64) -> i64 {
+        (self.from - file).abs()
+    }
+
+    /// No other rook of the wing is further from the castling piece.
+    fn is_outermost(&self, pairs: &[Self]) -> bool {
+        let is_out = |it: &Self| (it.file - self.from).signum() == (self.file - self.from).signum();
+        let mut others = pairs.iter().filter(|it| is_out(it));
+        !others.any(|it| self.distance(it.file) > self.distance(self.file))
+    }
+}
+
+/// The pieces of a side on its home rank.
+fn home_rank(
+    world: &mut World,
+    roles: &Castling,
+    pieces: &[(EntityId, Placed)],
+    side: i64,
+) -> Vec<(EntityId, Placed)> {
+    let opponent = i64::from(side == 0);
+    pieces
+        .iter()
+        .filter(|it| {
+            let is_home = |square| world.contains(roles.last_rank, &[opponent, square]);
+            it.1.side == side && it.1.square.is_some_and(is_home)
+        })
+        .copied()
+        .collect()
+}
+
+/// A right to castle, as it is sorted and written.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Written {
+    side: i64,
+    wing: i64,
+    /// 0 for the outermost rook of the wing.
+    inner: usize,
+    file: i64,
+}
+
+fn letter(right: &Written, wings: &Domain, style: FenStyle) -> char {
+    let file = u8::try_from(right.file).ok().and_then(|it| b'a'.checked_add(it)).map(char::from);
+    let by_wing = style == FenStyle::XFen && right.inner == 0;
+    let letter = if by_wing { initial(wings, right.wing) } else { file }.unwrap_or('?');
+    if right.side == 0 { letter.to_ascii_uppercase() } else { letter }
+}
+
+fn right(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Castling,
+    rook: EntityId,
+) -> Option<Written> {
+    let facts = world.facts();
+    let castler = facts.get_raw(rook, roles.partner.attr)?;
+    let castler = EntityId(u32::try_from(castler).ok()?);
+    let side = facts.get_raw(rook, contract.color.attr)?;
+    let from = facts.get_raw(castler, contract.at.attr)?;
+    let corner = facts.get_raw(rook, contract.at.attr)?;
+    let wing = wing_of(world, roles, from, corner)?;
+    let board = contract.board;
+    let distance = |square: i64| (board.file(square) - board.file(from)).abs();
+    let inner = rooks_of(world, contract, roles, side, rook)
+        .into_iter()
+        .filter(|&it| distance(it) > distance(corner))
+        .filter(|&it| wing_of(world, roles, from, it) == Some(wing))
+        .count();
+    Some(Written { side, wing, inner, file: board.file(corner) })
+}
+
+fn wing_of(world: &mut World, roles: &Castling, from: i64, rook: i64) -> Option<i64> {
+    world.matching(roles.wing, &[Some(from), Some(rook), None]).first().map(|it| it[2])
+}
+
+/// The squares of a side's other castling rooks.
+fn rooks_of(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Castling,
+    side: i64,
+    but: EntityId,
+) -> Vec<i64> {
+    let facts = world.facts();
+    let others: Vec<(i64, i64)> = facts
+        .entities_with(contract.at.attr)
+        .filter(|&it| it != but && facts.get_raw(it, contract.color.attr) == Some(side))
+        .filter_map(|it| {
+            let kind = facts.get_raw(it, contract.kind.attr)?;
+            Some((kind, facts.get_raw(it, contract.at.attr)?))
+        })
+        .collect();
+    others
+        .into_iter()
+        .filter(|&(kind, _)| world.contains(roles.castling_rook, &[kind]))
+        .map(|(_, square)| square)
+        .collect()
+}

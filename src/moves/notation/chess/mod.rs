@@ -1,0 +1,232 @@
+//! What the texts of chess have and other games' need not: rights to castle, captures in passing, the
+//! clock of half-moves, checks, pieces that become others. Each is a role that rules may declare; what they
+//! do not declare is in no text.
+//!
+//! This is the one place below `presets` that has words of chess for structure. Deliberately absent: which
+//! kinds of piece castle, pass or become what, which only rules know.
+
+mod castling;
+mod moves;
+mod passing;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::derive::World;
+use crate::facts::{EntityId, GAME};
+use crate::rules::{Program, RelId};
+
+use super::super::contract::{Contract, Fact, Finder, Slot};
+use super::fen::{FenError, FenField, NamedField, Parts, Placed, number};
+
+pub use castling::{Castling, FenStyle};
+pub use passing::Passing;
+
+pub(super) use castling::Right;
+pub(super) use moves::{
+    begins_with_zeros, comment_on_passing, is_written_so, more_tries, moves_two, strikes_beside,
+    with_capital_o, without_comments, written_otherwise,
+};
+
+/// The column of an action that says what its piece becomes.
+pub(super) const BECOMES: &str = "promotion";
+
+/// How texts that are not understood are told what may stand at their end.
+pub(super) const BECOMES_EXPECTED: &str = "a promotion such as =Q, or the end";
+
+/// The fields that the FEN of chess has besides what all games have.
+pub const CASTLING: FenField =
+    FenField::Named(NamedField { name: "castling", expected: "castling letters or -" });
+pub const EN_PASSANT: FenField =
+    FenField::Named(NamedField { name: "en passant", expected: "a square or -" });
+pub const CLOCK: FenField =
+    FenField::Named(NamedField { name: "half-move clock", expected: "a number" });
+
+/// The relations that the texts of chess read, as far as the rules declare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roles {
+    pub castling: Option<Castling>,
+    pub passing: Option<Passing>,
+    /// Half-moves since the last that cannot be taken back.
+    pub clock: Option<Fact>,
+    /// The side to move stands in check.
+    pub in_check: Option<RelId>,
+    /// `check(attacker, royal piece)`.
+    check: Option<RelId>,
+}
+
+/// What a FEN says of these, before it is known whether all of it can be a fact.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    rights: Vec<Right>,
+    passed: Option<i64>,
+    victim: Option<i64>,
+    clock: i64,
+}
+
+/// What a FEN says of these and facts cannot, or what is odd about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Oddity {
+    /// The right is dropped: no castling rook stands where the letter says.
+    NoRook { right: char },
+    /// The right is dropped: no castling piece stands on the home rank.
+    NoCastler { right: char },
+    /// The right is dropped: another letter has given the rook's right already.
+    SameRook { right: char },
+    /// The square is dropped: nothing has just passed it.
+    NothingPassed { square: String },
+    /// A piece of the side that is not to move could be captured although it is royal.
+    OpponentInCheck,
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRook { right } => {
+                write!(f, "castling right {right} dropped: there is no such rook")
+            }
+            Self::NoCastler { right } => {
+                write!(f, "castling right {right} dropped: no piece on the home rank castles")
+            }
+            Self::SameRook { right } => {
+                write!(f, "castling right {right} dropped: the rook has its right already")
+            }
+            Self::NothingPassed { square } => {
+                write!(f, "en passant square {square} dropped: nothing has just passed it")
+            }
+            Self::OpponentInCheck => f.write_str("opponent in check"),
+        }
+    }
+}
+
+impl Roles {
+    /// Finds what the rules declare.
+    pub(in super::super) fn find(finder: &mut Finder<'_>) -> Self {
+        let program = finder.program;
+        Self {
+            castling: program.relation_named("partner").and_then(|_| Castling::find(finder)),
+            passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
+            clock: finder.optional("clock", Slot::Int),
+            in_check: finder.if_there("in_check", &[]),
+            check: program.relation_named("check"),
+        }
+    }
+
+    /// The facts that a FEN tells because of these.
+    pub fn told(&self) -> impl Iterator<Item = Fact> {
+        let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
+        let castling = self.castling.map(|it| it.partner);
+        passing.into_iter().chain([self.clock, castling]).flatten()
+    }
+
+    /// The fields of a FEN that these have.
+    pub(super) fn read(
+        &self,
+        program: &Program,
+        contract: &Contract,
+        parts: &mut Parts<'_>,
+    ) -> Result<Told, FenError> {
+        let mut told = Told::default();
+        if let Some(roles) = &self.castling {
+            told.rights = roles.read(program, contract, parts.required(CASTLING)?)?;
+        }
+        if let Some(roles) = &self.passing {
+            let part = parts.required(EN_PASSANT)?;
+            (told.passed, told.victim) = roles.read(program, contract, part)?;
+        }
+        if self.clock.is_some()
+            && let Some(part) = parts.number(CLOCK)
+        {
+            told.clock = number(part, part.text, 0)?;
+        }
+        Ok(told)
+    }
+
+    /// States what a FEN says of these, and tells what had to be dropped.
+    pub(super) fn place(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        pieces: &[(EntityId, Placed)],
+        told: &Told,
+        turn: i64,
+    ) -> Vec<Oddity> {
+        let mut odd = Vec::new();
+        if let Some(clock) = self.clock {
+            world.set_raw(GAME, clock.attr, Some(told.clock));
+        }
+        if let Some(roles) = &self.passing {
+            world.set_raw(GAME, roles.ep.attr, None);
+        }
+        if let Some(roles) = &self.castling {
+            for right in &told.rights {
+                odd.extend(roles.place(world, contract, pieces, right).err());
+            }
+        }
+        if let Some(roles) = &self.passing {
+            odd.extend(roles.place(world, contract, told.passed, told.victim).err());
+        }
+        let mut others = (0..contract.side_count(world.program())).filter(|it| *it != turn);
+        if let Some(exposed) = contract.exposed
+            && others.any(|it| world.contains(exposed, &[it]))
+        {
+            odd.push(Oddity::OpponentInCheck);
+        }
+        odd
+    }
+
+    /// The fields of a FEN that these have, as they are now.
+    pub(super) fn write(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        program: &Program,
+        style: FenStyle,
+    ) -> Vec<String> {
+        let mut fields = Vec::new();
+        if let Some(roles) = &self.castling {
+            fields.push(roles.write(world, contract, program, style));
+        }
+        if let Some(roles) = &self.passing {
+            fields.push(roles.write(world, contract, program));
+        }
+        let facts = world.facts();
+        fields.extend(self.clock.map(|it| facts.get_raw(GAME, it.attr).unwrap_or(0).to_string()));
+        fields
+    }
+
+    /// The royal pieces that stand attacked.
+    pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
+        // Which piece attacks which: the one that is attacked is the last column.
+        let Some(rel) = self.check else { return BTreeSet::new() };
+        let program = world.program().clone();
+        let entities = contract.entity_type(&program);
+        let columns = &program.relation(rel).columns;
+        let Some(at) = columns.iter().rposition(|it| Some(it.ty) == entities) else {
+            return BTreeSet::new();
+        };
+        let rows = world.tuples(rel);
+        rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok()).map(EntityId).collect()
+    }
+
+    /// What follows the text of a move after which a royal piece of another side than the mover's stands
+    /// attacked.
+    pub(super) fn suffix(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        mover: Option<i64>,
+    ) -> &'static str {
+        let checked = match contract.mover(world.facts()) == mover {
+            false => self.in_check.is_some_and(|it| world.any(it)),
+            // The turn goes on, so `in_check` is about the mover.
+            true => {
+                let sides = contract.side_count(world.program());
+                let mut others = (0..sides).filter(|it| Some(*it) != mover);
+                let exposed = contract.exposed;
+                others.any(|it| exposed.is_some_and(|exposed| world.contains(exposed, &[it])))
+            }
+        };
+        if checked { "+" } else { "" }
+    }
+}

@@ -1,0 +1,260 @@
+//! Moves of chess as text: castling in the forms that people and programs write, captures in passing,
+//! and what only comments on a move.
+
+use std::collections::BTreeSet;
+
+use crate::derive::{Tuple, World};
+use crate::facts::EntityId;
+use crate::rules::{ActionId, Piece, Program, Template, Type};
+
+use super::super::super::action::{Move, column_of, legal_moves};
+use super::super::super::contract::Contract;
+use super::super::super::template::keys_of;
+use super::super::uci::to_uci;
+use super::super::{MoveError, MoveFault};
+use super::Castling;
+
+/// The rook of a castling move: the argument named `rook`, if it may castle.
+fn castling_rook(contract: &Contract, world: &World, program: &Program, mv: &Move) -> Option<i64> {
+    let rook = mv.arg(program, "rook")?;
+    let id = EntityId(u32::try_from(rook).ok()?);
+    let partner = contract.notation.castling?.partner;
+    world.facts().contains(id, partner.attr).then_some(rook)
+}
+
+/// Whether a move is castling, which moves two pieces.
+pub(in super::super) fn moves_two(
+    contract: &Contract,
+    world: &World,
+    program: &Program,
+    mv: &Move,
+) -> bool {
+    castling_rook(contract, world, program, mv).is_some()
+}
+
+/// A castling move names the square that the game writes; any other square is another move.
+pub(in super::super) fn is_written_so(
+    world: &mut World,
+    contract: &Contract,
+    program: &Program,
+    mv: &Move,
+) -> bool {
+    let to = mv.arg(program, "to");
+    match (contract.notation.castling, castling_rook(contract, world, program, mv), to) {
+        (Some(roles), Some(rook), Some(to)) => world.contains(roles.castling_text, &[rook, to]),
+        _ => true,
+    }
+}
+
+/// The legal castling move whose piece stands on the text's first square and whose rook stands on,
+/// or whose destination is, the second.
+pub(in super::super) fn written_otherwise(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Option<Move>, MoveError> {
+    let program = world.program().clone();
+    let mut found = Vec::new();
+    for mv in legal_moves(world, contract) {
+        if moves_two(contract, world, &program, &mv)
+            && castling_texts(world, contract, &program, &mv).iter().any(|it| it == text)
+        {
+            found.push(mv);
+        }
+    }
+    match found.len() {
+        0 | 1 => Ok(found.pop()),
+        _ => {
+            let candidates = found.iter().map(|it| to_uci(world, it)).collect();
+            Err(MoveError::new(text, MoveFault::Ambiguous { candidates }))
+        }
+    }
+}
+
+/// Both common texts of a castling move.
+fn castling_texts(
+    world: &mut World,
+    contract: &Contract,
+    program: &Program,
+    mv: &Move,
+) -> Vec<String> {
+    let facts = world.facts();
+    let entity = |raw: i64| u32::try_from(raw).ok().map(EntityId);
+    let rook = castling_rook(contract, world, program, mv).and_then(entity);
+    let partner_of = |it| facts.get_raw(it, contract.notation.castling?.partner.attr);
+    let piece = rook.and_then(partner_of).and_then(entity);
+    let (Some(rook), Some(piece)) = (rook, piece) else {
+        return Vec::new();
+    };
+    let from = facts.get_raw(piece, contract.at.attr);
+    let corner = facts.get_raw(rook, contract.at.attr);
+    let mark = world.mark();
+    let fired = world.fire(mv.action, &mv.args);
+    let to = fired.ok().and_then(|()| world.facts().get_raw(piece, contract.at.attr));
+    world.rollback(mark);
+    let squares = program.schema.domain(contract.board.domain);
+    let Some(from) = from.map(|it| squares.member_name(it)) else {
+        return Vec::new();
+    };
+    [corner, to]
+        .into_iter()
+        .flatten()
+        .map(|it| format!("{from}{}", squares.member_name(it)))
+        .collect()
+}
+
+/// Castling that cannot even be tried (the way is blocked, the right is lost): the rooks on the
+/// wing that the text names.
+pub(in super::super) fn more_tries(
+    world: &mut World,
+    contract: &Contract,
+    template: &Template,
+    action: ActionId,
+    spelling: &[(usize, i64)],
+) -> Vec<Move> {
+    let Some(roles) = contract.notation.castling else { return Vec::new() };
+    let program = world.program().clone();
+    let program = program.as_ref();
+    let wings = wings(world, &roles, template, spelling);
+    let columns = &program.relation(program.action(action).rel).columns;
+    let rook_at = column_of(program, action, "rook");
+    let to_at = column_of(program, action, "to");
+    let (Some(rook_at), Some(to_at), 2) = (rook_at, to_at, columns.len()) else {
+        return Vec::new();
+    };
+    let mut moves = Vec::new();
+    for (rook, corner) in rooks(world, contract, &roles, &wings) {
+        let written = world.matching(roles.castling_text, &[Some(rook), None]);
+        let to = written.first().map_or(corner, |row| row[1]);
+        let mut args = Tuple::from_slice(&[0, 0]);
+        args[rook_at] = rook;
+        args[to_at] = to;
+        moves.push(Move { action, args });
+    }
+    moves
+}
+
+/// The wings among the values on the way from a spelling to the action's columns.
+fn wings(
+    world: &mut World,
+    roles: &Castling,
+    template: &Template,
+    spelling: &[(usize, i64)],
+) -> BTreeSet<i64> {
+    let program = world.program().clone();
+    let mut wings = BTreeSet::new();
+    for &(index, value) in spelling {
+        let Some(Piece::Lookup(table, inner)) = template.0.get(index) else {
+            continue;
+        };
+        let Piece::Lookup(inner_table, _) = inner.as_ref() else {
+            continue;
+        };
+        let ty = program.relation(*inner_table).columns.last().map(|it| it.ty);
+        if ty == Some(Type::Domain(roles.wings)) {
+            let step = Piece::Lookup(*table, Box::new(Piece::Column(0)));
+            wings.extend(keys_of(world, &step, BTreeSet::from([value])).1);
+        }
+    }
+    wings
+}
+
+/// The mover's rooks that stand on one of the wings of a piece that castles, with their
+/// squares.
+fn rooks(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Castling,
+    wings: &BTreeSet<i64>,
+) -> Vec<(i64, i64)> {
+    let facts = world.facts();
+    let mover = contract.mover(facts);
+    let own: Vec<(i64, i64, i64)> = facts
+        .entities_with(contract.at.attr)
+        .filter(|&it| facts.get_raw(it, contract.color.attr) == mover)
+        .filter_map(|it| {
+            let kind = facts.get_raw(it, contract.kind.attr)?;
+            Some((i64::from(it.0), kind, facts.get_raw(it, contract.at.attr)?))
+        })
+        .collect();
+    let mut rooks = Vec::new();
+    for &(rook, kind, corner) in &own {
+        let is_rook = world.contains(roles.castling_rook, &[kind]);
+        let stands = is_rook
+            && own.iter().any(|&(_, kind, from)| {
+                world.contains(roles.castler, &[kind])
+                    && wings.iter().any(|it| world.contains(roles.wing, &[from, corner, *it]))
+            });
+        if stands {
+            rooks.push((rook, corner));
+        }
+    }
+    rooks
+}
+
+/// A capture in passing is one even where what it strikes survives.
+pub(in super::super) fn strikes_beside(world: &World, contract: &Contract, mv: &Move) -> bool {
+    let action = contract.notation.passing.and_then(|it| it.action);
+    action == Some(world.program().action(mv.action).rel)
+}
+
+/// The text without spaces around it and without what only comments on the move.
+pub(in super::super) fn without_comments(text: &str) -> &str {
+    let mut bare = text.trim();
+    loop {
+        let shorter =
+            bare.trim_end_matches(['+', '#', '!', '?']).trim_end_matches("e.p.").trim_end();
+        let shorter = match shorter.strip_suffix("ep") {
+            Some(move_only) if move_only.trim_end().ends_with(|it: char| it.is_ascii_digit()) => {
+                move_only.trim_end()
+            }
+            _ => shorter,
+        };
+        if shorter.len() == bare.len() {
+            return bare;
+        }
+        bare = shorter;
+    }
+}
+
+/// Castling with zeros or small letters in the form that rules write; other texts as they are.
+pub(in super::super) fn with_capital_o(text: &str) -> String {
+    let is_castling = text.contains('-') && text.chars().all(|it| "0Oo-".contains(it));
+    if is_castling { text.replace(['0', 'o'], "O") } else { text.into() }
+}
+
+/// Whether a text begins with castling as it is written with zeros.
+pub(in super::super) fn begins_with_zeros(text: &str) -> bool {
+    text.starts_with("0-0")
+}
+
+/// What is written after a capture in passing and says nothing that the move does not.
+pub(in super::super) fn comment_on_passing(text: &str) -> Option<usize> {
+    ["e.p.", "e.p"].into_iter().find(|it| text.starts_with(it)).map(str::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{with_capital_o, without_comments as bare};
+
+    #[test]
+    fn comments_on_a_move_are_no_part_of_it() {
+        for (text, move_only) in [
+            (" Nf3+!? ", "Nf3"),
+            ("exd6 e.p.", "exd6"),
+            ("exd6e.p.+", "exd6"),
+            ("exd6ep", "exd6"),
+            ("e8=Q#", "e8=Q"),
+            ("+", ""),
+        ] {
+            assert_eq!(bare(text), move_only, "{text}");
+        }
+    }
+
+    #[test]
+    fn castling_is_read_with_zeros() {
+        assert_eq!(with_capital_o("0-0-0"), "O-O-O");
+        assert_eq!(with_capital_o("o-o"), "O-O");
+        assert_eq!(with_capital_o("0"), "0");
+    }
+}
