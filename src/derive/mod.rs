@@ -15,6 +15,7 @@ mod query;
 mod rows;
 mod schedule;
 mod solve;
+mod take;
 mod trace;
 mod transaction;
 mod watch;

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::rules::{Attributes, Dependencies, Effect, Event, Program, Reaction, writes};
+use crate::rules::{ActionId, Attributes, Dependencies, Effect, Event, Program, Reaction, writes};
 
 /// Reactions whose bodies are solved on the same facts, in text order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +24,9 @@ pub(super) struct Batch {
 pub(super) struct Schedule {
     pub(super) batches: Vec<Batch>,
     actions: Vec<Range<usize>>,
+    /// By action, where the batches begin that are no part of playing it out, should none of them do anything;
+    /// the number of no batch where the action has no such reactions.
+    cuts: Vec<usize>,
     events: Vec<Range<usize>>,
 }
 
@@ -42,10 +45,21 @@ impl Schedule {
     }
 
     fn build(program: &Program, shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>) -> Self {
-        let mut it = Self { batches: Vec::new(), actions: Vec::new(), events: Vec::new() };
+        let mut it = Self {
+            batches: Vec::new(),
+            actions: Vec::new(),
+            cuts: vec![usize::MAX; program.actions.len()],
+            events: Vec::new(),
+        };
         let mut range = |event: Event| {
             let start = it.batches.len();
-            for reactions in shape(batches(program, event)) {
+            let (tried, later) = parted(program, event);
+            let (tried, goes_on) = (shape(tried), !later.is_empty());
+            let later = shape(later);
+            if let (Event::Action(id), true) = (event, goes_on) {
+                it.cuts[usize::from(id.0)] = start + tried.len();
+            }
+            for reactions in tried.into_iter().chain(later) {
                 let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
                 let bodies = || reactions.iter().map(|&it| &program.reactions[it].body);
                 let looks_back = bodies().any(|it| program.asks_for_before(it));
@@ -58,6 +72,11 @@ impl Schedule {
         let actions = program.actions.iter().map(|it| range(Event::Action(it.id))).collect();
         let events = program.events.iter().map(|it| range(Event::Raised(it.id))).collect();
         Self { actions, events, ..it }
+    }
+
+    /// Where the batches of an action begin that are no part of playing it out; `usize::MAX` if there are none.
+    pub(super) fn cut(&self, action: ActionId) -> usize {
+        self.cuts[usize::from(action.0)]
     }
 
     /// The batches of an action or event, in their order.
@@ -93,6 +112,18 @@ fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
     keyed.sort();
     let groups = keyed.chunk_by(|a, b| a.0 == b.0);
     groups.map(|it| it.iter().map(|it| it.1).collect()).collect()
+}
+
+/// The batches of an action that are part of playing it out, and those of later stages.
+fn parted(program: &Program, event: Event) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+    let all = batches(program, event);
+    let until = match event {
+        Event::Action(id) => program.action(id).until,
+        Event::Any | Event::Raised(_) => None,
+    };
+    let Some(until) = until else { return (all, Vec::new()) };
+    let stage = |it: &Vec<usize>| it.first().map(|&it| program.reactions[it].stage);
+    all.into_iter().partition(|it| stage(it) <= Some(until))
 }
 
 fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) -> Vec<Vec<usize>> {

@@ -107,6 +107,15 @@ pub(super) struct Transaction<'w, 't> {
     /// What was before is stated.
     looks_back: bool,
     fresh: Fresh,
+    /// Where playing it out ends, if it is played out.
+    cut: Option<Cut<'t>>,
+}
+
+/// The end of what is played out of an action: the first batch after it, and who looks at the world there. It
+/// is told how many steps were traced so far and whether there are batches left, and says whether these run.
+pub(super) struct Cut<'t> {
+    pub(super) before: usize,
+    pub(super) looks: &'t mut dyn FnMut(&mut World, usize, bool) -> bool,
 }
 
 /// The ids of entities that a transaction makes: no id that was in use at any moment of it.
@@ -127,7 +136,12 @@ impl Fresh {
 
 impl<'w, 't> Transaction<'w, 't> {
     /// What is about to happen began at a mark.
-    pub(super) fn new(world: &'w mut World, since: Mark, trace: Option<&'t mut Trace>) -> Self {
+    pub(super) fn new(
+        world: &'w mut World,
+        since: Mark,
+        trace: Option<&'t mut Trace>,
+        cut: Option<Cut<'t>>,
+    ) -> Self {
         let fresh = Fresh { since, ids: None };
         Self {
             world,
@@ -137,13 +151,24 @@ impl<'w, 't> Transaction<'w, 't> {
             rewinds: false,
             looks_back: false,
             fresh,
+            cut,
         }
+    }
+
+    /// The end of what is played out, if it has not come before; whether the rest is to happen.
+    pub(super) fn end_trial(&mut self, is_cut: bool) -> bool {
+        let steps = self.trace.as_ref().map_or(0, |it| it.steps.len());
+        self.cut.take().is_none_or(|it| (it.looks)(self.world, steps, is_cut))
     }
 
     /// Runs the batches of an action or event.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Refusal> {
         let mut args: Tuple = args.iter().copied().collect();
-        for batch in self.world.batches(event) {
+        let batches = self.world.batches(event);
+        for batch in batches.clone() {
+            if self.cut.as_ref().is_some_and(|it| it.before == batch) && !self.end_trial(true) {
+                break;
+            }
             if !self.looks_back && self.world.looks_back(batch) {
                 self.looks_back = true;
                 self.world.remember(self.fresh.since);
@@ -175,6 +200,11 @@ impl<'w, 't> Transaction<'w, 't> {
             if let Some(passed) = flow.pass {
                 args = passed;
             }
+        }
+        // All that follows may be reactions that never do anything, and then there is no batch of them.
+        let ended = self.cut.as_ref().is_some_and(|it| it.before == batches.end);
+        if ended && self.under_way.is_empty() && !self.rewinds {
+            self.end_trial(true);
         }
         Ok(())
     }

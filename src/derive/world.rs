@@ -5,23 +5,21 @@
 //! of the facts as they are now. Which evaluator answers is a matter of [`Backend`]; both must give
 //! the same rows.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::bits::{BitPlan, EngineMark, Evaluator, Memo, PlanError};
-use super::budget::{ACTIONS, Exhausted, REFEREE_STEPS, Resource};
+use super::budget::{ACTIONS, Exhausted, Resource};
 use super::call::Calls;
-use super::fire;
 use super::frog::{Frog, Statics};
 use super::materialised::{BitRows, Materialised};
-use super::metered::Metered;
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
 use super::trace::Trace;
-use super::transaction::{Output, Refusal, Transaction, write};
+use super::transaction::{Output, Refusal, write};
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Ids, Mark, Session, Value};
-use crate::rules::{ActionId, Event, EventId, Input, Program, RelId, Role, Was};
+use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Mark, Session, Value};
+use crate::rules::{Event, Input, Program, RelId, Role, Was};
 
 /// Which evaluator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,9 +35,9 @@ pub enum Backend {
 pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// The order of reactions by the letter, for the referee.
-    letter: Schedule,
+    pub(super) letter: Schedule,
     /// The referee, which plans and computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
     /// The code that reactions call.
@@ -124,12 +122,12 @@ pub struct WorldMark {
 /// Facts and what follows from them. See the module's head.
 #[derive(Debug, Clone)]
 pub struct World {
-    plan: Arc<Plan>,
-    facts: Session,
-    engine: Engine,
-    outputs: Vec<Output>,
+    pub(super) plan: Arc<Plan>,
+    pub(super) facts: Session,
+    pub(super) engine: Engine,
+    pub(super) outputs: Vec<Output>,
     /// What ran out in a state that was taken back since.
-    limit: Option<Box<Exhausted>>,
+    pub(super) limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
     /// The rows were let go until [`World::wake`].
     resting: bool,
@@ -236,7 +234,7 @@ impl World {
         self.follow(mark);
     }
 
-    fn forget_before(&mut self) {
+    pub(super) fn forget_before(&mut self) {
         let mark = self.facts.mark();
         for it in &self.plan.program.was {
             self.facts.clear(&[it.before]);
@@ -261,7 +259,7 @@ impl World {
     }
 
     /// Lets go of what lasts until an action begins.
-    fn begin_action(&mut self, trace: Option<&mut Trace>) {
+    pub(super) fn begin_action(&mut self, trace: Option<&mut Trace>) {
         let expiry = &self.plan.program.expiry;
         if expiry.until_action.is_empty() {
             return;
@@ -298,7 +296,7 @@ impl World {
 
     /// Tells the evaluator what was written since a mark.
     #[inline]
-    fn follow(&mut self, mark: Mark) {
+    pub(super) fn follow(&mut self, mark: Mark) {
         let changes = self.facts.changes_since(mark);
         match &mut self.engine {
             Engine::Bits(it) => it.follow(changes),
@@ -493,161 +491,6 @@ impl World {
         self.watches.as_ref().map_or(&[], |it| &it.changes)
     }
 
-    /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
-    ///
-    /// # Errors
-    /// A reaction refused it, or events had no end. Nothing has changed.
-    pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
-        let event = Event::Action(action);
-        let batches = self.batches(event);
-        if batches.len() == 1 && self.schedule().batches[batches.start].plain {
-            self.begin_action(None);
-            self.fire_plain(batches.start, args);
-            return Ok(());
-        }
-        self.transact(event, args, None)
-    }
-
-    /// Takes an action and says what happened.
-    ///
-    /// # Errors
-    /// As [`World::fire`].
-    pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
-        let (trace, done) = self.try_traced(action, args);
-        done.map(|()| trace)
-    }
-
-    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
-    /// changed.
-    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
-        let mut trace = Trace::default();
-        let done = self.transact(Event::Action(action), args, Some(&mut trace));
-        (trace, done)
-    }
-
-    /// Lets an event happen that no reaction raised, and says what happened.
-    ///
-    /// # Errors
-    /// As [`World::fire`].
-    pub fn raise(&mut self, event: EventId, args: &[i64]) -> Result<Trace, Refusal> {
-        let mut trace = Trace::default();
-        self.transact(Event::Raised(event), args, Some(&mut trace))?;
-        Ok(trace)
-    }
-
-    /// All of it, or nothing.
-    fn transact(
-        &mut self,
-        event: Event,
-        args: &[i64],
-        mut trace: Option<&mut Trace>,
-    ) -> Result<(), Refusal> {
-        let schedule = self.schedule();
-        let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
-        let (mark, since) = (can_fail.then(|| self.mark()), self.facts.mark());
-        if let Event::Action(_) = event {
-            self.begin_action(trace.as_deref_mut());
-        }
-        let done = Transaction::new(self, since, trace).run(event, args);
-        if done.is_ok() {
-            self.forget_before();
-        }
-        match (&done, mark) {
-            (Err(_), Some(mark)) => self.rollback(mark),
-            // Only what ran out can get here.
-            (Err(_), None) => self.take_back(since),
-            (Ok(()), _) => {}
-        }
-        done
-    }
-
-    /// Writes facts as they were.
-    fn take_back(&mut self, since: Mark) {
-        let changes = self.facts.changes_since(since).to_vec();
-        for change in changes.iter().rev() {
-            self.set_raw(change.entity, change.attr, change.old);
-        }
-    }
-
-    /// The short road: one batch that writes facts.
-    fn fire_plain(&mut self, batch: usize, args: &[i64]) {
-        let outputs = self.solve(batch, args, &mut Ids::default(), false);
-        let mark = self.facts.mark();
-        for output in &outputs {
-            match output {
-                Output::Set { attr, entity, value } => {
-                    let expiry = &self.plan.program.expiry;
-                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, Some(*value));
-                }
-                Output::Retract { attr, entity } => {
-                    let expiry = &self.plan.program.expiry;
-                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, None);
-                }
-                Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
-                // A plain batch has no others.
-                Output::Other(_) => {}
-            }
-        }
-        self.follow(mark);
-        self.give_back(outputs);
-    }
-
-    /// The evaluators agree on what reactions do, not on how many batches that takes.
-    fn schedule(&self) -> &Schedule {
-        match &self.engine {
-            Engine::Bits(_) => &self.plan.schedule,
-            Engine::Frog(_) => &self.plan.letter,
-        }
-    }
-
-    pub(super) fn batches(&self, event: Event) -> Range<usize> {
-        self.schedule().of(event)
-    }
-
-    /// The batch asks how something was before the action.
-    pub(super) fn looks_back(&self, batch: usize) -> bool {
-        self.schedule().batches[batch].looks_back
-    }
-
-    /// The batch makes entities.
-    pub(super) fn spawns(&self, batch: usize) -> bool {
-        self.schedule().batches[batch].spawns
-    }
-
-    /// What a batch does on the facts as they are. Entities that it makes have the ids given.
-    pub(super) fn solve(
-        &mut self,
-        batch: usize,
-        args: &[i64],
-        ids: &mut Ids,
-        traced: bool,
-    ) -> Vec<Output> {
-        if let Engine::Bits(bits) = &mut self.engine {
-            let mut outputs = std::mem::take(&mut self.outputs);
-            bits.react(batch, args, ids, traced, &mut outputs);
-            return outputs;
-        }
-        let plan = Arc::clone(&self.plan);
-        let reactions = &plan.letter.batches[batch].reactions;
-        let (outputs, spent) = {
-            let rows = self.materialised();
-            let meter = Metered::new(&rows, REFEREE_STEPS);
-            (fire::outputs(&meter, reactions, args, ids, traced), meter.check())
-        };
-        if let Err(limit) = spent {
-            self.limit.get_or_insert_with(|| Box::new(limit));
-        }
-        outputs
-    }
-
-    /// Outputs that are used up: their memory is.
-    pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
-        outputs.clear();
-        if outputs.capacity() > self.outputs.capacity() {
-            self.outputs = outputs;
-        }
-    }
-
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
         match &mut self.engine {
@@ -747,7 +590,7 @@ impl World {
 
 /// The evaluator of a world, with the rows that it keeps.
 #[derive(Debug)]
-enum Engine {
+pub(super) enum Engine {
     Bits(Box<dyn Evaluator>),
     Frog(FrogEngine),
 }
@@ -772,7 +615,7 @@ impl Engine {
 
 /// The referee as a back end: rows are computed anew when first read after a change.
 #[derive(Debug, Clone)]
-struct FrogEngine {
+pub(super) struct FrogEngine {
     statics: Arc<Statics>,
     rows: Option<Frog>,
 }

@@ -154,9 +154,9 @@ impl Teller<'_> {
         self.named(&facts, f)
     }
 
-    /// With the names of the position, and with those after what a trial changes.
+    /// With the names of the position, and with those after what a trial changes until it is decided.
     fn around<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
-        self.follow(trial, trial.steps.len(), f)
+        self.follow(trial, trial.decided.unwrap_or(trial.steps.len()), f)
     }
 
     /// With the names of the position, and with those at the moment when the turn is decided.

@@ -225,8 +225,8 @@ pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     }
 }
 
-/// Plays the move, looks whether the mover may leave the position so, and takes it back. A move
-/// that a reaction refuses is not safe either. Everything else for which it cannot be taken (no room
+/// Plays the move as far as its action says (`until STAGE`), looks whether the mover may leave the position
+/// so, and takes it back. A move that a reaction refuses, in whatever stage, is not safe either. Everything else for which it cannot be taken (no room
 /// for another entity, events without end, code that is called in vain) is no reason to call a move
 /// illegal, or somebody is mated by it: it stays on the list, [`refusal`] tells, and so does playing it.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
@@ -238,12 +238,13 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
         return false;
     }
     let mark = world.mark();
-    let safe = match world.fire(mv.action, &mv.args) {
-        Ok(()) => !world.contains(contract.untenable, &[mover]),
-        Err(refusal) => !matches!(refusal, Refusal::Veto { .. }),
-    };
+    let (mut tenable, goes_on) = (true, contract.refused_late[usize::from(mv.action.0)]);
+    let done = world.play_out(mv.action, &mv.args, &mut |world| {
+        tenable = !world.contains(contract.untenable, &[mover]);
+        tenable && goes_on
+    });
     world.rollback(mark);
-    safe
+    tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
 /// Why a legal move cannot be played all the same. Rules cannot know it: there is no room for

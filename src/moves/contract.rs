@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::notation::Roles;
-use super::safety::{Decision, decisions, fallible};
+use super::safety::{Decision, decisions, fallible, refused_late};
 use crate::facts::{AttrId, BOOL, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
@@ -111,6 +111,8 @@ pub struct Contract {
     pub decisions: Vec<Decision>,
     /// Actions that may be legal and yet impossible to take, by their number.
     pub fallible: Vec<bool>,
+    /// Actions that may be refused in a stage that is no part of playing them out, by their number.
+    pub refused_late: Vec<bool>,
 }
 
 /// One thing that the rules do not say, or say otherwise than this layer can read.
@@ -266,6 +268,7 @@ impl Finder<'_> {
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
             fallible: fallible(self.program),
+            refused_late: refused_late(self.program),
             over: over?,
             stuck,
             keeps_turn,

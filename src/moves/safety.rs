@@ -59,6 +59,22 @@ pub(super) fn fallible(program: &Program) -> Vec<bool> {
     program.actions.iter().map(of_action).collect()
 }
 
+/// Which actions a reaction may refuse in a stage that is no part of playing them out (`until STAGE`).
+pub(super) fn refused_late(program: &Program) -> Vec<bool> {
+    let depends = Dependencies::of(program);
+    let view = View { program, matters: Attributes::default(), depends: &depends };
+    let refused = |action: &Action| {
+        let own = view.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+        own.into_iter().filter(|it| is_late(action, it)).any(|it| view.may_veto(it))
+    };
+    program.actions.iter().map(refused).collect()
+}
+
+/// A reaction to an action that is no part of playing it out.
+fn is_late(action: &Action, reaction: &Reaction) -> bool {
+    action.until.is_some_and(|it| reaction.stage > it)
+}
+
 struct View<'p> {
     program: &'p Program,
     depends: &'p Dependencies,
@@ -200,7 +216,7 @@ impl<'p> View<'p> {
     /// A preset's reaction that may change what safety depends on, with nothing said about it.
     fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
         let Some(owner) = reaction.owner else { return false };
-        if self.speaks(action, owner) {
+        if is_late(action, reaction) || self.speaks(action, owner) {
             return false;
         }
         let consequences = self.consequences(reaction);

@@ -14,7 +14,8 @@ use crate::facts::{AttrId, Change, EntityId, GAME, NEXT_ENTITY, Session};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
-    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, Term, VarId,
+    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, StageId, Term,
+    VarId,
 };
 
 /// Why an action does not happen.
@@ -48,6 +49,8 @@ pub(super) struct Transaction<'m> {
     /// with the reactions of that batch that reacted.
     watch: Option<usize>,
     watched: Option<(Session, Vec<usize>)>,
+    /// Where playing it out has ended, if the action goes on after that: the facts, and the steps so far.
+    pub(super) decided: Option<(Session, usize)>,
 }
 
 /// What a batch has in store for the event that it reacts to.
@@ -72,7 +75,7 @@ impl<'m> Transaction<'m> {
         let program = Arc::clone(program);
         let (steps, stale) = (Vec::new(), false);
         let known = known(&facts);
-        let (watch, watched) = (None, None);
+        let (watch, watched, decided) = (None, None, None);
         Self {
             program,
             model,
@@ -86,6 +89,7 @@ impl<'m> Transaction<'m> {
             known,
             watch,
             watched,
+            decided,
         }
     }
 
@@ -112,7 +116,13 @@ impl<'m> Transaction<'m> {
             let program = Arc::clone(&self.program);
             self.expired = self.let_go(&program.expiry.until_action);
         }
+        let until = self.until(event);
         for batch in batches(&self.program, event) {
+            let is_late =
+                |it: &usize| until.is_some_and(|late| self.program.reactions[*it].stage > late);
+            if self.decided.is_none() && batch.iter().any(is_late) {
+                self.decided = Some((self.facts.clone(), self.steps.len()));
+            }
             let mut flow = Flow::default();
             let solutions = self.solutions(&batch, &args);
             if self.watch == Some(self.steps.len()) && !solutions.is_empty() {
@@ -141,6 +151,14 @@ impl<'m> Transaction<'m> {
             self.refresh();
         }
         Ok(())
+    }
+
+    /// The last stage of an action that is part of playing it out, if it says one.
+    fn until(&self, event: Event) -> Option<StageId> {
+        match event {
+            Event::Action(id) => self.program.action(id).until,
+            Event::Any | Event::Raised(_) => None,
+        }
     }
 
     /// States what reactions may ask for of the time before the action.

@@ -106,7 +106,7 @@ impl Checker {
         self.founded(trial, action, &args, report)?;
         let mut transaction = Transaction::new(&program, &mut self.model);
         let done = transaction.run(Event::Action(action.id), &args);
-        let (steps, expired) = (transaction.steps, transaction.expired);
+        let Transaction { steps, expired, decided, .. } = transaction;
         self.check_size()?;
         if expired != trial.expired {
             return Err(fault("what goes as it begins is not what is said"));
@@ -130,6 +130,22 @@ impl Checker {
             let reason = format!("step {} ({place}) is not what happens", same + 1);
             return Err(fault(&reason));
         }
+        let (facts, decided) = decided.map_or((None, None), |(facts, it)| (Some(facts), Some(it)));
+        if decided != trial.decided {
+            return Err(fault("it is decided after other steps"));
+        }
+        if let Some(facts) = facts {
+            self.change(&facts);
+        }
+        // What is decided stays so, unless a later stage refuses it.
+        let done = match (done, &trial.outcome) {
+            (Err(_), Outcome::Untenable(_)) | (Err(Stop::Endless), _)
+                if trial.decided.is_some() =>
+            {
+                Ok(())
+            }
+            (done, _) => done,
+        };
         match (&trial.outcome, done) {
             (Outcome::Refused, Err(Stop::Refused))
             | (Outcome::Endless { .. }, Err(Stop::Endless)) => Ok(()),

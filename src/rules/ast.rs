@@ -138,6 +138,8 @@ pub(super) struct ActionDecl<'t> {
     pub(super) simulates: Option<Name<'t>>,
     pub(super) refusals: Option<Name<'t>>,
     pub(super) legality: Option<Legality>,
+    /// `until STAGE`: what later stages do is no part of playing it out.
+    pub(super) until: Option<Name<'t>>,
     pub(super) uci: Option<Name<'t>>,
     pub(super) san: Option<Name<'t>>,
 }

@@ -368,6 +368,9 @@ pub struct Action {
     pub refusals: Option<RelId>,
     /// How the engine decides safety for this kind: derived by the rules, or by playing it out.
     pub legality: Legality,
+    /// `until STAGE`: playing it out ends after this stage of its reactions. What later stages write cannot make
+    /// it illegal; that they refuse it can.
+    pub until: Option<StageId>,
     /// How the action is written in UCI, for example `{at(piece)}{to}{letter(promotion)}`.
     pub uci: Template,
     /// How it is written in SAN; `None` for the usual piece-and-square form.

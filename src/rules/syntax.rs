@@ -407,13 +407,15 @@ impl<'t> Parser<'t, '_> {
     fn action(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
         let mut action = ActionDecl::default();
-        const OPTIONS: [&str; 6] = ["tries", "simulates", "refusals", "legality", "uci", "san"];
+        const OPTIONS: [&str; 7] =
+            ["tries", "simulates", "refusals", "legality", "until", "uci", "san"];
         while let Some(option) = self.option(&OPTIONS)? {
             match option {
                 "tries" => action.tries = Some(self.ident("the name of a relation")?),
                 "simulates" => action.simulates = Some(self.ident("the name of a relation")?),
                 "refusals" => action.refusals = Some(self.ident("the name of a relation")?),
                 "legality" => action.legality = Some(self.legality()?),
+                "until" => action.until = Some(self.ident("the name of a stage")?),
                 "uci" => action.uci = Some(self.text("the template, in double quotes")?),
                 _ => action.san = Some(self.text("the template, in double quotes")?),
             }

@@ -189,6 +189,10 @@ pub struct Trial {
     pub expired: Vec<Effect>,
     /// What happens, in its order.
     pub steps: Vec<Reacted>,
+    /// How many of the steps come before it is decided, where the action says `until STAGE` and goes on after
+    /// that stage; else all of them do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<usize>,
     pub outcome: Outcome,
 }
 
@@ -211,7 +215,8 @@ pub enum TurnEnd {
     Passed(Refutation),
 }
 
-/// What an action that is played out comes to. What is proved or denied is so of the facts after it.
+/// What an action that is played out comes to. What is proved or denied is so of the facts after it, or after
+/// the stage that decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {

@@ -606,3 +606,115 @@ on move(_, t) in after when active('graves, _), was at(q, t), was kind(q, k) do 
     game.takeback();
     assert_eq!(graves(&mut game), ["grave(d5, pawn)"]);
 }
+
+/// A game of runners that are tired after each run, and lose their footing on the brink. PART is where playing
+/// a run out ends; the last line is a preset's or none.
+const BRINK: &str = r#"
+.meta game "brink"
+.meta title "Brink"
+.meta board "5x1"
+.meta start "R4 w 1"
+.domain Kind += { runner }
+.domain Reason += { arrived, held }
+letter('runner, "r").
+.input tired(piece: Entity) flag attr tired "{piece} is tired"
+.input far() game attr far "somebody has run far"
+.decl try_run(piece: Entity, to: Square) "{piece} could run to {to}"
+try_run(p, t) :- own(p), at(p, s), file(s, f), file(t, g), g > f.
+.action run(piece: Entity, to: Square) tries try_run legality simulate PART uci "{at(piece)}{to}" san "{to}" "{piece} runs to {to}"
+run(p, t) :- try_run(p, t).
+on run(p, t) do set at(p, t).
+on run(p, t) in after when file(t, n), n > 1 do set tired(p).
+on run(_, t) in after when file(t, 3) do set far(), note "that is far".
+on run(_, t) in describe when far(), file(t, 3) do veto "not as far as that".
+untenable(c) :- color(p, c), tired(p), !edge('w, 'b1).
+untenable(c) :- color(p, c), at(p, s), edge('e, s).
+movable() :- try_run(_, _).
+finish(o, 'arrived) :- flagged(c), wins(c, o).
+stuck(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+"#;
+
+fn brink(part: &str) -> (Catalogue, Ruleset, Game) {
+    let catalogue = catalogue(&BRINK.replace("PART", part));
+    let rules = catalogue.load::<&str>("brink", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    (catalogue, rules, game)
+}
+
+#[test]
+fn what_comes_after_the_stage_that_is_tried_cannot_make_an_action_illegal() {
+    let legal =
+        |game: &mut Game| -> Vec<String> { game.listing().into_iter().map(|it| it.0).collect() };
+    // Played out to its end, every run is untenable: whoever has run is tired.
+    let (_, _, mut whole) = brink("");
+    assert!(legal(&mut whole).is_empty());
+    // Up to where they have arrived, only the brink is; and c1 is refused, however late that is.
+    let (catalogue, rules, mut game) = brink("until apply");
+    assert_eq!(legal(&mut game), ["a1b1", "a1d1"]);
+    let contract = game.contract().clone();
+    assert_eq!(perft(game.world_mut(), &contract, 1), 2);
+    let tried = |game: &mut Game, text: &str| {
+        let explained = game.explain_move(text, Limits::default()).expect("a move");
+        match explained.finding {
+            rulemate::derive::explain::Finding::Tried(it) => (explained.summary, *it),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (text, summary) in [
+        ("a1b1", "a1b1 is legal"),
+        ("a1e1", "a1e1 is not legal: after it "),
+        ("a1c1", "a1c1 is not legal: not as far as that"),
+    ] {
+        let (told, trial) = tried(&mut game, text);
+        assert!(told.starts_with(summary), "{told}");
+        assert_eq!(trial.decided, Some(1), "{text}");
+        assert!(trial.steps.len() > 1, "{text}: {trial:?}");
+        let check = |it: &Trial| Checker::new(game.program(), game.facts()).trial(it).map(|_| ());
+        assert_eq!(check(&trial), Ok(()), "{text}");
+        for wrong in [None, Some(0), Some(2)] {
+            assert!(
+                check(&Trial { decided: wrong, ..trial.clone() }).is_err(),
+                "{text}: {wrong:?}"
+            );
+        }
+    }
+    let (told, trial) = tried(&mut game, "a1c1");
+    assert!(told.contains("not as far as that"), "{told}");
+    // It is not enough that the stage that is tried is tenable, if a later one refuses.
+    let (_, other) = tried(&mut game, "a1b1");
+    let forged = Trial { outcome: other.outcome, ..trial };
+    assert!(Checker::new(game.program(), game.facts()).trial(&forged).is_err());
+    // What is played is the whole of it.
+    play(&mut game, "a1b1");
+    assert_eq!(rows(game.world_mut(), "tired").len(), 1);
+    let save = Save::of(&game, &rules, Content::default()).expect("a save");
+    let bytes = save.write(Form::Binary);
+    let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+    assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).plies, 1);
+}
+
+#[test]
+fn a_preset_that_writes_later_than_what_is_tried_has_nothing_played_out() {
+    let text = |stage: &str| {
+        format!(
+            ".meta preset \"limps\"\n.meta name \"Limps\"\n.meta description \"Runners limp\"\n\
+             .domain Preset += {{ limps }}\n\
+             on run(p, _) in {stage} when active('limps, _) do set tired(p).\n"
+        )
+    };
+    let game = BRINK
+        .replace("legality simulate PART", "legality rules until apply")
+        .replace("untenable(c) :- color(p, c), at", "untenable(c) :- color(p, c), at(p, 'e1), at")
+        .replace(
+            "on run(_, t) in describe when far(), file(t, 3) do veto \"not as far as that\".\n",
+            "",
+        );
+    for (stage, wanted) in [("after", Decision::Rules), ("apply", Decision::Simulation)] {
+        let mut catalogue = catalogue(&game);
+        let source = Source { path: "mine/limps.dl".into(), text: text(stage).into() };
+        catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+        let rules = catalogue.load("brink", &["limps"]).unwrap_or_else(|it| panic!("{it}"));
+        let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(game.contract().decisions, [wanted], "{stage}");
+    }
+}

@@ -152,16 +152,21 @@ impl Making<'_> {
 
     /// Actions that read nearly all relations: what they need is kept.
     fn actions(&mut self, text: &mut String) {
-        text.push_str(
-            ".decl try_act(e: E, d: D) \"as it comes\"\n\
+        let mut until = || match self.choices.below(4) {
+            0 => "until before",
+            1 => "until apply",
+            _ => "",
+        };
+        let (first, second) = (until(), until());
+        let declared = ".decl try_act(e: E, d: D) \"as it comes\"\n\
              .domain Why { never, later }\n\
              .decl refused(e: E, d: D, why: Why) \"{e} does not act on {d}: {why}\"\n\
-             .action act(e: E, d: D) tries try_act refusals refused legality rules \"{e} acts on {d}\"\n\
+             .action act(e: E, d: D) tries try_act refusals refused legality rules UNTIL1 \"{e} acts on {d}\"\n\
              refused(u, x, 'later) :- at(u, x), !mark(u).\nrefused(u, x, 'never) :- at(u, _), now(x), !lit(x).\n\
-             .action poke(e: E) \"{e} is poked\"\n.action touch(d: D) \"{d} is touched\"\n\
+             .action poke(e: E) legality simulate UNTIL2 \"{e} is poked\"\n.action touch(d: D) \"{d} is touched\"\n\
              .decl may_act(e: E, d: D) open \"as it comes\"\n\
-             poke(u) :- mark(u).\ntouch(x) :- now(x).\ntry_act(u, x) :- mark(u), at(u, x).\n",
-        );
+             poke(u) :- mark(u).\ntouch(x) :- now(x).\ntry_act(u, x) :- mark(u), at(u, x).\n";
+        text.push_str(&declared.replace("UNTIL1", first).replace("UNTIL2", second));
         let style = Style { recursive: false, aggregates: false };
         let mut ways = vec!["try_act(u, x)".to_string(), "may_act(u, x)".to_string()];
         for _ in 0..2 {

@@ -114,12 +114,18 @@ impl Walk {
         let action = &program.actions[self.choices.below(program.actions.len())];
         let mut twin = crate::reactions::twin(&self.world);
         for args in self.world.tuples(action.tries.unwrap_or(action.rel)).iter().take(6) {
+            // As far as it is played out to see whether it is legal, and perhaps on to the end.
+            let goes_on = self.choices.one_in(2);
             let [bits, frog] = [&mut self.world, &mut twin].map(|world| {
                 let mark = world.mark();
-                let done = world.fire(action.id, args);
-                let sides = done.map(|()| world.tuples(untenable));
+                let mut sides = Vec::new();
+                let done = world.play_out(action.id, args, &mut |world| {
+                    sides.push(world.tuples(untenable));
+                    goes_on
+                });
+                let after = world.facts().hash();
                 world.rollback(mark);
-                sides
+                (sides, done, after)
             });
             assert_eq!(bits, frog, "seed {}: {args:?} in\n{}", self.seed, self.files.text());
         }

@@ -19,13 +19,17 @@ impl Trial {
         }
         lines.extend(within(self.expiry(before), 1));
         lines.extend(within(self.steps.iter().flat_map(|it| it.lines(before)).collect(), 1));
+        let when = match self.decided {
+            Some(steps) => format!("after step {steps}"),
+            None => "after it".to_owned(),
+        };
         match &self.outcome {
             Outcome::Untenable(proof) => {
-                lines.push(Line::plain(1, "after it:"));
+                lines.push(Line::plain(1, format!("{when}:")));
                 lines.extend(within(proof.lines(after), 2));
             }
             Outcome::Tenable { goal, .. } => {
-                lines.push(Line::plain(1, format!("after it, not: {}", after.goal(goal))));
+                lines.push(Line::plain(1, format!("{when}, not: {}", after.goal(goal))));
             }
             Outcome::Refused => lines.push(Line::plain(1, "so it is refused")),
             Outcome::Endless { reason } => {

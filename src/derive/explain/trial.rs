@@ -66,20 +66,27 @@ fn play_out(
         }
     };
     let mark = world.mark();
-    let (trace, done) = world.try_traced(case.action, case.args);
+    let (mut found, mut decided) = (None, None);
+    let (trace, done) =
+        world.play_out_traced(case.action, case.args, &mut |world, steps, goes_on| {
+            found = Some(outcome(world, case, limits));
+            decided = goes_on.then_some(steps);
+        });
     let happens = done.is_ok();
-    let outcome = match done {
-        Ok(()) => outcome(world, case, limits),
-        Err(Refusal::Veto { .. }) => Ok(Outcome::Refused),
-        Err(other) => Ok(Outcome::Endless { reason: other.to_string() }),
-    };
     world.rollback(mark);
-    let outcome = outcome?;
+    let outcome = match (found.transpose()?, done) {
+        // Whatever comes later.
+        (Some(it @ Outcome::Untenable(_)), _) => it,
+        (_, Err(Refusal::Veto { .. })) => Outcome::Refused,
+        (Some(it), _) => it,
+        (None, Err(other)) => Outcome::Endless { reason: other.to_string() },
+        (None, Ok(())) => Outcome::Endless { reason: String::new() },
+    };
     let (relation, args) = (program.relation(action.rel), case.args);
     let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
     let expired = trace.expired.iter().map(|&it| Effect::changed(&program, it)).collect();
     let steps = steps(&program, &trace);
-    let trial = Trial { action, tried, because, expired, steps, outcome };
+    let trial = Trial { action, tried, because, expired, steps, decided, outcome };
     Ok(Some(PlayedOut { trial, trace, happens }))
 }
 

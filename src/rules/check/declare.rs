@@ -429,6 +429,7 @@ impl<'t> Checker<'t> {
         let tries = decl.tries.and_then(|it| self.tries(rel, it));
         let simulates = decl.simulates.and_then(|it| self.tries(rel, it));
         let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
+        let until = decl.until.and_then(|it| self.find_stage(it));
         let uci = match decl.uci {
             Some(text) => self.template(rel, text),
             None => self.default_template(rel),
@@ -438,7 +439,8 @@ impl<'t> Checker<'t> {
         let legality = decl.legality.unwrap_or(Legality::Simulate);
         self.action_of.insert(rel, self.actions.len());
         let span = name.span;
-        let action = Action { id, rel, tries, simulates, refusals, legality, uci, san, span };
+        let action =
+            Action { id, rel, tries, simulates, refusals, legality, until, uci, san, span };
         self.actions.push(action);
     }
 

@@ -1,0 +1,220 @@
+//! How a world takes actions and lets events happen: to their end, or as far as they are played out.
+//!
+//! The short road is that of actions whose reactions are one batch that writes facts; all others are
+//! transactions. Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::budget::REFEREE_STEPS;
+use super::fire;
+use super::metered::Metered;
+use super::schedule::Schedule;
+use super::trace::Trace;
+use super::transaction::{Cut, Output, Refusal, Transaction, write};
+use super::world::{Engine, World};
+use crate::facts::{EntityId, Ids, Mark};
+use crate::rules::{ActionId, Event, EventId};
+
+impl World {
+    /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
+    ///
+    /// # Errors
+    /// A reaction refused it, or events had no end. Nothing has changed.
+    pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
+        let event = Event::Action(action);
+        let batches = self.batches(event);
+        if batches.len() == 1 && self.schedule().batches[batches.start].plain {
+            self.begin_action(None);
+            self.fire_plain(batches.start, args);
+            return Ok(());
+        }
+        self.transact(event, args, None, None)
+    }
+
+    /// Takes an action as far as playing it out goes, and has somebody look at what it came to; whether the rest
+    /// happens, too, is for the answer to say. Where the action says `until STAGE`, that is after that stage of
+    /// its reactions, else after all of them.
+    ///
+    /// # Errors
+    /// As [`World::fire`]. If that was found out after somebody looked, nothing has changed either.
+    pub fn play_out(
+        &mut self,
+        action: ActionId,
+        args: &[i64],
+        looks: &mut dyn FnMut(&mut World) -> bool,
+    ) -> Result<(), Refusal> {
+        let before = self.schedule().cut(action);
+        if before == usize::MAX {
+            self.fire(action, args)?;
+            looks(self);
+            return Ok(());
+        }
+        let cut = Cut { before, looks: &mut |world, _, _| looks(world) };
+        self.transact(Event::Action(action), args, None, Some(cut))
+    }
+
+    /// Takes an action and says what happened, also up to a refusal, with somebody looking at it where playing it
+    /// out ends: at how many steps there are so far, and whether the action goes on after them.
+    pub fn play_out_traced(
+        &mut self,
+        action: ActionId,
+        args: &[i64],
+        looks: &mut dyn FnMut(&mut World, usize, bool),
+    ) -> (Trace, Result<(), Refusal>) {
+        let mut trace = Trace::default();
+        let before = self.schedule().cut(action);
+        let mut look = |world: &mut World, steps, is_cut| {
+            looks(world, steps, is_cut);
+            true
+        };
+        let cut = Cut { before, looks: &mut look };
+        let done = self.transact(Event::Action(action), args, Some(&mut trace), Some(cut));
+        (trace, done)
+    }
+
+    /// Takes an action and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
+        let (trace, done) = self.try_traced(action, args);
+        done.map(|()| trace)
+    }
+
+    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
+    /// changed.
+    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
+        let mut trace = Trace::default();
+        let done = self.transact(Event::Action(action), args, Some(&mut trace), None);
+        (trace, done)
+    }
+
+    /// Lets an event happen that no reaction raised, and says what happened.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn raise(&mut self, event: EventId, args: &[i64]) -> Result<Trace, Refusal> {
+        let mut trace = Trace::default();
+        self.transact(Event::Raised(event), args, Some(&mut trace), None)?;
+        Ok(trace)
+    }
+
+    /// All of it, or nothing.
+    fn transact<'t>(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        mut trace: Option<&'t mut Trace>,
+        cut: Option<Cut<'t>>,
+    ) -> Result<(), Refusal> {
+        let schedule = self.schedule();
+        let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
+        let (mark, since) = (can_fail.then(|| self.mark()), self.facts.mark());
+        if let Event::Action(_) = event {
+            self.begin_action(trace.as_deref_mut());
+        }
+        let mut transaction = Transaction::new(self, since, trace, cut);
+        let done = transaction.run(event, args);
+        if done.is_ok() {
+            transaction.end_trial(false);
+        }
+        if done.is_ok() {
+            self.forget_before();
+        }
+        match (&done, mark) {
+            (Err(_), Some(mark)) => self.rollback(mark),
+            // Only what ran out can get here.
+            (Err(_), None) => self.take_back(since),
+            (Ok(()), _) => {}
+        }
+        done
+    }
+
+    /// Writes facts as they were.
+    fn take_back(&mut self, since: Mark) {
+        let changes = self.facts.changes_since(since).to_vec();
+        for change in changes.iter().rev() {
+            self.set_raw(change.entity, change.attr, change.old);
+        }
+    }
+
+    /// The short road: one batch that writes facts.
+    fn fire_plain(&mut self, batch: usize, args: &[i64]) {
+        let outputs = self.solve(batch, args, &mut Ids::default(), false);
+        let mark = self.facts.mark();
+        for output in &outputs {
+            match output {
+                Output::Set { attr, entity, value } => {
+                    let expiry = &self.plan.program().expiry;
+                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, Some(*value));
+                }
+                Output::Retract { attr, entity } => {
+                    let expiry = &self.plan.program().expiry;
+                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, None);
+                }
+                Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
+                // A plain batch has no others.
+                Output::Other(_) => {}
+            }
+        }
+        self.follow(mark);
+        self.give_back(outputs);
+    }
+
+    /// The evaluators agree on what reactions do, not on how many batches that takes.
+    fn schedule(&self) -> &Schedule {
+        match &self.engine {
+            Engine::Bits(_) => &self.plan.schedule,
+            Engine::Frog(_) => &self.plan.letter,
+        }
+    }
+
+    pub(super) fn batches(&self, event: Event) -> Range<usize> {
+        self.schedule().of(event)
+    }
+
+    /// The batch asks how something was before the action.
+    pub(super) fn looks_back(&self, batch: usize) -> bool {
+        self.schedule().batches[batch].looks_back
+    }
+
+    /// The batch makes entities.
+    pub(super) fn spawns(&self, batch: usize) -> bool {
+        self.schedule().batches[batch].spawns
+    }
+
+    /// What a batch does on the facts as they are. Entities that it makes have the ids given.
+    pub(super) fn solve(
+        &mut self,
+        batch: usize,
+        args: &[i64],
+        ids: &mut Ids,
+        traced: bool,
+    ) -> Vec<Output> {
+        if let Engine::Bits(bits) = &mut self.engine {
+            let mut outputs = std::mem::take(&mut self.outputs);
+            bits.react(batch, args, ids, traced, &mut outputs);
+            return outputs;
+        }
+        let plan = Arc::clone(&self.plan);
+        let reactions = &plan.letter.batches[batch].reactions;
+        let (outputs, spent) = {
+            let rows = self.materialised();
+            let meter = Metered::new(&rows, REFEREE_STEPS);
+            (fire::outputs(&meter, reactions, args, ids, traced), meter.check())
+        };
+        if let Err(limit) = spent {
+            self.limit.get_or_insert_with(|| Box::new(limit));
+        }
+        outputs
+    }
+
+    /// Outputs that are used up: their memory is.
+    pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
+        outputs.clear();
+        if outputs.capacity() > self.outputs.capacity() {
+            self.outputs = outputs;
+        }
+    }
+}
