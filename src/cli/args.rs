@@ -493,12 +493,16 @@ stands in rules/ replaces its embedded twin. A program of its own is checked alo
 
 Examples:
   rulemate check rules/chess/attack.dl
-  rulemate check my-preset.dl"
+  rulemate check my-preset.dl
+  rulemate check my-rules/ --watch"
 )]
 pub(crate) struct CheckArgs {
     /// Rule files, or folders of them
     #[arg(value_name = "FILE.dl", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    /// Check again whenever the files change, until stopped
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -543,11 +547,13 @@ is then played again from its save under both evaluators, and its proofs are che
 Examples:
   rulemate test my-game.dl
   rulemate test my-preset.dl --game knightmate --games 100
-  rulemate test my-rules/ --seed 7 --json"
+  rulemate test my-rules/ --seed 7 --json
+  rulemate test my-game.dl --watch
+  rulemate test --game hex --preset stamina"
 )]
 pub(crate) struct TestArgs {
     /// Rule files, or folders of them
-    #[arg(value_name = "FILE.dl", required = true)]
+    #[arg(value_name = "FILE.dl", required_unless_present = "game")]
     pub(crate) files: Vec<PathBuf>,
     /// Play this game, with the presets of the files, instead of the files' games
     #[arg(long, short, value_name = "NAME")]
@@ -564,6 +570,9 @@ pub(crate) struct TestArgs {
     /// Seed of the random mover
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Play again whenever the files change, until stopped
+    #[arg(long, requires = "files")]
+    pub(crate) watch: bool,
     /// Print JSON, one object per game
     #[arg(long)]
     pub(crate) json: bool,

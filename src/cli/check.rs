@@ -14,6 +14,7 @@ use super::Verdict;
 use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
+use super::watch::again_and_again;
 use crate::moves::played_out;
 use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError};
 use crate::rules::{Diagnostics, Program, Source, compile, load_path, metas};
@@ -44,6 +45,13 @@ pub(crate) enum Finding {
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    match args.watch {
+        true => again_and_again(&args.files, out, |out| run_once(args, out)),
+        false => run_once(args, out),
+    }
+}
+
+fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Fine;
     let mut files = Vec::new();
     for path in &args.files {

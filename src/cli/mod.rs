@@ -32,6 +32,7 @@ mod setup;
 mod svg;
 mod trial;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -6,10 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use tokio::sync::watch;
 use tracing_subscriber::filter::LevelFilter;
 
-use super::Verdict;
+use super::args::RulesArgs;
 use super::output::{Ink, OrFix, Out, trouble};
+use super::watch::Watched;
+use super::{Verdict, check, setup};
+use crate::presets::at_its_place;
+use crate::rules::{Source, load_path};
 use crate::server::store::{self, Append, GameState, StoreError, Summary};
 use crate::server::{
     Addresses, Config, Limits, Looked, Names, Rate, ServeError, Settings, serve, snapshots,
@@ -22,6 +27,7 @@ const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://g
 #[command(after_help = "Examples:
   rulemate serve
   rulemate serve --listen 0.0.0.0:8088 --host games.example.org --store sqlite:///var/lib/rulemate/games.db
+  rulemate serve --rules my-rules/
   rulemate serve --uploads --log debug")]
 pub(crate) struct ServeArgs {
     /// Address to serve on; port 0 is any free one
@@ -39,6 +45,9 @@ pub(crate) struct ServeArgs {
     /// Show counters for Prometheus at /metrics of this address
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
+    /// Offer the rule files of this folder (or this file) too; a change counts for games that begin after it
+    #[arg(long, value_name = "PATH")]
+    rules: Vec<PathBuf>,
     /// Take rule files from whoever can reach the server: for people you trust
     #[arg(long)]
     uploads: bool,
@@ -104,6 +113,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         limits: Limits::new(requests, games, args.behind_proxy),
         metrics: args.metrics,
         names: Names::new(&args.hosts, &args.origins)?,
+        files: offered(&args.rules)?,
     };
     let ready = |Addresses { games, metrics }| {
         // Somebody waits for these lines: they go out at once. A lost line is no reason to stop.
@@ -124,6 +134,50 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
         Err(error) => Err(trouble(error, STORE_HELP)),
     }
+}
+
+/// The rule files to offer, and what becomes of them. Files with mistakes are not offered: the mistakes are
+/// told, and the files as they were before stand.
+fn offered(paths: &[PathBuf]) -> anyhow::Result<watch::Receiver<Vec<Source>>> {
+    let (sender, files) = watch::channel(without_mistakes(paths)?);
+    if paths.is_empty() {
+        return Ok(files);
+    }
+    let mut watched = Watched::new(paths)?;
+    let paths = paths.to_vec();
+    std::thread::Builder::new().name("rule files".into()).spawn(move || {
+        while watched.changed().is_ok() {
+            match without_mistakes(&paths) {
+                Ok(files) => {
+                    if sender.send(files).is_err() {
+                        return;
+                    }
+                }
+                Err(why) => tracing::error!("{why:#}: the rule files are offered as before"),
+            }
+        }
+    })?;
+    Ok(files)
+}
+
+/// Rule files at the places where the server knows them.
+fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+    let catalogue = setup::catalogue(&RulesArgs { rules: paths.to_vec() })?;
+    let mut files = Vec::new();
+    for path in paths {
+        let fix = "name a rule file (.dl), or a folder of them";
+        files.extend(load_path(path).or_fix(fix)?.into_iter().map(at_its_place));
+    }
+    for file in &files {
+        if let Err(found) = check::check(&catalogue, file) {
+            let found = match found {
+                check::Finding::Rules(found) => found.to_string(),
+                check::Finding::Other(why) => why,
+            };
+            return Err(trouble(found, "`rulemate check` shows more"));
+        }
+    }
+    Ok(files)
 }
 
 fn log(args: &ServeArgs) {

@@ -1,7 +1,7 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
-//! Each game is played on to its end, or to a number of actions. Then it is played again from its save,
-//! under both evaluators, and each proof is checked. An author sees in seconds how long games last, how they
+//! Each game is played on to its end, or to a number of actions; each position on the way must come back from
+//! its FEN. Then it is played again from its save, under both evaluators, and each proof is checked. An author sees in seconds how long games last, how they
 //! end, how many actions there are at a time, and whether something is wrong with the rules.
 
 use std::collections::BTreeMap;
@@ -12,8 +12,10 @@ use super::Verdict;
 use super::args::{DEFAULT_GAME, RulesArgs, TestArgs};
 use super::output::{OrFix, Out, progress, trouble};
 use super::setup;
+use super::watch::again_and_again;
 use crate::audit;
 use crate::game::Game;
+use crate::moves::Move;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, Ruleset};
 use crate::rules::{load_path, metas};
@@ -30,6 +32,8 @@ struct Figures {
     branching: (usize, f64, usize),
     /// How many games ended how; those that were broken off have `unfinished`.
     results: BTreeMap<String, u64>,
+    /// Positions that came back from their FEN.
+    fens: usize,
     /// Positions that both evaluators judged alike, and proofs that the checker accepted.
     positions: usize,
     proofs: usize,
@@ -38,6 +42,13 @@ struct Figures {
 }
 
 pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    match args.watch {
+        true => again_and_again(&args.files, out, |out| run_once(args, out)),
+        false => run_once(args, out),
+    }
+}
+
+fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let rules = RulesArgs { rules: args.files.clone() };
     let catalogue = setup::catalogue(&rules)?;
     let mut verdict = Verdict::Fine;
@@ -98,7 +109,7 @@ fn play_all(
     let bar = progress(args.games, "games");
     for number in 1..=args.games {
         let mut game = rules.start(None).map_err(|it| trouble(it, "see the start of the game"))?;
-        let ended = play_one(&mut game, &mut random, args.plies, &mut widths);
+        let ended = play_one(rules, &mut game, &mut random, args.plies, &mut widths);
         let place = |fault: String| {
             format!("game {number}, after {} actions: {fault}", game.history().len())
         };
@@ -107,6 +118,7 @@ fn play_all(
             Ok(result) => {
                 *found.results.entry(result).or_default() += 1;
                 lengths.push(game.history().len());
+                found.fens += game.history().len();
                 match again(catalogue, rules, &game) {
                     Ok((positions, proofs)) => {
                         found.positions += positions;
@@ -125,6 +137,7 @@ fn play_all(
 
 /// Plays a game at random. How it ended, or what went wrong.
 fn play_one(
+    rules: &Ruleset,
     game: &mut Game,
     random: &mut fastrand::Rng,
     plies: usize,
@@ -136,6 +149,7 @@ fn play_one(
         }
         let moves = game.listing();
         game.check().map_err(|it| it.to_string())?;
+        comes_back(rules, game, &moves)?;
         widths.push(moves.len());
         if moves.is_empty() {
             let fen = game.fen();
@@ -147,12 +161,34 @@ fn play_one(
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
 }
 
+/// Sets the position up again from its FEN: the text is the same, and so are the actions, unless something
+/// is left out.
+fn comes_back(rules: &Ruleset, game: &mut Game, moves: &[(String, Move)]) -> Result<(), String> {
+    let fen = game.fen();
+    let mut again = rules.start(Some(&fen)).map_err(|it| format!("its FEN {fen}: {it}"))?;
+    if again.fen() != fen {
+        return Err(format!("the FEN {fen} comes back as {}", again.fen()));
+    }
+    let others = again.listing();
+    let texts = others.iter().map(|it| &it.0).eq(moves.iter().map(|it| &it.0));
+    match texts || !rules.unsaid(game).is_empty() {
+        true => Ok(()),
+        false => Err(format!("other actions are legal when it is set up from its FEN {fen}")),
+    }
+}
+
 /// Plays a game again from its save under both evaluators. How many positions and proofs that were.
 fn again(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize, usize), String> {
     let save = Save::of(game, rules, Content::default()).map_err(|it| it.to_string())?;
-    let bytes = save.write(Form::Binary);
-    let tally = audit::save(&bytes, "", catalogue, RulesFrom::Here, &mut |_| {});
-    tally.map(|it| (it.positions, it.proofs)).map_err(|it| it.to_string())
+    let audited =
+        |form| audit::save(&save.write(form), "", catalogue, RulesFrom::Here, &mut |_| {});
+    let tally = audited(Form::Binary).map_err(|it| it.to_string())?;
+    // Only the reading differs.
+    let (read, doubt) = Save::read(&save.write(Form::Json), "").map_err(|it| it.to_string())?;
+    match doubt.is_none() && read.facts == save.facts {
+        true => Ok((tally.positions, tally.proofs)),
+        false => Err("its save as JSON has other facts".into()),
+    }
 }
 
 fn spread(all: &[usize]) -> (usize, f64, usize) {
@@ -176,6 +212,7 @@ fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("  {count:>5} x {result}"))?;
     }
     let (positions, proofs) = (found.positions, found.proofs);
+    out.line(format_args!("  {} positions come back from their FEN", found.fens))?;
     out.line(format_args!(
         "  both evaluators agree on {positions} positions; {proofs} proofs hold"
     ))?;

@@ -35,10 +35,7 @@ impl Catalogue {
     }
 
     fn read_particulars(&self, program: &Program, preset: &PresetEntry) -> Particulars {
-        let path = self.path_of_preset(preset);
-        let own = |source: u16| {
-            program.sources.get(usize::from(source)).map(|it| &*it.path) == Some(path)
-        };
+        let own = |source: u16| program.preset_of(source) == Some(&preset.preset);
         let options = self.options_of(program, &preset.preset);
         let is_option = |name: &str| {
             let name = name.strip_prefix(&preset.preset).and_then(|it| it.strip_prefix('.'));

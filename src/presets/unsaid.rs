@@ -58,7 +58,9 @@ impl Ruleset {
         let counters = [contract.fullmove, contract.occurrences].into_iter().flatten();
         let rare = counters.chain(contract.notation.told());
         let marks = contract.marks.iter().map(|it| it.fact);
-        let fields = contract.fields.iter().map(|it| it.fact).chain(marks);
+        // Fields of pieces name squares: what is in hand has none.
+        let told = contract.fields.iter().filter(|it| !(it.of_pieces && contract.pocket));
+        let fields = told.map(|it| it.fact).chain(marks);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
         let carried: Vec<AttrId> = all.chain(ends).chain([NEXT_ENTITY]).collect();

@@ -652,10 +652,10 @@ impl Program {
         })
     }
 
-    /// The preset that a file is about, by the file's number.
+    /// The preset that a file, by its number, is or is a part of.
     pub fn preset_of(&self, source: u16) -> Option<&str> {
         let mut of_file = self.meta.iter().filter(|it| it.span.source == source);
-        of_file.find(|it| it.key == "preset").map(|it| it.value.as_str())
+        of_file.find(|it| matches!(it.key.as_str(), "preset" | "part")).map(|it| it.value.as_str())
     }
 
     /// Whether an attribute is one that holds what was before an action.

@@ -26,7 +26,7 @@ use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
 };
 use crate::game::Answer as Finding;
-use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset};
+use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
@@ -138,8 +138,10 @@ impl Host {
         reading: Box<dyn Store>,
         config: Config,
     ) -> Result<(Arc<Self>, Journal), StoreError> {
-        let (hash, text) = library.own().stored();
-        writing.put_text(&hash, &text)?;
+        for offer in [library.package(), &library.own()] {
+            let (hash, text) = offer.texts.stored();
+            writing.put_text(&hash, &text)?;
+        }
         let threads = |it: std::io::Error| StoreError::Unavailable(it.to_string());
         let journal = Journal::start(writing).map_err(threads)?;
         let reads = Reads::start(reading).map_err(threads)?;
@@ -206,7 +208,7 @@ impl Host {
             let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
             return Err(Problem::new(status, "server_full", "no new games at the moment"));
         }
-        let rules = wish.rules.clone().unwrap_or_else(|| self.library.own_hash().to_owned());
+        let rules = wish.rules.clone().unwrap_or_else(|| self.library.own_hash());
         self.know_rules(&rules).await?;
         let ruleset = self.ruleset(&rules, &wish.game, &wish.presets).await?;
         let catalogue = self.catalogue_of(&rules)?;
@@ -355,6 +357,20 @@ impl Host {
         {
             tracing::warn!(%error, "the other nodes take over when they do not hear of us");
         }
+    }
+
+    /// Offers other files of this machine, on top of the package's, for games that begin from now on.
+    ///
+    /// # Errors
+    /// Their metadata makes no sense, or the store is away: then what was offered before still is.
+    pub async fn offer(&self, files: Vec<Source>) -> Result<(), Problem> {
+        let library = Arc::clone(&self.library);
+        let make = move || library.offer_of(&files);
+        let offer = self.pool.run(Lane::Work, make).await?.map_err(bad_rules)?;
+        let (hash, text) = offer.texts.stored();
+        self.reads.ask(move |store| store.put_text(&hash, &text)).await?;
+        self.library.offer(offer);
+        Ok(())
     }
 
     /// Keeps rules for somebody and makes them known. None if that has so many already.

@@ -68,6 +68,9 @@ pub struct Texts {
     pub base: Option<String>,
     /// Paths and texts.
     pub files: Vec<(String, String)>,
+    /// They are of a folder of the machine that serves, not from outside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trusted: bool,
 }
 
 impl Texts {
@@ -76,17 +79,38 @@ impl Texts {
         let text = serde_json::to_string(self).unwrap_or_default();
         (blake3::hash(text.as_bytes()).to_hex().to_string(), text)
     }
+
+    /// What a catalogue of them takes, as an estimate.
+    fn bytes(&self) -> usize {
+        ENTRIES + self.files.iter().map(|it| it.1.len()).sum::<usize>()
+    }
 }
 
 /// What makes a compiled rule set: the hash of its texts, the game, the presets.
 type Key = (String, String, Vec<String>);
 
+/// Rules that the server offers, with their hash.
+#[derive(Debug)]
+pub struct Offer {
+    pub texts: Texts,
+    pub hash: String,
+    pub catalogue: Arc<Catalogue>,
+}
+
+impl Offer {
+    fn new(texts: Texts, catalogue: Arc<Catalogue>) -> Arc<Self> {
+        let (hash, _) = texts.stored();
+        Arc::new(Self { texts, hash, catalogue })
+    }
+}
+
 /// All rules in use.
 #[derive(Debug)]
 pub struct Library {
-    own: Texts,
-    own_hash: String,
-    own_catalogue: Arc<Catalogue>,
+    /// The rules of this package.
+    package: Arc<Offer>,
+    /// What games are played by that name no rules: the package's, with the files of this machine on top.
+    own: Mutex<Arc<Offer>>,
     /// The catalogues of other texts, and whether they are from outside.
     catalogues: Mutex<Kept<String, (Arc<Catalogue>, bool)>>,
     compiled: Mutex<Kept<Key, Arc<Ruleset>>>,
@@ -95,7 +119,7 @@ pub struct Library {
 impl Library {
     /// Bytes of all programs that are in use or kept.
     pub fn program_bytes(&self) -> usize {
-        self.own_catalogue.program_bytes()
+        self.package.catalogue.program_bytes()
     }
 
     /// The rules of this package.
@@ -105,35 +129,69 @@ impl Library {
     pub fn new() -> Result<Self, CatalogueError> {
         let catalogue = Catalogue::embedded()?;
         let files = catalogue.sources().iter().map(|it| (it.path.clone(), it.text.to_string()));
-        let own = Texts { base: None, files: files.collect() };
-        let (own_hash, _) = own.stored();
+        let texts = Texts { base: None, files: files.collect(), trusted: false };
+        let package = Offer::new(texts, Arc::new(catalogue));
+        let own = Mutex::new(Arc::clone(&package));
         let catalogues = Mutex::new(Kept::new(CATALOGUES));
         let compiled = Mutex::new(Kept::new(COMPILED));
-        Ok(Self { own, own_hash, own_catalogue: Arc::new(catalogue), catalogues, compiled })
+        Ok(Self { package, own, catalogues, compiled })
     }
 
-    /// The texts of this package, to be kept with the games that they are used for.
-    pub fn own(&self) -> &Texts {
-        &self.own
+    /// The rules of this package, which all others build on.
+    pub fn package(&self) -> &Offer {
+        &self.package
     }
 
-    /// The hash of the texts of this package.
-    pub fn own_hash(&self) -> &str {
-        &self.own_hash
+    /// The rules that the server offers, to be kept with the games that they are used for.
+    pub fn own(&self) -> Arc<Offer> {
+        Arc::clone(&lock(&self.own))
+    }
+
+    /// The hash of the rules that the server offers.
+    pub fn own_hash(&self) -> String {
+        self.own().hash.clone()
+    }
+
+    /// Files of this machine on top of the package's.
+    ///
+    /// # Errors
+    /// Metadata that makes no sense.
+    pub fn offer_of(&self, files: &[Source]) -> Result<Arc<Offer>, CatalogueError> {
+        if files.is_empty() {
+            return Ok(Arc::clone(&self.package));
+        }
+        let files = files.iter().map(|it| (it.path.clone(), it.text.to_string()));
+        let base = Some(self.package.hash.clone());
+        let texts = Texts { base, files: files.collect(), trusted: true };
+        let catalogue = Arc::new(self.catalogue_with(&texts)?);
+        Ok(Offer::new(texts, catalogue))
+    }
+
+    /// Offers other rules from now on. Games go on by those that they began with.
+    pub fn offer(&self, offer: Arc<Offer>) {
+        let before = std::mem::replace(&mut *lock(&self.own), offer);
+        if before.texts.base.is_some() {
+            let known = (Arc::clone(&before.catalogue), false);
+            lock(&self.catalogues).put(before.hash.clone(), known, before.texts.bytes());
+        }
     }
 
     /// The games and presets of texts that are known.
     pub fn catalogue(&self, hash: &str) -> Option<Arc<Catalogue>> {
-        if hash == self.own_hash {
-            return Some(Arc::clone(&self.own_catalogue));
+        let own = self.own();
+        let offered = [&*self.package, &*own].into_iter().find(|it| it.hash == hash);
+        match offered {
+            Some(it) => Some(Arc::clone(&it.catalogue)),
+            None => lock(&self.catalogues).get(&hash.to_owned()).map(|it| it.0),
         }
-        lock(&self.catalogues).get(&hash.to_owned()).map(|it| it.0)
     }
 
     /// Whether rules are from outside, and not those of this package or of an earlier one. What is not
     /// known is taken to be.
     pub fn is_foreign(&self, hash: &str) -> bool {
-        hash != self.own_hash && lock(&self.catalogues).get(&hash.to_owned()).is_none_or(|it| it.1)
+        hash != self.package.hash
+            && hash != self.own().hash
+            && lock(&self.catalogues).get(&hash.to_owned()).is_none_or(|it| it.1)
     }
 
     /// Makes texts known; those that they build on are.
@@ -146,10 +204,9 @@ impl Library {
             return Ok((hash, known));
         }
         let catalogue = Arc::new(self.catalogue_with(texts)?);
-        let bytes = ENTRIES + texts.files.iter().map(|it| it.1.len()).sum::<usize>();
         // The store has them all: what is asked for comes back.
-        let known = (Arc::clone(&catalogue), texts.base.is_some());
-        lock(&self.catalogues).put(hash.clone(), known, bytes);
+        let known = (Arc::clone(&catalogue), texts.base.is_some() && !texts.trusted);
+        lock(&self.catalogues).put(hash.clone(), known, texts.bytes());
         Ok((hash, catalogue))
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use super::accept::accept;
 use super::api::{Web, metrics_router, router};
@@ -12,8 +13,9 @@ use super::host::{Config, Host};
 use super::library::Library;
 use super::limit::Limits;
 use super::names::Names;
+use super::problem::Problem;
 use super::store::{self, StoreError};
-use crate::presets::CatalogueError;
+use crate::presets::{CatalogueError, Source};
 
 /// How long requests under way may take when the server stops.
 const GRACE: Duration = Duration::from_secs(1);
@@ -32,6 +34,8 @@ pub struct Settings {
     pub metrics: Option<SocketAddr>,
     /// The names that it answers to, and origins that browsers may come from.
     pub names: Names,
+    /// Rule files of this machine, now and whenever they change. They compile.
+    pub files: watch::Receiver<Vec<Source>>,
 }
 
 /// Why a server does not start, or stops.
@@ -39,7 +43,7 @@ pub struct Settings {
 pub enum ServeError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("mistakes in Rulemate's own rule files: {0}")]
+    #[error("mistakes in rule files: {0}")]
     Catalogue(#[from] CatalogueError),
     #[error("{address}: {error}")]
     Listen { address: SocketAddr, error: std::io::Error },
@@ -62,6 +66,8 @@ pub struct Addresses {
 /// The store or the address cannot be had.
 pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), ServeError> {
     let library = Library::new()?;
+    let mut files = settings.files;
+    library.offer(library.offer_of(&files.borrow_and_update())?);
     // Until the process ends.
     let _alone = store::alone(&settings.store)?;
     let writing = store::open(&settings.store)?;
@@ -78,6 +84,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         if let Some(others) = others {
             tokio::spawn(Arc::clone(&host).join(others));
         }
+        tokio::spawn(follow(Arc::clone(&host), files));
         let games = listener.local_addr()?;
         let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;
         // Listened for before anybody knows that the server is there to be stopped.
@@ -113,6 +120,19 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
     drop(host);
     journal.finish();
     served
+}
+
+/// Offers rule files anew whenever they change.
+async fn follow(host: Arc<Host>, mut files: watch::Receiver<Vec<Source>>) {
+    while files.changed().await.is_ok() {
+        let now = files.borrow_and_update().clone();
+        match host.offer(now).await {
+            Ok(()) => tracing::info!("new games are played by the changed rule files"),
+            Err(Problem { message, .. }) => {
+                tracing::error!("{message}: the rule files are offered as before");
+            }
+        }
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {

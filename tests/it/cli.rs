@@ -436,6 +436,49 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
 }
 
+/// A file is checked again when it has changed, and when it is right again.
+#[test]
+fn check_watches_files() {
+    use std::io::{BufRead, BufReader};
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("hop.dl");
+    let right = ".meta game \"hop\"\n.meta layout \"orthodox\"\n";
+    std::fs::write(&file, right).expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+        .arg("check")
+        .arg(&file)
+        .arg("--watch")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let told = BufReader::new(child.stdout.take().expect("a pipe"));
+    let (sender, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        told.lines().map_while(Result::ok).take_while(|it| sender.send(it.clone()).is_ok()).count()
+    });
+    let mut hears = |wanted: &str| {
+        // Long for a machine that does nothing else.
+        let heard = || lines.recv_timeout(std::time::Duration::from_secs(120));
+        let mut all = Vec::new();
+        while let Ok(line) = heard() {
+            if line.contains(wanted) {
+                return;
+            }
+            all.push(line);
+        }
+        panic!("{wanted} is never said: {all:?}");
+    };
+    hears("hop.dl: ok");
+    std::fs::write(&file, format!("{right}hop(p) :- at(p).\n")).expect("a file");
+    hears("2 found");
+    std::fs::write(&file, right).expect("a file");
+    hears("hop.dl: ok");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
 #[test]
 fn output_that_is_no_terminal_has_no_colour() {
     for args in [&["games"][..], &["referee", "tests/data/referee/illegal.pgn"][..]] {

@@ -585,6 +585,33 @@ fn shared_presets_do_what_they_say_on_other_families() {
     assert!(!can(&mut game, "e1") && can(&mut game, "d1"));
 }
 
+/// What fields of pieces cannot say is said to be left out; what they can say comes back, however large.
+#[test]
+fn fields_of_a_fen_say_what_they_leave_out() {
+    let file = ".meta preset \"tally\"\n.meta name \"Tally\"\n.meta description \"Counts what has moved\"\n\
+                .meta fen \"n=count\"\n.meta fen \"w=weight\"\n.domain Preset += { tally }\n\
+                .input count(n: Int) game attr \"tally.count\" = 7 \"{n} so far\"\n\
+                .input weight(piece: Entity, n: Int) key attr \"tally.weight\" = 0 \"{piece} weighs {n}\"\n\
+                on any in after when active('tally, _), count(n) do set count(n * 100000 - 900000).\n\
+                on any in after when active('tally, _), !count(_), at(p, s), file(s, 1), rank(s, 1) do set weight(p, 0 - 70000).\n\
+                on any in after when active('tally, _), count(n), n < 0 do retract count().\n";
+    let catalogue = with(&[("mine/tally.dl", file)]);
+    let rules = catalogue.load("crazyhouse", &["tally"]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    for (text, field) in [("e2e4", " n=-"), ("d7d5", " n=- w=0,a1:-70000")] {
+        game.play_text(text).expect("a move");
+        let fen = game.fen();
+        assert!(fen.contains(field), "{fen}");
+        let mut again = rules.start(Some(&fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(again.fen(), fen);
+        assert_eq!(rules.unsaid(&mut game), Vec::<String>::new(), "{fen}");
+    }
+    for text in ["e4d5", "d8d5", "h2h3", "d5a2", "a1a2", "h7h6"] {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    assert_eq!(rules.unsaid(&mut game), ["tally.weight"], "{}", game.fen());
+}
+
 /// What `new` writes is checked, played and audited without a change; what is there is not overwritten.
 #[test]
 fn what_new_writes_plays_at_once() {

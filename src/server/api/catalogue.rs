@@ -25,7 +25,7 @@ pub(super) async fn catalogue(
     State(web): State<Web>,
     Query(query): Query<CatalogueQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let hash = query.rules.unwrap_or_else(|| web.host.library.own_hash().to_owned());
+    let hash = query.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;
     let unknown = || Problem::unprocessable("no_such_rules", "there are no such rules");
     let catalogue = web.host.library.catalogue(&hash).ok_or_else(unknown)?;
@@ -81,7 +81,7 @@ pub(super) async fn check_presets(
     Body(wanted): Body<Combination>,
 ) -> Result<Json<Value>, Problem> {
     web.admit(&caller, Cost::Compiling)?;
-    let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash().to_owned());
+    let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;
     let ruleset = web.host.ruleset(&hash, &wanted.game, &wanted.presets).await?;
     let active = Activation::texts(ruleset.activations());
@@ -136,8 +136,9 @@ pub(super) async fn upload(
     }
     web.admit(&caller, Cost::Compiling)?;
     let texts = Texts {
-        base: Some(web.host.library.own_hash().to_owned()),
+        base: Some(web.host.library.own_hash()),
         files: vec![(path(&upload.path), upload.text)],
+        trusted: false,
     };
     let checked = web.host.check_rules(texts.clone()).await?;
     let (name, diagnostics) = match checked {

@@ -51,7 +51,7 @@ pub(super) async fn create(
         None => Import::default(),
         Some(text) => from_pgn(&web, text, &mut new).await?,
     };
-    let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash().to_owned());
+    let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash());
     let token = new.seat.as_ref().map(|_| new_token()).transpose()?;
     let mut wish = Wish {
         open: new.seat.is_none(),

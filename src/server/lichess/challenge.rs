@@ -125,7 +125,7 @@ pub(super) async fn create(
         other => other.to_owned(),
     };
     // What cannot be played is refused now, not when somebody accepts it.
-    web.host.ruleset(web.host.library.own_hash(), &variant, &[]).await?;
+    web.host.ruleset(&web.host.library.own_hash(), &variant, &[]).await?;
     let id = new_token()?[..12].to_owned();
     let clock = number(&fields, "clock.limit").map(|limit| Control {
         initial: limit.saturating_mul(1000),

@@ -10,6 +10,7 @@ mod kill;
 mod long;
 mod network;
 mod nodes;
+mod offered;
 mod postgres;
 mod rewind;
 mod snapshots;

@@ -140,7 +140,7 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(again().snapshot("b").unwrap(), Some((3, "three again".into())));
     assert_eq!(payloads(store, "b", 0), ["first", "won", "third"]);
 
-    let (hash, text) = Texts { base: None, files: Vec::new() }.stored();
+    let (hash, text) = Texts { base: None, files: Vec::new(), trusted: false }.stored();
     store.put_text(&hash, &text).unwrap();
     store.put_text(&hash, &text).unwrap();
     assert_eq!(store.text(&hash).unwrap().as_deref(), Some(&*text));

@@ -139,7 +139,10 @@ fn value_of(
     let domain = match (text, field.ty) {
         ("-", _) => return Ok(None),
         (_, Type::Domain(id)) => program.schema.domain(id),
-        _ => return number(part, text, at).map(Some),
+        _ => {
+            let value = text.parse::<i64>().map(Some);
+            return value.map_err(|_| part.error(at, format!("{text:?}"), "a number, or -"));
+        }
     };
     let member = domain.member(text).map(Some);
     member.ok_or_else(|| part.error(at, format!("{text:?}"), format!("a {}, or -", domain.name)))

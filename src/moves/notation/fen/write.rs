@@ -2,7 +2,7 @@
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
-use crate::rules::{Program, Type};
+use crate::rules::Program;
 
 use super::super::super::contract::{Contract, Fact, Field, Mark};
 use super::super::chess::FenStyle;
@@ -22,7 +22,7 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     fields.join(" ")
 }
 
-/// A further field, unless there is nothing to say, or a number is too large to be read again.
+/// A further field, unless there is nothing to say; `-` says that there is none of what there usually is.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -30,24 +30,21 @@ fn further(
     field: &Field,
 ) -> Option<String> {
     let attr = field.fact.attr;
-    let is_told = |it: i64| field.ty != Type::Int || u16::try_from(it).is_ok();
     let text = |it: Option<i64>| match it {
         Some(raw) => program.value_name(field.ty, raw),
         None => "-".into(),
     };
     if !field.of_pieces {
-        let value = facts.get_raw(GAME, attr).filter(|it| is_told(*it))?;
-        return Some(format!("{}={}", field.key, text(Some(value))));
+        let value = facts.get_raw(GAME, attr);
+        let usual = program.schema.attribute(attr).default;
+        return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
     }
     let on_board = facts.entities_with(contract.at.attr);
     let mut values: Vec<(i64, Option<i64>)> = on_board
         .filter_map(|it| Some((facts.get_raw(it, contract.at.attr)?, facts.get_raw(it, attr))))
         .collect();
     values.sort_unstable();
-    let known = || values.iter().filter_map(|it| it.1);
-    if known().next().is_none() || !known().all(is_told) {
-        return None;
-    }
+    values.iter().find_map(|it| it.1)?;
     let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
     let usual =
         values.iter().map(|it| it.1).max_by_key(|it| (count(*it), std::cmp::Reverse(*it)))?;
