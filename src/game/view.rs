@@ -233,6 +233,7 @@ impl Game {
             let named = |raw: &i64| program.value_name(square, *raw);
             let mut squares: Vec<String> =
                 rows.iter().filter_map(|it| it.get(at).map(named)).collect();
+            squares.sort_unstable();
             squares.dedup();
             marks.push(Mark { name: meta.value.clone(), squares });
         }

@@ -159,9 +159,11 @@ async function presetsInTheMiddle(ann, ben) {
   await waitFor("the opponent is asked", async () => /piece-hp/.test(await ben.locator(".offer").innerText()));
   check("nothing has changed before", (await ben.locator(".badge").count()) === 0);
   await ben.getByRole("button", { name: "Accept" }).click();
-  for (const it of [ann, ben]) await waitFor("hit points are on the board", async () => (await it.locator(".badge").count()) === 32);
+  for (const it of [ann, ben]) await waitFor("hit points are on the board", async () => /, hp 2$/.test(await square(it, "e4").getAttribute("aria-label")));
+  check("nothing is written on pieces that are as all others", (await ben.locator(".badge").count()) === 0);
   await playAll([ann, ben], "e4d5");
   await waitFor("the blow took one point", async () => (await square(ben, "d5").getAttribute("aria-label")) === "d5, black pawn, hp 1");
+  for (const it of [ann, ben]) await waitFor("what it has lost is written on it", async () => (await it.locator(".badge").count()) === 1);
   check("the attacker stayed", (await square(ben, "e4").getAttribute("aria-label")).startsWith("e4, white pawn, hp 2"));
   await shot(ben, "hit-points");
 }
@@ -301,6 +303,103 @@ async function badWeather() {
   await onward("nor does it go back after a silence");
 }
 
+/** What players and watchers of a board expect, each once seen to be otherwise. */
+async function smallThings() {
+  // On a phone the window stays where it is while a move is chosen, however long the list of moves is.
+  const phone = await person("hal", { width: 390, height: 664 });
+  const dance = Array.from({ length: 30 }, () => ["g1f3", "g8f6", "f3g1", "f6g8"]).flat();
+  await sit(phone, await make({ game: "chess", pgn: `1. ${dance.slice(0, 8).join(" ")} *` }));
+  await phone.evaluate(() => document.querySelector(".board").scrollIntoView());
+  const place = () => phone.evaluate(() => [window.scrollY, document.querySelector("svg.board").getBoundingClientRect().top]);
+  const before = await place();
+  await square(phone, "e2").click();
+  await waitFor("a piece is chosen on a phone", async () => (await phone.locator(".dot").count()) === 2);
+  check("and nothing jumps", String(await place()) === String(before));
+  await square(phone, "e4").click();
+  await waitFor("the move is played", async () => (await phone.locator(".list .move").count()) === 9);
+  check("nor then", String(await place()) === String(before));
+  await shot(phone, "phone");
+
+  // Stepping back twice finds the same button twice.
+  const page = await person("ida", { width: 1200, height: 700 });
+  await sit(page, await make({ game: "chess" }, ["e2e4", "e7e5", "d1h5", "b8c6"]));
+  const back = page.getByRole("button", { name: "One back" });
+  const where = async () => JSON.stringify(await back.boundingBox());
+  const at = await where();
+  await back.click();
+  await waitFor("one back", async () => /after 3 of 4/.test(await page.locator(".state").innerText()));
+  check("the button stays where it is", (await where()) === at);
+  await back.click();
+  await waitFor("two back", async () => /after 2 of 4/.test(await page.locator(".state").innerText()));
+  check("no draw is offered", (await page.locator(".offer").count()) === 0);
+  await page.locator("h1").click();
+  await page.keyboard.press("ArrowRight");
+  await waitFor("an arrow key goes on", async () => /after 3 of 4/.test(await page.locator(".state").innerText()));
+  await page.keyboard.press("End");
+  await waitFor("another to the game", async () => !/You look at/.test(await page.locator(".state").innerText()));
+  const seen = async (what) => {
+    const box = await page.locator(what).boundingBox();
+    return box.y >= 0 && box.y + box.height <= 700;
+  };
+  check("both sides are on a screen of 700 pixels", (await seen(".top")) && (await seen(".bottom")));
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await waitFor("a large screen has a large board", async () => (await page.locator("svg.board").boundingBox()).height > 800);
+
+  // An attacked king is told by a shape, also while it is chosen.
+  await square(page, "h5").click();
+  await square(page, "f7").click();
+  await waitFor("a shape tells an attacked king", async () => (await page.locator(".square.check .alarm").count()) === 1);
+
+  // What a pawn becomes is chosen by its picture, the queen first.
+  await sit(page, await make({ game: "chess", fen: "8/P6k/8/8/8/8/7K/8 w - - 0 1" }));
+  await square(page, "a7").click();
+  await square(page, "a8").click();
+  await page.locator("dialog .kind svg .shape").first().waitFor();
+  check("the queen comes first", (await page.locator("dialog button").allInnerTexts()).join().startsWith("queen,rook,bishop,knight"));
+  await shot(page, "promotion");
+  await page.locator("dialog").getByRole("button", { name: "knight" }).click();
+  await waitFor("a knight is made", async () => (await square(page, "a8").getAttribute("aria-label")) === "a8, white knight");
+
+  // Poisoned squares are seen.
+  await sit(page, await make({ game: "chess", presets: ["piece-hp", "poisoned-squares"] }));
+  check("poisoned squares are seen", (await page.locator(".square.mark").count()) === 4);
+  check("and read out", /poisoned/.test(await square(page, "d4").getAttribute("aria-label")));
+
+  // Who joins may write at once, and what is typed stays.
+  const post = async (path, what, token) => (await fetch(`${address}/api/v1${path}`, { method: "POST", headers: token ? { authorization: `Bearer ${token}` } : {}, body: JSON.stringify(what) })).json();
+  const made = await post("/games", { game: "chess", seat: "white", name: "Kim", chat: true });
+  await page.goto(`${address}/game/${made.id}`);
+  await page.locator("#name").fill("Lou");
+  await page.locator("#ask").fill("e2e4");
+  await post(`/games/${made.id}/moves`, { uci: "e2e4" }, made.token);
+  await waitFor("a move comes in", async () => (await page.locator(".list .move").count()) === 1);
+  check("a name that is typed stays", (await page.locator("#name").inputValue()) === "Lou");
+  check("and a question", (await page.locator("#ask").inputValue()) === "e2e4");
+  await page.getByRole("button", { name: "Play black" }).click();
+  await page.getByLabel("Message").fill("hello");
+  await page.getByRole("button", { name: "Send" }).click();
+  await waitFor("who joins may write", async () => (await page.locator(".said li").allInnerTexts()).join() === "black: hello");
+
+  // The editor keeps castling rights, and knows games that have none; a clock may be of added seconds alone.
+  await page.goto(address);
+  await page.locator("#game").selectOption("chess");
+  await waitFor("the start is drawn", async () => (await page.locator(".piece").count()) === 32);
+  await page.locator("#brush").selectOption("-");
+  await square(page, "e2").click();
+  await waitFor("rights are kept", async () => /PPPP1PPP\/RNBQKBNR w KQkq - 0 1$/.test(await page.locator("#fen").inputValue()));
+  await page.locator("#fen").fill("");
+  await page.locator("#game").selectOption("hex");
+  await waitFor("an empty board", async () => (await page.locator(".piece").count()) === 0);
+  await page.locator("#brush").selectOption("O");
+  await square(page, "e5").click();
+  await waitFor("a stone is put down", async () => (await page.locator(".piece").count()) === 1 && (await page.locator("form .error").count()) === 0);
+  await page.locator("#fen").fill("");
+  await page.locator("#increment").fill("5");
+  await page.getByRole("button", { name: "Make the game" }).click();
+  await page.waitForURL(/\/game\//);
+  await waitFor("there is a clock", async () => (await page.locator(".clock").first().innerText()) === "0:05");
+}
+
 /** A game of 260 half-moves, of which the state tells the last 200; and a chat of 620 messages. */
 async function longGame() {
   const dance = [["g1f3", "g8f6", "f3g1", "f6g8"], ["g8f6", "g1f3", "f6g8", "f3g1"]];
@@ -390,8 +489,11 @@ async function main() {
   await ann.getByRole("button", { name: "Offer draw" }).click();
   await ben.getByRole("button", { name: "Decline" }).click();
   await waitFor("the draw is declined", async () => (await ann.locator(".offer").count()) === 0);
-  ben.once("dialog", (dialog) => dialog.accept());
-  await ben.getByRole("button", { name: "Resign" }).click();
+  await ben.getByRole("button", { name: "Resign", exact: true }).click();
+  await ben.getByRole("button", { name: "No", exact: true }).click();
+  check("nothing is given up by one click", !/resignation/.test(await verdict(ben)));
+  await ben.getByRole("button", { name: "Resign", exact: true }).click();
+  await ben.getByRole("button", { name: "Yes, resign" }).click();
   await waitFor("who gives up has lost", async () => /White wins: resignation/.test(await verdict(ann)));
 
   await wholeGames(ann, ben);
@@ -399,6 +501,7 @@ async function main() {
   await turnOfTwo(ann, ben);
   await badWeather();
   await longGame();
+  await smallThings();
 
   // Other games to their end, by their own rules.
   const over = await person("dan");

@@ -5,6 +5,8 @@ import { svg, words } from "./dom.js";
 
 const SIZE = 60;
 const EDGE = 22;
+/** The corners of a square, filled: an attacked royal piece stands between them. */
+const ALARM = "M0 0h17L0 17zM60 0h-17l17 17zM0 60h17L0 43zM60 60h-17l17-17z";
 
 // Outlines of our own, in a square of 60, for the kinds that most games have. Any other kind is
 // drawn as its letter on a disc.
@@ -23,6 +25,33 @@ const DETAILS = {
   king: "M18 41h24M30 24v13",
   rook: "M21 28h18M21 40h18",
 };
+
+// What a number on a piece is about, where there is a picture for it: inside a square of 12.
+const ICONS = {
+  hp: "M6 11L1.500 6.200a2.700 2.700 0 0 1 4.500-3 2.700 2.700 0 0 1 4.500 3z",
+  shield: "M6 1l4.500 1.500v3.500c0 2.500-2 4-4.500 5-2.500-1-4.500-2.500-4.500-5V2.500z",
+  stamina: "M7 .5L2 7h3l-.5 4.500L10 5H6.500z",
+};
+
+/** A piece by itself, in a square of 60: its picture, or its letter on a disc. */
+export function picture({ kind, letter, side }) {
+  const group = svg("g", { class: `piece side${side == null ? "none" : side % 4}` });
+  if (Object.hasOwn(SHAPES, kind)) {
+    group.append(svg("path", { class: "shape", d: SHAPES[kind] }));
+    if (DETAILS[kind]) group.append(svg("path", { class: "detail", d: DETAILS[kind] }));
+  } else {
+    const text = (letter || kind[0] || "?").toUpperCase();
+    group.append(svg("circle", { class: "shape", cx: 30, cy: 30, r: 19 }), svg("text", { class: "letter", x: 30, y: 38 }, text));
+  }
+  return group;
+}
+
+/** Kinds as people choose among them: the strongest of those that have a picture first. */
+export function byStrength(one, other) {
+  const order = ["queen", "rook", "bishop", "knight", "king", "pawn"];
+  const rank = (kind) => (order.includes(kind) ? order.indexOf(kind) : order.length);
+  return rank(one) - rank(other);
+}
 
 export class Board {
   /**
@@ -50,6 +79,7 @@ export class Board {
       if (!here.has(piece.square)) here.set(piece.square, []);
       here.get(piece.square).push(piece);
     }
+    this.usual = usualNumbers(position.pieces);
     const marks = new Map();
     position.marks.forEach((mark, at) => mark.squares.forEach((it) => marks.set(it, { name: mark.name, at })));
     this.squares = [];
@@ -98,6 +128,8 @@ export class Board {
     const effect = look.effects?.get(name);
     if (effect) cell.append(svg("circle", { class: `effect effect-${effect}`, cx: SIZE / 2, cy: SIZE / 2, r: SIZE / 2 - 2 }));
     pieces.forEach((piece, at) => cell.append(this.piece(piece, at, pieces.length)));
+    // A shape as well as a colour, and there while the piece is selected.
+    if (position.checks.includes(name)) cell.append(svg("path", { class: "alarm", d: ALARM }));
     if (target) {
       cell.append(pieces.length
         ? svg("rect", { class: "target", x: 3, y: 3, width: SIZE - 6, height: SIZE - 6, rx: 8 })
@@ -129,28 +161,23 @@ export class Board {
     const place = (index, of) => ((index + 0.5) * SIZE) / of - (SIZE * scale) / 2;
     const x = place(at % across, across);
     const y = place(Math.floor(at / across), down);
-    const side = piece.side == null ? "none" : piece.side % 4;
-    const group = svg("g", { class: `piece side${side}`, transform: `translate(${x} ${y}) scale(${scale})` });
-    const { kind } = piece;
-    const letter = piece.letter || kind[0] || "?";
-    if (Object.hasOwn(SHAPES, kind)) {
-      group.append(svg("path", { class: "shape", d: SHAPES[kind] }));
-      if (DETAILS[kind]) group.append(svg("path", { class: "detail", d: DETAILS[kind] }));
-    } else {
-      group.append(svg("circle", { class: "shape", cx: 30, cy: 30, r: 19 }));
-      group.append(svg("text", { class: "letter", x: 30, y: 38 }, letter.toUpperCase()));
-    }
-    // In a stack numbers would be too small to read: they are told when the square is chosen.
-    const numbers = count === 1 ? numbersOf(piece).slice(0, 4) : [];
-    numbers.forEach(([fact, value], at) => {
-      const short = `${fact.split(/[._]/).pop().slice(0, 2)}${value}`;
-      const width = 5 + short.length * 6;
+    const group = picture(piece);
+    group.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+    // What most pieces have needs no badge. In a stack numbers would be too small to read: they, and all others,
+    // are told when the square is chosen, and to who listens.
+    const odd = count === 1 ? numbersOf(piece).filter(([fact, value]) => this.usual.get(fact) !== value) : [];
+    odd.slice(0, 4).forEach(([fact, value], at) => {
+      const name = fact.split(/[._]/).pop();
+      const icon = Object.hasOwn(ICONS, name) ? ICONS[name] : null;
+      const text = icon ? value : `${name.slice(0, 2)} ${value}`;
+      const width = 6 + (icon ? 12 : 0) + text.length * 6.500;
       const left = at % 2 ? 1 : SIZE - 1 - width;
-      const top = at < 2 ? SIZE - 15 : 1;
+      const top = at < 2 ? SIZE - 16 : 1;
       group.append(svg("g", { class: "badge" },
         svg("title", {}, `${words(fact)}: ${value}`),
-        svg("rect", { x: left, y: top, width, height: 14, rx: 7 }),
-        svg("text", { x: left + width / 2, y: top + 11 }, short)));
+        svg("rect", { x: left, y: top, width, height: 15, rx: 7 }),
+        icon ? svg("path", { d: icon, transform: `translate(${left + 3} ${top + 1.500})` }) : null,
+        svg("text", { x: left + (width + (icon ? 11 : 0)) / 2, y: top + 11.500 }, text)));
     });
     return group;
   }
@@ -188,6 +215,7 @@ export class Board {
       this.choose(this.focused);
     } else if (event.key in steps) {
       event.preventDefault();
+      event.stopPropagation();
       const next = at + steps[event.key];
       const wraps = Math.abs(steps[event.key]) === 1 && Math.floor(at / files) !== Math.floor(next / files);
       if (wraps || !this.squares[next]) return;
@@ -200,6 +228,20 @@ export class Board {
       this.handlers.onSquare(null);
     }
   }
+}
+
+/** What most pieces that have such a number have. */
+function usualNumbers(pieces) {
+  const counts = new Map();
+  for (const piece of pieces) {
+    for (const [fact, value] of numbersOf(piece)) {
+      if (!counts.has(fact)) counts.set(fact, new Map());
+      counts.get(fact).set(value, (counts.get(fact).get(value) || 0) + 1);
+    }
+  }
+  // One piece alone is no rule.
+  const most = (values) => [...values].filter((it) => it[1] > 1).sort((one, other) => other[1] - one[1])[0]?.[0];
+  return new Map([...counts].map(([fact, values]) => [fact, most(values)]));
 }
 
 /** The facts of a piece that are numbers: points, shields, stamina. */

@@ -24,6 +24,18 @@ export function clear(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((it) => it != null && it !== false));
 }
 
+/** Asks whether something that cannot be undone is meant. */
+export function confirmed(question, answer) {
+  return new Promise((decided) => {
+    const close = (meant) => () => { decided(meant); dialog.close(); };
+    const dialog = h("dialog", { class: "pick", "aria-label": question },
+      h("p", {}, question), h("button", { onclick: close(true) }, answer), h("button", { class: "quiet", onclick: close(false) }, "No"));
+    dialog.addEventListener("close", () => { decided(false); dialog.remove(); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
 /** Says something to people who listen instead of look. */
 export function announce(text) {
   document.getElementById("status").textContent = text;

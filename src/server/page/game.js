@@ -1,8 +1,8 @@
 // One game: the board, the moves, the clocks, what can be done, and why.
 
 import { backoff, get, isPassing, keepName, keepToken, myName, newId, post, postSurely, sleep, tokenOf } from "./api.js";
-import { Board } from "./board.js";
-import { announce, begin, clear, h, words } from "./dom.js";
+import { Board, byStrength, picture } from "./board.js";
+import { announce, begin, clear, confirmed, h, svg, words } from "./dom.js";
 import { Picker } from "./presets.js";
 
 /** Milliseconds: how often the server is asked whether it is there, and after which silence the page says so. */
@@ -26,6 +26,15 @@ function shortly(activation) {
   return scope && scope !== "both" ? `${words(name)} for ${words(scope)}` : words(name);
 }
 
+/** Scrolls a list, and nothing around it, until one of its lines is seen. */
+function reveal(list, line) {
+  if (!line) return;
+  const top = line.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  const below = top + line.offsetHeight - list.clientHeight;
+  if (top < 0) list.scrollTop += top;
+  else if (below > 0) list.scrollTop += below;
+}
+
 class GameView {
   constructor(main, id) {
     this.main = main;
@@ -45,15 +54,21 @@ class GameView {
     this.silence = null; // what is said about a server that is not heard of
     this.board = new Board({ onSquare: (square) => this.choose(square) });
     this.parts = {};
-    for (const part of ["title", "top", "bottom", "state", "acts", "offers", "moves", "why", "board", "talk"]) {
+    for (const part of ["title", "top", "bottom", "steps", "state", "acts", "offers", "moves", "why", "board", "talk"]) {
       this.parts[part] = h("div", { class: part });
     }
     this.parts.state.setAttribute("aria-live", "polite");
     this.parts.board.append(this.board.root);
     clear(main, this.parts.title, h("div", { class: "table" },
-      h("section", { class: "side", "aria-label": "Board" }, this.parts.top, this.parts.board, this.parts.bottom),
+      h("section", { class: "side", "aria-label": "Board" }, this.parts.top, this.parts.board, this.parts.bottom, this.parts.steps),
       h("section", { class: "panel", "aria-label": "Game" }, this.parts.state, this.parts.offers, this.parts.acts, this.parts.moves, this.parts.talk),
       h("section", { class: "panel", "aria-label": "Why" }, this.parts.why)));
+    // They stay as they are while the rest is drawn anew: something may have been typed.
+    this.nameField = h("input", { id: "name", value: myName(), maxlength: "40" });
+    this.answer = h("div", {});
+    clear(this.parts.why, this.askForm(), this.answer);
+    this.drawSteps();
+    document.addEventListener("keydown", (event) => this.key(event));
     setInterval(() => this.drawClocks(), 250);
     setInterval(() => this.watchOver(), 1000);
   }
@@ -75,7 +90,7 @@ class GameView {
       this.selected = null;
       // What was told of the position before is not true any more.
       this.lit = new Set();
-      clear(this.parts.why);
+      clear(this.answer);
       const last = state.history.at(-1);
       if (last && state.ply > before.ply) announce(`${state.sides[last.side]} played ${last.san}`);
     }
@@ -218,7 +233,7 @@ class GameView {
   }
 
   async join(seat) {
-    const name = this.main.querySelector("#name")?.value || undefined;
+    const name = this.nameField.value || undefined;
     if (name) keepName(name);
     let v;
     try {
@@ -230,6 +245,17 @@ class GameView {
       this.tell(error.message);
     }
     await this.refresh(v);
+    // Players may write to each other.
+    if (v !== undefined) await this.listen();
+  }
+
+  /** Arrow keys go through the moves, unless something is typed or the board has the focus. */
+  key(event) {
+    const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+    if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey || !this.state) return;
+    if (event.target.closest?.("input, textarea, select, dialog, svg.board")) return;
+    event.preventDefault();
+    this.show((this.ply ?? this.state.ply) + steps[event.key]);
   }
 
   async show(ply) {
@@ -322,20 +348,23 @@ class GameView {
   }
 
   pick(options) {
+    const known = options.map((it) => ({ uci: it.uci, kind: this.kindOf(it) }));
+    known.sort((one, other) => byStrength(one.kind?.kind, other.kind?.kind));
+    const side = this.position.turn;
+    const drawn = (kind) => svg("svg", { viewBox: "0 0 60 60", "aria-hidden": "true" }, picture({ ...kind, side }));
     const dialog = h("dialog", { class: "pick", "aria-label": "Which move" },
       h("p", {}, "Which move?"),
-      options.map((it) => h("button", { title: it.uci, onclick: () => { dialog.close(); this.play(it.uci); } }, this.called(it))),
+      known.map(({ uci, kind }) => h("button", { title: uci, class: kind ? "kind" : "", onclick: () => { dialog.close(); this.play(uci); } }, kind ? drawn(kind) : null, kind ? words(kind.name) : uci)),
       h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
   }
 
-  /** What tells one of several moves between the same squares from the others. */
-  called(option) {
+  /** The kind that tells one of several moves between the same squares from the others. */
+  kindOf(option) {
     const rest = option.uci.replace(`${option.from ?? ""}${option.to ?? ""}`, "");
-    const kind = this.position.pieces.find((it) => it.letter === rest)?.kind;
-    return kind ? words(kind) : option.uci;
+    return this.position.kinds.find((it) => it.letter === rest);
   }
 
   // --- why -------------------------------------------------------------------------------------
@@ -356,7 +385,7 @@ class GameView {
     if (this.ply !== null) query.set("ply", this.ply);
     const { rows } = await get(`/games/${this.id}/explain?${query}`, this.token);
     if (this.selected !== square) return;
-    clear(this.parts.why, this.askForm(), h("h2", {}, `What holds of ${square}`),
+    clear(this.answer, h("h2", {}, `What holds of ${square}`),
       rows.length ? null : h("p", {}, "Nothing."),
       h("ul", { class: "rows" }, rows.map((it) => h("li", {},
         h("button", { class: "row", onclick: () => this.ask({ fact: it.fact }) }, it.sentence)))));
@@ -374,7 +403,7 @@ class GameView {
       onmouseleave: light(all),
       onblur: light(all),
     }, it.text, " ", it.place || it.remark ? h("code", {}, it.place ?? it.remark) : null);
-    clear(this.parts.why, this.askForm(),
+    clear(this.answer,
       h("h2", { class: answer.holds ? "yes" : "no" }, answer.holds ? "Why" : "Why not"),
       h("p", { class: "summary" }, answer.summary),
       h("ol", { class: "lines" }, answer.lines.map(line)));
@@ -427,8 +456,8 @@ class GameView {
     this.drawOffers();
     this.drawActs();
     this.drawMoves();
-    if (!this.parts.why.hasChildNodes()) {
-      clear(this.parts.why, this.askForm(),
+    if (!this.answer.hasChildNodes()) {
+      clear(this.answer,
         h("p", { class: "hint" }, "Choose a square to see what holds of it. Choose a piece and a square that it may not go to, and the rules say why not."));
     }
   }
@@ -499,17 +528,21 @@ class GameView {
     const free = open || you.length ? [] : sides.filter((_, at) => seats[at] === null);
     if (free.length) {
       lines.push(h("div", { class: "offer" },
-        h("label", {}, "Your name ", h("input", { id: "name", value: myName(), maxlength: "40" })),
+        h("label", {}, "Your name ", this.nameField),
         free.map((side) => h("button", { onclick: () => this.join(side) }, `Play ${words(side)}`))));
     } else if (!open && you.length && seats.includes(null)) {
       lines.push(h("p", { class: "offer" }, "Send your opponent this link: ", h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
     }
+    // What is typed into stays where it is: a field that is put in its place again loses the focus.
+    const typing = document.activeElement === this.nameField;
     clear(this.parts.offers, lines);
+    if (typing) this.nameField.focus();
   }
 
   drawActs() {
     const { state, position } = this;
     const button = (text, act, quiet = true) => h("button", { class: quiet ? "quiet" : "", onclick: act }, text);
+    const sure = (question, answer, act) => async () => { if (await confirmed(question, answer)) this.act(act); };
     const acts = [];
     const last = state.history.at(-1);
     if (this.canMove()) {
@@ -521,7 +554,7 @@ class GameView {
       if (state.ply > 0 && !last?.turn_goes_on) acts.push(button("Take back", () => this.act("takeback")));
       acts.push(button("Presets", () => this.propose()));
       acts.push(button("Offer draw", () => this.act("draw")));
-      acts.push(state.ply < 2 ? button("Call off", () => this.act("abort")) : button("Resign", () => { if (confirm("Resign?")) this.act("resign"); }));
+      acts.push(state.ply < 2 ? button("Call off", sure("Call the game off?", "Yes, call it off", "abort")) : button("Resign", sure("Resign, and lose the game?", "Yes, resign", "resign")));
     }
     if (this.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => this.act("rematch")));
     if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (this.token) keepToken(state.rematch, this.token); } }, "To the rematch"));
@@ -546,13 +579,19 @@ class GameView {
       }, it.san),
       (it.notes || []).map((note) => h("span", { class: "note" }, words(note))));
     });
-    const go = (text, label, ply) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.show(ply) }, text);
     const list = h("ol", { class: "list", "aria-label": "Moves" }, items);
     const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${this.id}/export?format=${it}` }, it.toUpperCase()), " "]);
-    clear(this.parts.moves,
-      h("div", { class: "steps" }, go("|◀", "First position", 0), go("◀", "One back", shown - 1), go("▶", "One on", shown + 1), go("▶|", "Current position", null)),
-      list, h("p", { class: "exports" }, "Export: ", exports));
-    list.querySelector(".current")?.scrollIntoView({ block: "nearest" });
+    const before = this.parts.moves.querySelector(".list")?.scrollTop ?? 0;
+    clear(this.parts.moves, list, h("p", { class: "exports" }, "Export: ", exports));
+    list.scrollTop = before;
+    reveal(list, list.querySelector(".current"));
+  }
+
+  /** Below the board, where nothing moves them: who steps back twice must not offer a draw. */
+  drawSteps() {
+    const shown = () => this.ply ?? this.state.ply;
+    const go = (text, label, ply) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.show(ply()) }, text);
+    clear(this.parts.steps, go("|◀", "First position", () => 0), go("◀", "One back", () => shown() - 1), go("▶", "One on", () => shown() + 1), go("▶|", "Current position", () => null));
   }
 
   // --- chat, where the game has it --------------------------------------------------------------
@@ -590,7 +629,7 @@ class GameView {
     this.earlier.hidden = after === 0;
     const said = events.filter((it) => it.t === "said");
     this.log.prepend(...said.map((it) => h("li", {}, this.line(it))));
-    if (until === this.spoken) this.log.lastChild?.scrollIntoView({ block: "nearest" });
+    if (until === this.spoken) reveal(this.log, this.log.lastChild);
   }
 
   line({ d }) {
@@ -602,7 +641,7 @@ class GameView {
     if (!this.log || event.v <= this.spoken) return;
     this.spoken = event.v;
     this.log.append(h("li", {}, this.line(event)));
-    this.log.lastChild.scrollIntoView({ block: "nearest" });
+    reveal(this.log, this.log.lastChild);
     announce(this.line(event));
   }
 }

@@ -74,7 +74,7 @@ class Lobby {
 
   /** The kinds of piece that this game has been seen with, of every side. */
   brushes(position, sides) {
-    const letters = new Map(position.pieces.map((it) => [it.letter, it.kind]));
+    const letters = new Map(position.kinds.map((it) => [it.letter, it.name]));
     if (this.brushGame === this.game.value && letters.size <= this.brushCount) return;
     this.brushGame = this.game.value;
     this.brushCount = letters.size;
@@ -108,9 +108,11 @@ class Lobby {
       }
       rows.push(empty ? row + empty : row);
     }
-    // Rights and clocks of another position would not fit this one.
-    const rest = fen.split(" ").slice(6);
-    this.fen.value = [rows.join("/"), this.turn.value || "w", "-", "-", "0", "1", ...rest].join(" ");
+    // Castling rights stay, and the server says which of them the position has no rook for. A square that was
+    // passed does not: it was in another position.
+    const [, turn, ...rest] = fen.split(" ");
+    const fields = rest.map((it) => (/^[a-p]\d{1,2}$/.test(it) ? "-" : it));
+    this.fen.value = [rows.join("/"), this.turn.value || turn, ...fields].join(" ");
     this.check();
   }
 
@@ -160,7 +162,7 @@ class Lobby {
       if (names.length >= 2) { options[1].textContent = names[0]; options[2].textContent = names[1]; options[1].value = found.sides[0]; options[2].value = found.sides[1]; }
       clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.join(", ")}` : "No presets."),
         found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)),
-        pgn ? h("p", { class: "hint" }, "The game is read from the PGN: its tags say which game, presets and position.") : null);
+        pgn ? h("p", { class: "hint" }, isTagged(pgn) ? "The game is read from the PGN: its tags say which game, presets and position." : "The PGN names no variant, so it is read as a game of chess.") : null);
       this.facts = found.facts;
       this.position = found.position;
       this.brushes(found.position, found.sides);
@@ -183,10 +185,12 @@ class Lobby {
       clear(this.verdict, h("p", { class: "error" }, error.message));
       return;
     }
-    // The tags of a PGN say what is played, unless presets are chosen on top.
-    if (wish.pgn && /^\[Variant /m.test(wish.pgn)) delete wish.game;
-    const minutes = Number(this.minutes.value);
-    if (minutes > 0) wish.clock = { initial: minutes * 60000, increment: Number(this.increment.value) * 1000, delay: Number(this.delay.value) * 1000 };
+    // The tags of a PGN say what is played. One without is chess, as everywhere.
+    if (wish.pgn && isTagged(wish.pgn)) delete wish.game;
+    else if (wish.pgn) wish.game = "chess";
+    const [initial, increment, delay] = [60 * this.minutes.value, +this.increment.value, +this.delay.value].map((it) => it * 1000);
+    // Without minutes a side begins with what a turn adds.
+    if (initial || increment || delay) wish.clock = { initial: initial || increment || delay, increment, delay };
     if (this.seat.value) wish.seat = this.seat.value;
     if (this.name.value.trim()) { wish.name = this.name.value.trim(); keepName(wish.name); }
     try {
@@ -199,6 +203,8 @@ class Lobby {
     }
   }
 }
+
+const isTagged = (pgn) => /^\[Variant /m.test(pgn);
 
 /** A page of games; `older` than the last ones, or the last ones. */
 function list(games, older = false) {
