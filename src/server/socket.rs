@@ -42,6 +42,7 @@ pub(super) const FULL: &str = "too_many_watchers";
 
 /// Where a client stands.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Have {
     /// The last event that the client has. It is sent those after it; or `resync` with the whole state,
     /// if there are too many, and without a number.

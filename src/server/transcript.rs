@@ -1,6 +1,6 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Entry, Event, Outcome, Past, Recorded, Setup, TIMEOUT};
+use super::core::{Control, Entry, Event, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
@@ -22,13 +22,15 @@ type Comments = Vec<String>;
 /// What was said before the first turn, and each turn with what the rules said about it. Other presets
 /// are a comment, too, which ends a turn.
 fn turns(log: &[Entry]) -> (Comments, Vec<(String, Comments)>) {
-    let mut actions: Vec<(&str, bool, &[String])> = Vec::new();
+    let mut actions: Vec<(&str, bool, Comments)> = Vec::new();
     // With the number of actions before.
     let mut switches: Vec<(usize, &[String])> = Vec::new();
     for entry in log {
         match &entry.event {
-            Event::Played { san, turn_goes_on, notes, .. } => {
-                actions.push((san, *turn_goes_on, notes));
+            Event::Played { san, side, turn_goes_on, notes, clocks, .. } => {
+                let left = clocks.as_ref().and_then(|it| it.get(*side)).filter(|_| !turn_goes_on);
+                let told = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
+                actions.push((san, *turn_goes_on, told.collect()));
             }
             Event::PresetsChanged { presets, .. } => switches.push((actions.len(), presets)),
             Event::TakenBack { to, .. } => {
@@ -47,17 +49,23 @@ fn turns(log: &[Entry]) -> (Comments, Vec<(String, Comments)>) {
             told.push(switch_comment(presets));
             goes_on = false;
         }
-        let Some(&(san, more, notes)) = actions.get(at) else { break };
+        let Some((san, more, notes)) = actions.get(at) else { break };
         match turns.last_mut().filter(|_| goes_on) {
             Some((turn, told)) => {
                 *turn = format!("{turn},{san}");
                 told.extend_from_slice(notes);
             }
-            None => turns.push((san.to_owned(), notes.to_vec())),
+            None => turns.push(((*san).to_owned(), notes.clone())),
         }
-        goes_on = more;
+        goes_on = *more;
     }
     (before, turns)
+}
+
+/// `[%clk 0:04:59]`: what the side has left, in milliseconds, as sites of chess write it.
+fn clock_comment(left: u64) -> String {
+    let seconds = left / 1000;
+    format!("[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// Other presets as a comment that programs read, as they read `[%clk 0:05:00]`.
@@ -120,6 +128,8 @@ fn tags(id: &str, log: &[Entry], setup: &Setup) -> Vec<(String, String)> {
         add("SetUp", "1".to_owned());
         add("FEN", fen.clone());
     }
+    let control = |it: &Control| format!("{}+{}", it.initial / 1000, it.increment / 1000);
+    add("TimeControl", setup.clock.as_ref().map_or("-".into(), control));
     add("RulesHash", format!("blake3:{}", setup.rules));
     if let Some(it) = ended(log) {
         add("Termination", termination(&it.reason));

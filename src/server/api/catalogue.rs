@@ -19,7 +19,7 @@ use crate::server::problem::Problem;
 
 /// Everything that games can be made of.
 #[utoipa::path(get, path = "/api/v1/catalogue", params(CatalogueQuery), responses(
-    (status = 200, body = Value),
+    (status = 200, description = "`games` and `presets`, and the id of the `rules` that they are of", body = Value),
 ))]
 pub(super) async fn catalogue(
     State(web): State<Web>,
@@ -118,7 +118,7 @@ pub(super) struct Uploaded {
 /// or for the address that it comes from. A file with `.meta game` is a
 /// game, one with `.meta preset` a preset on top of others.
 #[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
-    (status = 200, body = Uploaded),
+    (status = 200, description = "What was found; nothing is kept of rules with mistakes", body = Uploaded),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 403, description = "This server takes no rules from outside", body = ProblemBody),
     (status = 409, description = "One keeps as many rule sets as one may (20) already", body = ProblemBody),

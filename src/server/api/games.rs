@@ -34,7 +34,7 @@ const PAGE: usize = 1_000;
 const PART: usize = 500;
 
 /// Makes a game.
-#[utoipa::path(post, path = "/api/v1/games", request_body = NewGame, responses(
+#[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, description = "The state of the game, with the `token` of your seat if you have one", body = Value),
     (status = 422, description = "The game, its presets or the position do not work", body = ProblemBody),
 ))]
@@ -135,8 +135,8 @@ fn side_named(names: &[String], name: &str) -> Result<usize, Problem> {
 }
 
 /// Games that are listed, the last changed first.
-#[utoipa::path(get, path = "/api/v1/games", params(Listing), responses(
-    (status = 200, body = Vec<Summary>),
+#[utoipa::path(get, path = "/api/v1/games", operation_id = "list_games", params(Listing), responses(
+    (status = 200, description = "Newest first", body = Vec<Summary>),
 ))]
 pub(super) async fn list(
     State(web): State<Web>,
@@ -148,9 +148,9 @@ pub(super) async fn list(
 }
 
 /// The state of a game: `moves` played, `legal` ones, the position, clocks, offers, result.
-#[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path), At), responses(
-    (status = 200, body = Value),
-    (status = 404, body = ProblemBody),
+#[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path, description = "The game"), At), responses(
+    (status = 200, description = "The state as it is, or as it was after `ply` actions", body = Value),
+    (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn state(
@@ -166,9 +166,9 @@ pub(super) async fn state(
 
 /// The actions that were played, a page at a time: `from` is the number of those before `lines`, `ply`
 /// of all.
-#[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path), From), responses(
-    (status = 200, body = Value),
-    (status = 404, body = ProblemBody),
+#[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path, description = "The game"), From), responses(
+    (status = 200, description = "`lines`: the actions from that number on, each with `uci`, `san`, `side`", body = Value),
+    (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn lines(
@@ -182,9 +182,9 @@ pub(super) async fn lines(
 }
 
 /// Takes a free seat.
-#[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path)), request_body = Joining, responses(
+#[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path, description = "The game")), request_body = Joining, responses(
     (status = 200, description = "`side` and the `token` of your seat", body = Value),
-    (status = 409, body = ProblemBody),
+    (status = 409, description = "The seat is taken", body = ProblemBody),
 ))]
 pub(super) async fn join(
     State(web): State<Web>,
@@ -208,10 +208,10 @@ pub(super) async fn join(
 }
 
 /// Plays an action. The answer is sent when it is durable.
-#[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path)), request_body = Moving, responses(
-    (status = 200, body = Answer),
-    (status = 401, body = ProblemBody),
-    (status = 403, body = ProblemBody),
+#[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path, description = "The game")), request_body = Moving, security(("seat" = [])), responses(
+    (status = 200, description = "Done, and stored: the number of the event, and what it led to", body = Answer),
+    (status = 401, description = "The token is of no seat of the game", body = ProblemBody),
+    (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
     (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = ProblemBody),
     (status = 422, description = "Not legal; `because` says why, `reason` is the name that the rules have for it", body = ProblemBody),
 ))]
@@ -228,12 +228,12 @@ pub(super) async fn play(
 /// Does something else: `resign`, `abort`, `claim` (a draw that the rules give the side to move),
 /// `draw` (offer or accept), `takeback` (one's own unfinished turn, or ask or grant), `presets` (ask
 /// or agree), `decline` (an offer), `rematch`, `chat`.
-#[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path), ("act" = String, Path)), request_body = Acting, responses(
-    (status = 200, body = Answer),
-    (status = 401, body = ProblemBody),
-    (status = 403, body = ProblemBody),
-    (status = 409, body = ProblemBody),
-    (status = 422, body = ProblemBody),
+#[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path, description = "The game"), ("act" = String, Path, description = "What is done")), request_body = Acting, security(("seat" = [])), responses(
+    (status = 200, description = "Done, and stored: the number of the event, and what it led to", body = Answer),
+    (status = 401, description = "The token is of no seat of the game", body = ProblemBody),
+    (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
+    (status = 409, description = "There is nothing to answer, or the game is over", body = ProblemBody),
+    (status = 422, description = "A field is missing or makes no sense", body = ProblemBody),
 ))]
 pub(super) async fn act(
     State(web): State<Web>,
@@ -276,9 +276,9 @@ pub(super) async fn act(
 }
 
 /// What happened in a game: `{v, at, t, d}` each, numbered without gaps, a page at a time.
-#[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path), After), responses(
-    (status = 200, body = Vec<Value>),
-    (status = 404, body = ProblemBody),
+#[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path, description = "The game"), After), responses(
+    (status = 200, description = "Events in order, each with its number `v`, its kind `t` and its data `d`", body = Vec<Value>),
+    (status = 404, description = "There is no such game", body = ProblemBody),
 ))]
 pub(super) async fn events(
     State(web): State<Web>,
@@ -291,9 +291,9 @@ pub(super) async fn events(
 }
 
 /// Why, or why not: a move, a fact, or what holds of a square.
-#[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path), Asking), responses(
+#[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path, description = "The game"), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
-    (status = 400, body = ProblemBody),
+    (status = 400, description = "The question makes no sense; `message` says why", body = ProblemBody),
     (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn explain(
@@ -320,10 +320,12 @@ pub(super) async fn explain(
     Ok(Json(answer))
 }
 
+const PGN: &str = "application/x-chess-pgn; charset=utf-8";
+
 /// The game as a text: PGN, the FEN or the facts of the position, or its log.
-#[utoipa::path(get, path = "/api/v1/games/{id}/export", params(("id" = String, Path), Exporting), responses(
-    (status = 200, body = String),
-    (status = 400, body = ProblemBody),
+#[utoipa::path(get, path = "/api/v1/games/{id}/export", params(("id" = String, Path, description = "The game"), Exporting), responses(
+    (status = 200, description = "The text", body = String),
+    (status = 400, description = "The question makes no sense; `message` says why", body = ProblemBody),
 ))]
 pub(super) async fn export(
     State(web): State<Web>,
@@ -331,13 +333,22 @@ pub(super) async fn export(
     Query(query): Query<Exporting>,
 ) -> Result<Response, Problem> {
     web.host.know_version(&id, query.v).await?;
-    let text = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text);
+    let text = |kind: &'static str, text: String| {
+        // Browsers save a PGN by the name of its game, and show the others.
+        let shown = match kind {
+            PGN => format!("attachment; filename=\"rulemate-{id}.pgn\""),
+            _ => "inline".into(),
+        };
+        let headers =
+            [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, shown)];
+        (headers, text)
+    };
     let position = |f: fn(&mut crate::game::Game) -> String| {
         web.host.question(&id, None, move |game| Ok(f(game)))
     };
     let answer = match query.format.as_deref().unwrap_or("pgn") {
-        "pgn" => text("application/x-chess-pgn", transcript::pgn(&id, &web.host.log(&id).await?)),
-        "fen" => text("text/plain", position(|game| game.fen()).await? + "\n"),
+        "pgn" => text(PGN, transcript::pgn(&id, &web.host.log(&id).await?)),
+        "fen" => text("text/plain; charset=utf-8", position(|game| game.fen()).await? + "\n"),
         "facts" => text("application/json", position(|game| game.to_json()).await?),
         "log" => return log(web, id).await,
         other => {

@@ -21,6 +21,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -59,10 +60,28 @@ pub struct Web {
                        `Authorization: Bearer TOKEN`. Errors are `{error, message}`: the code is \
                        stable."
     ),
+    servers((url = "/", description = "This server")),
+    modifiers(&Tokens),
     paths(socket::open),
     components(schemas(ProblemBody, socket::FromClient, socket::FromServer))
 )]
 struct Description;
+
+/// How requests say whose they are.
+struct Tokens;
+
+impl utoipa::Modify for Tokens {
+    fn modify(&self, description: &mut utoipa::openapi::OpenApi) {
+        let bearer = |what: &str| {
+            let scheme = Http::builder().scheme(HttpAuthScheme::Bearer).description(Some(what));
+            SecurityScheme::Http(scheme.build())
+        };
+        let components = description.components.get_or_insert_default();
+        components
+            .add_security_scheme("seat", bearer("The token of a seat, told when it is taken"));
+        components.add_security_scheme("account", bearer("The token of an account"));
+    }
+}
 
 /// The whole server as a service.
 pub fn router(web: Web) -> Router {

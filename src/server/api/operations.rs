@@ -7,15 +7,15 @@ use super::Web;
 use crate::server::problem::Problem;
 
 /// The server runs.
-#[utoipa::path(get, path = "/healthz", responses((status = 200, body = String)))]
+#[utoipa::path(get, path = "/healthz", responses((status = 200, description = "It runs: `ok`", body = String)))]
 pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
 /// The server takes games: it is not about to stop, and something can be stored.
 #[utoipa::path(get, path = "/readyz", responses(
-    (status = 200, body = String),
-    (status = 503, body = crate::server::ProblemBody),
+    (status = 200, description = "It takes games: `ready`", body = String),
+    (status = 503, description = "It is about to stop, or cannot store anything", body = crate::server::ProblemBody),
 ))]
 pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Problem> {
     if web.host.is_draining() {

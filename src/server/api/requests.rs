@@ -75,6 +75,7 @@ pub(super) struct Acting {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Listing {
     /// Only games in this state.
     pub(super) state: Option<GameState>,
@@ -85,6 +86,7 @@ pub(super) struct Listing {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct At {
     /// The position after this many actions; the current one if absent.
     pub(super) ply: Option<usize>,
@@ -96,6 +98,7 @@ pub(super) struct At {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct After {
     /// Only events after this one.
     #[serde(default)]
@@ -106,6 +109,7 @@ pub(super) struct After {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct From {
     /// The number of actions before the first one that is wanted.
     #[serde(default)]
@@ -117,6 +121,7 @@ pub(super) struct From {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Asking {
     /// Why this move is legal, or why it is not.
     #[serde(rename = "move")]
@@ -133,6 +138,7 @@ pub(super) struct Asking {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Exporting {
     /// `pgn` (if absent), `fen`, `facts` or `log`.
     pub(super) format: Option<String>,
@@ -141,6 +147,7 @@ pub(super) struct Exporting {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct CatalogueQuery {
     /// The id of uploaded rules, to see what they add.
     pub(super) rules: Option<String>,

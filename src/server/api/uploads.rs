@@ -56,8 +56,8 @@ pub(super) struct OwnRules {
 
 /// The rule sets that one keeps, the oldest first: those of the account whose token is sent, else
 /// those that came from the same network without one.
-#[utoipa::path(get, path = "/api/v1/rules", responses(
-    (status = 200, body = Vec<OwnRules>),
+#[utoipa::path(get, path = "/api/v1/rules", operation_id = "list_rules", responses(
+    (status = 200, description = "The rule sets that you keep, newest first", body = Vec<OwnRules>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
 pub(super) async fn list(
@@ -71,7 +71,7 @@ pub(super) async fn list(
 
 /// Takes a rule set from the list of those that one keeps, to make room for another. Games that were
 /// made with it go on.
-#[utoipa::path(delete, path = "/api/v1/rules/{rules}", responses(
+#[utoipa::path(delete, path = "/api/v1/rules/{rules}", operation_id = "remove_rules", params(("rules" = String, Path, description = "The id of a rule set")), responses(
     (status = 200, description = "It is gone from the list: `rules`", body = Value),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "It is not in one's list", body = ProblemBody),

@@ -78,7 +78,7 @@ pub(in crate::server) struct NewAccount {
 }
 
 /// Makes an account for clients of lichess' API: its token is shown this once.
-#[utoipa::path(post, path = "/api/v1/accounts", request_body = NewAccount, responses(
+#[utoipa::path(post, path = "/api/v1/accounts", operation_id = "create_account", request_body = NewAccount, responses(
     (status = 201, description = "`name` and `token`", body = Value),
     (status = 409, description = "The name is taken", body = ProblemBody),
 ))]
