@@ -16,6 +16,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/core/effects.dl", include_str!("core/effects.dl")),
     ("rules/core/pieces.dl", include_str!("core/pieces.dl")),
     ("rules/core/results.dl", include_str!("core/results.dl")),
+    ("rules/core/sides.dl", include_str!("core/sides.dl")),
     ("rules/draughts/draughts.dl", include_str!("draughts/draughts.dl")),
     ("rules/games/3check.dl", include_str!("games/3check.dl")),
     ("rules/games/5check.dl", include_str!("games/5check.dl")),
@@ -143,11 +144,13 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/stones/stones.dl", include_str!("stones/stones.dl")),
 ];
 
-/// What `rulemate new` writes, by what it is for, with places for the name.
+/// Rule text with places to be filled in, by what it is for: what `rulemate new` writes, and the sides of games
+/// that have others.
 pub const TEMPLATES: &[(&str, &str)] = &[
     ("family", include_str!("templates/family.dl.in")),
     ("family-game", include_str!("templates/family-game.dl.in")),
     ("game", include_str!("templates/game.dl.in")),
     ("piece", include_str!("templates/piece.dl.in")),
     ("preset", include_str!("templates/preset.dl.in")),
+    ("sides", include_str!("templates/sides.dl.in")),
 ];

@@ -243,22 +243,15 @@ pub(crate) struct PlayArgs {
     pub(crate) game: String,
     #[command(flatten)]
     pub(crate) from: StartArgs,
-    /// Side that a random mover plays
-    #[arg(long, short, value_enum, value_name = "SIDE")]
-    pub(crate) random: Option<RandomSide>,
+    /// Side that a random mover plays, by its name (white, black), or `both` for all of them
+    #[arg(long, short, value_name = "SIDE")]
+    pub(crate) random: Option<String>,
     /// Seed of the random mover (drawn afresh if absent)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Draw the board with letters instead of chess symbols
     #[arg(long)]
     pub(crate) ascii: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RandomSide {
-    White,
-    Black,
-    Both,
 }
 
 #[derive(Debug, Args)]

@@ -157,8 +157,7 @@ fn audit_pgn(
 type Found = Result<Tally, (usize, Difference)>;
 
 fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
-    let game =
-        library.load(variant, &[]).and_then(|rules| setup::start_told(&rules, pgn.tag("FEN")));
+    let game = library.load(variant, &[]).and_then(|rules| setup::start_recorded_told(&rules, pgn));
     let mut game = game.map_err(|it| (0, Difference::new("the start", it.to_string())))?;
     let mut plies = 0;
     let mut texts = pgn.moves.iter().map(|it| it.text.as_str());

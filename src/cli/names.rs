@@ -13,7 +13,8 @@ pub(crate) fn side(game: &Game, side: i64) -> String {
 /// count no moves are numbered by turns of both sides.
 pub(crate) fn numbered(game: &Game, text: &str) -> String {
     let counted = game.contract().fullmove.and_then(|it| game.facts().get_raw(GAME, it.attr));
-    let number = counted.unwrap_or_else(|| game.history().len() as i64 / 2 + 1);
+    let sides = game.contract().side_count(game.program()).max(1);
+    let number = counted.unwrap_or_else(|| game.history().len() as i64 / sides + 1);
     let dots = if game.side() == Some(0) { "." } else { "..." };
     format!("{number}{dots} {text}")
 }

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Verdict;
-use super::args::{PlayArgs, RandomSide};
+use super::args::PlayArgs;
 use super::board::{self, Symbols};
 use super::explain::{play_text, unasked};
 use super::names;
-use super::output::{Ink, Out};
+use super::output::{Ink, Out, trouble};
 use super::saves;
 use super::setup::{self, Library, Opened};
 use crate::derive::explain::Limits;
@@ -43,11 +43,31 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.from.rules)?;
     let Opened { rules, game, .. } = setup::open_with(&mut library, &args.game, &args.from)?;
     let rules = Arc::unwrap_or_clone(rules);
+    let plays = args.random.as_deref().map(|it| random_side(&rules, it)).transpose()?;
     let random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
-    let mut session = Session { game, rules, library, out, symbols, random, plays: args.random };
+    let mut session = Session { game, rules, library, out, symbols, random, plays };
     session.run()?;
     Ok(Verdict::Fine)
+}
+
+/// Who is played by the random mover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RandomSide {
+    One(i64),
+    Both,
+}
+
+fn random_side(rules: &Ruleset, name: &str) -> anyhow::Result<RandomSide> {
+    let sides = rules.sides();
+    if name == "both" || name == "all" {
+        return Ok(RandomSide::Both);
+    }
+    if let Some(side) = sides.iter().position(|it| it == name) {
+        return Ok(RandomSide::One(side as i64));
+    }
+    let cause = format!("{} has no side {name}", rules.game().name);
+    Err(trouble(cause, format!("name a side for the random mover: {}, both", sides.join(", "))))
 }
 
 struct Session<'a> {
@@ -179,13 +199,11 @@ impl Session<'_> {
     }
 
     fn is_random_to_move(&self) -> bool {
-        let first = self.game.side() == Some(0);
         self.game.result().is_none()
             && match self.plays {
                 None => false,
                 Some(RandomSide::Both) => true,
-                Some(RandomSide::White) => first,
-                Some(RandomSide::Black) => !first,
+                Some(RandomSide::One(side)) => self.game.side() == Some(side),
             }
     }
 

@@ -85,7 +85,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     };
     let name = pgn.tag("Variant").unwrap_or(name);
     let rules = library.load(name, &from.presets)?;
-    let game = setup::start_told(&rules, pgn.tag("FEN"))?;
+    let game = setup::start_recorded_told(&rules, &pgn)?;
     Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
 }
 

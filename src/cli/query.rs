@@ -53,7 +53,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
                 let pgn = pgn.map_err(|it| wrong(it.fault.to_string()))?;
                 let variant = pgn.tag("Variant").unwrap_or(name);
                 let rules = library.load(variant, &from.presets)?;
-                let mut game = setup::start_told(&rules, pgn.tag("FEN"))?;
+                let mut game = setup::start_recorded_told(&rules, &pgn)?;
                 let moves: Vec<&str> = pgn.moves.iter().map(|it| it.text.as_str()).collect();
                 follow(&mut game, &moves, args, Some(at + 1), &mut answers)?;
             }

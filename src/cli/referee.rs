@@ -146,7 +146,7 @@ fn judge(
         }
     };
     let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or(DEFAULT_GAME);
-    let game = library.load(variant, &[]).and_then(|rules| setup::start(&rules, pgn.tag("FEN")));
+    let game = library.load(variant, &[]).and_then(|rules| setup::start_recorded(&rules, &pgn));
     match game {
         Ok(mut game) => {
             let warnings = game.warnings().iter().map(ToString::to_string).collect();

@@ -13,6 +13,7 @@ use super::output::{OrFix, read_bytes, read_text, trouble, warn};
 use crate::derive::Backend;
 use crate::facts::Document;
 use crate::game::Game;
+use crate::moves::notation::PgnGame;
 use crate::presets::save::{RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{Activation, ActivationError, Catalogue, LoadError, Ruleset};
 
@@ -228,12 +229,34 @@ impl Library {
 }
 
 /// [`start`], which tells what had to be left out of the position.
-pub(crate) fn start_told(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
-    let game = start(rules, fen)?;
+fn start_told(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
+    Ok(told(start(rules, fen)?))
+}
+
+/// [`start_recorded`], telling what the set-up had to leave out.
+pub(crate) fn start_recorded_told(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
+    Ok(told(start_recorded(rules, pgn)?))
+}
+
+fn told(game: Game) -> Game {
     for warning in game.warnings() {
         warn(warning);
     }
-    Ok(game)
+    game
+}
+
+/// A game that a PGN tells, from where it begins.
+pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
+    let sides = rules.sides();
+    if sides.len() != 2 {
+        let cause = format!(
+            "PGN knows games of two sides, and {} has {}",
+            rules.game().name,
+            sides.join(", ")
+        );
+        return Err(trouble(cause, "read a save instead: `--save FILE`"));
+    }
+    start(rules, pgn.tag("FEN"))
 }
 
 /// A game of these rules, from a position or from its own start.

@@ -250,7 +250,7 @@ impl Finder<'_> {
         let wins = self.rules("wins", &[Side, Outcome]);
         let board = self.board();
         let entities = self.entities();
-        self.two_sides();
+        self.sides_are_told_apart();
         Some(Contract {
             at: at?,
             kind: kind?,
@@ -478,8 +478,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Upper and lower case tell two sides apart, not three; their initials must differ.
-    fn two_sides(&mut self) {
+    /// Initials tell sides apart, so they must differ.
+    fn sides_are_told_apart(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;
         };
@@ -487,10 +487,11 @@ impl Finder<'_> {
             return;
         };
         let initials: Vec<Option<char>> = names.iter().map(|it| it.chars().next()).collect();
-        if names.len() != 2 || initials[0] == initials[1] {
+        let alike = |it: usize| initials[..it].contains(&initials[it]);
+        if names.len() < 2 || (0..initials.len()).any(alike) {
             self.faults.push(Fault::Shape {
                 relation: "turn".into(),
-                expected: "about two sides with different initials".into(),
+                expected: "about two sides or more with different initials".into(),
                 found: format!("about {}", names.join(", ")),
             });
         }

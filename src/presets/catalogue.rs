@@ -160,6 +160,8 @@ pub enum LoadError {
         "{place}: there are no boards of {shape:?}: write FILESxRANKS, or \"hex SIDE\" for hexagons"
     )]
     Shape { place: String, shape: String },
+    #[error("{place}: {fault}")]
+    Sides { place: String, fault: String },
     #[error(transparent)]
     Letter(#[from] LetterFault),
     #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]

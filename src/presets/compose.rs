@@ -24,6 +24,7 @@ use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
 use super::combine::Scopes;
 use super::external::Externals;
+use super::sides;
 
 /// Bytes of compiled programs that are kept for the next who asks.
 const KEPT: usize = 96 << 20;
@@ -206,6 +207,7 @@ impl Catalogue {
     ) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
         let hexagonal = is_hexagonal(&sources)?;
+        sources.extend(sides::written(&sources)?);
         sources.extend(self.written(&sources, game, requests, hexagonal));
         Ok(sources)
     }
@@ -247,6 +249,10 @@ impl Catalogue {
             files.push(layout.source);
         }
         files.push(game.source);
+        // Other sides stand in the place of those that the core has.
+        if files.iter().any(|it| !self.core.contains(it) && sides::speaks(&self.sources[*it])) {
+            files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
+        }
         Ok(files)
     }
 
@@ -375,7 +381,7 @@ const WRITTEN: &str = "attributes of presets";
 
 /// The rule files of a program, in their order.
 pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
-    program.sources.iter().filter(|it| it.path != WRITTEN)
+    program.sources.iter().filter(|it| it.path != WRITTEN && it.path != sides::WRITTEN)
 }
 
 /// The reactions about one input of a preset's file.

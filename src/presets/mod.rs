@@ -14,6 +14,7 @@ mod external;
 mod modifier;
 mod numbered;
 mod ruleset;
+mod sides;
 pub mod save;
 mod state;
 mod switch;
@@ -33,6 +34,7 @@ pub use modifier::{
 };
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
+pub use sides::SIDES;
 
 pub use crate::derive::Moment;
 pub use crate::facts::is_printable;

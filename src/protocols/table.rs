@@ -38,6 +38,10 @@ pub enum TableError {
     Move(String, PlayError),
     #[error(transparent)]
     Limit(#[from] Exhausted),
+    #[error(
+        "{0} is played by {1}, and this protocol knows two sides: play it with `rulemate play` or `serve`"
+    )]
+    Sides(String, String),
     #[error("{0} is not played from shuffled positions: set UCI_Chess960 to false")]
     NotShuffled(String),
     #[error(transparent)]
@@ -276,6 +280,10 @@ fn load(
     let dialect = Dialect::parse(&entry.client_letters)
         .map_err(|why| TableError::Dialect(entry.name.clone(), why))?;
     let rules = Arc::new(catalogue.load::<&str>(&entry.name, &[])?);
+    let sides = rules.sides();
+    if sides.len() != 2 {
+        return Err(TableError::Sides(entry.name.clone(), sides.join(", ")));
+    }
     loaded.insert(entry.name.clone(), (Arc::clone(&rules), dialect.clone()));
     Ok((rules, dialect))
 }

@@ -7,6 +7,7 @@ use super::board::Board;
 use super::core::{Entry, Event, Past, Refusal, Setup, Table};
 use super::host::{Import, Wish};
 use super::problem::Problem;
+use super::transcript::two_sides_only;
 use crate::presets::{Catalogue, Ruleset};
 
 /// A game that begins as it is wished for, with its first events.
@@ -30,6 +31,10 @@ pub(super) fn begin(
         chat: wish.chat,
         listed: wish.listed,
     };
+    let is_import = !wish.import.past.is_empty() || wish.import.ended.is_some();
+    if is_import && setup.sides.len() != 2 {
+        return Err(two_sides_only("bad_import", &setup));
+    }
     let (table, entries) = Table::create(now, board, setup, &wish.seats)?;
     lead_in(table, entries, wish.import)
 }

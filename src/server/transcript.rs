@@ -2,19 +2,43 @@
 
 use super::core::{Control, Entry, Event, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
+use super::problem::Problem;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// The game that a log tells, in export format. A turn of several actions is one move, its parts
 /// joined by commas.
-pub(super) fn pgn(id: &str, log: &[Entry]) -> String {
-    let Some(setup) = created(log) else { return String::new() };
+///
+/// # Errors
+/// The game has more than two sides, which PGN has no results for.
+pub(super) fn pgn(id: &str, log: &[Entry]) -> Result<String, Problem> {
+    let Some(setup) = created(log) else { return Ok(String::new()) };
+    let [first, second] = setup.sides.as_slice() else {
+        return Err(two_sides_only("no_pgn", setup));
+    };
     let (comments, turns) = turns(log);
-    let mut game = PgnGame { tags: tags(id, log, setup), comments, ..PgnGame::default() };
+    let sides = [player_tag(first), player_tag(second)];
+    let tags = tags(id, log, setup, &sides);
+    let mut game = PgnGame { sides, tags, comments, ..PgnGame::default() };
     for (text, comments) in turns {
         game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
     }
     game.result = Some(result(log));
-    game.to_pgn()
+    Ok(game.to_pgn())
+}
+
+/// Why a game is not told in PGN.
+pub(super) fn two_sides_only(code: &'static str, setup: &Setup) -> Problem {
+    let (game, sides) = (&setup.game, setup.sides.join(", "));
+    let message = format!(
+        "PGN knows games of two sides, and {game} has {sides}: ask for the facts or the log"
+    );
+    Problem::unprocessable(code, message)
+}
+
+/// The tag that names who plays a side: `White`.
+fn player_tag(side: &str) -> String {
+    let mut letters = side.chars();
+    letters.next().map(|it| it.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 type Comments = Vec<String>;
@@ -103,7 +127,7 @@ fn result(log: &[Entry]) -> PgnResult {
     }
 }
 
-fn tags(id: &str, log: &[Entry], setup: &Setup) -> Vec<(String, String)> {
+fn tags(id: &str, log: &[Entry], setup: &Setup, sides: &[String; 2]) -> Vec<(String, String)> {
     let player = |side: usize| {
         let named = log.iter().find_map(|it| match &it.event {
             Event::Seated { side: taken, seat } if *taken == side => Some(seat.name.clone()),
@@ -115,8 +139,8 @@ fn tags(id: &str, log: &[Entry], setup: &Setup) -> Vec<(String, String)> {
         ("Event".to_owned(), "Rulemate game".to_owned()),
         ("Site".to_owned(), id.to_owned()),
         ("Date".to_owned(), log.first().map(|it| date(it.at)).unwrap_or_default()),
-        ("White".to_owned(), player(0)),
-        ("Black".to_owned(), player(1)),
+        (sides[0].clone(), player(0)),
+        (sides[1].clone(), player(1)),
         ("Result".to_owned(), result(log).to_string()),
         ("Variant".to_owned(), setup.game.clone()),
     ];

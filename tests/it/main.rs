@@ -48,6 +48,7 @@ mod saves;
 #[cfg(feature = "server")]
 mod server;
 mod setup;
+mod sides;
 mod statics;
 mod testing;
 mod switch;

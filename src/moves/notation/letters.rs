@@ -1,7 +1,8 @@
 //! The letters of the kinds of piece, read from the rules once per text.
 //!
-//! A kind's letter is a text of one sign or several: `p`, `+p`. White writes it in capitals. No letter
-//! begins another ([`check_letters`]), so a row of them is read from left to right.
+//! A kind's letter is a text of one sign or several: `p`, `+p`. Of two sides the first writes it in capitals;
+//! of more, each writes its own initial before it, `Rp`. No letter begins another ([`check_letters`]), so a
+//! row of them is read from left to right.
 
 use crate::derive::World;
 use crate::facts::DomainId;
@@ -10,11 +11,15 @@ use crate::rules::Program;
 use super::super::contract::Contract;
 
 /// The letters of the kinds of piece, as the rules give them.
-pub(super) struct Letters(Vec<Letter>);
+pub(super) struct Letters {
+    kinds: Vec<Letter>,
+    /// What each side writes before its pieces. None of two sides, which capitals tell apart.
+    sides: Vec<String>,
+}
 
 struct Letter {
     kind: i64,
-    /// As black and white write it.
+    /// As the second and the first of two sides write it.
     small: String,
     capital: String,
 }
@@ -23,9 +28,9 @@ struct Letter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Begun {
     pub(super) kind: i64,
-    /// 0 for capitals.
+    /// Of two sides, 0 for capitals.
     pub(super) side: i64,
-    /// Bytes of the letter.
+    /// Bytes of the letter, and of what the side writes before it.
     pub(super) length: usize,
 }
 
@@ -41,15 +46,28 @@ impl Letters {
             rows.iter().filter_map(|row| letter(row)).filter(|it| !it.small.is_empty()).collect();
         // Where one begins another all the same, the longer is meant.
         letters.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
-        Self(letters)
+        let domain = world.program().schema.domain(contract.sides);
+        let count = domain.size() as i64;
+        let first = |it: i64| domain.member_name(it).chars().take(1).collect::<String>();
+        let sides = match count {
+            0..=2 => Vec::new(),
+            _ => (0..count).map(|it| first(it).to_ascii_uppercase()).collect(),
+        };
+        Self { kinds: letters, sides }
     }
 
     /// The piece whose letter a text begins with.
     pub(super) fn begun(&self, text: &str) -> Option<Begun> {
+        if !self.sides.is_empty() {
+            let (sign, rest) = (text.get(..1)?, text.get(1..)?);
+            let side = self.sides.iter().position(|it| it == sign)? as i64;
+            let letter = self.kinds.iter().find(|it| rest.starts_with(&it.small))?;
+            return Some(Begun { kind: letter.kind, side, length: 1 + letter.small.len() });
+        }
         let begins = |small: bool| {
             let spelled =
                 |it: &&Letter| text.starts_with(if small { &it.small } else { &it.capital });
-            let letter = self.0.iter().find(spelled)?;
+            let letter = self.kinds.iter().find(spelled)?;
             Some(Begun { kind: letter.kind, side: i64::from(small), length: letter.small.len() })
         };
         begins(true).or_else(|| begins(false))
@@ -57,29 +75,42 @@ impl Letters {
 
     /// The piece whose letter a text begins with in capitals, and the letter's length.
     pub(super) fn begun_in_capitals(&self, text: &str) -> Option<(i64, usize)> {
-        let letter = self.0.iter().find(|it| text.starts_with(&it.capital))?;
+        let letter = self.kinds.iter().find(|it| text.starts_with(&it.capital))?;
         Some((letter.kind, letter.capital.len()))
     }
 
     /// The kind that a letter in either case means.
     pub(super) fn kind(&self, letter: &str) -> Option<i64> {
-        self.begun(letter).filter(|it| it.length == letter.len()).map(|it| it.kind)
+        self.kinds.iter().find(|it| it.small == letter || it.capital == letter).map(|it| it.kind)
     }
 
-    /// The letter of a kind as the side (0 for capitals) writes it.
-    pub(super) fn letter(&self, kind: i64, side: i64) -> Option<&str> {
-        let letter = self.0.iter().find(|it| it.kind == kind)?;
-        Some(if side == 0 { &letter.capital } else { &letter.small })
+    /// A piece of a side as a FEN has it.
+    pub(super) fn letter(&self, kind: i64, side: i64) -> Option<String> {
+        let letter = self.kinds.iter().find(|it| it.kind == kind)?;
+        if !self.sides.is_empty() {
+            let side = self.sides.get(usize::try_from(side).ok()?)?;
+            return Some(format!("{side}{}", letter.small));
+        }
+        Some(if side == 0 { letter.capital.clone() } else { letter.small.clone() })
+    }
+
+    /// The letter of a kind in capitals, as moves have it.
+    pub(super) fn capital(&self, kind: i64) -> Option<&str> {
+        self.kinds.iter().find(|it| it.kind == kind).map(|it| it.capital.as_str())
     }
 
     /// All letters in the order of the kinds, for messages: `pnbrqk`, or `p, +p` where some have several
     /// signs.
     pub(super) fn all(&self) -> String {
-        let mut letters: Vec<&Letter> = self.0.iter().collect();
+        let mut letters: Vec<&Letter> = self.kinds.iter().collect();
         letters.sort_by_key(|it| it.kind);
         let short = letters.iter().all(|it| it.small.chars().count() == 1);
         let texts: Vec<&str> = letters.iter().map(|it| it.small.as_str()).collect();
-        texts.join(if short { "" } else { ", " })
+        let letters = texts.join(if short { "" } else { ", " });
+        match self.sides.is_empty() {
+            true => letters,
+            false => format!("{letters}, after {}", self.sides.join(" or ")),
+        }
     }
 }
 

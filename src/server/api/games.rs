@@ -347,7 +347,7 @@ pub(super) async fn export(
         web.host.question(&id, None, move |game| Ok(f(game)))
     };
     let answer = match query.format.as_deref().unwrap_or("pgn") {
-        "pgn" => text(PGN, transcript::pgn(&id, &web.host.log(&id).await?)),
+        "pgn" => text(PGN, transcript::pgn(&id, &web.host.log(&id).await?)?),
         "fen" => text("text/plain; charset=utf-8", position(|game| game.fen()).await? + "\n"),
         "facts" => text("application/json", position(|game| game.to_json()).await?),
         "log" => return log(web, id).await,

@@ -184,6 +184,6 @@ pub(super) async fn export(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<([(header::HeaderName, &'static str); 1], String), Plain> {
-    let pgn = transcript::pgn(&id, &web.host.log(&id).await?);
+    let pgn = transcript::pgn(&id, &web.host.log(&id).await?)?;
     Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn")], pgn))
 }

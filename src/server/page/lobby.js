@@ -82,7 +82,7 @@ class Lobby {
     const pieces = sides.slice(0, 2).flatMap((side, at) => [...letters].map(([letter, kind]) =>
       option(at === 0 ? letter.toUpperCase() : letter, `puts a ${words(side)} ${words(kind)} there`)));
     clear(this.brush, option("", "does nothing"), option("-", "clears it"), pieces);
-    clear(this.turn, sides.slice(0, 2).map((side, at) => option(at === 0 ? "w" : "b", `${words(side)} to move`)));
+    clear(this.turn, sides.slice(0, 2).map((side, at) => option(side[0], `${words(side)} to move`)));
   }
 
   put(square) {

@@ -92,7 +92,8 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
         })
         .collect();
     pieces.sort_unstable();
-    let all: String = pieces.iter().map(|it| letters.letter(it.1, it.0).unwrap_or("?")).collect();
+    let all: String =
+        pieces.iter().map(|it| letters.letter(it.1, it.0).unwrap_or("?".into())).collect();
     format!("[{all}]")
 }
 
@@ -100,7 +101,8 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
 fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> String {
     let kind = facts.get_raw(piece, contract.kind.attr);
     let side = facts.get_raw(piece, contract.color.attr);
-    let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)).unwrap_or("?");
+    let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side));
+    let letter = letter.unwrap_or("?".into());
     let is_set = |it: &&Mark| facts.get_raw(piece, it.fact.attr) == Some(1);
     let signs = |before: bool| {
         let marks = contract.marks.iter().filter(is_set).filter(move |it| it.before == before);

@@ -23,10 +23,12 @@ pub use read::PgnReader;
 const LIMIT: usize = 1 << 20;
 
 /// One game of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PgnGame {
     /// The line on which it begins; 0 for a game that was not read from a file.
     pub line: usize,
+    /// The tags that name the players: `White` and `Black`, or what a game calls its two sides.
+    pub sides: [String; 2],
     /// In the order of the file.
     pub tags: Vec<(String, String)>,
     /// Comments before the first move.
@@ -35,6 +37,20 @@ pub struct PgnGame {
     pub moves: Vec<PgnMove>,
     /// The termination marker; `None` if the game just stops.
     pub result: Option<PgnResult>,
+}
+
+impl Default for PgnGame {
+    fn default() -> Self {
+        Self {
+            line: 0,
+            sides: ["White".into(), "Black".into()],
+            tags: Vec::new(),
+            comments: Vec::new(),
+            first: FirstMove::default(),
+            moves: Vec::new(),
+            result: None,
+        }
+    }
 }
 
 impl PgnGame {

@@ -3,15 +3,8 @@
 use super::{PgnGame, PgnResult};
 
 /// The tags that every game has, in their order, with the value that means "not known".
-const ROSTER: [(&str, &str); 7] = [
-    ("Event", "?"),
-    ("Site", "?"),
-    ("Date", "????.??.??"),
-    ("Round", "?"),
-    ("White", "?"),
-    ("Black", "?"),
-    ("Result", "*"),
-];
+const ROSTER: [(&str, &str); 4] =
+    [("Event", "?"), ("Site", "?"), ("Date", "????.??.??"), ("Round", "?")];
 
 /// The tags that say what is played and from where; they follow the roster.
 const SETUP: [&str; 3] = ["Variant", "SetUp", "FEN"];
@@ -23,17 +16,22 @@ pub(super) fn write(game: &PgnGame) -> String {
     let mut text = String::new();
     let result = game.result.unwrap_or(PgnResult::Unknown).to_string();
     for (name, unknown) in ROSTER {
-        let known = game.tag(name).unwrap_or(unknown);
-        push_tag(&mut text, name, if name == "Result" { &result } else { known });
+        push_tag(&mut text, name, game.tag(name).unwrap_or(unknown));
     }
+    for name in &game.sides {
+        push_tag(&mut text, name, game.tag(name).unwrap_or("?"));
+    }
+    push_tag(&mut text, "Result", &result);
     for name in SETUP {
         if let Some(value) = game.tag(name) {
             push_tag(&mut text, name, value);
         }
     }
     for (name, value) in &game.tags {
-        let is_written = ROSTER.iter().map(|it| it.0).chain(SETUP);
-        if !is_written.into_iter().any(|it| it.eq_ignore_ascii_case(name)) {
+        let sides = game.sides.iter().map(String::as_str);
+        let mut is_written =
+            ROSTER.iter().map(|it| it.0).chain(SETUP).chain(sides).chain(["Result"]);
+        if !is_written.any(|it| it.eq_ignore_ascii_case(name)) {
             push_tag(&mut text, name, value);
         }
     }

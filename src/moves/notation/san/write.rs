@@ -175,7 +175,7 @@ impl Usual {
         let capture = removed || is_enemy_on(world, contract, self.to);
         let mut text = String::new();
         if !marches {
-            text.push_str(letters.letter(self.kind, 0)?);
+            text.push_str(letters.capital(self.kind)?);
         }
         let origins: Vec<i64> =
             others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
@@ -186,7 +186,7 @@ impl Usual {
         text.push_str(&program.schema.domain(contract.board.domain).member_name(self.to));
         if let Some(kind) = self.becomes {
             text.push('=');
-            text.push_str(letters.letter(kind, 0)?);
+            text.push_str(letters.capital(kind)?);
         }
         Some(text)
     }

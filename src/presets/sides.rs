@@ -1,0 +1,138 @@
+//! Who plays, where a game says so: `.meta sides "red, blue, green"`. The core file about sides is written anew
+//! for them, from a template of rule text.
+//!
+//! Deliberately absent: what sides mean, which is rule text, too; whose turn follows whose, which rules may say
+//! by `follows`.
+
+use crate::rules::{Source, TEMPLATES, metas};
+
+use super::catalogue::LoadError;
+
+/// Maximum number of sides of a game.
+pub const SIDES: usize = 8;
+
+/// What is called a file though it is written here.
+pub(super) const WRITTEN: &str = "sides of the game";
+
+/// Whether a file says who plays.
+pub(super) fn speaks(source: &Source) -> bool {
+    source.text.contains(".meta sides ") && declared(source).is_some()
+}
+
+fn declared(source: &Source) -> Option<(String, u32)> {
+    let meta = metas(source).into_iter().rev().find(|it| it.key == "sides")?;
+    Some((meta.value, meta.span.line))
+}
+
+/// The rules about the sides that the last of some files names, unless that file has them itself.
+pub(super) fn written(sources: &[Source]) -> Result<Option<Source>, LoadError> {
+    let Some(source) = sources.iter().rev().find(|it| speaks(it)) else { return Ok(None) };
+    let Some((value, line)) = declared(source).filter(|_| !declares(source)) else {
+        return Ok(None);
+    };
+    let names: Vec<&str> = value.split(',').map(str::trim).collect();
+    let fault = fault(&names);
+    if let Some(fault) = fault {
+        return Err(LoadError::Sides { place: format!("{}:{line}", source.path), fault });
+    }
+    let template = TEMPLATES.iter().find(|it| it.0 == "sides").map_or("", |it| it.1);
+    Ok(Some(Source { path: WRITTEN.into(), text: filled(template, &names).into() }))
+}
+
+/// Whether a file declares the domain of the sides.
+fn declares(source: &Source) -> bool {
+    source.text.contains(".domain Side ")
+}
+
+/// What is wrong with the names of sides.
+fn fault(names: &[&str]) -> Option<String> {
+    let letters = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    let is_name =
+        |it: &&str| it.starts_with(|it: char| it.is_ascii_lowercase()) && it.chars().all(letters);
+    if !(2..=SIDES).contains(&names.len()) {
+        return Some(format!("a game has 2 to {SIDES} sides, not {}", names.len()));
+    }
+    if let Some(odd) = names.iter().find(|it| !is_name(it)) {
+        return Some(format!("{odd:?} is no name of a side: write small letters, digits and _"));
+    }
+    if let Some(taken) = names.iter().find(|it| matches!(**it, "both" | "draw")) {
+        return Some(format!(
+            "{taken} is no name of a side: it means something else in results or scopes"
+        ));
+    }
+    let twice = names.iter().enumerate().find(|(at, it)| names[..*at].contains(it));
+    if let Some((_, name)) = twice {
+        return Some(format!("the side {name} is named twice"));
+    }
+    // The FEN of several sides has a side's initial before each piece.
+    let initial = |it: &str| it.chars().next();
+    let clash = names.iter().enumerate().find_map(|(at, it)| {
+        let other = names[..at].iter().find(|other| initial(other) == initial(it))?;
+        Some((*other, *it))
+    });
+    clash.map(|(first, second)| {
+        format!("{first} and {second} begin alike, so a FEN could not tell them apart: rename one")
+    })
+}
+
+/// The template with the names: a line with `<side>` is there for each side, with `<other>` for each two.
+fn filled(template: &str, names: &[&str]) -> String {
+    let outcomes: Vec<String> = names.iter().map(|it| format!("{it}_wins")).collect();
+    // Of two sides, the one determines the other.
+    let key = if names.len() == 2 { "key " } else { "" };
+    let mut text = String::new();
+    for line in template.lines() {
+        let line = line
+            .replace("<sides>", &names.join(", "))
+            .replace("<outcomes>", &outcomes.join(", "))
+            .replace("<first>", names.first().unwrap_or(&""))
+            .replace("<key>", key);
+        if !line.contains("<side>") {
+            text.push_str(&line);
+            text.push('\n');
+            continue;
+        }
+        for (at, side) in names.iter().enumerate() {
+            let next = names[(at + 1) % names.len()];
+            let line = line.replace("<side>", side).replace("<next>", next);
+            let others = names.iter().filter(|it| *it != side);
+            let count = if line.contains("<other>") { names.len() } else { 1 };
+            for other in others.take(count) {
+                text.push_str(&line.replace("<other>", other));
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::EMBEDDED;
+
+    #[test]
+    fn the_file_of_the_core_is_the_template_filled_in() {
+        let template = TEMPLATES.iter().find(|it| it.0 == "sides").expect("a template").1;
+        let core = EMBEDDED.iter().find(|it| it.0 == "rules/core/sides.dl").expect("a file").1;
+        let rules = |text: &str| text[text.find(".domain").expect("rules")..].to_owned();
+        assert_eq!(rules(&filled(template, &["white", "black"])), rules(core));
+    }
+
+    #[test]
+    fn names_of_sides_are_held_to_what_texts_can_tell() {
+        for (names, said) in [
+            ("red", "2 to 8 sides, not 1"),
+            ("a, b, c, d, e, f, g, h, i", "not 9"),
+            ("red, Blue", "\"Blue\" is no name"),
+            ("red, draw", "draw is no name"),
+            ("red, red", "named twice"),
+            ("blue, black", "begin alike"),
+        ] {
+            let names: Vec<&str> = names.split(", ").collect();
+            let fault = fault(&names).unwrap_or_default();
+            assert!(fault.contains(said), "{names:?}: {fault}");
+        }
+        assert_eq!(fault(&["red", "blue", "green"]), None);
+    }
+}
