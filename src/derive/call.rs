@@ -325,8 +325,13 @@ impl Moment<'_> {
 }
 
 impl Moment<'_> {
+    /// The file that calls: names are those of its preset.
+    fn file(&self) -> u16 {
+        self.program.reactions[self.by].span.source
+    }
+
     fn attribute(&mut self, name: &str) -> Option<AttrId> {
-        let found = self.program.schema.attribute_named(name);
+        let found = self.program.attribute_in(self.file(), name);
         if found.is_none() {
             self.unknown("attribute", name);
         }
@@ -334,7 +339,7 @@ impl Moment<'_> {
     }
 
     fn relation(&mut self, name: &str) -> Option<RelId> {
-        let found = self.program.relation_named(name);
+        let found = self.program.relation_in(self.file(), name);
         if found.is_none() {
             self.unknown("relation", name);
         }
@@ -343,7 +348,7 @@ impl Moment<'_> {
 
     /// The arguments of an event as raw values.
     fn event_row(&mut self, name: &str, args: &[Value]) -> Option<(EventId, Tuple)> {
-        let Some(event) = self.program.event_named(name) else {
+        let Some(event) = self.program.event_in(self.file(), name) else {
             self.unknown("event", name);
             return None;
         };

@@ -14,9 +14,7 @@ use super::metered::Metered;
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
-use crate::rules::{
-    Diagnostic, Literal, Program, RelId, Relation, Role, Source, Type, Var, VarId, compile,
-};
+use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
 
 /// An entity may be meant by the value that a relation gives it: with `at(Entity, Square)`, `e4`
 /// stands for whatever is on e4.
@@ -76,9 +74,7 @@ const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
 
 /// The names of the relations that rule files declare. Those of what was before an action come after them.
 fn declared(program: &Program) -> impl Iterator<Item = &str> {
-    let is_before =
-        |it: &Relation| matches!(it.role, Role::Input(input) if program.is_before(input.attr()));
-    program.relations.iter().filter(move |it| !is_before(it)).map(|it| it.name.as_str())
+    program.declared().map(|it| it.name.as_str())
 }
 
 impl Query {
@@ -382,8 +378,9 @@ impl<'t> Rewriter<'t> {
             let opens = matches!(next, Some((_, Word::Other('('))));
             match word {
                 Word::Name(name) if opens => {
-                    atom = self.program.relation_named(name).map(|it| (it, 0));
-                    self.put(at, name);
+                    atom = self.program.relation_meant(name).map(|it| (it, 0));
+                    let known = atom.map(|it| self.program.relation(it.0).name.clone());
+                    self.put(at, known.as_deref().unwrap_or(name));
                 }
                 Word::Name("_") => self.put(at, "_"),
                 Word::Name(name) if is_keyword(name, next) => self.put(at, name),
@@ -422,7 +419,7 @@ impl<'t> Rewriter<'t> {
             let opens = matches!(words.get(n + 1), Some((_, Word::Other('('))));
             match word {
                 Word::Name(name) if opens => {
-                    atom = self.program.relation_named(name).map(|it| (it, 0));
+                    atom = self.program.relation_meant(name).map(|it| (it, 0));
                 }
                 Word::Name(name) if atom.is_some() && self.value_of(atom, name).is_none() => {
                     found.insert(name);
@@ -511,6 +508,15 @@ fn is_keyword(name: &str, next: Option<&(usize, Word<'_>)>) -> bool {
     matches!(name, "count" | "sum" | "min" | "max") && matches!(next, Some((_, Word::Other('{'))))
 }
 
+/// How long a full name is, `piece-hp::hp`, that a text begins with.
+fn full_name(text: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let of = text.find(|c| !is_part(c) && c != '-')?;
+    let name = text[of..].strip_prefix("::")?;
+    let len = name.find(|c| !is_part(c)).unwrap_or(name.len());
+    (len > 0).then_some(of + 2 + len)
+}
+
 /// The words of a text with their places.
 fn words(text: &str) -> Vec<(usize, Word<'_>)> {
     let mut words = Vec::new();
@@ -535,6 +541,10 @@ fn words(text: &str) -> Vec<(usize, Word<'_>)> {
             '"' => {
                 let len = rest.find('"').map_or(rest.len(), |it| it + 1);
                 (Word::Text(&text[at..=at + len]), 1 + len)
+            }
+            c if is_part(c) && full_name(&text[at..]).is_some() => {
+                let len = full_name(&text[at..]).unwrap_or_default();
+                (Word::Name(&text[at..at + len]), len)
             }
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let len = run(&is_part);

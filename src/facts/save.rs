@@ -240,7 +240,8 @@ fn syntax(error: serde_json::Error) -> SaveError {
 fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, SaveError> {
     let Some(attr) = schema.attribute_named(&saved.attribute) else {
         let name = saved.attribute.clone();
-        let near = nearest(&name, schema.attributes().iter().map(|it| it.name.as_str()));
+        let names = schema.attributes().iter().map(|it| it.name.as_str());
+        let near = nearest(&name, names.filter(|it| schema.attribute_named(it).is_some()));
         return Err(SaveError::Attribute { index, near: near.map(String::from), name });
     };
     let entity = entity_of(schema, index, attr, saved)?;

@@ -207,6 +207,12 @@ impl Schema {
         Ok(id)
     }
 
+    /// Adds an attribute that goes by no name: nobody outside can state it or ask for it.
+    pub fn add_hidden(&mut self, attribute: Attribute) -> AttrId {
+        self.attributes.push(attribute);
+        AttrId((self.attributes.len() - 1) as u16)
+    }
+
     pub fn domains(&self) -> &[Domain] {
         &self.domains
     }

@@ -77,8 +77,8 @@ impl Game {
     pub(super) fn read_fact(&mut self, text: &str) -> Result<Asked, QuestionError> {
         let program = self.program().clone();
         let (name, args) = split(text).ok_or_else(|| QuestionError::Fact(text.into()))?;
-        let rel = program.relation_named(name).ok_or_else(|| {
-            let near = nearest(name, program.relations.iter().map(|it| it.name.as_str()));
+        let rel = program.relation_meant(name).ok_or_else(|| {
+            let near = nearest(name, program.declared().map(|it| it.name.as_str()));
             QuestionError::Relation { name: name.into(), near: near.map(String::from) }
         })?;
         let columns = &program.relation(rel).columns;
@@ -134,7 +134,8 @@ impl Game {
 fn split(text: &str) -> Option<(&str, Vec<&str>)> {
     let text = text.trim().trim_end_matches('.');
     let Some((name, rest)) = text.split_once('(') else {
-        let is_name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_part = |c: char| c.is_alphanumeric() || "_-:".contains(c);
+        let is_name = !text.is_empty() && text.chars().all(is_part);
         return is_name.then(|| (text, Vec::new()));
     };
     let inner = rest.trim_end().strip_suffix(')')?.trim();

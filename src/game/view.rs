@@ -226,7 +226,7 @@ impl Game {
         let square = Type::Domain(self.contract().board.domain);
         let mut marks = Vec::new();
         for meta in program.meta.iter().filter(|it| it.key == "mark") {
-            let Some(rel) = program.relation_named(&meta.value) else { continue };
+            let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
             let columns = &program.relation(rel).columns;
             let Some(at) = columns.iter().position(|it| it.ty == square) else { continue };
             let rows = self.world_mut().listed(rel);

@@ -118,8 +118,20 @@ pub struct Contract {
 /// One thing that the rules do not say, or say otherwise than this layer can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    Missing { relation: String },
-    Shape { relation: String, expected: String, found: String },
+    Missing {
+        relation: String,
+    },
+    Shape {
+        relation: String,
+        expected: String,
+        found: String,
+    },
+    /// A sign or word of the FEN is meant for two relations.
+    Taken {
+        what: String,
+        first: String,
+        second: String,
+    },
 }
 
 impl fmt::Display for Fault {
@@ -128,6 +140,12 @@ impl fmt::Display for Fault {
             Self::Missing { relation } => write!(f, "there is no relation {relation}"),
             Self::Shape { relation, expected, found } => {
                 write!(f, "{relation} is {found}, not {expected}")
+            }
+            Self::Taken { what, first, second } => {
+                write!(
+                    f,
+                    "{what} stands for {first} and for {second}: choose another for one of them"
+                )
             }
         }
     }
@@ -307,17 +325,28 @@ impl Finder<'_> {
     fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
-        for line in fen_lines(program) {
+        for (line, file) in fen_notes(program) {
             let Some((key, name)) = line.split_once('=') else { continue };
             if key.contains(' ') {
                 continue;
             }
-            if fields.iter().any(|it| it.key == key) {
-                continue;
+            let Some(field) = self.field(key, &called(program, file, name)) else { continue };
+            match fields.iter().find(|it| it.key == key) {
+                None => fields.push(field),
+                Some(known) if known.fact == field.fact => {}
+                Some(known) => {
+                    self.taken(&format!("the field {key}"), known.fact.rel, field.fact.rel)
+                }
             }
-            fields.extend(self.field(key, name));
         }
         fields
+    }
+
+    /// Two files mean different things by one word of the FEN.
+    fn taken(&mut self, what: &str, first: RelId, second: RelId) {
+        let name = |it| self.program.relation(it).name.clone();
+        let (what, first, second) = (what.to_owned(), name(first), name(second));
+        self.faults.push(Fault::Taken { what, first, second });
     }
 
     fn field(&mut self, key: &str, name: &str) -> Option<Field> {
@@ -363,14 +392,15 @@ impl Finder<'_> {
     /// puts it before.
     fn marks(&mut self) -> Vec<Mark> {
         let program = self.program;
-        let read = |line: &'_ str| {
+        let read = |(line, file): (&str, u16)| {
             let (word, rest) = line.split_once(' ')?;
             let (sign, name) = rest.split_once('=')?;
             let before = word == "prefix";
-            (before || word == "mark").then(|| (before, sign.to_owned(), name.to_owned()))
+            let name = called(program, file, name);
+            (before || word == "mark").then(|| (before, sign.to_owned(), name))
         };
         let mut marks: Vec<Mark> = Vec::new();
-        for (before, sign, name) in fen_lines(program).filter_map(read) {
+        for (before, sign, name) in fen_notes(program).filter_map(read) {
             let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
             let mut signs = sign.chars();
             let (Some(sign), None) = (signs.next().filter(|it| is_sign(*it)), signs.next()) else {
@@ -381,12 +411,17 @@ impl Finder<'_> {
                 });
                 continue;
             };
-            // Presets that need the same mark may each declare it.
-            if marks.iter().any(|it| it.sign == sign) || marks.len() == MARKS {
-                continue;
-            }
-            if let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) {
-                marks.push(Mark { sign, before, fact });
+            let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) else { continue };
+            match marks.iter().find(|it| it.sign == sign) {
+                // Presets that need the same mark may each declare it.
+                Some(known) if known.fact == fact && known.before == before => {}
+                Some(known) => self.taken(&format!("the mark {sign}"), known.fact.rel, fact.rel),
+                None if marks.len() < MARKS => marks.push(Mark { sign, before, fact }),
+                None => self.faults.push(Fault::Shape {
+                    relation: format!("the mark {name}"),
+                    expected: format!("one of at most {MARKS} marks"),
+                    found: "one more".into(),
+                }),
             }
         }
         marks
@@ -500,7 +535,19 @@ impl Finder<'_> {
 
 /// The values of the lines `.meta fen "..."`.
 pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
-    program.meta.iter().filter(|it| it.key == "fen").map(|it| it.value.as_str())
+    fen_notes(program).map(|it| it.0)
+}
+
+/// The same with the number of the file.
+pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
+    let all = program.meta.iter().filter(|it| it.key == "fen");
+    all.map(|it| (it.value.as_str(), it.span.source))
+}
+
+/// What the relation is called in the program that a file calls so.
+pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
+    let rel = program.relation_in(file, name);
+    rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
 }
 
 fn shape_fits(slot: Slot, shape: &Shape) -> bool {

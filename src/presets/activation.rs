@@ -257,11 +257,16 @@ fn notes<'p>(
     preset: &str,
     key: &'static str,
 ) -> impl Iterator<Item = &'p str> {
-    let names = |it: &&Meta| it.key == "preset" && it.value == preset;
-    let file = program.meta.iter().find(names).map(|it| it.span.source);
+    let file = preset_file(program, preset);
     let owner = |it: &Meta| program.owners.get(usize::from(it.span.source)).copied().flatten();
     let own = move |it: &&Meta| it.key == key && file.is_some() && owner(it) == file;
     program.meta.iter().filter(own).map(|it| it.value.as_str())
+}
+
+/// The number of a preset's file.
+fn preset_file(program: &Program, preset: &str) -> Option<u16> {
+    let names = |it: &&Meta| it.key == "preset" && it.value == preset;
+    program.meta.iter().find(names).map(|it| it.span.source)
 }
 
 /// The numbers that a preset's file allows for an option: `.meta range "OPTION: LEAST..MOST"`.
@@ -287,7 +292,8 @@ fn list_of<'p>(program: &'p Program, preset: &str, option: &str) -> Option<List<
     let read = |text: &'p str| {
         let (name, rest) = text.split_once(':')?;
         let (domain, default) = rest.split_once('=')?;
-        let domain = program.schema.domain(program.schema.domain_named(domain.trim())?);
+        let domain = program.domain_in(preset_file(program, preset)?, domain.trim())?;
+        let domain = program.schema.domain(domain);
         (name.trim() == option).then_some(List { domain, default: default.trim() })
     };
     lists.filter_map(read).next()

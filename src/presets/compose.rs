@@ -386,7 +386,7 @@ pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
 
 /// The reactions about one input of a preset's file.
 fn write_input(text: &mut String, preset: &str, input: &InputHead) {
-    let rel = &input.relation;
+    let rel = &format!("{preset}::{}", input.relation);
     let ends = format!("on deactivated(e) in leave when preset(e, '{preset})");
     let (any, value) = if input.columns.len() == 2 { (", _", ", n") } else { ("", "") };
     if let Some(domain) = &input.of {

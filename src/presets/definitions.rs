@@ -131,7 +131,7 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Attributes that two presets declare with different types. Who excludes the other never meets it.
+/// Attributes that two presets export with different types. Who excludes the other never meets it.
 fn clashes(
     presets: &[PresetEntry],
     parts: &[PartEntry],
@@ -142,6 +142,9 @@ fn clashes(
     for preset in presets {
         let of_it = parts.iter().filter(|it| it.preset == preset.preset).map(|it| it.source);
         for input in [preset.source].into_iter().chain(of_it).flat_map(|it| inputs(&sources[it])) {
+            if !input.exported {
+                continue;
+            }
             let ty = shape(&input);
             let (known, other) =
                 first.entry(input.attribute.clone()).or_insert_with(|| (ty.clone(), preset));

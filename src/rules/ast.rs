@@ -24,6 +24,8 @@ pub(super) enum Item<'t> {
     Domain(DomainDecl<'t>),
     Relation(RelationDecl<'t>),
     Repetition(Vec<Name<'t>>),
+    /// `.export hp, shield`: names of a preset that others may use.
+    Export(Vec<Name<'t>>),
     Meta {
         key: Name<'t>,
         value: Name<'t>,

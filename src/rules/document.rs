@@ -26,7 +26,7 @@ pub fn document(program: &Program) -> String {
     );
     for (at, source) in program.sources.iter().enumerate() {
         let declared: Vec<&Relation> =
-            program.relations.iter().filter(|it| usize::from(it.span.source) == at).collect();
+            program.declared().filter(|it| usize::from(it.span.source) == at).collect();
         if !declared.is_empty() {
             write_file(&mut out, program, &source.path, &source.text, &declared);
         }
@@ -127,13 +127,10 @@ fn write_domains(out: &mut String, program: &Program) {
 
 fn write_attributes(out: &mut String, program: &Program) {
     out.push_str("\n## Attributes\n\n| attribute | read by | default |\n|---|---|---|\n");
-    for relation in &program.relations {
+    for relation in program.declared() {
         let Role::Input(input) = relation.role else {
             continue;
         };
-        if program.is_before(input.attr()) {
-            continue;
-        }
         let attribute = program.schema.attribute(input.attr());
         let ty = match input {
             Input::Key(_) | Input::Game(_) => relation.columns.last().map(|it| it.ty),

@@ -53,6 +53,11 @@ pub(super) enum Kind {
     Comma,
     #[token(":")]
     Colon,
+    /// It joins the words beside it to a [`Kind::Path`]; one that stands apart is a mistake.
+    #[token("::")]
+    Joint,
+    /// `piece-hp::hp`: a name of a preset or game; made of words that stand without blanks.
+    Path,
     #[token("(")]
     Open,
     #[token(")")]
@@ -245,7 +250,37 @@ fn lex(
     }
     let bad = tokens.iter().filter(|it| it.kind == Kind::Bad);
     found.extend(bad.map(|it| mistake::strange_text(it.span, text)));
-    tokens
+    if tokens.iter().any(|it| it.kind == Kind::Joint) { joined(tokens) } else { tokens }
+}
+
+/// Full names as one token: the words and hyphens before `::`, and the word after it.
+fn joined(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::new();
+    for token in tokens {
+        let touches = |it: Option<&Token>| it.is_some_and(|it| it.span.end == token.span.start);
+        let after = out.last().is_some_and(|it| it.kind == Kind::Joint) && touches(out.last());
+        if token.kind != Kind::Ident || !after {
+            out.push(token);
+            continue;
+        }
+        let mut from = out.len() - 1;
+        while let Some(before) = from.checked_sub(1) {
+            let is_part = matches!(out[before].kind, Kind::Ident | Kind::Int | Kind::Minus);
+            if !is_part || out[before].span.end != out[from].span.start {
+                break;
+            }
+            from = before;
+        }
+        let first = out[from];
+        if !matches!(first.kind, Kind::Ident | Kind::Int) {
+            out.push(token);
+            continue;
+        }
+        out.truncate(from);
+        let span = Span { end: token.span.end, ..first.span };
+        out.push(Token { kind: Kind::Path, span, ..first });
+    }
+    out
 }
 
 /// `a(x).b(y)`: a period right after something ends a clause, whatever follows.

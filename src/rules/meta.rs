@@ -40,6 +40,8 @@ fn up_to_the_last(text: &str) -> &str {
 pub struct InputHead {
     pub relation: String,
     pub attribute: String,
+    /// Other presets may use it.
+    pub exported: bool,
     /// It is about entities, not about the game.
     pub of_entities: bool,
     /// It is about the members of this domain.
@@ -62,6 +64,12 @@ pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<In
         return Vec::new();
     }
     let reading = reader.read(number, &source.text, &mut Vec::new());
+    let items = &reading.file().items;
+    let exported = |name: &str| {
+        items
+            .iter()
+            .any(|it| matches!(it, Item::Export(all) if all.iter().any(|it| it.text == name)))
+    };
     let input = |it: &Item<'_>| match it {
         Item::Relation(RelationDecl {
             name, columns, kind: RelationKind::Input(input), ..
@@ -73,6 +81,7 @@ pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<In
             Some(InputHead {
                 relation: name.text.to_string(),
                 attribute: input.attr.text.to_string(),
+                exported: exported(name.text),
                 of_entities: matches!(input.kind, InputKind::Key | InputKind::Flag),
                 of: input.of.map(|it| it.text.to_string()),
                 columns: columns.iter().map(column).collect(),
@@ -81,5 +90,5 @@ pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<In
         }
         _ => None,
     };
-    reading.file().items.iter().filter_map(input).collect()
+    items.iter().filter_map(input).collect()
 }

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::check::SEPARATOR;
 use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,7 +81,10 @@ pub struct Program {
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
     pub texts: Vec<String>,
+    /// The relations by what they are called in the program, but for those that the engine itself adds.
     pub relation_names: HashMap<String, RelId>,
+    /// For each source the preset or game that it belongs to, if that has names of its own.
+    pub scopes: Vec<Option<String>>,
     /// What sentences call members of domains that have words for it: `ne "north-east"`.
     pub words: HashMap<(DomainId, i64), String>,
 }
@@ -563,6 +567,60 @@ impl Program {
 
     pub fn relation_named(&self, name: &str) -> Option<RelId> {
         self.relation_names.get(name).copied()
+    }
+
+    /// The relations that rule files declare, and not those that the engine itself adds.
+    pub fn declared(&self) -> impl Iterator<Item = &Relation> {
+        let is_before =
+            |it: &Relation| matches!(it.role, Role::Input(input) if self.is_before(input.attr()));
+        self.relations.iter().filter(move |it| !is_before(it))
+    }
+
+    /// What a name of a file is called in the program, if it is one of the file's own preset or game.
+    fn own_name(&self, source: u16, name: &str) -> Option<String> {
+        let scope = self.scopes.get(usize::from(source))?.as_ref()?;
+        Some(format!("{scope}{SEPARATOR}{name}"))
+    }
+
+    /// What something that is called so in the program is called in a file; none if it is another preset's own.
+    pub fn name_in<'n>(&self, source: u16, full: &'n str) -> Option<&'n str> {
+        let Some((of, name)) = full.rsplit_once(SEPARATOR) else { return Some(full) };
+        let scope = self.scopes.get(usize::from(source))?.as_ref()?;
+        (scope == of).then_some(name)
+    }
+
+    /// The relation that a name means in a file.
+    pub fn relation_in(&self, source: u16, name: &str) -> Option<RelId> {
+        let own = self.own_name(source, name).and_then(|it| self.relation_named(&it));
+        own.or_else(|| self.relation_named(name))
+    }
+
+    /// The event that a name means in a file.
+    pub fn event_in(&self, source: u16, name: &str) -> Option<EventId> {
+        let own = self.own_name(source, name).and_then(|it| self.event_named(&it));
+        own.or_else(|| self.event_named(name))
+    }
+
+    /// The domain that a name means in a file.
+    pub fn domain_in(&self, source: u16, name: &str) -> Option<DomainId> {
+        let own = self.own_name(source, name).and_then(|it| self.schema.domain_named(&it));
+        own.or_else(|| self.schema.domain_named(name))
+    }
+
+    /// The attribute that a name means in a file.
+    pub fn attribute_in(&self, source: u16, name: &str) -> Option<AttrId> {
+        let own = self.own_name(source, name).and_then(|it| self.schema.attribute_named(&it));
+        own.or_else(|| self.schema.attribute_named(name))
+    }
+
+    /// The relation that somebody means who asks from outside of all files: a preset's own relation may go
+    /// without the preset's name if no other is called so.
+    pub fn relation_meant(&self, name: &str) -> Option<RelId> {
+        let is_it = |it: &str| it.rsplit_once(SEPARATOR).is_some_and(|it| it.1 == name);
+        self.relation_named(name).or_else(|| {
+            let mut all = self.relation_names.iter().filter(|it| is_it(it.0));
+            all.next().filter(|_| all.next().is_none()).map(|it| *it.1)
+        })
     }
 
     pub fn rule(&self, id: RuleId) -> &Rule {

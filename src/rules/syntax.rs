@@ -15,7 +15,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{Legality, Op, Span, Until};
 
-const DIRECTIVES: [&str; 10] = [
+const DIRECTIVES: [&str; 11] = [
     ".domain",
     ".input",
     ".static",
@@ -25,6 +25,7 @@ const DIRECTIVES: [&str; 10] = [
     ".stage",
     ".event",
     ".repetition",
+    ".export",
     ".meta",
 ];
 
@@ -125,6 +126,17 @@ impl<'t> Parser<'t, '_> {
         Ok(self.name_of(token))
     }
 
+    /// A name that is declared somewhere: `hp`, or in full `piece-hp::hp`.
+    fn reference(&mut self, what: &str) -> Parsed<Name<'t>> {
+        match self.at(Kind::Path) {
+            true => {
+                let token = self.next();
+                Ok(self.name_of(token))
+            }
+            false => self.ident(what),
+        }
+    }
+
     /// The span from a token to the one taken last.
     pub(super) fn since(&self, start: Span) -> Span {
         Span { end: self.tokens.last().span.end.max(start.end), ..start }
@@ -158,7 +170,7 @@ impl<'t> Parser<'t, '_> {
             match token.kind {
                 Kind::End => return,
                 Kind::Directive if moved => return,
-                Kind::Ident if moved && token.flush => return,
+                Kind::Ident | Kind::Path if moved && token.flush => return,
                 _ => {}
             }
             if self.next().kind == Kind::Dot {
@@ -183,6 +195,7 @@ impl<'t> Parser<'t, '_> {
             ".stage" => self.stage().map(Item::Stage),
             ".event" => self.event().map(Item::Event),
             ".repetition" => self.repetition(),
+            ".export" => self.export(),
             ".meta" => self.meta(),
             other => self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span)),
         }
@@ -190,8 +203,11 @@ impl<'t> Parser<'t, '_> {
 
     fn domain(&mut self) -> Parsed<DomainDecl<'t>> {
         self.next();
-        let name = self.ident("the name of a domain")?;
+        let name = self.reference("the name of a domain")?;
         self.subject = Some(name.text);
+        if name.text.contains("::") && !self.at(Kind::Extend) {
+            return self.expected("`+= { members }`");
+        }
         let shape = if self.eat_word("grid") {
             Shape::Grid(self.number()?, self.number()?)
         } else if self.eat_word("entities") {
@@ -305,7 +321,7 @@ impl<'t> Parser<'t, '_> {
         while !self.at(Kind::Close) {
             let word = self.ident("a column `name: Type`")?;
             columns.push(if self.eat(Kind::Colon) {
-                ColumnDecl { name: Some(word), ty: self.ident("the type of the column")? }
+                ColumnDecl { name: Some(word), ty: self.reference("the type of the column")? }
             } else {
                 ColumnDecl { name: None, ty: word }
             });
@@ -359,7 +375,7 @@ impl<'t> Parser<'t, '_> {
             Some("flag") => (InputKind::Flag, None),
             Some("game") => (InputKind::Game, None),
             Some(_) => {
-                (InputKind::Of, Some(self.ident("the domain whose members have the facts")?))
+                (InputKind::Of, Some(self.reference("the domain whose members have the facts")?))
             }
             None => return self.expected("`key`, `flag`, `game` or `of DOMAIN`"),
         };
@@ -411,9 +427,9 @@ impl<'t> Parser<'t, '_> {
             ["tries", "simulates", "refusals", "legality", "until", "uci", "san"];
         while let Some(option) = self.option(&OPTIONS)? {
             match option {
-                "tries" => action.tries = Some(self.ident("the name of a relation")?),
-                "simulates" => action.simulates = Some(self.ident("the name of a relation")?),
-                "refusals" => action.refusals = Some(self.ident("the name of a relation")?),
+                "tries" => action.tries = Some(self.reference("the name of a relation")?),
+                "simulates" => action.simulates = Some(self.reference("the name of a relation")?),
+                "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
                 "legality" => action.legality = Some(self.legality()?),
                 "until" => action.until = Some(self.ident("the name of a stage")?),
                 "uci" => action.uci = Some(self.text("the template, in double quotes")?),
@@ -439,7 +455,7 @@ impl<'t> Parser<'t, '_> {
             names.push(self.ident("the name of a stage")?);
         }
         let default = match self.option(&["default"])? {
-            Some(_) => Some(self.ident("the stage of reactions that name none")?),
+            Some(_) => Some(self.reference("the stage of reactions that name none")?),
             None => None,
         };
         Ok(StagesDecl { names, default, span: self.since(start) })
@@ -451,9 +467,9 @@ impl<'t> Parser<'t, '_> {
         if self.option(&["after"])?.is_none() {
             return self.expected("`after` and the stage that it follows");
         }
-        let after = self.ident("the stage that it follows")?;
+        let after = self.reference("the stage that it follows")?;
         let before = match self.option(&["before"])? {
-            Some(_) => Some(self.ident("the stage that follows it")?),
+            Some(_) => Some(self.reference("the stage that follows it")?),
             None => None,
         };
         Ok(StageDecl { name, after, before })
@@ -467,11 +483,21 @@ impl<'t> Parser<'t, '_> {
 
     fn repetition(&mut self) -> Parsed<Item<'t>> {
         self.next();
-        let mut names = vec![self.ident("the name of a relation")?];
+        let mut names = vec![self.reference("the name of a relation")?];
         while self.eat(Kind::Comma) {
-            names.push(self.ident("the name of a relation")?);
+            names.push(self.reference("the name of a relation")?);
         }
         Ok(Item::Repetition(names))
+    }
+
+    fn export(&mut self) -> Parsed<Item<'t>> {
+        const WHAT: &str = "the name of a relation, an event, a stage or a domain";
+        self.next();
+        let mut names = vec![self.ident(WHAT)?];
+        while self.eat(Kind::Comma) {
+            names.push(self.ident(WHAT)?);
+        }
+        Ok(Item::Export(names))
     }
 
     fn meta(&mut self) -> Parsed<Item<'t>> {
@@ -485,13 +511,13 @@ impl<'t> Parser<'t, '_> {
 
     fn clause_or_reaction(&mut self) -> Parsed<Item<'t>> {
         let start = self.peek().span;
-        if self.is_word("on") && self.tokens.second().kind == Kind::Ident {
+        if self.is_word("on") && is_name(self.tokens.second()) {
             return self.reaction().map(Item::Reaction);
         }
         if self.at(Kind::Not) {
             return self.fail(mistake::negated_head(start));
         }
-        if !self.at(Kind::Ident) {
+        if !is_name(self.peek()) {
             return self.expected("a directive, a rule or a reaction");
         }
         self.subject = Some(self.tokens.text_of(self.peek().span));
@@ -522,7 +548,7 @@ impl<'t> Parser<'t, '_> {
             Some(self.atom("an action or an event")?)
         };
         let stage = match self.eat_word("in") {
-            true => Some(self.ident("the name of a stage")?),
+            true => Some(self.reference("the name of a stage")?),
             false => None,
         };
         let body = if self.eat_word("when") { self.body()? } else { Vec::new() };
@@ -584,7 +610,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn atom(&mut self, what: &str) -> Parsed<Atom<'t>> {
-        let name = self.ident(what)?;
+        let name = self.reference(what)?;
         if !self.at(Kind::Open) {
             return self.fail(mistake::no_parentheses(name.text, name.span));
         }
@@ -621,7 +647,7 @@ impl<'t> Parser<'t, '_> {
             if self.is_was() {
                 return Ok(Literal::Atom { atom: self.was()?, negated: true });
             }
-            if !self.at(Kind::Ident) || self.tokens.second().kind != Kind::Open {
+            if !is_name(self.peek()) || self.tokens.second().kind != Kind::Open {
                 return self.fail(mistake::negated_expression(token.span));
             }
             let atom = self.atom("a relation")?;
@@ -630,7 +656,7 @@ impl<'t> Parser<'t, '_> {
         if self.is_was() {
             return Ok(Literal::Atom { atom: self.was()?, negated: false });
         }
-        if token.kind == Kind::Ident && self.tokens.second().kind == Kind::Open {
+        if is_name(token) && self.tokens.second().kind == Kind::Open {
             let atom = self.atom("a relation")?;
             return Ok(Literal::Atom { atom, negated: false });
         }
@@ -649,7 +675,7 @@ impl<'t> Parser<'t, '_> {
 
     /// `was` and the name of a relation.
     fn is_was(&self) -> bool {
-        self.is_word("was") && self.tokens.second().kind == Kind::Ident
+        self.is_word("was") && is_name(self.tokens.second())
     }
 
     /// A row as it was before the action.
@@ -672,4 +698,9 @@ impl<'t> Parser<'t, '_> {
         self.next();
         Some(op)
     }
+}
+
+/// A name as it may stand where something is meant that is declared elsewhere.
+fn is_name(token: Token) -> bool {
+    matches!(token.kind, Kind::Ident | Kind::Path)
 }

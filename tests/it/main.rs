@@ -29,6 +29,7 @@ mod model;
 mod modifier;
 mod moves;
 mod notation;
+mod names;
 mod numbers;
 mod pairs;
 mod perft;

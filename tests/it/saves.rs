@@ -333,7 +333,7 @@ fn rewinds_and_takebacks_are_audited() {
     }
     // A tamperer who says that a piece has more charges is found out.
     let mut save = saved(&game, &rules);
-    let charge = save.facts.iter_mut().find(|it| it.attribute == "charges");
+    let charge = save.facts.iter_mut().find(|it| it.attribute == "again::charges");
     charge.expect("every piece has one").value = rulemate::facts::SavedValue::Int(2);
     let bytes = save.write(Form::Json);
     let why = audit::save(&bytes, "chess", &catalogue, RulesFrom::Here, &mut |_| {});

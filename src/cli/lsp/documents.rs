@@ -141,14 +141,16 @@ impl Documents {
     }
 
     pub(super) fn completion(&self, uri: &Uri) -> Option<CompletionResponse> {
-        let program = self.open.get(uri.as_str())?.program.as_ref()?;
-        Some(CompletionResponse::Array(completions(program)))
+        let document = self.open.get(uri.as_str())?;
+        let program = document.program.as_ref()?;
+        Some(CompletionResponse::Array(completions(program, document.number(program))))
     }
 
     fn symbol(&self, uri: &Uri, at: Position) -> Option<(&Document, Symbol)> {
         let document = self.open.get(uri.as_str())?;
         let name = name_at(&document.text, offset(&document.text, at))?;
-        Some((document, Symbol::find(document.program.as_ref()?, name)?))
+        let program = document.program.as_ref()?;
+        Some((document, Symbol::find(program, document.number(program), name)?))
     }
 }
 
@@ -203,6 +205,13 @@ impl Document {
             related_information: (!related.is_empty()).then_some(related),
             ..shown(at)
         }
+    }
+
+    /// Which file of a program it is; a number that no file has if it is none.
+    fn number(&self, program: &Program) -> u16 {
+        let is_it = |it: &Source| self.files.get(&it.path) == Some(&self.path);
+        let at = program.sources.iter().position(is_it);
+        at.and_then(|it| u16::try_from(it).ok()).unwrap_or(u16::MAX)
     }
 
     /// A place that explains a mistake.

@@ -15,11 +15,11 @@ pub(super) struct Symbol {
 }
 
 impl Symbol {
-    /// What a name is in a program.
-    pub(super) fn find(program: &Program, name: &str) -> Option<Self> {
-        if let Some(rel) = program.relation_named(name) {
+    /// What a name is in a file of a program.
+    pub(super) fn find(program: &Program, source: u16, name: &str) -> Option<Self> {
+        if let Some(rel) = program.relation_in(source, name) {
             let relation = program.relation(rel);
-            let head = signature(program, name, &relation.columns);
+            let head = signature(program, &relation.name, &relation.columns);
             let mut about = format!("```\n{head}\n```\n{}", kind(program, relation));
             for (sentence, so) in [(&relation.sentence, ""), (&relation.denial, "else: ")] {
                 if !sentence.is_empty() {
@@ -29,9 +29,9 @@ impl Symbol {
             let rules = relation.rules.iter().map(|&it| program.rule(it).span).collect();
             return Some(Self { about, declared: Some(relation.span), rules });
         }
-        if let Some(event) = program.event_named(name) {
+        if let Some(event) = program.event_in(source, name) {
             let event = program.event(event);
-            let head = signature(program, name, &event.columns);
+            let head = signature(program, &event.name, &event.columns);
             let about = format!("```\n{head}\n```\nevent\n\n{}", meaning(&event.sentence));
             return Some(Self { about, declared: Some(event.span), rules: Vec::new() });
         }
@@ -53,8 +53,8 @@ impl Symbol {
     }
 }
 
-/// All names that may be typed.
-pub(super) fn completions(program: &Program) -> Vec<CompletionItem> {
+/// All names that may be typed in a file: those of other presets only if they are exported.
+pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem> {
     let item = |label: &str, kind, detail: String, sentence: &str| CompletionItem {
         label: label.to_owned(),
         kind: Some(kind),
@@ -62,19 +62,22 @@ pub(super) fn completions(program: &Program) -> Vec<CompletionItem> {
         documentation: (!sentence.is_empty()).then(|| Documentation::String(sentence.to_owned())),
         ..CompletionItem::default()
     };
-    let relations = program.relations.iter().map(|it| {
-        let head = signature(program, &it.name, &it.columns);
-        item(&it.name, CompletionItemKind::FUNCTION, head, &it.sentence)
+    let relations = program.declared().filter_map(|it| {
+        let name = program.name_in(source, &it.name)?;
+        let head = signature(program, name, &it.columns);
+        Some(item(name, CompletionItemKind::FUNCTION, head, &it.sentence))
     });
-    let events = program.events.iter().map(|it| {
-        let head = signature(program, &it.name, &it.columns);
-        item(&it.name, CompletionItemKind::EVENT, head, &it.sentence)
+    let events = program.events.iter().filter_map(|it| {
+        let name = program.name_in(source, &it.name)?;
+        let head = signature(program, name, &it.columns);
+        Some(item(name, CompletionItemKind::EVENT, head, &it.sentence))
     });
     let mut items: Vec<CompletionItem> = relations.chain(events).collect();
     for domain in program.schema.domains() {
-        items.push(item(&domain.name, CompletionItemKind::ENUM, "domain".into(), ""));
+        let Some(name) = program.name_in(source, &domain.name) else { continue };
+        items.push(item(name, CompletionItemKind::ENUM, "domain".into(), ""));
         if let Shape::Members(members) = &domain.shape {
-            let of = format!("of {}", domain.name);
+            let of = format!("of {name}");
             let member = |it: &String| item(it, CompletionItemKind::ENUM_MEMBER, of.clone(), "");
             items.extend(members.iter().map(member));
         }

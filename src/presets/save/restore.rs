@@ -292,7 +292,12 @@ impl Replay<'_> {
         let game = if let Some(fen) = fen {
             self.rules.start(Some(fen))?
         } else {
-            let document = Document::new(start.clone());
+            let mut document = Document::new(start.clone());
+            let mut attributes = attributes.clone();
+            if !self.strict {
+                let names = document.facts.iter_mut().map(|it| &mut it.attribute);
+                names.chain(&mut attributes).for_each(|it| self.rename(it));
+            }
             let known = (!self.strict).then_some(attributes.as_slice());
             self.rules.resume_older(&document, known, Backend::Bits).map_err(|it| match it {
                 StartError::Save(it) => RestoreError::Facts(it),
@@ -309,6 +314,19 @@ impl Replay<'_> {
             }
         }
         Ok(game)
+    }
+
+    /// Gives an attribute the name that it has now, if it was everybody's and is one preset's own since.
+    fn rename(&self, name: &mut String) {
+        let schema = &self.rules.program().schema;
+        if schema.attribute_named(name).is_some() {
+            return;
+        }
+        let is_it = |it: &&str| it.rsplit_once("::").is_some_and(|it| it.1 == name);
+        let mut all = schema.attributes().iter().map(|it| it.name.as_str()).filter(is_it);
+        if let (Some(full), None) = (all.next(), all.next()) {
+            full.clone_into(name);
+        }
     }
 
     /// The legal move that a save means.

@@ -18,6 +18,9 @@ use super::super::program::{
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
+/// A place in no file: what is looked up from there is what all share or the game exports.
+const NOWHERE: Span = Span { source: u16::MAX, start: 0, end: 0, line: 0 };
+
 impl<'t> Checker<'t> {
     pub(super) fn declare(&mut self, files: &[&File<'t>]) {
         self.domains.declare(files, &mut self.found);
@@ -56,12 +59,13 @@ impl<'t> Checker<'t> {
         let Some((id, domain, files, ranks)) = self.domains.grid() else {
             return;
         };
+        let (board, span) = (domain.text.to_lowercase(), domain.span);
+        let square = board.rsplit(super::SEPARATOR).next().unwrap_or_default().to_owned();
         let squares = 0..i64::from(files) * i64::from(ranks);
         let width = i64::from(files);
         let file = squares.clone().map(|it| vec![it, it % width + 1]).collect();
         let rank = squares.map(|it| vec![it, it / width + 1]).collect();
         for (text, tuples) in [("file", file), ("rank", rank)] {
-            let square = domain.text.to_lowercase();
             let columns = vec![
                 Column { name: square.clone(), ty: Type::Domain(id) },
                 Column { name: text.to_string(), ty: Type::Int },
@@ -74,28 +78,38 @@ impl<'t> Checker<'t> {
                 open: false,
                 sentence: format!("{{{square}}} is on {text} {{{text}}}"),
                 denial: String::new(),
-                span: domain.span,
+                span,
                 rules: Vec::new(),
             };
             let types = smallvec![Some(Type::Domain(id)), Some(Type::Int)];
-            self.add(Info { relation, types, name: Name { text, span: domain.span } });
+            self.add(Info { relation, types, name: Name { text, span } });
         }
     }
 
-    fn add(&mut self, info: Info<'t>) {
-        if let Some(&old) = self.relation_ids.get(info.name.text) {
-            let old = self.info(old);
-            let builtin = matches!(old.relation.role, Role::Builtin(_));
-            let report = mistake::relation_twice(info.name, old.name.span, builtin);
-            return self.report(report);
-        }
+    fn add(&mut self, mut info: Info<'t>) {
         if self.relations.len() == limits::RELATIONS {
             let count = LimitError::Relations(limits::RELATIONS + 1);
             return self.report(mistake::limit(count, info.name.span));
         }
         let id = RelId(self.relations.len() as u16);
-        self.relation_ids.insert(info.name.text, id);
-        self.relations.push(info);
+        let relations = &self.relations;
+        let is_open = |it: RelId| relations[usize::from(it.0)].relation.open;
+        match self.relation_ids.declare(&self.scopes, info.name, id, is_open) {
+            Ok(declared) => {
+                info.relation.name = declared.full.unwrap_or(info.relation.name);
+                if let Some(old) = declared.clash {
+                    let report = mistake::shared_twice(info.name, self.info(old).name.span);
+                    self.report(report);
+                }
+                self.relations.push(info);
+            }
+            Err(old) => {
+                let old = self.info(old);
+                let builtin = matches!(old.relation.role, Role::Builtin(_));
+                let report = mistake::relation_twice(info.name, old.name.span, builtin);
+                self.report(report);
+            }
+        }
     }
 
     fn declare_relation(&mut self, decl: &RelationDecl<'t>) {
@@ -138,10 +152,11 @@ impl<'t> Checker<'t> {
 
     fn declare_event(&mut self, decl: &RelationDecl<'t>) {
         let name = decl.name;
-        let taken = self.relation_ids.get(name.text).map(|&it| self.info(it).name.span);
-        let taken = taken.or_else(|| self.event_ids.get(name.text).map(|&it| self.event_span(it)));
-        if let Some(old) = taken {
-            return self.report(mistake::event_twice(name, old));
+        let taken = self.relation_ids.find(&self.scopes, name);
+        // A relation further away is another one's.
+        let nearby = taken.filter(|it| it.1 == 0 || self.scopes.at(name.span).is_none());
+        if let Some((old, _)) = nearby {
+            return self.report(mistake::event_twice(name, self.info(old).name.span));
         }
         let limit = match (self.events.len(), decl.columns.len()) {
             (limits::EVENTS, _) => Some(LimitError::Events(limits::EVENTS + 1)),
@@ -154,8 +169,18 @@ impl<'t> Checker<'t> {
         }
         let (columns, types) = self.columns(decl);
         self.check_texts(decl, &types, &Role::Derived);
+        let id = EventId(self.events.len() as u16);
+        let full = match self.event_ids.declare(&self.scopes, name, id, |_| false) {
+            Ok(declared) => {
+                if let Some(old) = declared.clash {
+                    self.report(mistake::shared_twice(name, self.event_span(old)));
+                }
+                declared.full
+            }
+            Err(old) => return self.report(mistake::event_twice(name, self.event_span(old))),
+        };
         let relation = Relation {
-            name: name.text.to_string(),
+            name: full.unwrap_or_else(|| name.text.to_string()),
             sentence: self.sentence(decl, &columns),
             denial: self.filled(decl.denial, &columns),
             columns,
@@ -165,7 +190,6 @@ impl<'t> Checker<'t> {
             span: name.span,
             rules: Vec::new(),
         };
-        self.event_ids.insert(name.text, EventId(self.events.len() as u16));
         self.events.push(Info { relation, types, name });
     }
 
@@ -295,9 +319,14 @@ impl<'t> Checker<'t> {
         if self.expiry.until_turn.is_empty() {
             return;
         }
-        let turn = self.relation_ids.get("turn").map(|&it| &self.relation(it).role);
-        if let Some(Role::Input(Input::Game(attr))) = turn {
-            self.expiry.turn = Some(*attr);
+        let turn = self.known(Name { text: "turn", span: NOWHERE });
+        let turn = turn.map(|it| (&self.relation(it).role, self.info(it).name));
+        if let Some((Role::Input(Input::Game(attr)), name)) = turn {
+            let attr = *attr;
+            self.expiry.turn = Some(attr);
+            if self.expiry.until_turn.contains(&attr) {
+                self.report(mistake::turn_until_turn(name));
+            }
             return;
         }
         if self.broken.contains("turn") {
@@ -420,7 +449,7 @@ impl<'t> Checker<'t> {
     }
 
     fn declare_action(&mut self, name: Name<'t>, decl: &ActionDecl<'t>) {
-        let Some(&rel) = self.relation_ids.get(name.text) else {
+        let Some(rel) = self.known(name) else {
             return;
         };
         if self.action_of.contains_key(&rel) || self.info(rel).name.span != name.span {

@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: relations, which `declare` makes.
 
+use std::rc::Rc;
+
 use foldhash::{HashMap, HashMapExt};
 
 use super::super::ast::{DomainDecl, File, Item, Member, Name, Number, Shape as ShapeDecl};
@@ -9,11 +11,12 @@ use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{Span, Type};
+use super::names::{Scopes, Table};
 use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Speller};
 
 /// A domain with the place of its declaration.
 struct Known<'t> {
-    name: &'t str,
+    name: String,
     span: Option<Span>,
     shape: Shape,
     /// Members of the listed kind: index, and where each was listed.
@@ -26,6 +29,10 @@ struct Known<'t> {
 struct Attr {
     attribute: Attribute,
     declared: Type,
+    /// A file of no preset and no game declares it.
+    shared: bool,
+    /// It holds what was before an action.
+    before: bool,
     span: Span,
     default_span: Option<Span>,
 }
@@ -73,26 +80,28 @@ impl Sizes {
 const BEFORE: &str = "was ";
 
 pub(super) struct Domains<'t> {
+    scopes: Rc<Scopes<'t>>,
     known: Vec<Known<'t>>,
-    ids: HashMap<&'t str, DomainId>,
+    ids: Table<'t, DomainId>,
     attrs: Vec<Attr>,
     attr_ids: HashMap<String, usize>,
     speller: Speller,
 }
 
 impl<'t> Domains<'t> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(scopes: Rc<Scopes<'t>>) -> Self {
         let span = Span::default();
         let truth = Known {
-            name: "Bool",
+            name: "Bool".into(),
             span: None,
             shape: Shape::Members(vec!["false".into(), "true".into()]),
             members: HashMap::from_iter([("false", (0, span)), ("true", (1, span))]),
             words: HashMap::new(),
         };
         Self {
+            scopes,
             known: vec![truth],
-            ids: HashMap::from_iter([("Bool", BOOL)]),
+            ids: Table::new(),
             attrs: Vec::new(),
             attr_ids: HashMap::new(),
             speller: Speller::default(),
@@ -100,7 +109,7 @@ impl<'t> Domains<'t> {
     }
 
     pub(super) fn name(&self, id: DomainId) -> &str {
-        self.known.get(usize::from(id.0)).map_or("?", |it| it.name)
+        self.known.get(usize::from(id.0)).map_or("?", |it| it.name.as_str())
     }
 
     pub(super) fn type_name(&self, ty: Type) -> &str {
@@ -111,8 +120,9 @@ impl<'t> Domains<'t> {
         }
     }
 
-    fn named(&self, name: &str) -> Option<&Known<'t>> {
-        self.ids.get(name).map(|id| &self.known[usize::from(id.0)])
+    /// Whether a preset or game declares such a domain.
+    pub(super) fn declares(&self, scope: u16, name: &str) -> bool {
+        self.ids.declares(scope, name)
     }
 
     pub(super) fn is_entities(&self, ty: Type) -> bool {
@@ -133,10 +143,10 @@ impl<'t> Domains<'t> {
     }
 
     /// The board's domain, its name and its size.
-    pub(super) fn grid(&self) -> Option<(DomainId, Name<'t>, u8, u8)> {
+    pub(super) fn grid(&self) -> Option<(DomainId, Name<'_>, u8, u8)> {
         self.known.iter().enumerate().find_map(|(at, it)| match it.shape {
             Shape::Grid { files, ranks } => {
-                let name = Name { text: it.name, span: it.span.unwrap_or_default() };
+                let name = Name { text: &it.name, span: it.span.unwrap_or_default() };
                 Some((DomainId(at as u16), name, files, ranks))
             }
             _ => None,
@@ -148,12 +158,10 @@ impl<'t> Domains<'t> {
         match name.text {
             "Int" => Ok(Type::Int),
             "Text" => Ok(Type::Text),
-            text => match self.ids.get(text) {
-                Some(&id) => Ok(Type::Domain(id)),
-                None => {
-                    let names = self.known.iter().map(|it| it.name).chain(["Int", "Text"]);
-                    Err(mistake::unknown_domain(name, self.speller.nearest(text, names)))
-                }
+            "Bool" => Ok(Type::Domain(BOOL)),
+            _ => match self.ids.get(&self.scopes, name) {
+                Some(id) => Ok(Type::Domain(id)),
+                None => Err(self.unknown(name, &["Bool", "Int", "Text"])),
             },
         }
     }
@@ -183,7 +191,7 @@ impl<'t> Domains<'t> {
                 _ => None,
             };
             let board = board.as_deref();
-            mistake::unknown_member(name, known.name, span, near, elsewhere, board, known.span)
+            mistake::unknown_member(name, &known.name, span, near, elsewhere, board, known.span)
         })
     }
 
@@ -209,16 +217,24 @@ impl<'t> Domains<'t> {
             let ShapeDecl::Extend(members) = &decl.shape else {
                 continue;
             };
-            match self.ids.get(decl.name.text) {
-                Some(&id) => self.extend(id, decl.name, members, found),
+            let bool = (decl.name.text == "Bool").then_some(BOOL);
+            match bool.or_else(|| self.ids.get(&self.scopes, decl.name)) {
+                Some(id) => self.extend(id, decl.name, members, found),
                 None if broken(decl.name.text) => {}
-                None => {
-                    let known = self.known.iter().map(|it| it.name);
-                    let near = self.speller.nearest(decl.name.text, known);
-                    found.push(mistake::unknown_domain(decl.name, near));
-                }
+                None => found.push(self.unknown(decl.name, &["Bool"])),
             }
         }
+    }
+
+    /// What to say of a domain that there is not, or that a preset keeps for itself.
+    fn unknown(&self, name: Name<'t>, built_in: &[&'t str]) -> Diagnostic {
+        if let Some((of, id)) = self.ids.kept_by(&self.scopes, name) {
+            let span = self.known[usize::from(id.0)].span.unwrap_or_default();
+            return mistake::kept_name(name, of, span);
+        }
+        let names = self.ids.visible(&self.scopes, name.span);
+        let names = names.into_iter().chain(built_in.iter().copied());
+        mistake::unknown_domain(name, self.speller.nearest(name.text, names))
     }
 
     fn define(&mut self, decl: &DomainDecl<'t>, sizes: &Sizes, found: &mut Vec<Diagnostic>) {
@@ -251,24 +267,32 @@ impl<'t> Domains<'t> {
                 Shape::Entities { cap: cap.value.clamp(2, limits::ENTITIES as i64) as u16 }
             }
         };
-        if let Some(old) = self.named(decl.name.text) {
-            return found.push(mistake::domain_twice(decl.name, old.span));
-        }
-        if matches!(decl.name.text, "Int" | "Text") {
+        if matches!(decl.name.text, "Bool" | "Int" | "Text") {
             return found.push(mistake::domain_twice(decl.name, None));
-        }
-        if let Some(old) = self.known.iter().find(|it| single(&it.shape, &shape)) {
-            found.push(mistake::second_of_shape(decl.name, old.name, old.span));
         }
         if self.known.len() == limits::DOMAINS {
             let count = LimitError::Domains(limits::DOMAINS + 1);
             return found.push(mistake::limit(count, decl.name.span));
         }
         let id = DomainId(self.known.len() as u16);
-        let (name, span) = (decl.name.text, Some(decl.name.span));
+        // All may add members to what all share.
+        let span = |it: DomainId| self.known[usize::from(it.0)].span;
+        let full = match self.ids.declare(&self.scopes, decl.name, id, |_| true) {
+            Ok(declared) => {
+                if let Some(old) = declared.clash {
+                    found.push(mistake::shared_twice(decl.name, span(old).unwrap_or_default()));
+                }
+                declared.full
+            }
+            Err(old) => return found.push(mistake::domain_twice(decl.name, span(old))),
+        };
+        if let Some(old) = self.known.iter().find(|it| single(&it.shape, &shape)) {
+            found.push(mistake::second_of_shape(decl.name, &old.name, old.span));
+        }
+        let name = full.unwrap_or_else(|| decl.name.text.to_owned());
+        let span = Some(decl.name.span);
         let (members, words) = (HashMap::new(), HashMap::new());
         self.known.push(Known { name, span, shape, members, words });
-        self.ids.insert(name, id);
         if let ShapeDecl::Members(members) = &decl.shape {
             self.extend(id, decl.name, members, found);
         }
@@ -329,8 +353,9 @@ impl<'t> Domains<'t> {
             ty if self.is_entities(ty) => AttrType::Entity,
             Type::Domain(id) => AttrType::Member(id),
         };
+        let full = self.attribute_name(name, ty, of);
         let (value, default_span) = (default.map(|it| it.0), default.map(|it| it.1));
-        if let Some(&at) = self.attr_ids.get(name.text) {
+        if let Some(&at) = self.attr_ids.get(&full) {
             let old = &self.attrs[at];
             if old.attribute.ty != ty {
                 let types = (self.type_name(declared), self.type_name(old.declared));
@@ -357,12 +382,28 @@ impl<'t> Domains<'t> {
             return Ok(AttrId(at as u16 + 1));
         }
         let at = self.attrs.len();
-        self.attr_ids.insert(name.text.to_string(), at);
-        let attribute =
-            Attribute { name: name.text.to_string(), ty, of, default: value, doc: doc.to_string() };
-        self.attrs.push(Attr { attribute, declared, span: name.span, default_span });
+        self.attr_ids.insert(full.clone(), at);
+        let attribute = Attribute { name: full, ty, of, default: value, doc: doc.to_string() };
+        let shared = self.scopes.at(name.span).is_none();
+        self.attrs.push(Attr {
+            attribute,
+            declared,
+            shared,
+            before: false,
+            span: name.span,
+            default_span,
+        });
         // The schema's own entity counter comes first.
         Ok(AttrId(at as u16 + 1))
+    }
+
+    /// What an attribute is called in saves. A preset's input may read what the core or the family states,
+    /// if it takes it for the same; else the attribute of an input that is not exported is the preset's own.
+    fn attribute_name(&self, name: Name<'t>, ty: AttrType, of: Option<DomainId>) -> String {
+        let is_same = |it: &Attr| it.shared && it.attribute.ty == ty && it.attribute.of == of;
+        let known = self.attr_ids.get(name.text).is_some_and(|&it| is_same(&self.attrs[it]));
+        let own = self.scopes.keeps_attribute(name).filter(|_| !known);
+        own.unwrap_or_else(|| name.text.to_owned())
     }
 
     /// The attribute of what another one was before an action. Its facts are of the members of the
@@ -381,10 +422,10 @@ impl<'t> Domains<'t> {
             doc: String::new(),
             ..old.attribute.clone()
         };
-        let (declared, span) = (old.declared, old.span);
+        let old = Attr { attribute, before: true, default_span: None, ..*old };
         let at = self.attrs.len();
         self.attr_ids.insert(name, at);
-        self.attrs.push(Attr { attribute, declared, span, default_span: None });
+        self.attrs.push(old);
         AttrId(at as u16 + 1)
     }
 
@@ -400,9 +441,13 @@ impl<'t> Domains<'t> {
     pub(super) fn into_schema(self) -> Schema {
         let mut schema = Schema::new();
         for known in self.known.into_iter().skip(1) {
-            schema.add_domain(Domain { name: known.name.to_string(), shape: known.shape });
+            schema.add_domain(Domain { name: known.name, shape: known.shape });
         }
         for attr in self.attrs {
+            if attr.before {
+                schema.add_hidden(attr.attribute);
+                continue;
+            }
             // Clashes were reported when the attribute was declared.
             let _ = schema.add_attribute(attr.attribute);
         }

@@ -57,7 +57,7 @@ impl<'t> Body<'_, 't> {
         scope: u32,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
-        let mut rel = *self.cx.relation_ids.get(atom.name.text)?;
+        let mut rel = self.cx.known(atom.name)?;
         let args = self.terms(atom, rel, scope, true, out)?;
         if let Some(span) = atom.was {
             let Some(before) = self.before(atom, rel, span) else {

@@ -8,6 +8,7 @@ mod declare;
 mod domains;
 mod effect;
 mod lower;
+mod names;
 mod reaction;
 mod rule;
 mod safety;
@@ -15,6 +16,7 @@ mod stages;
 mod template;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
@@ -33,6 +35,9 @@ use super::reader::{Reader, Reading};
 use super::stratify;
 use crate::facts::{AttrId, Speller};
 use domains::Domains;
+use names::{Scopes, Table};
+
+pub(super) use names::SEPARATOR;
 
 /// Checks rule files and makes one program of them. The order of the files is text order.
 ///
@@ -116,14 +121,15 @@ struct Checker<'t> {
     broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
-    relation_ids: HashMap<&'t str, RelId>,
+    scopes: Rc<Scopes<'t>>,
+    relation_ids: Table<'t, RelId>,
     rules: Vec<Rule>,
     facts: usize,
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
-    event_ids: HashMap<&'t str, EventId>,
+    event_ids: Table<'t, EventId>,
     /// In their order.
     stages: Vec<Stage>,
     default_stage: StageId,
@@ -144,20 +150,22 @@ struct Checker<'t> {
 
 impl<'t> Checker<'t> {
     fn new(files: &[&File<'t>]) -> Self {
+        let scopes = Rc::new(Scopes::of(files));
         Self {
             found: Vec::new(),
             speller: Speller::default(),
             broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
-            domains: Domains::new(),
+            domains: Domains::new(Rc::clone(&scopes)),
             relations: Vec::new(),
-            relation_ids: HashMap::new(),
+            scopes,
+            relation_ids: Table::new(),
             rules: Vec::new(),
             facts: 0,
             actions: Vec::new(),
             action_of: HashMap::new(),
             reactions: Vec::new(),
             events: Vec::new(),
-            event_ids: HashMap::new(),
+            event_ids: Table::new(),
             stages: Vec::new(),
             default_stage: StageId(0),
             owners: owners(files),
@@ -187,20 +195,49 @@ impl<'t> Checker<'t> {
 
     /// The relation of that name, or a report that there is none.
     fn find(&mut self, name: Name<'t>) -> Option<RelId> {
-        if let Some(&id) = self.relation_ids.get(name.text) {
+        if let Some(id) = self.known(name) {
             return Some(id);
         }
         if !self.broken.contains(name.text) {
-            let names = self.relations.iter().map(|it| it.name.text);
-            let broken = self.broken.iter().copied();
-            let near = self.speller.nearest(name.text, names.chain(broken)).map(|it| {
-                let id = self.relation_ids.get(it);
-                (it, id.map(|&id| self.relation(id).span))
-            });
-            let report = mistake::unknown_relation(name, near);
+            let report = match self.relation_ids.kept_by(&self.scopes, name) {
+                Some((of, id)) => mistake::kept_name(name, of, self.relation(id).span),
+                None => {
+                    let near = self.nearest_of(name, || {
+                        let names = self.relation_ids.visible(&self.scopes, name.span);
+                        names.into_iter().chain(self.broken.iter().copied()).collect()
+                    });
+                    let span = |it| self.known(Name { text: it, ..name });
+                    let near = near.map(|it| (it, span(it).map(|it| self.relation(it).span)));
+                    mistake::unknown_relation(name, near)
+                }
+            };
             self.report(report);
         }
         None
+    }
+
+    /// The relation that a name means where it stands.
+    fn known(&self, name: Name<'_>) -> Option<RelId> {
+        self.relation_ids.get(&self.scopes, name)
+    }
+
+    /// Whether everything is there that is written after `.export`.
+    fn check_exports(&mut self) {
+        let scopes = Rc::clone(&self.scopes);
+        for &(scope, name) in scopes.exported() {
+            let is_there = self.relation_ids.declares(scope, name.text)
+                || self.event_ids.declares(scope, name.text)
+                || self.domains.declares(scope, name.text)
+                || self.is_stage(name)
+                || self.broken.contains(name.text);
+            if !is_there {
+                let near = self.nearest_of(name, || {
+                    let events = self.event_ids.of(scope);
+                    self.relation_ids.of(scope).chain(events).collect()
+                });
+                self.report(mistake::unknown_export(name, near));
+            }
+        }
     }
 
     /// The number of a text.
@@ -245,6 +282,7 @@ impl<'t> Checker<'t> {
             }
         }
         self.check_concluded();
+        self.check_exports();
     }
 
     /// A relation that nothing can ever conclude is a mistake, unless others may add to it.
@@ -273,13 +311,20 @@ impl<'t> Checker<'t> {
             self.found = beyond_tries(&self.actions, &relations, &self.rules, &shown);
         }
         found.append(&mut self.found);
-        let names = self.relation_ids.iter().map(|(name, id)| ((*name).to_string(), *id));
+        let is_before = |it: &Relation| match it.role {
+            Role::Input(input) => self.was.iter().any(|was| was.before == input.attr()),
+            Role::Static | Role::Builtin(_) | Role::Derived => false,
+        };
+        let named = relations.iter().zip((0..).map(RelId)).filter(|it| !is_before(it.0));
+        let names: std::collections::HashMap<String, RelId> =
+            named.map(|(it, id)| (it.name.clone(), id)).collect();
         Program {
             sources: Vec::new(),
             owners: self.owners,
             words: self.domains.words(),
             schema: Arc::new(self.domains.into_schema()),
-            relation_names: names.collect(),
+            relation_names: names,
+            scopes: self.scopes.names(),
             relations,
             rules: self.rules,
             strata,

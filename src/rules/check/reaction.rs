@@ -43,14 +43,23 @@ impl<'t> Checker<'t> {
     }
 
     fn trigger(&mut self, name: Name<'t>) -> Trigger {
-        if let Some(&id) = self.event_ids.get(name.text) {
+        let relation = self.relation_ids.find(&self.scopes, name);
+        let event = self.event_ids.find(&self.scopes, name);
+        if let Some((id, away)) = event
+            && relation.is_none_or(|it| away <= it.1)
+        {
             return Some((Event::Raised(id), Subject::Event(id)));
         }
-        let Some(&id) = self.relation_ids.get(name.text) else {
+        let Some((id, _)) = relation else {
             if !self.broken.contains(name.text) {
                 let near = self.nearest_of(name, || {
-                    let actions = self.action_of.keys().map(|&it| self.info(it).name.text);
-                    actions.chain(self.event_ids.keys().copied()).collect()
+                    let names = self.relation_ids.visible(&self.scopes, name.span).into_iter();
+                    let is_action = |it: &&'t str| {
+                        let id = self.known(Name { text: it, ..name });
+                        id.is_some_and(|it| self.action_of.contains_key(&it))
+                    };
+                    let events = self.event_ids.visible(&self.scopes, name.span);
+                    names.filter(is_action).chain(events).collect()
                 });
                 self.report(mistake::unknown_action(name, near));
             }
@@ -66,9 +75,11 @@ impl<'t> Checker<'t> {
 
     /// The event that an effect raises, passes on or shows.
     pub(super) fn find_event(&mut self, name: Name<'t>) -> Option<EventId> {
-        let found = self.event_ids.get(name.text).copied();
+        let found = self.event_ids.get(&self.scopes, name);
         if found.is_none() && !self.broken.contains(name.text) {
-            let near = self.nearest_of(name, || self.event_ids.keys().copied().collect());
+            let near = self.nearest_of(name, || {
+                self.event_ids.visible(&self.scopes, name.span).into_iter().collect()
+            });
             self.report(mistake::unknown_event(name, near));
         }
         found
@@ -94,7 +105,7 @@ impl<'t> Checker<'t> {
         let of = input.attr();
         let before = self.domains.before(of, owners);
         let relation = Relation {
-            name: format!("was {}", name.text),
+            name: format!("was {}", self.relation(rel).name),
             role: Role::Input(match input {
                 Input::Key(_) => Input::Key(before),
                 Input::Flag(_) => Input::Flag(before),
@@ -115,7 +126,11 @@ impl<'t> Checker<'t> {
     }
 
     /// The nearest of names that are gathered only if there are guesses left.
-    fn nearest_of(&self, name: Name<'t>, known: impl Fn() -> BTreeSet<&'t str>) -> Option<&'t str> {
+    pub(super) fn nearest_of(
+        &self,
+        name: Name<'t>,
+        known: impl Fn() -> BTreeSet<&'t str>,
+    ) -> Option<&'t str> {
         let known = if self.speller.is_spent() { BTreeSet::new() } else { known() };
         self.speller.nearest(name.text, known)
     }

@@ -123,7 +123,7 @@ impl<'t> Checker<'t> {
         for literal in body {
             match literal {
                 Literal::Atom { atom, .. } => {
-                    let Some(&id) = self.relation_ids.get(atom.name.text) else {
+                    let Some(id) = self.known(atom.name) else {
                         continue;
                     };
                     let relation = self.relation(id);

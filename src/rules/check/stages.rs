@@ -14,6 +14,8 @@ const ONLY: &str = "apply";
 /// Stages that are being ordered.
 struct Order<'t> {
     names: Vec<Name<'t>>,
+    /// For each name what it is called in the program, where that is not the name.
+    full: Vec<Option<String>>,
     /// How many of the names, the first ones, are of the list.
     listed: usize,
     /// Pairs `(earlier, later)`, with where that was said.
@@ -31,10 +33,10 @@ impl<'t> Checker<'t> {
                 None => list = Some(decl),
             }
         }
-        let mut order = Order { names: Vec::new(), listed: 0, edges: Vec::new() };
+        let mut order = Order { names: Vec::new(), full: Vec::new(), listed: 0, edges: Vec::new() };
         let only = [Name { text: ONLY, span: Span { line: 1, ..Span::default() } }];
         for &name in list.map_or(&only[..], |it| &it.names) {
-            match order.find(name.text) {
+            match order.find(name.text, None) {
                 Some(old) => {
                     let report = mistake::stages_twice(name.span, order.names[old].span);
                     self.report(report);
@@ -44,7 +46,10 @@ impl<'t> Checker<'t> {
         }
         let added = items().filter_map(|it| if let Item::Stage(it) = it { Some(it) } else { None });
         let added: Vec<&StageDecl<'t>> = added.collect();
-        added.iter().for_each(|it| order.name(it.name));
+        let shared = |it: &&StageDecl<'t>| self.scopes.at(it.name.span).is_none();
+        let (shared, own): (Vec<&StageDecl<'t>>, Vec<_>) = added.iter().partition(|it| shared(it));
+        shared.iter().for_each(|it| order.name(it.name, None));
+        own.iter().for_each(|it| order.name(it.name, self.scopes.private(it.name)));
         for decl in &added {
             self.place_stage(&mut order, decl);
         }
@@ -52,6 +57,7 @@ impl<'t> Checker<'t> {
             let count = LimitError::Stages(order.names.len());
             self.report(mistake::limit(count, order.names[limits::STAGES].span));
             order.names.truncate(limits::STAGES);
+            order.full.truncate(limits::STAGES);
             order.edges.retain(|it| it.0.max(it.1) < limits::STAGES);
         }
         self.settle_order(&order);
@@ -63,11 +69,12 @@ impl<'t> Checker<'t> {
     }
 
     fn place_stage(&mut self, order: &mut Order<'t>, decl: &StageDecl<'t>) {
-        let Some(at) = order.find(decl.name.text) else { return };
+        let own = self.scopes.private(decl.name);
+        let Some(at) = order.find(decl.name.text, own.as_deref()) else { return };
         for (other, is_earlier) in
             [Some((decl.after, true)), decl.before.map(|it| (it, false))].into_iter().flatten()
         {
-            match order.find(other.text) {
+            match order.find(other.text, self.scopes.private(other).as_deref()) {
                 Some(it) if is_earlier => order.edges.push((it, at, other.span)),
                 Some(it) => order.edges.push((at, it, other.span)),
                 None => {
@@ -92,21 +99,31 @@ impl<'t> Checker<'t> {
                 self.report(mistake::stage_cycle(&cycle, span));
                 // Any order will do for what is checked after this.
                 for at in left {
-                    self.push_stage(order.names[at]);
+                    self.push_stage(order, at);
                 }
                 return;
             };
-            self.push_stage(order.names[left.remove(at)]);
+            self.push_stage(order, left.remove(at));
         }
     }
 
-    fn push_stage(&mut self, name: Name<'t>) {
-        self.stages.push(Stage { name: name.text.to_string(), span: name.span });
+    fn push_stage(&mut self, order: &Order<'t>, at: usize) {
+        let name = order.names[at];
+        let full = order.full[at].clone().unwrap_or_else(|| name.text.to_owned());
+        self.stages.push(Stage { name: full, span: name.span });
+    }
+
+    /// Whether a preset or game has a stage of that name.
+    pub(super) fn is_stage(&self, name: Name<'t>) -> bool {
+        let of = self.scopes.at(name.span);
+        self.stages.iter().any(|it| it.name == name.text && self.scopes.at(it.span) == of)
     }
 
     /// The stage of that name, or a report that there is none.
     pub(super) fn find_stage(&mut self, name: Name<'t>) -> Option<StageId> {
-        let found = self.stages.iter().position(|it| it.name == name.text);
+        let called = |name: &str| self.stages.iter().position(|it| it.name == name);
+        let own = self.scopes.private(name).and_then(|it| called(&it));
+        let found = own.or_else(|| called(name.text));
         if found.is_none() {
             let near =
                 self.speller.nearest(name.text, self.stages.iter().map(|it| it.name.as_str()));
@@ -118,8 +135,12 @@ impl<'t> Checker<'t> {
 }
 
 impl<'t> Order<'t> {
-    fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|it| it.text == name)
+    /// The stage that a word means: one of the preset's own goes before one of all.
+    fn find(&self, name: &str, own: Option<&str>) -> Option<usize> {
+        let own = own.and_then(|own| self.full.iter().position(|it| it.as_deref() == Some(own)));
+        let full = || self.full.iter().position(|it| it.as_deref() == Some(name));
+        let mut all = self.names.iter().zip(&self.full);
+        own.or_else(|| all.position(|it| it.0.text == name && it.1.is_none())).or_else(full)
     }
 
     /// Adds a stage of the list, after the others.
@@ -128,13 +149,15 @@ impl<'t> Order<'t> {
             self.edges.push((last, last + 1, name.span));
         }
         self.names.push(name);
+        self.full.push(None);
         self.listed += 1;
     }
 
     /// Adds a stage that files may name several times.
-    fn name(&mut self, name: Name<'t>) {
-        if self.find(name.text).is_none() {
+    fn name(&mut self, name: Name<'t>, own: Option<String>) {
+        if self.find(name.text, own.as_deref()).is_none() {
             self.names.push(name);
+            self.full.push(own);
         }
     }
 

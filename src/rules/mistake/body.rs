@@ -18,6 +18,14 @@ pub(in super::super) fn unknown_relation(name: Name<'_>, near: Option<(&str, Opt
     }
 }
 
+pub(in super::super) fn kept_name(name: Name<'_>, of: &str, declared: Span) -> It {
+    let message = format!("`{}` belongs to {of}, which keeps it for itself", name.text);
+    let short = name.text.rsplit("::").next().unwrap_or_default();
+    It::new("E142", message, name.span, "not to be used here")
+        .and(declared, "declared here")
+        .help(format!("`.export {short}` in a file of {of} lets others use it"))
+}
+
 pub(in super::super) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> It {
     let it = It::new("E202", format!("there is no domain `{}`", name.text), name.span, "unknown");
     let help = did_you_mean(near).unwrap_or("declare it with `.domain`".into());

@@ -262,3 +262,22 @@ pub(in super::super) fn odd_size(value: Name<'_>, expected: &str) -> It {
     let message = format!("{:?} is no size", value.text);
     It::new("E125", message, value.span, format!("expected {expected}"))
 }
+
+pub(in super::super) fn shared_twice(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` is shared by two files that both declare it", name.text);
+    It::new("E140", message, name.span, "again here").and(old, "first here").help(format!(
+        "take `{}` out of the `.export` of one of them: then it is that preset's own",
+        name.text
+    ))
+}
+
+pub(in super::super) fn unknown_export(name: Name<'_>, near: Option<&str>) -> It {
+    let message = format!("`{}` is exported, but no file of this preset declares it", name.text);
+    let help = did_you_mean(near);
+    with_help(It::new("E141", message, name.span, "no relation, event, stage or domain"), help)
+}
+
+pub(in super::super) fn turn_until_turn(name: Name<'_>) -> It {
+    It::new("E143", "the input `turn` says whose turn it is", name.span, "gone with the turn?")
+        .help("leave `until turn` out: the turn's own fact stays until an effect changes it")
+}

@@ -640,6 +640,7 @@ impl<W: Word> Compiled<W> {
             words: Default::default(),
             texts: Vec::new(),
             relation_names: Default::default(),
+            scopes: Vec::new(),
         };
         Self {
             program: Arc::new(empty),

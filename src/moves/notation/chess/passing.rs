@@ -4,7 +4,7 @@ use crate::derive::World;
 use crate::facts::GAME;
 use crate::rules::{Program, RelId};
 
-use super::super::super::contract::{Contract, Fact, Finder, Slot, Source, fen_lines};
+use super::super::super::contract::{Contract, Fact, Finder, Slot, Source, called, fen_notes};
 use super::super::fen::{FenError, Part};
 use super::Oddity;
 
@@ -36,8 +36,10 @@ impl Passing {
     /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
     /// that passed it.
     fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
-        let name = fen_lines(finder.program).find_map(|it| it.strip_prefix("passed "))?;
-        finder.input(name, Source::Game, &[Slot::Square])
+        let passed = |it: (_, u16)| Some((str::strip_prefix(it.0, "passed ")?, it.1));
+        let (name, file) = fen_notes(finder.program).find_map(passed)?;
+        let name = called(finder.program, file, name);
+        finder.input(&name, Source::Game, &[Slot::Square])
     }
 
     /// The passed square, and where the rules have it the square of the piece that passed.

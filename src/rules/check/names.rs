@@ -1,0 +1,246 @@
+//! Whose names are whose: the core, families, modules and layouts share theirs with everybody, a preset or
+//! game has names of its own.
+//!
+//! A name is looked for among those of the file's own preset or game, then among the shared ones, then
+//! among those that other presets and the game export. A name that is not exported is called
+//! `preset::name` in the program, so that two presets may both declare `hand`.
+//! It is so if a file, in practice one of the core, says `.meta names "private"`: in programs whose core
+//! does not (saves of before, whose core comes with them) all names are shared.
+
+use std::hash::Hash;
+
+use foldhash::{HashMap, HashMapExt, HashSet};
+
+use super::super::ast::{File, Item, Name, RelationDecl, RelationKind};
+use super::super::program::Span;
+
+/// What stands between a preset or game and the name of its own.
+pub(in super::super) const SEPARATOR: &str = "::";
+
+/// Names that the host looks for wherever they are declared: nobody has to export them.
+const ROLES: [&str; 2] = ["misplaced", "unfinished"];
+
+/// Which preset or game each file belongs to, and what these export.
+#[derive(Default)]
+pub(super) struct Scopes<'t> {
+    /// By the number of the file.
+    of: Vec<Option<u16>>,
+    names: Vec<&'t str>,
+    /// The one scope that exports everything: there is one game in a program.
+    game: Option<u16>,
+    exported: HashSet<(u16, &'t str)>,
+    /// The attributes of exported inputs.
+    attributes: HashSet<(u16, &'t str)>,
+    /// As they are written, with the scope.
+    exports: Vec<(u16, Name<'t>)>,
+}
+
+impl<'t> Scopes<'t> {
+    pub(super) fn of(files: &[&File<'t>]) -> Self {
+        let mut scopes = Self { of: vec![None; files.len()], ..Self::default() };
+        let metas = |file: &File<'t>, wanted: &str| {
+            file.items.iter().find_map(|it| match it {
+                Item::Meta { key, value, .. } if key.text == wanted => Some(value.text),
+                _ => None,
+            })
+        };
+        if !files.iter().any(|it| metas(it, "names") == Some("private")) {
+            return scopes;
+        }
+        for (at, file) in files.iter().enumerate() {
+            let game = metas(file, "game");
+            let Some(name) = game.or(metas(file, "preset")).or(metas(file, "part")) else {
+                continue;
+            };
+            // A game and a preset may have one name.
+            let is_it = |(known, it): (u16, &&str)| {
+                *it == name && (scopes.game == Some(known)) == game.is_some()
+            };
+            let known = (0..).zip(&scopes.names).find(|it| is_it(*it)).map(|it| it.0);
+            let scope = known.unwrap_or_else(|| {
+                scopes.names.push(name);
+                scopes.names.len() as u16 - 1
+            });
+            if game.is_some() {
+                scopes.game = Some(scope);
+            }
+            scopes.of[at] = Some(scope);
+            for item in &file.items {
+                if let Item::Export(names) = item {
+                    scopes.exports.extend(names.iter().map(|it| (scope, *it)));
+                }
+            }
+        }
+        scopes.exported = scopes.exports.iter().map(|it| (it.0, it.1.text)).collect();
+        for (file, scope) in files.iter().zip(&scopes.of) {
+            let Some(scope) = *scope else { continue };
+            for item in &file.items {
+                let Item::Relation(RelationDecl { name, kind: RelationKind::Input(input), .. }) =
+                    item
+                else {
+                    continue;
+                };
+                if scopes.exported.contains(&(scope, name.text)) {
+                    scopes.attributes.insert((scope, input.attr.text));
+                }
+            }
+        }
+        scopes
+    }
+
+    /// The preset or game that a place belongs to.
+    pub(super) fn at(&self, span: Span) -> Option<u16> {
+        self.of.get(usize::from(span.source)).copied().flatten()
+    }
+
+    /// For each file the name of what it belongs to.
+    pub(super) fn names(&self) -> Vec<Option<String>> {
+        let name = |it: &Option<u16>| it.map(|it| self.names[usize::from(it)].to_owned());
+        self.of.iter().map(name).collect()
+    }
+
+    fn name(&self, scope: u16) -> &'t str {
+        self.names[usize::from(scope)]
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = u16> {
+        (0..).zip(&self.names).filter(move |it| **it.1 == *name).map(|it| it.0)
+    }
+
+    fn exports(&self, scope: u16, name: &str) -> bool {
+        self.game == Some(scope) || ROLES.contains(&name) || self.exported.contains(&(scope, name))
+    }
+
+    /// What is written after `.export`, with the scope.
+    pub(super) fn exported(&self) -> &[(u16, Name<'t>)] {
+        &self.exports
+    }
+
+    /// What a name of a file is called in the program, if it is not one of all.
+    pub(super) fn private(&self, name: Name<'_>) -> Option<String> {
+        let scope = self.at(name.span).filter(|&it| !self.exports(it, name.text))?;
+        Some(self.long(scope, name.text))
+    }
+
+    /// The preset that has an attribute of that name for itself. One that begins with the preset's name and a
+    /// period is everybody's: nobody else has one of that name.
+    pub(super) fn keeps_attribute(&self, name: Name<'_>) -> Option<String> {
+        let scope = self.at(name.span).filter(|it| self.game != Some(*it))?;
+        let rest = name.text.strip_prefix(self.name(scope));
+        let is_all = rest.is_some_and(|it| it.starts_with('.'))
+            || self.attributes.contains(&(scope, name.text));
+        (!is_all).then(|| self.long(scope, name.text))
+    }
+
+    fn long(&self, scope: u16, name: &str) -> String {
+        format!("{}{SEPARATOR}{name}", self.name(scope))
+    }
+}
+
+/// A name that was declared.
+pub(super) struct Declared<T> {
+    /// What it is called in the program, where that is not the name.
+    pub(super) full: Option<String>,
+    /// What another file shares or exports under that name, though this one does so, too.
+    pub(super) clash: Option<T>,
+}
+
+/// Names of one sort with what they mean.
+pub(super) struct Table<'t, T> {
+    shared: HashMap<&'t str, T>,
+    own: HashMap<(u16, &'t str), T>,
+    exported: HashMap<&'t str, T>,
+}
+
+impl<'t, T: Copy + Eq + Hash> Table<'t, T> {
+    pub(super) fn new() -> Self {
+        Self { shared: HashMap::new(), own: HashMap::new(), exported: HashMap::new() }
+    }
+
+    /// Declares a name; the error is what is declared already in the same files, or may be added to wherever it
+    /// is declared.
+    pub(super) fn declare(
+        &mut self,
+        scopes: &Scopes<'t>,
+        name: Name<'t>,
+        it: T,
+        is_open: impl Fn(T) -> bool,
+    ) -> Result<Declared<T>, T> {
+        let text = name.text;
+        let Some(scope) = scopes.at(name.span) else {
+            if let Some(&old) = self.shared.get(text) {
+                return Err(old);
+            }
+            self.shared.insert(text, it);
+            return Ok(Declared { full: None, clash: self.exported.get(text).copied() });
+        };
+        if let Some(&old) = self.own.get(&(scope, text)) {
+            return Err(old);
+        }
+        let shared = self.shared.get(text).copied();
+        if let Some(old) = shared.filter(|it| is_open(*it)) {
+            return Err(old);
+        }
+        self.own.insert((scope, text), it);
+        let clash = match shared {
+            Some(_) => shared.filter(|_| scopes.exported.contains(&(scope, text))),
+            None if scopes.exports(scope, text) => self.exported.get(text).copied(),
+            None => None,
+        };
+        if shared.is_none() && clash.is_none() && scopes.exports(scope, text) {
+            self.exported.insert(text, it);
+            return Ok(Declared { full: None, clash });
+        }
+        Ok(Declared { full: Some(scopes.long(scope, text)), clash })
+    }
+
+    /// What a name means where it stands, and how far away that was found: 0 in the same preset or game.
+    pub(super) fn find(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(T, u8)> {
+        let scope = scopes.at(name.span);
+        let Some((of, text)) = name.text.split_once(SEPARATOR) else {
+            let own = scope.and_then(|it| self.own.get(&(it, name.text)));
+            let shared = || self.shared.get(name.text).map(|it| (*it, 1));
+            let exported = || self.exported.get(name.text).map(|it| (*it, 2));
+            return own.map(|it| (*it, 0)).or_else(shared).or_else(exported);
+        };
+        if scopes.names.is_empty() {
+            return self.shared.get(text).map(|it| (*it, 1));
+        }
+        // Files that are no preset's and no game's are the package's own.
+        let may = |it: &u16| scope.is_none() || scope == Some(*it) || scopes.exports(*it, text);
+        let own = |it: u16| self.own.get(&(it, text)).copied();
+        scopes.named(of).filter(may).find_map(own).map(|it| (it, 0))
+    }
+
+    pub(super) fn get(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<T> {
+        self.find(scopes, name).map(|it| it.0)
+    }
+
+    /// A preset or game that has the name, and keeps it for itself.
+    pub(super) fn kept_by(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(&'t str, T)> {
+        let (of, text) = match name.text.split_once(SEPARATOR) {
+            Some((of, text)) => (Some(of), text),
+            None => (None, name.text),
+        };
+        let mut all = (0..).zip(&scopes.names).filter(|it| of.is_none_or(|of| **it.1 == *of));
+        all.find_map(|(scope, of)| Some((*of, *self.own.get(&(scope, text))?)))
+    }
+
+    /// The names that mean something where a name stands, in no order.
+    pub(super) fn visible(&self, scopes: &Scopes<'t>, from: Span) -> Vec<&'t str> {
+        let scope = scopes.at(from);
+        let own = self.own.keys().filter(|it| Some(it.0) == scope).map(|it| it.1);
+        let all = self.shared.keys().chain(self.exported.keys()).copied().chain(own);
+        let all: HashSet<&'t str> = all.collect();
+        all.into_iter().collect()
+    }
+
+    pub(super) fn declares(&self, scope: u16, name: &str) -> bool {
+        self.own.contains_key(&(scope, name))
+    }
+
+    /// The names of a preset or game.
+    pub(super) fn of(&self, scope: u16) -> impl Iterator<Item = &'t str> {
+        self.own.keys().filter(move |it| it.0 == scope).map(|it| it.1)
+    }
+}

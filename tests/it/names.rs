@@ -1,0 +1,342 @@
+//! Whose names are whose: presets of two authors who know nothing of each other go together, what is exported
+//! is shared, and what the engine adds by itself is nowhere to be seen.
+
+use rulemate::audit;
+use rulemate::derive::{Backend, Query};
+use rulemate::facts::Document;
+use rulemate::game::Game;
+use rulemate::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::rules::{Source, document};
+
+fn with(files: &[(&str, &str)]) -> Catalogue {
+    let mut catalogue = Catalogue::embedded().expect("our own metadata");
+    for (path, text) in files {
+        let source = Source { path: (*path).into(), text: (*text).into() };
+        catalogue.add(source).expect("metadata that makes sense");
+    }
+    catalogue
+}
+
+fn loaded(catalogue: &Catalogue, game: &str, presets: &[&str]) -> Ruleset {
+    catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"))
+}
+
+fn refused(files: &[(&str, &str)], presets: &[&str]) -> String {
+    with(files).load("chess", presets).expect_err("should not load").to_string()
+}
+
+fn played(rules: &Ruleset, moves: &str) -> Game {
+    let mut game = rules.start(None).expect("it starts");
+    for text in moves.split_whitespace() {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    game
+}
+
+/// How many facts a game has of an attribute.
+fn facts(game: &Game, attribute: &str) -> usize {
+    let schema = game.facts().schema();
+    let attr = schema.attribute_named(attribute).unwrap_or_else(|| panic!("no {attribute}"));
+    game.facts().all_facts().iter().filter(|it| it.attr == attr).count()
+}
+
+/// A preset that has a name of every sort for itself: the `n`th hop of a piece is worth `n`.
+fn author(id: &str, by: i64) -> String {
+    format!(
+        r#"
+.meta preset "{id}"
+.meta name "{id}"
+.meta description "Whoever moves gets {by}"
+.meta fen "{id}=hand"
+.domain Preset += {{ {id} }}
+.domain Purse {{ thin, fat }}
+.input hand(piece: Entity, n: Int) key attr hand "{{piece}} has {{n}} in hand"
+.input mood(side: Side, purse: Purse) of Side attr mood "the purse of {{side}} is {{purse}}"
+.static limit(purse: Purse, n: Int) key "a {{purse}} purse holds less than {{n}}"
+limit('thin, {by} + 1). limit('fat, 100).
+.decl rich(side: Side) "{{side}} is rich"
+rich(c) :- color(p, c), hand(p, n), limit('thin, m), n >= m.
+.event paid(piece: Entity, n: Int) "{{piece}} gets {{n}}"
+.stage till after apply
+on move(p, _) in till when active('{id}, c), color(p, c) do raise paid(p, {by}).
+on paid(p, n) when hand(p, m) do set hand(p, m + n), note "{id}: {{p}} gets more".
+on paid(p, n) when !hand(p, _) do set hand(p, n).
+on paid(p, _) in after when color(p, c), rich(c) do set mood(c, 'fat).
+"#
+    )
+}
+
+fn two() -> Vec<(&'static str, String)> {
+    vec![("alpha.dl", author("alpha", 2)), ("beta-2.dl", author("beta-2", 3))]
+}
+
+fn both() -> Catalogue {
+    let files = two();
+    let files: Vec<(&str, &str)> = files.iter().map(|it| (it.0, it.1.as_str())).collect();
+    with(&files)
+}
+
+const LINE: &str = "e4 e5 Nf3 Nc6 Ng1 Nb8 Nf3";
+
+#[test]
+fn presets_of_two_authors_go_together_though_they_use_the_same_names() {
+    let catalogue = both();
+    let rules = loaded(&catalogue, "chess", &["alpha", "beta-2:white"]);
+    let mut game = played(&rules, LINE);
+    assert_eq!((facts(&game, "alpha::hand"), facts(&game, "beta-2::hand")), (4, 2));
+    let json = game.to_json();
+    for (attribute, value) in [("alpha::hand", 6), ("beta-2::hand", 9)] {
+        let fact = format!(r#""attribute":"{attribute}","value":{value}"#);
+        assert!(json.replace(' ', "").contains(&fact), "{attribute}: {json}");
+    }
+    assert_eq!((facts(&game, "alpha::mood"), facts(&game, "beta-2::mood")), (2, 1));
+    let fen = game.fen();
+    assert!(fen.contains("alpha=-,f3:6") && fen.contains("beta-2=-,f3:9"), "{fen}");
+    let again = rules.start(Some(&fen)).expect("our own FEN");
+    assert_eq!(facts(&again, "beta-2::hand"), 2);
+
+    let program = game.program().clone();
+    for name in ["alpha::hand", "beta-2::hand", "alpha::rich", "beta-2::rich", "alpha::limit"] {
+        assert!(program.relation_named(name).is_some(), "{name}");
+    }
+    assert!(program.relation_named("hand").is_none() && program.event_named("paid").is_none());
+    assert!(program.event_named("beta-2::paid").is_some());
+    assert!(program.schema.domain_named("alpha::Purse").is_some());
+    let stages: Vec<&str> = program.stages.iter().map(|it| it.name.as_str()).collect();
+    assert!(stages.contains(&"alpha::till") && stages.contains(&"beta-2::till"), "{stages:?}");
+    // Explanations have the full name, and so have questions; what only one has needs none.
+    let told = game.explain_fact("beta-2::rich(white)", Default::default()).expect("a fact");
+    assert!(format!("{told:?}").contains("beta-2::rich"), "{told:?}");
+    assert!(Query::compile(&program, "hand(p, n)", None).is_err());
+    for question in ["beta-2::hand(p, 9)", "alpha::hand(p, 6)"] {
+        let query = Query::compile(&program, question, None).unwrap_or_else(|it| panic!("{it}"));
+        let answer = query.answer(&game.world_mut().materialised()).expect("steps enough");
+        assert_eq!(answer.rows.len(), 1, "{question}");
+    }
+}
+
+#[test]
+fn games_with_private_names_are_saved_resumed_and_audited() {
+    let catalogue = both();
+    let rules = loaded(&catalogue, "chess", &["alpha", "beta-2:white"]);
+    let game = played(&rules, LINE);
+    for form in [Form::Json, Form::Binary] {
+        for content in [Content::default(), Content { rules: true }] {
+            let bytes = Save::of(&game, &rules, content).expect("it replays").write(form);
+            let (save, doubt) = Save::read(&bytes, "chess").expect("our own save");
+            assert_eq!(doubt, None);
+            let from = if content.rules { RulesFrom::Save } else { RulesFrom::Here };
+            let restored = save.restore(&catalogue, from).unwrap_or_else(|it| panic!("{it}"));
+            assert_eq!(restored.game.hash(), game.hash());
+            let audited = audit::save(&bytes, "chess", &catalogue, from, &mut |_| {});
+            assert_eq!(audited.unwrap_or_else(|it| panic!("{it}")).proofs, 7);
+        }
+    }
+    let resumed = rules.resume_text(&game.to_json()).expect("its facts");
+    assert_eq!(resumed.hash(), game.hash());
+    let mut slow = rules.start_on(Backend::Frog, None).expect("it starts");
+    for text in LINE.split_whitespace() {
+        slow.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    assert_eq!(slow.hash(), game.hash());
+}
+
+#[test]
+fn what_a_preset_states_under_a_name_of_its_own_goes_with_it() {
+    let catalogue = both();
+    let rules = loaded(&catalogue, "chess", &["alpha", "beta-2"]);
+    let mut game = played(&rules, LINE);
+    let rules = catalogue.set_active(&rules, &mut game, &["beta-2"]).expect("they go together");
+    let schema = game.facts().schema();
+    assert!(schema.attribute_named("alpha::hand").is_none());
+    assert_eq!(facts(&game, "beta-2::hand"), 4);
+    catalogue.set_active(&rules, &mut game, &[] as &[&str]).expect("none is enough");
+    assert!(!game.to_json().contains("hand"));
+}
+
+const HEAD: &str = ".meta preset \"reader\"\n.domain Preset += { reader }\n";
+
+#[test]
+fn what_is_not_exported_is_not_seen() {
+    let alpha = author("alpha", 2);
+    let reads =
+        |body: &str| format!("{HEAD}.decl seen(piece: Entity) \"{{piece}} is seen\"\n{body}\n");
+    for atom in ["hand(p, _)", "alpha::hand(p, _)"] {
+        let reader = reads(&format!("seen(p) :- {atom}."));
+        let files = [("alpha.dl", alpha.as_str()), ("reader.dl", &reader)];
+        let why = refused(&files, &["alpha", "reader"]);
+        assert!(why.contains("[E142]") && why.contains("belongs to alpha"), "{why}");
+        assert!(why.contains("`.export hand` in a file of alpha"), "{why}");
+        // Once it is exported, both names mean it, and it keeps the short one.
+        let open = format!("{alpha}.export hand\n");
+        let files = [("alpha.dl", open.as_str()), ("reader.dl", &reader)];
+        let rules = loaded(&with(&files), "chess", &["alpha", "reader"]);
+        let mut game = played(&rules, "e4 e5");
+        assert_eq!(facts(&game, "hand"), 2);
+        let seen = game.program().relation_named("reader::seen").expect("declared");
+        assert_eq!(game.world_mut().tuples(seen).len(), 2);
+    }
+    let other = ".meta preset \"other\"\n.domain Preset += { other }\n.export nothing\n";
+    let why = refused(&[("other.dl", other)], &["other"]);
+    assert!(why.contains("[E141]"), "{why}");
+}
+
+#[test]
+fn what_two_export_is_refused_with_both_files_and_the_fix() {
+    let files: Vec<(&str, String)> =
+        two().into_iter().map(|it| (it.0, format!("{}.export rich\n", it.1))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|it| (it.0, it.1.as_str())).collect();
+    let why = refused(&files, &["alpha", "beta-2"]);
+    for part in ["[E140]", "alpha.dl:", "beta-2.dl:", "take `rich` out of the `.export`"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    // Each by itself is fine.
+    loaded(&with(&files), "chess", &["alpha"]);
+    let core = format!("{HEAD}.export slide\n.static slide(n: Int) \"{{n}}\"\nslide(1).\n");
+    let why = refused(&[("reader.dl", &core)], &["reader"]);
+    assert!(why.contains("[E140]") && why.contains("rules/chess/"), "{why}");
+}
+
+/// A preset has its own `slide`, though the family has one that is closed; open ones are there to be added to.
+#[test]
+fn a_name_of_the_core_may_be_declared_again_where_it_is_closed() {
+    let own = format!(
+        "{HEAD}.static slide(n: Int) \"{{n}} is a slide\"\nslide(7).\n\
+         .decl told(n: Int) \"{{n}} is told\"\ntold(n) :- slide(n).\n\
+         forbidden(p, t) :- active('reader, c), color(p, c), kind(p, 'queen), goes(p, t), told(_).\n"
+    );
+    let rules = loaded(&with(&[("reader.dl", &own)]), "chess", &["reader"]);
+    let mut game = played(&rules, "e4 e5");
+    assert!(game.play_text("d1e2").is_err(), "queens are forbidden to go");
+    let program = game.program().clone();
+    assert!(program.relation_named("slide").is_some());
+    let own = program.relation_named("reader::slide").expect("declared");
+    assert_eq!(game.world_mut().tuples(own).len(), 1);
+    assert!(program.relation_named("forbidden").is_some());
+    assert!(program.relation_named("reader::forbidden").is_none());
+
+    let again = format!("{HEAD}.decl odd_target(piece: Entity) open \"{{piece}} is odd\"\n");
+    let why = refused(&[("reader.dl", &again)], &["reader"]);
+    assert!(why.contains("[E105]"), "{why}");
+    // An attribute of the core is read if the preset means the same by it, else it has one of its own.
+    let reads = format!(
+        "{HEAD}.input stands(piece: Entity, square: Square) key attr position \"{{piece}} on {{square}}\"\n\
+         .input kind_of(piece: Entity, n: Int) key attr kind \"{{piece}} is of kind {{n}}\"\n"
+    );
+    let rules = loaded(&with(&[("reader.dl", &reads)]), "chess", &["reader"]);
+    let schema = &rules.program().schema;
+    assert!(schema.attribute_named("reader::position").is_none());
+    assert!(schema.attribute_named("reader::kind").is_some());
+}
+
+#[test]
+fn parts_of_a_preset_have_its_names() {
+    let whole = format!("{HEAD}.decl seen(side: Side) open \"{{side}} is seen\"\n");
+    let part = ".meta part \"reader\"\n.meta family \"chess\"\n\
+                seen(c) :- active('reader, c), in_check(), turn(c).\n\
+                .decl more(side: Side) \"{side}\"\nmore(c) :- reader::seen(c).\n";
+    let catalogue = with(&[("reader.dl", &whole), ("reader.chess.dl", part)]);
+    let rules = loaded(&catalogue, "chess", &["reader"]);
+    let mut game = played(&rules, "e4 d5 Bb5");
+    let seen = game.program().relation_named("reader::more").expect("declared");
+    assert_eq!(game.world_mut().tuples(seen).len(), 1);
+}
+
+/// A game may have a name of the core's for itself, and shares all others with the presets on it.
+#[test]
+fn a_game_shares_its_names() {
+    let game = ".meta game \"tally-chess\"\n.meta title \"Tally\"\n.meta layout \"orthodox\"\n\
+                .static slide(n: Int) \"{n}\"\nslide(1).\n\
+                .decl tally(side: Side, n: Int) key \"{side} has {n}\"\n\
+                tally(c, n) :- opponent(c, _), slide(_), n = count { color(p, c) }.\n";
+    let reader = format!(
+        "{HEAD}.decl even() \"the sides are even\"\neven() :- tally('white, n), tally('black, n).\n"
+    );
+    let catalogue = with(&[("tally.dl", game), ("reader.dl", &reader)]);
+    let rules = loaded(&catalogue, "tally-chess", &["reader"]);
+    let mut game = played(&rules, "e4 e5");
+    let program = game.program().clone();
+    assert!(program.relation_named("tally-chess::slide").is_some());
+    let even = program.relation_named("reader::even").expect("declared");
+    assert!(program.relation_named("tally").is_some() && game.world_mut().tuples(even).len() == 1);
+}
+
+#[test]
+fn two_presets_with_one_sign_in_the_fen_are_refused() {
+    let preset = |id: &str, lines: &str| {
+        format!(
+            ".meta preset \"{id}\"\n{lines}.domain Preset += {{ {id} }}\n\
+             .input glows(piece: Entity) flag attr glows \"{{piece}} glows\"\n\
+             .input n(piece: Entity, n: Int) key attr n \"{{piece}} has {{n}}\"\n"
+        )
+    };
+    for (one, two, what) in [
+        (".meta fen \"mark *=glows\"\n", ".meta fen \"mark *=glows\"\n", "the mark *"),
+        (".meta fen \"mark *=glows\"\n", ".meta fen \"prefix *=glows\"\n", "the mark *"),
+        (".meta fen \"n=n\"\n", ".meta fen \"n=n\"\n", "the field n"),
+    ] {
+        let (one, two) = (preset("one", one), preset("two", two));
+        let files = [("one.dl", one.as_str()), ("two.dl", two.as_str())];
+        loaded(&with(&files), "chess", &["one"]);
+        let why = refused(&files, &["one", "two"]);
+        for part in [what, "one::", "two::"] {
+            assert!(why.contains(part), "{part}: {why}");
+        }
+    }
+}
+
+#[test]
+fn what_the_engine_adds_is_not_to_be_seen() {
+    let reader = format!(
+        "{HEAD}.input grave(square: Square, kind: Kind) of Square attr grave \"a {{kind}} fell on {{square}}\"\n\
+         on move(p, _) in describe when was kind(p, k), was at(p, s) do set grave(s, k).\n"
+    );
+    let rules = loaded(&with(&[("reader.dl", &reader)]), "chess", &["reader"]);
+    let mut game = played(&rules, "e4 e5");
+    let program = game.program().clone();
+    assert!(program.relations.iter().any(|it| it.name == "was kind"), "the engine has them");
+    assert!(!document(&program).contains("`was "), "{}", document(&program));
+    assert!(program.schema.attribute_named("was kind").is_none());
+    let stated = r#"{"version":1,"facts":[{"entity":5,"attribute":"was kind","value":"pawn"}]}"#;
+    let document = Document::parse(stated).expect("a list of facts");
+    let why = document.facts(&program.schema).expect_err("nobody states that").to_string();
+    assert!(why.contains("was kind") && !why.contains("did you mean"), "{why}");
+    let near = Document::parse(&stated.replace("was kind", "was kin")).expect("a list of facts");
+    let why = near.facts(&program.schema).expect_err("nobody states that").to_string();
+    assert!(!why.contains("`was kind`") && !why.contains("mean was"), "{why}");
+    let why = game.explain_fact("was_kind(e4, pawn)", Default::default()).expect_err("no fact");
+    assert!(!why.to_string().contains("was kind"), "{why}");
+}
+
+/// A save from before presets had names of their own, with its rules: they mean what they meant.
+#[test]
+fn saves_of_before_load_and_mean_what_they_meant() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/saves/names");
+    let gold = std::fs::read_to_string(format!("{folder}/gold.dl")).expect("readable");
+    let catalogue = with(&[("/tmp/old/gold.dl", &gold)]);
+    for name in ["v3.json", "v3.bin"] {
+        let bytes = std::fs::read(format!("{folder}/{name}")).expect("readable");
+        let (save, doubt) = Save::read(&bytes, "chess").expect("a save");
+        assert_eq!(doubt, None);
+        let restored = save.restore(&catalogue, RulesFrom::Save);
+        let restored = restored.unwrap_or_else(|it| panic!("{name}: {it}"));
+        let mut game = restored.game;
+        assert_eq!((facts(&game, "purse"), facts(&game, "worn")), (2, 4));
+        let active = Catalogue::active(&game).last().map(ToString::to_string);
+        assert_eq!(active.as_deref(), Some("poisoned-squares:both:squares=d4+h8"));
+        game.play_text("f6d5").expect("legal");
+        assert_eq!(facts(&game, "worn"), 4, "the knight was worn before");
+        let audited = audit::save(&bytes, "chess", &catalogue, RulesFrom::Save, &mut |_| {});
+        assert_eq!(audited.unwrap_or_else(|it| panic!("{it}")).proofs, 5);
+        // It is saved again with its own rules, and is what it was.
+        let again = Save::of(&game, &restored.rules, Content { rules: true }).expect("it replays");
+        let again = again.restore(&catalogue, RulesFrom::Save).expect("its own rules");
+        assert_eq!(again.game.hash(), game.hash());
+        // Brought up to date, it has the names of today.
+        let today = save.restore(&catalogue, RulesFrom::Changed);
+        let today = today.unwrap_or_else(|it| panic!("{name}: {it}")).game;
+        assert_eq!((facts(&today, "gold::purse"), facts(&today, "gold::worn")), (2, 4));
+        assert_eq!(facts(&today, "hp"), 32);
+    }
+}
