@@ -508,7 +508,7 @@ fn is_keyword(name: &str, next: Option<&(usize, Word<'_>)>) -> bool {
     matches!(name, "count" | "sum" | "min" | "max") && matches!(next, Some((_, Word::Other('{'))))
 }
 
-/// How long a full name is, `piece-hp::hp`, that a text begins with.
+/// How long a full name is, `bank::gold`, that a text begins with.
 fn full_name(text: &str) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let of = text.find(|c| !is_part(c) && c != '-')?;

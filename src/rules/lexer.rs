@@ -56,7 +56,7 @@ pub(super) enum Kind {
     /// It joins the words beside it to a [`Kind::Path`]; one that stands apart is a mistake.
     #[token("::")]
     Joint,
-    /// `piece-hp::hp`: a name of a preset or game; made of words that stand without blanks.
+    /// `bank::gold`: a name of a preset or game; made of words that stand without blanks.
     Path,
     #[token("(")]
     Open,

@@ -126,7 +126,7 @@ impl<'t> Parser<'t, '_> {
         Ok(self.name_of(token))
     }
 
-    /// A name that is declared somewhere: `hp`, or in full `piece-hp::hp`.
+    /// A name that is declared somewhere: `hp`, or in full `bank::gold`.
     fn reference(&mut self, what: &str) -> Parsed<Name<'t>> {
         match self.at(Kind::Path) {
             true => {

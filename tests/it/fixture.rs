@@ -38,7 +38,7 @@ pub(crate) fn chess() -> Arc<Program> {
 }
 
 pub(crate) fn rel(program: &Program, name: &str) -> RelId {
-    program.relation_named(name).unwrap_or_else(|| panic!("no relation {name}"))
+    program.relation_meant(name).unwrap_or_else(|| panic!("no relation {name}"))
 }
 
 /// A member of a domain by its name, as a raw value.

@@ -80,7 +80,7 @@ fn facts_of_sides_and_squares_are_those_of_the_game() {
             "d5 tolls.worn true",
         ]
     );
-    assert_eq!(rows(game.world_mut(), "leads"), ["leads(white)"]);
+    assert_eq!(rows(game.world_mut(), "leads"), ["tolls::leads(white)"]);
     let view = serde_json::to_value(game.view()).expect("a view");
     assert_eq!(view["facts_of"]["tolls.paid"], json!({ "white": "2", "black": "1" }));
     assert_eq!(view["facts_of"]["tolls.worn"], json!({ "d5": "true" }));
@@ -589,9 +589,9 @@ on move(_, t) in after when active('graves, _), was at(q, t), was kind(q, k) do 
     let (rules, mut game) = start(&catalogue, &["graves"]);
     play(&mut game, "e2e4 d7d5 e4d5 d8d5 b1c3");
     let graves = |game: &mut Game| rows(game.world_mut(), "grave");
-    assert_eq!(graves(&mut game), ["grave(d5, pawn)"]);
+    assert_eq!(graves(&mut game), ["graves::grave(d5, pawn)"]);
     play(&mut game, "g8f6 c3d5");
-    assert_eq!(graves(&mut game), ["grave(d5, queen)"]);
+    assert_eq!(graves(&mut game), ["graves::grave(d5, queen)"]);
     assert_eq!(game.history()[6].notes(), ["a queen fell on d5".into()]);
     // What rule files declare can be asked for beside what the engine remembers.
     let query = Query::compile(game.program(), "grave(t, 'queen)", None);
@@ -604,7 +604,7 @@ on move(_, t) in after when active('graves, _), was at(q, t), was kind(q, k) do 
     let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
     assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).plies, 7);
     game.takeback();
-    assert_eq!(graves(&mut game), ["grave(d5, pawn)"]);
+    assert_eq!(graves(&mut game), ["graves::grave(d5, pawn)"]);
 }
 
 /// A game of runners that are tired after each run, and lose their footing on the brink. PART is where playing

@@ -325,7 +325,7 @@ fn saves_of_before_load_and_mean_what_they_meant() {
         assert_eq!((facts(&game, "purse"), facts(&game, "worn")), (2, 4));
         let active = Catalogue::active(&game).last().map(ToString::to_string);
         assert_eq!(active.as_deref(), Some("poisoned-squares:both:squares=d4+h8"));
-        game.play_text("f6d5").expect("legal");
+        game.play_text("f6e4").expect("legal");
         assert_eq!(facts(&game, "worn"), 4, "the knight was worn before");
         let audited = audit::save(&bytes, "chess", &catalogue, RulesFrom::Save, &mut |_| {});
         assert_eq!(audited.unwrap_or_else(|it| panic!("{it}")).proofs, 5);

@@ -255,7 +255,7 @@ fn a_move_is_told_as_data() {
     let told = game.told(0).unwrap_or_else(|| panic!("it was played"));
     assert_eq!(told.notes, ["the white queen on d2 splits into a rook on d5 and a bishop on d2"]);
     assert_eq!(told.emitted.len(), 1);
-    assert_eq!(told.emitted[0].name, "flash");
+    assert_eq!(told.emitted[0].name, "sparks::flash");
     assert_eq!(told.emitted[0].args[0], ("square".to_string(), "d5".to_string()));
     let split = told.steps.iter().find(|it| it.preset.as_deref() == Some("queen-splits"));
     let split = split.unwrap_or_else(|| panic!("{told:?}"));
@@ -317,9 +317,12 @@ fn everything_wrong_with_definitions_is_said_at_once() {
         preset("one", ".meta requires \"two\"\n.meta incompatible \"piece-hp: no\"\n"),
         preset(
             "two",
-            ".meta requires \"three\"\n.input mana(piece: Entity, n: Int) key attr mana\n",
+            ".meta requires \"three\"\n.input mana(piece: Entity, n: Int) key attr mana\n.export mana\n",
         ),
-        preset("three", ".meta requires \"one\"\n.input full(piece: Entity) flag attr mana\n"),
+        preset(
+            "three",
+            ".meta requires \"one\"\n.input full(piece: Entity) flag attr mana\n.export full\n",
+        ),
         preset(
             "four",
             ".meta requires \"piece-hpp\"\n.meta incompatible \"nothing-like-it: no\"\n",
