@@ -458,7 +458,7 @@ fn check_watches_files() {
     std::thread::spawn(move || {
         told.lines().map_while(Result::ok).take_while(|it| sender.send(it.clone()).is_ok()).count()
     });
-    let mut hears = |wanted: &str| {
+    let hears = |wanted: &str| {
         // Long for a machine that does nothing else.
         let heard = || lines.recv_timeout(std::time::Duration::from_secs(120));
         let mut all = Vec::new();
