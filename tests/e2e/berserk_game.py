@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.error
 import urllib.request
 
 import berserk
@@ -57,6 +58,31 @@ def play(base, client, game, side, seen, random_source):
             client.board.make_move(game, random_source.choice(options))
 
 
+def around_the_game(base, ann, ben):
+    """Open challenges, chat, titles and tokens, as programs that play expect them."""
+    ann.account.upgrade_to_bot()
+    assert ann.account.get()["title"] == "BOT" and ben.account.get()["title"] is None
+    token = post(f"{base}/api/v1/accounts", {"name": "cleo"})["token"]
+    tested = ann.oauth.test_tokens(token, "nonsense")
+    assert tested[token]["userId"] == "cleo" and tested["nonsense"] is None, tested
+    made = ann.challenges.create_open(clock_limit=60, clock_increment=1, variant="knightmate")
+    assert made["speed"] == "bullet" and made["variant"]["key"] == "knightmate", made
+    for client, color in ((ann, "white"), (ben, "black")):
+        client.challenges._r.post(f"/api/challenge/{made['id']}/accept", params={"color": color})
+        assert [it["color"] for it in client.games.get_ongoing() if it["gameId"] == made["id"]] == [color]
+    stream = ben.board.stream_game_state(made["id"])
+    full = next(stream)
+    assert full["white"]["title"] == "BOT" and full["speed"] == "bullet", full
+    ann.board.post_message(made["id"], "good luck")
+    said = next(stream)
+    assert (said["type"], said["username"], said["text"]) == ("chatLine", "ann", "good luck"), said
+    try:
+        urllib.request.urlopen(f"{base}/api/nowhere")
+        raise AssertionError("there is something at /api/nowhere")
+    except urllib.error.HTTPError as error:
+        assert "nothing at this address" in json.load(error)["error"]
+
+
 def main():
     store = tempfile.mkdtemp() + "/games.db"
     command = [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--store", store, "--log", "warn"]
@@ -84,6 +110,7 @@ def main():
         assert seen[0][-1] == seen[1][-1] != "started", seen
         pgn = urllib.request.urlopen(f"{base}/game/export/{game}").read().decode()
         assert '[Variant "knightmate"]' in pgn and '[White "ann"]' in pgn, pgn
+        around_the_game(base, ann, ben)
         print(f"berserk: ok, ended by {seen[0][-1]} after {len(seen[0])} states")
     finally:
         server.terminate()

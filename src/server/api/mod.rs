@@ -16,6 +16,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -147,8 +148,13 @@ fn cors(names: &Names) -> CorsLayer {
         .max_age(PREFLIGHT)
 }
 
-async fn no_route() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "no_such_address", "there is nothing at this address")
+async fn no_route(address: axum::http::Uri) -> Response {
+    let message = "there is nothing at this address";
+    let problem = Problem::new(StatusCode::NOT_FOUND, "no_such_address", message);
+    match lichess::is_of(address.path()) {
+        true => lichess::Plain::from(problem).into_response(),
+        false => problem.into_response(),
+    }
 }
 
 async fn no_method() -> Problem {

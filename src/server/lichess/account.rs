@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Plain;
+use super::{Plain, ok};
 use crate::server::ProblemBody;
 use crate::server::api::Web;
 use crate::server::api::extract::Body;
@@ -48,12 +48,16 @@ impl FromRequestParts<Web> for Account {
     }
 }
 
+fn account_key(token: &TokenHash) -> String {
+    format!("account-{}", token.text())
+}
+
 /// Whose token it is.
 pub(in crate::server) async fn name_of(
     web: &Web,
     token: &TokenHash,
 ) -> Result<Option<String>, Problem> {
-    let key = format!("account-{}", token.text());
+    let key = account_key(token);
     Ok(web.host.reads().ask(move |store| store.text(&key)).await?)
 }
 
@@ -97,7 +101,7 @@ pub(in crate::server) async fn create(
     let hash = TokenHash::of(&token);
     let (user, value) =
         (format!("user-{}", name.to_ascii_lowercase()), format!("{name} {}", hash.text()));
-    let (key, kept) = (format!("account-{}", hash.text()), name.clone());
+    let (key, kept) = (account_key(&hash), name.clone());
     let mine = web
         .host
         .reads()
@@ -112,6 +116,51 @@ pub(in crate::server) async fn create(
     Ok((StatusCode::CREATED, Json(json!({ "name": name, "token": token }))))
 }
 
-pub(super) async fn show(account: Account) -> Json<Value> {
-    Json(json!({ "id": account.id(), "username": account.name, "perfs": {} }))
+pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Json<Value>, Plain> {
+    let title = title(&web, &account.id()).await?;
+    Ok(Json(json!({ "id": account.id(), "username": account.name, "title": title, "perfs": {} })))
+}
+
+fn bot_key(id: &str) -> String {
+    format!("bot-{id}")
+}
+
+/// `BOT`, of accounts that said so of themselves.
+pub(super) async fn title(web: &Web, id: &str) -> Result<Option<&'static str>, Problem> {
+    let key = bot_key(id);
+    Ok(web.host.reads().ask(move |store| store.text(&key)).await?.map(|_| "BOT"))
+}
+
+/// An account says that a program plays for it, for good.
+pub(super) async fn upgrade(
+    State(web): State<Web>,
+    account: Account,
+) -> Result<Json<Value>, Plain> {
+    let (key, name) = (bot_key(&account.id()), account.name);
+    web.host.reads().ask(move |store| store.put_text(&key, &name)).await?;
+    Ok(ok())
+}
+
+/// Whose the tokens are, which come as text with commas between them: 1,000 at most, as on lichess.
+pub(super) async fn test(State(web): State<Web>, body: String) -> Result<Json<Value>, Plain> {
+    const MOST: usize = 1000;
+    let tokens: Vec<&str> = body.split(',').map(str::trim).collect();
+    if tokens.len() > MOST {
+        let message = format!("{} tokens; {MOST} at a time at most", tokens.len());
+        return Err(Problem::bad("too_many_tokens", message).into());
+    }
+    let hashes: Vec<TokenHash> = tokens.iter().map(|it| TokenHash::of(it)).collect();
+    let keys: Vec<String> = hashes.iter().map(account_key).collect();
+    let names = web
+        .host
+        .reads()
+        .ask(move |store| keys.iter().map(|it| store.text(it)).collect::<Result<Vec<_>, _>>());
+    let told = |name: Option<String>| {
+        name.map(|it| {
+            let scopes = "board:play,bot:play,challenge:read,challenge:write";
+            json!({ "userId": it.to_ascii_lowercase(), "scopes": scopes, "expires": null })
+        })
+    };
+    let found = tokens.iter().zip(names.await?);
+    Ok(Json(found.map(|(token, name)| ((*token).to_owned(), json!(told(name)))).collect()))
 }

@@ -4,16 +4,17 @@ use std::time::Instant;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::account::{Account, find};
 use super::{Hall, Plain, ok};
 use crate::server::api::Web;
 use crate::server::api::guard::Caller;
-use crate::server::core::{Control, Seat};
+use crate::server::core::{Control, Input, Seat};
 use crate::server::host::{Wish, new_token};
 use crate::server::library::lock;
 use crate::server::limit::Cost;
@@ -48,17 +49,10 @@ impl Challenge {
 
     fn body(&self) -> Value {
         let person = |it: &Account| json!({ "id": it.id(), "name": it.name, "online": true });
-        let clock = match self.clock {
-            None => json!({ "type": "unlimited" }),
-            Some(it) => json!({
-                "type": "clock", "limit": it.initial / 1000, "increment": it.increment / 1000,
-                "show": format!("{}+{}", it.initial / 60_000, it.increment / 1000),
-            }),
-        };
         json!({
             "id": self.id, "url": format!("/game/{}", self.id), "status": "created",
             "challenger": person(&self.from), "destUser": person(&self.to), "rated": false,
-            "variant": variant(&self.variant), "speed": "correspondence", "timeControl": clock,
+            "variant": variant(&self.variant), "speed": speed(self.clock), "timeControl": time_control(self.clock),
             "color": self.color, "finalColor": self.color, "initialFen": self.fen,
         })
     }
@@ -75,6 +69,60 @@ impl Challenge {
             ..Wish::default()
         }
     }
+}
+
+fn time_control(clock: Option<Control>) -> Value {
+    match clock {
+        None => json!({ "type": "unlimited" }),
+        Some(it) => json!({
+            "type": "clock", "limit": it.initial / 1000, "increment": it.increment / 1000,
+            "show": format!("{}+{}", it.initial / 60_000, it.increment / 1000),
+        }),
+    }
+}
+
+/// How fast a game is, in lichess' words: by the time that a side has for forty moves.
+pub(super) fn speed(clock: Option<Control>) -> &'static str {
+    let Some(clock) = clock else { return "correspondence" };
+    match clock.initial.saturating_add(clock.increment.saturating_mul(40)) / 1000 {
+        0..30 => "ultraBullet",
+        30..180 => "bullet",
+        180..480 => "blitz",
+        480..1500 => "rapid",
+        _ => "classical",
+    }
+}
+
+/// What a challenge asks for, whoever it is to.
+struct Terms {
+    variant: String,
+    fen: Option<String>,
+    clock: Option<Control>,
+}
+
+impl Terms {
+    /// # Errors
+    /// There is no such game, or the clock makes no sense: refused now, not when somebody accepts it.
+    async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
+        let variant = match text(fields, "variant").unwrap_or("standard") {
+            "standard" | "fromPosition" => "chess".to_owned(),
+            other => other.to_owned(),
+        };
+        web.host.ruleset(&web.host.library.own_hash(), &variant, &[]).await?;
+        let clock = number(fields, "clock.limit").map(|limit| Control {
+            initial: limit.saturating_mul(1000),
+            increment: number(fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
+            delay: 0,
+        });
+        if let Some(fault) = clock.and_then(|it| it.fault()) {
+            return Err(Problem::unprocessable("bad_clock", fault));
+        }
+        Ok(Self { variant, fen: text(fields, "fen").map(str::to_owned), clock })
+    }
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    fields.get(key).and_then(Value::as_str).filter(|it| !it.is_empty())
 }
 
 /// A variant as lichess writes one.
@@ -119,29 +167,14 @@ pub(super) async fn create(
     web.admit_account(&from.id(), Cost::Game)?;
     let to = find(&web, &user).await?;
     let fields = fields(&headers, &body)?;
-    let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
-    let variant = match text("variant").unwrap_or("standard") {
-        "standard" | "fromPosition" => "chess".to_owned(),
-        other => other.to_owned(),
-    };
-    // What cannot be played is refused now, not when somebody accepts it.
-    web.host.ruleset(&web.host.library.own_hash(), &variant, &[]).await?;
+    let Terms { variant, fen, clock } = Terms::read(&web, &fields).await?;
     let id = new_token()?[..12].to_owned();
-    let clock = number(&fields, "clock.limit").map(|limit| Control {
-        initial: limit.saturating_mul(1000),
-        increment: number(&fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
-        delay: 0,
-    });
-    if let Some(fault) = clock.and_then(|it| it.fault()) {
-        return Err(Problem::unprocessable("bad_clock", fault).into());
-    }
-    let color = match text("color") {
+    let color = match text(&fields, "color") {
         Some("white") => "white",
         Some("black") => "black",
         _ if id.bytes().next_back().is_some_and(|it| it % 2 == 0) => "white",
         _ => "black",
     };
-    let fen = text("fen").map(str::to_owned);
     let made = Instant::now();
     let challenge = Challenge { id, from, to, variant, fen, clock, color, made };
     web.hall.propose(challenge.clone())?;
@@ -151,6 +184,27 @@ pub(super) async fn create(
     let mut body = challenge.body();
     body["challenge"] = body.clone();
     Ok(Json(body))
+}
+
+/// A game with two free seats, for the first two who accept it, here or on the page.
+pub(super) async fn open(
+    State(web): State<Web>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Value>, Plain> {
+    web.admit(&caller, Cost::Game)?;
+    let Terms { variant: game, fen, clock } = Terms::read(&web, &fields(&headers, &body)?).await?;
+    let (wanted, told) = (variant(&game), fen.clone());
+    let wish = Wish { game, fen, clock, chat: true, ..Wish::default() };
+    let id = web.host.create(wish).await?;
+    let url = format!("/game/{id}");
+    Ok(Json(json!({
+        "id": id, "url": url, "status": "created", "challenger": null, "destUser": null,
+        "rated": false, "variant": wanted, "speed": speed(clock), "timeControl": time_control(clock),
+        "color": "random", "initialFen": told,
+        "urlWhite": format!("{url}?color=white"), "urlBlack": format!("{url}?color=black"),
+    })))
 }
 
 impl Hall {
@@ -196,15 +250,48 @@ fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challeng
     waiting.remove(id).ok_or_else(none)
 }
 
+/// The seat that is wanted of an open challenge.
+#[derive(Debug, Deserialize)]
+pub(super) struct Wanted {
+    color: Option<String>,
+}
+
+/// Takes a free seat of a game, if there is such a game.
+async fn sit(
+    web: &Web,
+    id: &str,
+    wanted: Wanted,
+    account: Account,
+    none: Problem,
+) -> Result<Json<Value>, Plain> {
+    let side = match wanted.color.as_deref() {
+        Some("white") => Some(0),
+        Some("black") => Some(1),
+        _ => None,
+    };
+    let input = Input::Join { side, name: account.name.clone(), token: account.token.clone() };
+    let answer = match web.host.step(id, input).await {
+        Err(problem) if problem.status == StatusCode::NOT_FOUND => return Err(none.into()),
+        other => other?,
+    };
+    let color = if answer.side == 0 { "white" } else { "black" };
+    web.hall.begin(id, &[(account.id(), color)]);
+    Ok(ok())
+}
+
 pub(super) async fn accept(
     State(web): State<Web>,
     Path(id): Path<String>,
+    Query(wanted): Query<Wanted>,
     caller: Caller,
     account: Account,
 ) -> Result<Json<Value>, Plain> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&account.id(), Cost::Game)?;
-    let challenge = take(&web, &id, |it| it.is_for(&account.id()))?;
+    let challenge = match take(&web, &id, |it| it.is_for(&account.id())) {
+        Ok(challenge) => challenge,
+        Err(none) => return sit(&web, &id, wanted, account, none).await,
+    };
     // The game has the challenge's id, as clients expect.
     web.host.create_as(id.clone(), challenge.wish()).await?;
     let other = if challenge.color == "white" { "black" } else { "white" };

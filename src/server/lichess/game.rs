@@ -7,8 +7,8 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::account::Account;
-use super::challenge::variant;
+use super::account::{Account, title};
+use super::challenge::{speed, variant};
 use super::stream::{Listener, line, lines};
 use super::{Plain, ok};
 use crate::server::api::Web;
@@ -31,16 +31,36 @@ pub(super) async fn stream(
     let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
     let (sender, answer) = lines(place);
     // There is room for a first line.
-    let _ = sender.try_send(line(&full(&id, &state)));
+    let mut titles = Vec::new();
+    for seat in state["seats"].as_array().into_iter().flatten() {
+        let name = seat.as_str().unwrap_or_default().to_ascii_lowercase();
+        titles.push(title(&web, &name).await?);
+    }
+    let _ = sender.try_send(line(&full(&id, &state, &titles)));
     if state["result"].is_null() {
-        tokio::spawn(follow(web, id, account.id(), feed, sender));
+        let names = state["seats"].clone();
+        tokio::spawn(follow(web, id, account.id(), names, feed, sender));
     } else {
         web.hall.end(&id, &account.id());
     }
     Ok(answer)
 }
 
-async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: Listener) {
+/// What a side said, in lichess' form.
+fn chat_line(names: &Value, said: &Value) -> Value {
+    let by = said["by"].as_u64().and_then(|it| names.get(usize::try_from(it).ok()?));
+    let name = by.and_then(Value::as_str).unwrap_or("Anonymous");
+    json!({ "type": "chatLine", "room": "player", "username": name, "text": said["text"] })
+}
+
+async fn follow(
+    web: Web,
+    id: String,
+    user: String,
+    names: Value,
+    mut feed: Feed,
+    sender: Listener,
+) {
     loop {
         let frame = tokio::select! {
             frame = feed.coming.recv() => frame,
@@ -49,8 +69,22 @@ async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: List
         if frame.is_none() {
             return;
         }
-        // The game has no more to say than what it is now.
-        while feed.coming.try_recv().is_ok() {}
+        // The game has no more to say than what it is now, and what was said in it.
+        let mut news: Vec<Value> =
+            frame.iter().filter_map(|it| serde_json::from_str(it).ok()).collect();
+        while let Ok(frame) = feed.coming.try_recv() {
+            news.extend(serde_json::from_str::<Value>(&frame).ok());
+        }
+        let (said, news): (Vec<Value>, Vec<Value>) =
+            news.into_iter().partition(|it| it["t"] == "said");
+        for it in said {
+            if sender.send(line(&chat_line(&names, &it["d"]))).await.is_err() {
+                return;
+            }
+        }
+        if news.is_empty() {
+            continue;
+        }
         let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };
         if sender.send(line(&game_state(&state))).await.is_err() {
             return;
@@ -62,18 +96,20 @@ async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: List
     }
 }
 
-fn full(id: &str, state: &Value) -> Value {
+fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
     let person = |at: usize| {
         let name = state["seats"][at].as_str().unwrap_or("Anonymous");
-        json!({ "id": name.to_ascii_lowercase(), "name": name, "title": null, "rating": null })
+        let title = titles.get(at).copied().flatten();
+        json!({ "id": name.to_ascii_lowercase(), "name": name, "title": title, "rating": null })
     };
     let clock = state["clock"]
         .as_object()
         .map(|it| json!({ "initial": it["initial"], "increment": it["increment"] }));
+    let control = serde_json::from_value(state["clock"].clone()).ok();
     json!({
         "type": "gameFull", "id": id, "rated": false,
         "variant": variant(state["game"].as_str().unwrap_or_default()),
-        "clock": clock, "speed": "correspondence", "perf": { "name": "Variant" },
+        "clock": clock, "speed": speed(control), "perf": { "name": "Variant" },
         "createdAt": state["now"], "white": person(0), "black": person(1),
         "initialFen": state["start_fen"].as_str().unwrap_or("startpos"),
         "state": game_state(state),

@@ -23,6 +23,7 @@ use serde_json::json;
 use super::api::Web;
 use super::library::lock;
 use super::problem::Problem;
+use super::store::StoreError;
 use challenge::Challenge;
 use stream::Listener;
 
@@ -64,6 +65,10 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
     let mut streams = Router::new().route("/api/stream/event", get(stream::events));
     let mut router = Router::new()
         .route("/api/account", get(account::show))
+        .route("/api/account/playing", get(stream::playing))
+        .route("/api/bot/account/upgrade", post(account::upgrade))
+        .route("/api/token/test", post(account::test))
+        .route("/api/challenge/open", post(challenge::open))
         .route("/api/challenge/{id}", post(challenge::create))
         .route("/api/challenge/{id}/accept", post(challenge::accept))
         .route("/api/challenge/{id}/decline", post(challenge::decline))
@@ -80,13 +85,24 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
     (router, streams)
 }
 
+/// Whether an address is one of lichess' API, whose problems have a form of their own.
+pub(super) fn is_of(path: &str) -> bool {
+    path.starts_with("/api/") && !path.starts_with("/api/v1/")
+}
+
 /// A problem in the form that lichess' clients read.
 #[derive(Debug)]
-pub(super) struct Plain(Problem);
+pub(in crate::server) struct Plain(Problem);
 
 impl From<Problem> for Plain {
     fn from(problem: Problem) -> Self {
         Self(problem)
+    }
+}
+
+impl From<StoreError> for Plain {
+    fn from(error: StoreError) -> Self {
+        Self(error.into())
     }
 }
 

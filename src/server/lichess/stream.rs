@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
@@ -86,6 +87,14 @@ pub(super) async fn events(
     }
     lock(&web.hall.listeners).entry(user).or_default().push(sender);
     Ok(answer)
+}
+
+/// The games of an account that are going on, as far as they were begun by challenges since the server started.
+pub(super) async fn playing(State(web): State<Web>, account: Account) -> Json<Value> {
+    let games = lock(&web.hall.games).get(&account.id()).cloned().unwrap_or_default();
+    let told: Vec<Value> =
+        games.iter().map(|(id, color)| game_event("", id, color)["game"].take()).collect();
+    Json(json!({ "nowPlaying": told }))
 }
 
 fn started(id: &str, color: &str) -> Value {
