@@ -16,8 +16,8 @@ use super::output::{Out, report, trouble};
 use super::setup;
 use super::watch::again_and_again;
 use crate::moves::played_out;
-use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError};
-use crate::rules::{Diagnostics, Program, Source, compile, load_path, metas};
+use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError, load_with_included};
+use crate::rules::{Diagnostics, Program, Source, compile, metas};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -53,12 +53,17 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Fine;
-    let mut files = Vec::new();
+    let (mut files, mut included) = (Vec::new(), Vec::new());
     for path in &args.files {
-        match load_path(path) {
-            Ok(sources) => files.extend(
-                sources.into_iter().map(|it| (it.path.clone(), crate::presets::at_its_place(it))),
-            ),
+        match load_with_included(path) {
+            Ok((sources, more)) => {
+                files.extend(
+                    sources
+                        .into_iter()
+                        .map(|it| (it.path.clone(), crate::presets::at_its_place(it))),
+                );
+                included.extend(more);
+            }
             Err(why) => {
                 report(&trouble(
                     format!("{}: {why}", path.display()),
@@ -69,6 +74,10 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
     }
     let mut catalogue = setup::catalogue(&RulesArgs::default())?;
+    for source in included {
+        // One that makes no sense is missed by the files that include it, and they are told so.
+        let _ = catalogue.add(source);
+    }
     let clashes: Vec<Option<CatalogueError>> =
         files.iter().map(|(_, source)| catalogue.add(source.clone()).err()).collect();
     for ((file, source), clash) in files.iter().zip(clashes) {

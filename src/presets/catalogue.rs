@@ -1,7 +1,7 @@
 //! What can be played: games and presets, read from the `.meta` lines of rule files.
 //!
 //! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
-//! with `.meta preset` a preset, one with `.meta module` part of some programs. One with `.meta part` is a part
+//! with `.meta preset` a preset, one with `.meta module` part of the programs that include it. One with `.meta part` is a part
 //! of the preset of that name, for games of the family that it names. A file with `.meta
 //! family` and none of these is part of that family; every other file is the core, part of every
 //! program. Games, layouts and presets name the family that they need by the same line, or none. Only
@@ -21,7 +21,7 @@ use crate::derive::{Allowance, PlanError};
 use crate::facts::{AttrId, Value, nearest};
 use crate::moves::ContractError;
 use crate::moves::notation::LetterFault;
-use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, load_path, metas};
+use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, metas};
 
 use super::activation::{
     Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
@@ -30,6 +30,7 @@ use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
 use super::external::Externals;
+use super::include::load_with_included;
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;
 
@@ -162,6 +163,8 @@ pub enum LoadError {
     Shape { place: String, shape: String },
     #[error("{place}: {fault}")]
     Sides { place: String, fault: String },
+    #[error("{place}: {name:?} cannot be included: {fault}")]
+    Include { place: String, name: String, fault: String },
     #[error(transparent)]
     Letter(#[from] LetterFault),
     #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
@@ -289,10 +292,10 @@ impl Catalogue {
     /// # Errors
     /// What cannot be read, or is no part of a catalogue; files before it stay added.
     pub fn add_path(&mut self, path: &Path) -> Result<usize, AddError> {
-        let sources = load_path(path)
+        let (sources, included) = load_with_included(path)
             .map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
         let count = sources.len();
-        for source in sources {
+        for source in included.into_iter().chain(sources) {
             self.add(at_its_place(source))?;
         }
         Ok(count)

@@ -253,7 +253,7 @@ impl Catalogue {
         if files.iter().any(|it| !self.core.contains(it) && sides::speaks(&self.sources[*it])) {
             files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
         }
-        Ok(files)
+        self.with_included(&files)
     }
 
     /// The files of the family that a game is of.

@@ -11,6 +11,7 @@ mod compose;
 mod definitions;
 mod describe;
 mod external;
+mod include;
 mod modifier;
 mod numbered;
 mod ruleset;
@@ -29,6 +30,7 @@ pub use combine::{SetError, SetFault};
 pub use definitions::{DefinitionError, DefinitionFault};
 pub use describe::Particulars;
 pub use external::{Opinion, Point, Preset};
+pub use include::load_with_included;
 pub use modifier::{
     Filter, Hook, Modifier, ModifierError, Primitive, Relation, Target, TargetWord, Trigger,
 };

@@ -33,4 +33,6 @@ pub use program::{
     Template, Term, Type, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
-pub use source::{EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, load_folder, load_path};
+pub use source::{
+    EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, included, load_folder, load_path,
+};

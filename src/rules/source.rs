@@ -19,6 +19,20 @@ impl Source {
     }
 }
 
+/// Where a file may stand that another one includes by a name: next to it or below, or among the modules of this
+/// package. None if the name leads elsewhere.
+pub fn included(from: &str, name: &str) -> Option<[String; 2]> {
+    let is_plain = |it: &str| !it.is_empty() && !matches!(it, "." | "..");
+    if name.contains(['\\', ':']) || !name.split('/').all(is_plain) {
+        return None;
+    }
+    let own = match from.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{name}"),
+        None => name.to_owned(),
+    };
+    Some([own, format!("rules/modules/{name}")])
+}
+
 /// The embedded files of these paths, in the order asked for; unknown paths are left out.
 pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {
     paths

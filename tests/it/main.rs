@@ -22,6 +22,7 @@ mod frog;
 mod game;
 mod golden;
 mod hostile;
+mod include;
 mod language;
 mod legality;
 mod lsp;

@@ -32,6 +32,7 @@ use super::program::{
     Source, Span, Stage, StageId, Type, Was,
 };
 use super::reader::{Reader, Reading};
+use super::source::included;
 use super::stratify;
 use crate::facts::{AttrId, Speller};
 use domains::Domains;
@@ -80,7 +81,7 @@ fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Op
         return None;
     }
     let files: Vec<&File<'_>> = readings.iter().map(Reading::file).collect();
-    let mut checker = Checker::new(&files);
+    let mut checker = Checker::new(&files, owners(&files, sources));
     checker.declare(&files);
     checker.conclude(&files);
     let program = checker.finish(found);
@@ -98,8 +99,9 @@ struct Info<'t> {
 }
 
 /// For each file the preset's file that it belongs to, by its number: itself, or where it is a part of the
-/// preset, the one that says what the preset is. Reactions of one owner are batches of their own.
-fn owners(files: &[&File<'_>]) -> Vec<Option<u16>> {
+/// preset, the one that says what the preset is. A file that others include belongs to none of them, but to itself.
+/// Reactions of one owner are batches of their own.
+fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
     let named = |file: &File<'_>, wanted: &str| {
         file.items.iter().find_map(|it| match it {
             Item::Meta { key, value, .. } if key.text == wanted => Some(value.text.to_owned()),
@@ -107,7 +109,21 @@ fn owners(files: &[&File<'_>]) -> Vec<Option<u16>> {
         })
     };
     let presets: Vec<Option<String>> = files.iter().map(|it| named(it, "preset")).collect();
+    let mut shared = HashSet::new();
+    for (file, source) in files.iter().zip(sources) {
+        for item in &file.items {
+            if let Item::Meta { key, value, .. } = item
+                && key.text == "include"
+                && let Some(paths) = included(&source.path, value.text)
+            {
+                shared.extend(paths);
+            }
+        }
+    }
     let owner = |(at, file): (usize, &&File<'_>)| {
+        if shared.contains(&sources[at].path) && named(file, "module").is_some() {
+            return Some(at as u16);
+        }
         let whole = named(file, "part")
             .and_then(|it| presets.iter().position(|of| of.as_ref() == Some(&it)));
         whole.or_else(|| presets[at].as_ref().map(|_| at)).map(|it| it as u16)
@@ -149,7 +165,7 @@ struct Checker<'t> {
 }
 
 impl<'t> Checker<'t> {
-    fn new(files: &[&File<'t>]) -> Self {
+    fn new(files: &[&File<'t>], owners: Vec<Option<u16>>) -> Self {
         let scopes = Rc::new(Scopes::of(files));
         Self {
             found: Vec::new(),
@@ -168,7 +184,7 @@ impl<'t> Checker<'t> {
             event_ids: Table::new(),
             stages: Vec::new(),
             default_stage: StageId(0),
-            owners: owners(files),
+            owners,
             repetition: Vec::new(),
             lasting: Vec::new(),
             expiry: Expiry::default(),

@@ -1,0 +1,111 @@
+//! Files that programs have in common: `.meta include "FILE"` in any file brings another one along, once,
+//! however many files ask for it.
+//!
+//! FILE stands in the folder of the file that includes it, in one below that, or in `rules/modules`. It is a
+//! module, `.meta module "NAME"`, so that a folder of rules can be read as a whole: any other file is the core's,
+//! or stands for something by itself.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use crate::rules::{Source, included, load_path, metas};
+
+use super::catalogue::{Catalogue, LoadError};
+
+/// The names that a file includes, with the lines.
+fn includes(source: &Source) -> Vec<(String, u32)> {
+    if !source.text.contains(".meta include ") {
+        return Vec::new();
+    }
+    let all = metas(source).into_iter().filter(|it| it.key == "include");
+    all.map(|it| (it.value, it.span.line)).collect()
+}
+
+impl Catalogue {
+    /// Some files, each after those that it includes.
+    pub(super) fn with_included(&self, files: &[usize]) -> Result<Vec<usize>, LoadError> {
+        let mut all = Vec::new();
+        files.iter().try_for_each(|&it| self.bring(it, &mut Vec::new(), &mut all))?;
+        Ok(all)
+    }
+
+    /// Adds a file and what it includes; `way` are the files that led here.
+    fn bring(
+        &self,
+        file: usize,
+        way: &mut Vec<usize>,
+        all: &mut Vec<usize>,
+    ) -> Result<(), LoadError> {
+        if all.contains(&file) {
+            return Ok(());
+        }
+        let source = &self.sources[file];
+        way.push(file);
+        for (name, line) in includes(source) {
+            let fault = |fault: String| LoadError::Include {
+                place: format!("{}:{line}", source.path),
+                name: name.clone(),
+                fault,
+            };
+            let found = self.included(source, &name).map_err(fault)?;
+            if let Some(start) = way.iter().position(|it| *it == found) {
+                let circle = way[start..].iter().chain([&found]);
+                let paths: Vec<&str> = circle.map(|&it| &*self.sources[it].path).collect();
+                return Err(fault(format!("files include each other: {}", paths.join(" -> "))));
+            }
+            self.bring(found, way, all)?;
+        }
+        way.pop();
+        all.push(file);
+        Ok(())
+    }
+
+    /// The file that a name means in another file, or what is wrong with it.
+    fn included(&self, from: &Source, name: &str) -> Result<usize, String> {
+        let Some(paths) = included(&from.path, name) else {
+            return Err(
+                "a file is included from the same folder or one below it: write its name, or \
+                        FOLDER/NAME"
+                    .into(),
+            );
+        };
+        let at = |path: &String| self.sources.iter().position(|it| it.path == *path);
+        let Some(found) = paths.iter().find_map(at) else {
+            return Err(format!("there is no {}", paths.join(", and no ")));
+        };
+        match self.modules.iter().any(|it| it.1 == found) {
+            true => Ok(found),
+            false => Err(format!(
+                "{} is no module: it needs a line `.meta module \"NAME\"`",
+                self.sources[found].path
+            )),
+        }
+    }
+}
+
+/// Rule files on disk, and those that they include and that are not among them.
+///
+/// # Errors
+/// A folder or file that cannot be read, or is no UTF-8.
+pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)> {
+    let sources = load_path(path)?;
+    let mut known: BTreeSet<String> = sources.iter().map(|it| it.path.clone()).collect();
+    let mut next: Vec<Source> = sources.clone();
+    let mut more = Vec::new();
+    while let Some(source) = next.pop() {
+        for (name, _) in includes(&source) {
+            // What is not next to the file is of the package, or missing: that is told by who loads a game.
+            let Some([path, _]) = included(&source.path, &name) else { continue };
+            if known.contains(&path) || !Path::new(&path).is_file() {
+                continue;
+            }
+            for found in load_path(Path::new(&path))? {
+                known.insert(found.path.clone());
+                next.push(found.clone());
+                more.push(found);
+            }
+        }
+    }
+    Ok((sources, more))
+}

@@ -1,0 +1,141 @@
+//! Files that programs have in common: brought along once, with reactions in batches of their own, and refused in
+//! words where they cannot be.
+
+use rulemate::audit;
+use rulemate::game::Game;
+use rulemate::presets::Catalogue;
+use rulemate::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::rules::{Source, included};
+
+/// What two presets have in common: who has moved is counted, in a batch between theirs.
+const COUNT: &str = r#"
+.meta module "count"
+.input moves(side: Side, n: Int) of Side attr moves = 0 "{side} has made {n} moves"
+.decl busy(side: Side) open "{side} is busy"
+busy(c) :- moves(c, n), n > 1.
+on move(_, _) in after when mover(c), moves(c, n) do set moves(c, n + 1).
+"#;
+
+/// A preset that counts along: what it reads depends on whether the module's batch has run.
+fn reader(id: &str) -> String {
+    format!(
+        ".meta preset \"{id}\"\n.meta include \"shared/count.dl\"\n.domain Preset += {{ {id} }}\n\
+         .input seen(side: Side, n: Int) of Side attr seen = 0 \"{{side}} was seen with {{n}}\"\n\
+         on move(_, _) in after when mover(c), active('{id}, c), moves(c, n) do set seen(c, n).\n"
+    )
+}
+
+fn with(files: &[(&str, &str)]) -> Catalogue {
+    let mut catalogue = Catalogue::embedded().expect("our own metadata");
+    for (path, text) in files {
+        let source = Source { path: (*path).into(), text: (*text).into() };
+        catalogue.add(source).expect("metadata that makes sense");
+    }
+    catalogue
+}
+
+fn refused(files: &[(&str, &str)], presets: &[&str]) -> String {
+    with(files).load("chess", presets).expect_err("should not load").to_string()
+}
+
+fn fact(game: &Game, attribute: &str) -> String {
+    let json = game.to_json();
+    let lines = json.lines().filter(|it| it.contains(&format!("\"{attribute}\"")));
+    lines.map(str::trim).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_is_included_is_there_once_and_reacts_by_itself() {
+    let (one, two) = (reader("one"), reader("two"));
+    let files = [("mine/one.dl", &*one), ("mine/two.dl", &*two), ("mine/shared/count.dl", COUNT)];
+    // Files may come in any order.
+    let reverse: Vec<(&str, &str)> = files.iter().rev().copied().collect();
+    for catalogue in [with(&files), with(&reverse)] {
+        let rules = catalogue.load("chess", &["one", "two"]).unwrap_or_else(|it| panic!("{it}"));
+        let program = rules.program();
+        let shared = |it: &&Source| it.path == "mine/shared/count.dl";
+        assert_eq!(program.sources.iter().filter(shared).count(), 1);
+        let mut owners: Vec<Option<u16>> =
+            program.reactions.iter().map(|it| it.owner).filter(Option::is_some).collect();
+        owners.dedup();
+        assert_eq!(owners.len(), 3, "{owners:?}");
+        let mut game = rules.start(None).expect("it starts");
+        for text in ["e4", "e5", "Nf3"] {
+            game.play_text(text).unwrap_or_else(|it| panic!("{it}"));
+        }
+        // The module's batch comes before those of the presets that include it.
+        for attribute in ["moves", "one::seen", "two::seen"] {
+            let found = fact(&game, attribute);
+            assert!(found.contains('2') && found.contains('1'), "{attribute}: {found}");
+        }
+        let bytes = Save::of(&game, &rules, Content { rules: true }).expect("it replays");
+        let bytes = bytes.write(Form::Binary);
+        for from in [RulesFrom::Here, RulesFrom::Save] {
+            let audited = audit::save(&bytes, "chess", &catalogue, from, &mut |_| {});
+            assert_eq!(audited.unwrap_or_else(|it| panic!("{it}")).plies, 3);
+        }
+        // It stays as long as one of them needs it.
+        let rules = catalogue.set_active(&rules, &mut game, &["two"]).expect("one is enough");
+        assert!(fact(&game, "moves").contains('2') && fact(&game, "one::seen").is_empty());
+        catalogue.set_active(&rules, &mut game, &[] as &[&str]).expect("none is enough");
+        assert!(fact(&game, "moves").is_empty());
+    }
+}
+
+/// The module of the package that counts turns down serves those who ask for it, too.
+#[test]
+fn modules_of_the_package_may_be_included() {
+    let preset =
+        ".meta preset \"brief\"\n.meta include \"durations.dl\"\n.domain Preset += { brief }\n";
+    let catalogue = with(&[("brief.dl", preset)]);
+    for request in ["brief", "brief:both:turns=3"] {
+        let rules = catalogue.load("chess", &[request]).unwrap_or_else(|it| panic!("{it}"));
+        let module = |it: &&Source| it.path == "rules/modules/durations.dl";
+        assert_eq!(rules.program().sources.iter().filter(module).count(), 1, "{request}");
+    }
+}
+
+#[test]
+fn what_cannot_be_included_is_refused_in_words() {
+    let one = reader("one");
+    let why = refused(&[("mine/one.dl", &one)], &["one"]);
+    for part in ["mine/one.dl:2", "shared/count.dl", "there is no mine/shared/count.dl"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    let plain = ".decl busy(side: Side) open \"{side} is busy\"\n.meta family \"chess\"\n";
+    let why = refused(&[("mine/one.dl", &one), ("mine/shared/count.dl", plain)], &["one"]);
+    assert!(why.contains("is no module") && why.contains(".meta module"), "{why}");
+
+    let around = format!("{COUNT}.meta include \"more.dl\"\n");
+    let more = ".meta module \"more\"\n.meta include \"count.dl\"\n";
+    let files =
+        [("mine/one.dl", &*one), ("mine/shared/count.dl", &*around), ("mine/shared/more.dl", more)];
+    let why = refused(&files, &["one"]);
+    assert!(
+        why.contains("include each other: mine/shared/count.dl -> mine/shared/more.dl"),
+        "{why}"
+    );
+
+    for name in ["../count.dl", "/etc/passwd", "a/../../b.dl", "", "a//b.dl", "..", "a\\b.dl"] {
+        assert_eq!(included("mine/one.dl", name), None, "{name}");
+        let preset = one.replace("shared/count.dl", name);
+        let why = refused(&[("mine/one.dl", &preset)], &["one"]);
+        assert!(why.contains("from the same folder or one below it"), "{name}: {why}");
+    }
+}
+
+/// A file on disk that is named alone brings along what it includes.
+#[test]
+fn files_on_disk_bring_along_what_they_include() {
+    let folder = std::env::temp_dir().join(format!("rulemate-include-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("shared")).expect("a folder");
+    std::fs::write(folder.join("one.dl"), reader("one")).expect("written");
+    std::fs::write(folder.join("shared/count.dl"), COUNT).expect("written");
+    for path in [folder.join("one.dl"), folder.clone()] {
+        let mut catalogue = Catalogue::embedded().expect("our own metadata");
+        catalogue.add_path(&path).expect("rule files");
+        let rules = catalogue.load("chess", &["one"]).unwrap_or_else(|it| panic!("{it}"));
+        assert!(rules.program().sources.iter().any(|it| it.path.ends_with("shared/count.dl")));
+    }
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
