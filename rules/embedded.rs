@@ -144,12 +144,15 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/stones/stones.dl", include_str!("stones/stones.dl")),
 ];
 
-/// Rule text with places to be filled in, by what it is for: what `rulemate new` writes, and the sides of games
-/// that have others.
+/// Rule text with places to be filled in, by what it is for: what `rulemate new` writes, the sides of games
+/// that have others, and what is written for single presets.
 pub const TEMPLATES: &[(&str, &str)] = &[
+    ("attributes", include_str!("templates/attributes.dl.in")),
+    ("external", include_str!("templates/external.dl.in")),
     ("family", include_str!("templates/family.dl.in")),
     ("family-game", include_str!("templates/family-game.dl.in")),
     ("game", include_str!("templates/game.dl.in")),
+    ("modifier", include_str!("templates/modifier.dl.in")),
     ("piece", include_str!("templates/piece.dl.in")),
     ("preset", include_str!("templates/preset.dl.in")),
     ("sides", include_str!("templates/sides.dl.in")),

@@ -25,6 +25,7 @@ use super::catalogue::{Catalogue, GameEntry, LoadError};
 use super::combine::Scopes;
 use super::external::Externals;
 use super::sides;
+use super::templates::Template;
 
 /// Bytes of compiled programs that are kept for the next who asks.
 const KEPT: usize = 96 << 20;
@@ -310,10 +311,10 @@ impl Catalogue {
         if !(has(".event deactivated(") && has(".event spawned(") && has(".decl outlives(")) {
             return None;
         }
-        let mut text =
-            String::from("% What presets state goes with them, and with pieces to pieces.\n");
+        let template = Template::named("attributes");
+        let mut text = String::new();
         if hexagonal {
-            text.push_str("hexagonal().\n");
+            let _ = writeln!(text, "{}", template.part("hexagons"));
         }
         let mut done: Vec<&str> = Vec::new();
         for request in requests {
@@ -327,7 +328,9 @@ impl Catalogue {
                 let source = &self.sources[file];
                 let number = sources.iter().position(|it| it.path == source.path).unwrap_or(0);
                 for input in inputs_sharing(source, number, &self.composers.reader) {
-                    write_input(&mut text, &preset.preset, &input);
+                    if let Some(rules) = written_for(template, &preset.preset, &input) {
+                        let _ = writeln!(text, "{rules}");
+                    }
                 }
             }
         }
@@ -385,35 +388,17 @@ pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
 }
 
 /// The reactions about one input of a preset's file.
-fn write_input(text: &mut String, preset: &str, input: &InputHead) {
-    let rel = &format!("{preset}::{}", input.relation);
-    let ends = format!("on deactivated(e) in leave when preset(e, '{preset})");
+fn written_for(template: Template, preset: &str, input: &InputHead) -> Option<String> {
+    let part = match &input.of {
+        Some(domain) if domain == "Side" => "sides",
+        Some(_) => "members",
+        None if !input.of_entities => "game",
+        // What is stated about the activation itself goes when it goes.
+        None if input.columns.first().is_some_and(|it| it.0 == "activation") => return None,
+        None => "pieces",
+    };
     let (any, value) = if input.columns.len() == 2 { (", _", ", n") } else { ("", "") };
-    if let Some(domain) = &input.of {
-        let _ = writeln!(text, "{ends}, !outlives(e, _), {rel}(x{any}) do retract {rel}(x).");
-        if domain == "Side" {
-            let _ = writeln!(
-                text,
-                "{ends}, {rel}(c{any}), scope(e, s), in_scope(s, c), !outlives(e, c) do retract {rel}(c)."
-            );
-        }
-        return;
-    }
-    if !input.of_entities {
-        let _ = writeln!(text, "{ends}, !outlives(e, _) do retract {rel}().");
-        return;
-    }
-    // What is stated about the activation itself goes when it goes.
-    if input.columns.first().is_some_and(|it| it.0 == "activation") {
-        return;
-    }
-    let _ = writeln!(text, "{ends}, !outlives(e, _), {rel}(p{any}) do retract {rel}(p).");
-    let _ = writeln!(
-        text,
-        "{ends}, {rel}(p{any}), color(p, c), scope(e, s), in_scope(s, c), !outlives(e, c) do retract {rel}(p)."
-    );
-    let _ = writeln!(
-        text,
-        "on spawned(p, o) in before when {rel}(o{value}), !{rel}(p{any}) do set {rel}(p{value})."
-    );
+    let full = format!("{preset}::{}", input.relation);
+    let places = [("preset", preset), ("input", &full), ("any", any), ("value", value)];
+    Some(template.filled(part, &places))
 }

@@ -66,6 +66,7 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use super::catalogue::{Catalogue, CatalogueError, LoadError};
+use super::templates::Template;
 use crate::derive::{Calls, Moment};
 use crate::facts::{GAME, Value};
 use crate::rules::{Effect, Program, Source, metas};
@@ -185,69 +186,29 @@ pub trait Preset: fmt::Debug + Send + Sync {
 }
 
 impl Point {
+    /// The part of the template for this point.
+    fn part(self) -> &'static str {
+        match self {
+            Self::Activate => "activate",
+            Self::Deactivate => "deactivate",
+            Self::BeforeMove => "before-move",
+            Self::BeforeCapture => "before-capture",
+            Self::Damage(_) => "damage",
+            Self::PieceSpawn => "piece-spawn",
+            Self::PieceRetract => "piece-retract",
+            Self::AdvanceTurn => "advance-turn",
+            Self::AfterMove => "after-move",
+            Self::TurnStart => "turn-start",
+            Self::CheckGameResult => "check-game-result",
+            Self::DescribeMoveEffect => "describe-move-effect",
+        }
+    }
+
     /// The rules that have a preset called at this point.
-    fn write(self, id: &str, text: &mut String) {
-        let prefix = id.replace('-', "_");
-        let of = |piece: &str| format!("color({piece}, c), active('{id}, c)");
-        let line = match self {
-            Self::Activate => format!(
-                "on activated(activation) when preset(activation, '{id}) do call on_activate(activation)."
-            ),
-            Self::Deactivate => format!(
-                "on deactivated(activation) when preset(activation, '{id}) do call on_deactivate(activation)."
-            ),
-            Self::BeforeMove => {
-                format!("on any in before when turn(c), active('{id}, c) do call on_before_move().")
-            }
-            Self::BeforeCapture => format!(
-                "odd_attacker(p) :- {}.\n\
-                 on capture(attacker, target, to) in before when {} do call on_before_capture(attacker, target, to).",
-                of("p"),
-                of("attacker")
-            ),
-            Self::Damage(stage) => format!(
-                "odd_target(p) :- {}.\n\
-                 on damage(target, amount, kind, by) in {stage} when {} do call on_damage(target, amount, kind, by).",
-                of("p"),
-                of("target")
-            ),
-            Self::PieceSpawn => format!(
-                "on spawned(piece, origin) when {} do call on_piece_spawn(piece, origin).",
-                of("piece")
-            ),
-            Self::PieceRetract => format!(
-                "odd_target(p) :- {}.\n\
-                 on died(piece, by) in before when {} do call on_piece_retract(piece, by).",
-                of("p"),
-                of("piece")
-            ),
-            Self::AdvanceTurn => format!(
-                ".input {prefix}_holds() game attr \"{id}.holds\" \"{id} has the turn go on\"\n\
-                 turn_goes_on() :- {prefix}_holds().\n\
-                 mid_turn() :- half_moves(n), n > 0, active('{id}, _).\n\
-                 .repetition half_moves\n\
-                 on any in count when active('{id}, _) do call should_advance_turn()."
-            ),
-            Self::AfterMove => {
-                format!("on any in after when active('{id}, _) do call on_after_move().")
-            }
-            Self::TurnStart => format!(
-                "on any in start when !mid_turn(), turn(c), active('{id}, c) do call on_turn_start()."
-            ),
-            Self::CheckGameResult => format!(
-                ".domain Reason += {{ {id} }}\n\
-                 .input {prefix}_ends(outcome: Outcome) game attr \"{id}.ends\" \"{id} ends the game: {{outcome}}\"\n\
-                 .input {prefix}_goes_on() game attr \"{id}.goes_on\" \"{id} knows no mate\"\n\
-                 finish(o, '{id}) :- {prefix}_ends(o).\n\
-                 ongoing() :- {prefix}_goes_on().\n\
-                 on any in describe when active('{id}, _) do call check_game_result()."
-            ),
-            Self::DescribeMoveEffect => {
-                format!("on any in describe when active('{id}, _) do call describe_move_effect().")
-            }
-        };
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{line}");
+    fn rules(self, id: &str) -> String {
+        let stage = if let Self::Damage(stage) = self { stage } else { "" };
+        let places = [("id", id), ("name", &id.replace('-', "_")), ("stage", stage)];
+        Template::named("external").filled(self.part(), &places)
     }
 }
 
@@ -352,7 +313,7 @@ impl Catalogue {
         let mut text = source.text.to_string();
         let _ = writeln!(text, "\n% Code of version {} is called.", preset.version());
         for point in preset.points() {
-            point.write(&id, &mut text);
+            let _ = writeln!(text, "{}", point.rules(&id));
         }
         source = Source { path: format!("{FOLDER}{id}.dl"), text: text.into() };
         if self.externals.has(&id) {

@@ -19,6 +19,7 @@ mod sides;
 pub mod save;
 mod state;
 mod switch;
+mod templates;
 mod unsaid;
 
 pub use activation::{Activation, ActivationError, OptionEntry, OptionType, Request};

@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::templates::Template;
 use crate::rules::Source;
 
 /// A modifier as users write it, in JSON.
@@ -153,101 +154,100 @@ impl Modifier {
         let id = &self.id;
         let or_id =
             |text: &str| self.text(if text.is_empty() { id } else { text }).map(String::from);
-        let mut out = String::new();
-        let _ = writeln!(out, ".meta preset \"{id}\"");
-        let _ = writeln!(out, ".meta name \"{}\"", or_id(&self.name)?);
-        let _ = writeln!(out, ".meta description \"{}\"", or_id(&self.description)?);
-        let _ = writeln!(out, ".domain Preset += {{ {id} }}");
-        let _ = writeln!(out, ".domain DamageKind += {{ {id} }}");
+        let (title, description) = (or_id(&self.name)?, or_id(&self.description)?);
+        let places = [("id", id.as_str()), ("title", &title), ("description", &description)];
+        let mut out = template().filled("head", &places) + "\n";
         for hook in &self.hooks {
             self.hook(hook, &mut out)?;
         }
         Ok(Source { path: format!("modifiers/{id}.dl"), text: out.into() })
     }
 
-    /// One reaction per effect. `x` has the modifier, `y` is the target, `a` attacks and `d` is
-    /// attacked.
+    /// One reaction per effect.
     fn hook(&self, hook: &Hook, out: &mut String) -> Result<(), ModifierError> {
-        let id = &self.id;
-        let mut body = vec![format!("active('{id}, c)"), "color(x, c)".to_string()];
-        if let Some(kind) = &hook.kind {
-            body.push(format!("kind(x, '{})", self.name(kind)?));
-        }
+        let (id, template) = (self.id.as_str(), template());
+        let kind = match &hook.kind {
+            Some(kind) => Some(template.filled("kind", &[("kind", self.name(kind)?)])),
+            None => None,
+        };
+        let mut body: Vec<String> = kind.iter().cloned().collect();
         if let Target::Squares { squares } = &hook.target {
             let name = self.squares_name(squares);
-            if !out.contains(&format!(".static {name}(")) {
-                let _ = writeln!(
-                    out,
-                    ".static {name}(square: Square) open \"{{square}} is a target of {id}\""
-                );
+            let places = [("squares", name.as_str()), ("id", id)];
+            let declared = template.filled("squares", &places);
+            if !out.contains(&declared) {
+                let _ = writeln!(out, "{declared}");
                 for square in squares {
-                    let _ = writeln!(out, "{name}('{}).", self.name(square)?);
+                    let places = [("squares", name.as_str()), ("square", self.name(square)?)];
+                    let _ = writeln!(out, "{}", template.filled("square", &places));
                 }
             }
         }
         let claim = |relation: &str| {
-            let kind = hook.kind.as_ref().map(|it| format!(", kind(x, '{it})"));
-            format!("{relation}(x) :- active('{id}, c), color(x, c){}.\n", kind.unwrap_or_default())
+            let asks = joined(kind.as_slice());
+            template.filled("claim", &[("relation", relation), ("id", id), ("asks", &asks)]) + "\n"
         };
         let (event, by_capture) = match hook.on {
             Trigger::OnCaptured => {
                 out.push_str(&claim("odd_target"));
-                body.push("d = x".into());
-                ("capture(a, d, _) in before", true)
+                body.push(is("d", "x"));
+                ("on-capture", true)
             }
             Trigger::OnCapture => {
                 out.push_str(&claim("odd_attacker"));
-                body.push("a = x".into());
-                ("capture(a, d, _) in before", true)
+                body.push(is("a", "x"));
+                ("on-capture", true)
             }
-            Trigger::OnDied => ("died(x, _) in before", false),
-            Trigger::OnPromotion => ("promote(x, _, _) in after", false),
-            Trigger::OnMove => ("move(x, _) in after", false),
+            Trigger::OnDied => ("on-died", false),
+            Trigger::OnPromotion => ("on-promotion", false),
+            Trigger::OnMove => ("on-move", false),
             Trigger::OnTurnStart => {
-                body.extend(["!mid_turn()".into(), "turn(c)".into(), "at(x, _)".into()]);
-                ("any in start", false)
+                body.push(template.part("turn-started").to_owned());
+                ("on-turn-start", false)
             }
         };
         body.extend(self.target(hook, by_capture)?);
         for effect in &hook.effects {
             let (more, effect) = self.effect(effect)?;
-            let all: Vec<&str> = body.iter().chain(&more).map(String::as_str).collect();
-            let event = unused(event, &all);
-            let _ = writeln!(out, "on {event} when {} do {effect}.", all.join(", "));
+            let all: Vec<String> = body.iter().cloned().chain(more).collect();
+            let event = unused(template.part(event), &all);
+            let places = [("event", event.as_str()), ("id", id), ("asks", &joined(&all))];
+            let places = places.into_iter().chain([("effect", effect.as_str())]);
+            let rule = template.filled("reaction", &places.collect::<Vec<_>>());
+            let _ = writeln!(out, "{rule}");
         }
         Ok(())
     }
 
     /// What binds the target `y`.
     fn target(&self, hook: &Hook, by_capture: bool) -> Result<Vec<String>, ModifierError> {
+        let template = template();
         let word = match &hook.target {
             Target::Unsaid => TargetWord::Itself,
             Target::Word(word) => *word,
             Target::Squares { squares } => {
-                let mut tests = vec!["at(y, s)".to_string()];
                 for square in squares {
                     self.name(square)?;
                 }
-                tests.push(format!("{}(s)", self.squares_name(squares)));
-                return Ok(tests);
+                let name = self.squares_name(squares);
+                return Ok(vec![template.filled("target-squares", &[("squares", &name)])]);
             }
             Target::Relation { relation, filter } => {
-                let mut tests = match relation {
-                    Relation::Ally => vec!["color(y, c)".to_string(), "y != x".into()],
-                    Relation::Enemy => vec!["opponent(c, o)".to_string(), "color(y, o)".into()],
+                let part = match relation {
+                    Relation::Ally => "target-ally",
+                    Relation::Enemy => "target-enemy",
                 };
-                tests.push("at(y, _)".into());
+                let mut tests = vec![template.part(part).to_owned()];
                 if let Some(kind) = &filter.kind {
-                    tests.push(format!("kind(y, '{})", self.name(kind)?));
+                    tests.push(template.filled("target-kind", &[("kind", self.name(kind)?)]));
                 }
                 return Ok(tests);
             }
         };
-        let known = |who: &str| vec![format!("y = {who}")];
         match (word, by_capture) {
-            (TargetWord::Itself, _) => Ok(known("x")),
-            (TargetWord::Attacker, true) => Ok(known("a")),
-            (TargetWord::Defender, true) => Ok(known("d")),
+            (TargetWord::Itself, _) => Ok(vec![is("y", "x")]),
+            (TargetWord::Attacker, true) => Ok(vec![is("y", "a")]),
+            (TargetWord::Defender, true) => Ok(vec![is("y", "d")]),
             (target, false) => {
                 let (id, trigger) = (self.id.clone(), hook.on);
                 Err(ModifierError::NoCapture { id, trigger, target })
@@ -256,26 +256,31 @@ impl Modifier {
     }
 
     /// What an effect asks for besides, and the effect.
-    fn effect(&self, effect: &Primitive) -> Result<(Vec<String>, String), ModifierError> {
-        let id = &self.id;
+    fn effect(&self, effect: &Primitive) -> Result<(Option<String>, String), ModifierError> {
+        let (id, template) = (self.id.as_str(), template());
         Ok(match effect {
             Primitive::Damage { amount } => {
-                (Vec::new(), format!("raise damage(y, {amount}, '{id}, x)"))
+                let places = [("amount", amount.to_string()), ("id", id.to_owned())];
+                let places = [(places[0].0, &*places[0].1), (places[1].0, &*places[1].1)];
+                (None, template.filled("damage", &places))
             }
             Primitive::Add { relation, amount } => {
                 let relation = self.name(relation)?;
-                let old = format!("{relation}(y, n)");
-                (vec![old], format!("set {relation}(y, n + {amount})").replace("+ -", "- "))
+                let sign = if *amount < 0 { "-" } else { "+" };
+                let amount = amount.unsigned_abs().to_string();
+                let places = [("relation", relation), ("sign", sign), ("amount", &amount)];
+                (Some(template.filled("has", &places)), template.filled("add", &places))
             }
             Primitive::Set { relation, value } => {
-                (Vec::new(), format!("set {}(y, {value})", self.name(relation)?))
+                let places = [("relation", self.name(relation)?), ("value", &value.to_string())];
+                (None, template.filled("set", &places))
             }
             Primitive::Become { kind } => {
-                (Vec::new(), format!("set kind(y, '{})", self.name(kind)?))
+                (None, template.filled("become", &[("kind", self.name(kind)?)]))
             }
-            Primitive::Kill => (Vec::new(), "raise died(y, x)".into()),
+            Primitive::Kill => (None, template.part("kill").to_owned()),
             Primitive::Note { text } => {
-                (Vec::new(), format!("note \"{}: {{y}}\"", self.text(text)?))
+                (None, template.filled("note", &[("text", self.text(text)?)]))
             }
         })
     }
@@ -302,10 +307,24 @@ impl Modifier {
     }
 }
 
+fn template() -> Template {
+    Template::named("modifier")
+}
+
+/// That two variables are one thing.
+fn is(one: &str, other: &str) -> String {
+    template().filled("is", &[("one", one), ("other", other)])
+}
+
+/// Literals as they follow others.
+fn joined(literals: &[String]) -> String {
+    literals.iter().map(|it| format!(", {it}")).collect()
+}
+
 /// The event with `_` for the one of attacker and attacked that nothing asks for.
-fn unused(event: &str, body: &[&str]) -> String {
+fn unused(event: &str, body: &[String]) -> String {
     let asks = |who: &str| {
-        body.iter().any(|it| *it == format!("y = {who}") || it.starts_with(&format!("{who} = ")))
+        body.iter().any(|it| *it == is("y", who) || it.starts_with(&format!("{who} = ")))
     };
     let mut event = event.to_string();
     for (who, word, blank) in [("a", "(a,", "(_,"), ("d", " d,", " _,")] {

@@ -50,6 +50,46 @@ fn targets_are_squares_allies_and_enemies() {
     assert_eq!(after(&mut game, "g8f7"), "2Q5/5k2/8/8/8/N7/8/4K3");
 }
 
+/// Whatever a descriptor may say comes to rules that compile: each trigger with each target and effect.
+#[test]
+fn all_parts_of_a_descriptor_make_rules() {
+    let targets = [
+        r#""self""#,
+        r#"{ "squares": ["a1", "d4"] }"#,
+        r#"{ "relation": "ally" }"#,
+        r#"{ "relation": "enemy", "filter": { "kind": "rook" } }"#,
+        r#""attacker""#,
+        r#""defender""#,
+    ];
+    let effects = r#"{ "do": "damage", "amount": 2 }, { "do": "add", "relation": "hp", "amount": -1 },
+        { "do": "add", "relation": "hp", "amount": 3 }, { "do": "set", "relation": "hp", "value": -4 },
+        { "do": "become", "kind": "queen" }, { "do": "kill" }, { "do": "note", "text": "<id> < <asks>" }"#;
+    let of_captures = ["on-captured", "on-capture"];
+    let others = ["on-died", "on-promotion", "on-move", "on-turn-start"];
+    let mut hooks = Vec::new();
+    for (on, targets) in of_captures
+        .iter()
+        .map(|it| (it, &targets[..]))
+        .chain(others.iter().map(|it| (it, &targets[..4])))
+    {
+        for (target, kind) in targets.iter().flat_map(|it| [(it, ""), (it, r#""kind": "pawn", "#)])
+        {
+            hooks.push(format!(
+                r#"{{ "on": "{on}", {kind}"target": {target}, "effects": [{effects}] }}"#
+            ));
+        }
+    }
+    let all = format!(r#"{{ "id": "all-of-it", "hooks": [{}] }}"#, hooks.join(","));
+    let modifier = Modifier::from_json(&all).unwrap_or_else(|it| panic!("{it}"));
+    let text = modifier.to_rules().unwrap_or_else(|it| panic!("{it}")).text.to_string();
+    assert_eq!(text.lines().filter(|it| it.starts_with("on ")).count(), hooks.len() * 7);
+    let left =
+        text.lines().filter(|it| it.contains('<') && !it.contains("note")).collect::<Vec<_>>();
+    assert!(left.is_empty() && text.contains("note \"<id> < <asks>: {y}\""), "{left:?}");
+    let fen = "4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1";
+    game(&[&all], &["piece-hp", "all-of-it"], fen);
+}
+
 #[test]
 fn descriptors_without_sense_are_refused() {
     let refused = |text: &str| {

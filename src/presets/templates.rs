@@ -1,0 +1,47 @@
+//! Rule text that is written for single programs: the parts of `rules/templates`, with names filled in.
+//!
+//! A part begins with a line `% --- NAME`; `<place>` is where something is filled in.
+//! Deliberately absent: rule text. All of it stands in the templates.
+
+use crate::rules::TEMPLATES;
+
+/// A template, by its name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Template(&'static str);
+
+impl Template {
+    pub(super) fn named(name: &str) -> Self {
+        Self(TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1))
+    }
+
+    /// A part, as it stands there, without its last line end. Empty if there is none of that name.
+    pub(super) fn part(self, name: &str) -> &'static str {
+        let parts = self.0.split("% --- ").skip(1);
+        let mut parts = parts.filter_map(|it| it.split_once('\n'));
+        parts.find(|it| it.0 == name).map_or("", |it| it.1.trim_end())
+    }
+
+    /// A part with something in its places. What is filled in is left as it is.
+    pub(super) fn filled(self, name: &str, places: &[(&str, &str)]) -> String {
+        let mut rest = self.part(name);
+        let mut text = String::new();
+        while let Some(open) = rest.find('<') {
+            let (before, after) = rest.split_at(open);
+            text.push_str(before);
+            let place = after.split_once('>').and_then(|(word, rest)| {
+                Some((places.iter().find(|it| it.0 == &word[1..])?.1, rest))
+            });
+            match place {
+                Some((value, after)) => {
+                    text.push_str(value);
+                    rest = after;
+                }
+                None => {
+                    text.push('<');
+                    rest = &after[1..];
+                }
+            }
+        }
+        text + rest
+    }
+}
