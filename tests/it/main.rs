@@ -12,6 +12,7 @@ mod entities;
 mod cli_saves;
 mod exchange;
 mod explain;
+mod exceptions;
 mod external;
 mod families;
 mod facts;
