@@ -581,6 +581,10 @@ fn shared_presets_do_what_they_say_on_other_families() {
     let poison = ["piece-hp", "poisoned-squares:both:squares=b2"];
     let mut game = played("noughts-and-crosses", &poison, None, "b2 a1");
     assert_eq!(game.fen(), "3/3/o2 w 2 hp=2", "what stood on b2 is gone");
+    // A pawn that must promote is held back as other pieces are.
+    let before = |fen| played("minishogi", &["double-move"], Some(fen), "");
+    assert!(can(&mut before("4k/P4/5/5/4K[] w - - 0 1"), "a4"));
+    assert!(!can(&mut before("k4/P4/5/5/4K[] w - - 0 1"), "a4"), "no king is captured");
     let mut game = played("minishogi", &["stamina"], None, "e1e3 a5a4 e3e1 a4a5");
     assert!(!can(&mut game, "e1") && can(&mut game, "d1"));
 }
