@@ -43,8 +43,10 @@ impl Referee {
     fn over(world: World) -> Self {
         let program = world.program();
         let live = (0..program.relations.len() as u16).map(RelId);
-        let live =
-            live.filter(|it| matches!(program.relation(*it).role, Role::Input(_) | Role::Derived));
+        let changes = |it: &RelId| {
+            matches!(program.relation(*it).role, Role::Input(_) | Role::Derived | Role::Given(_))
+        };
+        let live = live.filter(changes);
         Self { live: live.collect(), world, checker: None, ahead: None }
     }
 

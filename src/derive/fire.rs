@@ -145,7 +145,7 @@ impl Solution<'_, '_> {
 fn input(program: &Program, rel: RelId) -> Option<Input> {
     match program.relation(rel).role {
         Role::Input(input) => Some(input),
-        Role::Static | Role::Builtin(_) | Role::Derived => None,
+        Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => None,
     }
 }
 

@@ -9,6 +9,7 @@ mod call;
 pub mod explain;
 mod fire;
 mod frog;
+mod given;
 mod materialised;
 mod metered;
 mod query;

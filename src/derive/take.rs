@@ -32,12 +32,12 @@ impl World {
         self.transact(event, args, None, None)
     }
 
-    /// Takes an action as far as playing it out goes, and has somebody look at what it came to; whether the rest
-    /// happens, too, is for the answer to say. Where the action says `until STAGE`, that is after that stage of
-    /// its reactions, else after all of them.
+    /// Takes an action as far as playing it out goes, and calls `looks` with what it came to; the answer says
+    /// whether the rest happens, too. Where the action says `until STAGE`, that is after that stage of its
+    /// reactions, else after all of them.
     ///
     /// # Errors
-    /// As [`World::fire`]. If that was found out after somebody looked, nothing has changed either.
+    /// As [`World::fire`], also where the refusal comes after the call of `looks`.
     pub fn play_out(
         &mut self,
         action: ActionId,
@@ -54,8 +54,8 @@ impl World {
         self.transact(Event::Action(action), args, None, Some(cut))
     }
 
-    /// Takes an action and says what happened, also up to a refusal, with somebody looking at it where playing it
-    /// out ends: at how many steps there are so far, and whether the action goes on after them.
+    /// Takes an action and says what happened, also up to a refusal. Where playing it out ends, it calls `looks`
+    /// with the number of steps so far, and whether the action goes on after them.
     pub fn play_out_traced(
         &mut self,
         action: ActionId,
@@ -110,11 +110,12 @@ impl World {
     ) -> Result<(), Refusal> {
         let schedule = self.schedule();
         let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
+        let before = self.before(event);
         let (mark, since) = (can_fail.then(|| self.mark()), self.facts.mark());
         if let Event::Action(_) = event {
             self.begin_action(trace.as_deref_mut());
         }
-        let mut transaction = Transaction::new(self, since, trace, cut);
+        let mut transaction = Transaction::new(self, since, before, trace, cut);
         let done = transaction.run(event, args);
         if done.is_ok() {
             transaction.end_trial(false);
@@ -192,6 +193,7 @@ impl World {
         ids: &mut Ids,
         traced: bool,
     ) -> Vec<Output> {
+        self.ready_batch(batch);
         if let Engine::Bits(bits) = &mut self.engine {
             let mut outputs = std::mem::take(&mut self.outputs);
             bits.react(batch, args, ids, traced, &mut outputs);
@@ -200,7 +202,7 @@ impl World {
         let plan = Arc::clone(&self.plan);
         let reactions = &plan.letter.batches[batch].reactions;
         let (outputs, spent) = {
-            let rows = self.materialised();
+            let rows = self.rows_as_they_are();
             let meter = Metered::new(&rows, REFEREE_STEPS);
             (fire::outputs(&meter, reactions, args, ids, traced), meter.check())
         };

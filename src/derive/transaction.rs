@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::budget::Exhausted;
 use super::call::{Call, CallFault};
+use super::given::Before;
 use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
 use super::world::World;
@@ -106,13 +107,15 @@ pub(super) struct Transaction<'w, 't> {
     rewinds: bool,
     /// What was before is stated.
     looks_back: bool,
+    /// Rows of the time before, which reactions may ask for.
+    before: Before,
     fresh: Fresh,
     /// Where playing it out ends, if it is played out.
     cut: Option<Cut<'t>>,
 }
 
-/// The end of what is played out of an action: the first batch after it, and who looks at the world there. It
-/// is told how many steps were traced so far and whether there are batches left, and says whether these run.
+/// The end of what is played out of an action: the first batch after it, and what is called there, with the
+/// number of steps that were traced so far and whether there are batches left. The answer says whether these run.
 pub(super) struct Cut<'t> {
     pub(super) before: usize,
     pub(super) looks: &'t mut dyn FnMut(&mut World, usize, bool) -> bool,
@@ -139,6 +142,7 @@ impl<'w, 't> Transaction<'w, 't> {
     pub(super) fn new(
         world: &'w mut World,
         since: Mark,
+        before: Before,
         trace: Option<&'t mut Trace>,
         cut: Option<Cut<'t>>,
     ) -> Self {
@@ -150,6 +154,7 @@ impl<'w, 't> Transaction<'w, 't> {
             events: 0,
             rewinds: false,
             looks_back: false,
+            before,
             fresh,
             cut,
         }
@@ -171,7 +176,7 @@ impl<'w, 't> Transaction<'w, 't> {
             }
             if !self.looks_back && self.world.looks_back(batch) {
                 self.looks_back = true;
-                self.world.remember(self.fresh.since);
+                self.world.remember(self.fresh.since, &self.before);
             }
             let mut none = Ids::default();
             let ids = match self.world.spawns(batch) {

@@ -12,6 +12,7 @@ use super::bits::{BitPlan, EngineMark, Evaluator, Memo, PlanError};
 use super::budget::{ACTIONS, Exhausted, Resource};
 use super::call::Calls;
 use super::frog::{Frog, Statics};
+use super::given::{Before, Handed, HandedMark, Hands};
 use super::materialised::{BitRows, Materialised};
 use super::rows::{Rows, Tuple, collect, two_of_a_key};
 use super::schedule::Schedule;
@@ -38,6 +39,9 @@ pub struct Plan {
     pub(super) schedule: Schedule,
     /// The order of reactions by the letter, for the referee.
     pub(super) letter: Schedule,
+    /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
+    hands: Hands,
+    trials: [Vec<u64>; 2],
     /// The referee, which plans and computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
     /// The code that reactions call.
@@ -75,7 +79,9 @@ impl Plan {
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
         let bits = BitPlan::compile(&program, &schedule, width, memo)?;
         let frog = Arc::new(Statics::later(&program));
-        Ok(Self { program, bits, schedule, letter, frog, calls: None })
+        let hands = Hands::of(&program);
+        let trials = [&schedule, &letter].map(|it| hands.of_batches(&program, it));
+        Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
     }
 
     /// The same, with code for what reactions call.
@@ -110,6 +116,10 @@ impl Plan {
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
+
+    pub(super) fn hands(&self) -> &Hands {
+        &self.hands
+    }
 }
 
 /// A state of a world to return to. Marks nest like a stack.
@@ -117,6 +127,7 @@ impl Plan {
 pub struct WorldMark {
     facts: Mark,
     engine: Option<EngineMark>,
+    handed: HandedMark,
 }
 
 /// Facts and what follows from them. See the module's head.
@@ -131,6 +142,8 @@ pub struct World {
     watches: Option<Box<Watches>>,
     /// The rows were let go until [`World::wake`].
     resting: bool,
+    /// Rows that are neither facts nor follow from rules.
+    handed: Handed,
 }
 
 impl World {
@@ -155,6 +168,7 @@ impl World {
             bits.follow(facts.changes_since(start));
         }
         facts.commit();
+        let handed = Handed::of(&plan.hands);
         Self {
             plan,
             facts,
@@ -163,6 +177,7 @@ impl World {
             limit: None,
             watches: None,
             resting: false,
+            handed,
         }
     }
 
@@ -223,15 +238,18 @@ impl World {
         self.follow(mark);
     }
 
-    /// States what was so at a mark, for reactions that ask for it, until [`World::forget_before`].
-    pub(super) fn remember(&mut self, since: Mark) {
+    /// States what was so at a mark, for reactions that ask for it, until [`World::forget_before`]. An action
+    /// that is played out in the middle of another one has a time before of its own.
+    pub(super) fn remember(&mut self, since: Mark, rows: &Before) {
         let mark = self.facts.mark();
         for &Was { of, before } in &self.plan.program.was {
+            self.facts.clear(&[before]);
             for (entity, raw) in self.facts.at(since, of) {
                 self.facts.set_raw(entity, before, Some(raw));
             }
         }
         self.follow(mark);
+        rows.iter().for_each(|(at, rows)| self.hand(*at, Arc::clone(rows)));
     }
 
     pub(super) fn forget_before(&mut self) {
@@ -240,6 +258,7 @@ impl World {
             self.facts.clear(&[it.before]);
         }
         self.follow(mark);
+        self.hand_none();
     }
 
     /// [`World::write`] of a value that is checked.
@@ -298,6 +317,9 @@ impl World {
     #[inline]
     pub(super) fn follow(&mut self, mark: Mark) {
         let changes = self.facts.changes_since(mark);
+        if !changes.is_empty() {
+            self.handed.spoil();
+        }
         match &mut self.engine {
             Engine::Bits(it) => it.follow(changes),
             Engine::Frog(_) if changes.is_empty() => {}
@@ -310,7 +332,7 @@ impl World {
             Engine::Bits(it) => Some(it.mark()),
             Engine::Frog(_) => None,
         };
-        WorldMark { facts: self.facts.mark(), engine }
+        WorldMark { facts: self.facts.mark(), engine, handed: self.handed.mark() }
     }
 
     /// Restores the state of a mark.
@@ -328,6 +350,7 @@ impl World {
         if let (Engine::Bits(it), Some(mark)) = (&mut self.engine, mark.engine) {
             it.rollback(mark);
         }
+        self.hand_back(mark.handed);
     }
 
     /// Makes all writes final: earlier marks are no longer valid. What that did to watched
@@ -339,6 +362,7 @@ impl World {
             self.watches = Some(watches);
         }
         self.facts.commit();
+        self.handed.commit();
         if let Engine::Bits(it) = &mut self.engine {
             it.commit();
         }
@@ -382,27 +406,34 @@ impl World {
     }
 
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
+        self.ready(rel);
         match &mut self.engine {
             Engine::Bits(it) => {
                 it.ensure(rel);
                 it.contains(rel, tuple)
             }
-            Engine::Frog(_) => self.materialised().contains(rel, tuple),
+            Engine::Frog(_) => self.rows_as_they_are().contains(rel, tuple),
         }
     }
 
     /// Has the relation at least one row?
     pub fn any(&mut self, rel: RelId) -> bool {
+        self.ready(rel);
         match &mut self.engine {
             Engine::Bits(it) => it.any(rel),
-            Engine::Frog(it) => !it.rows(&self.facts).rows(rel).is_empty(),
+            Engine::Frog(it) => {
+                !it.rows(&self.facts, &self.plan.hands, &self.handed).rows(rel).is_empty()
+            }
         }
     }
 
     pub fn count(&mut self, rel: RelId) -> u64 {
+        self.ready(rel);
         match &mut self.engine {
             Engine::Bits(it) => it.count(rel),
-            Engine::Frog(it) => it.rows(&self.facts).rows(rel).len() as u64,
+            Engine::Frog(it) => {
+                it.rows(&self.facts, &self.plan.hands, &self.handed).rows(rel).len() as u64
+            }
         }
     }
 
@@ -415,6 +446,7 @@ impl World {
     /// All rows of a relation that is shown whole or played out row by row, ascending. If there are
     /// more than may be, there are none, and [`World::check`] says so.
     pub fn listed(&mut self, rel: RelId) -> Vec<Tuple> {
+        self.ready(rel);
         let Engine::Bits(it) = &mut self.engine else {
             let rows = self.tuples(rel);
             return self.few_enough(rel, rows);
@@ -455,6 +487,7 @@ impl World {
 
     /// The rows that match a pattern (`None` = anything), ascending.
     pub fn matching(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
+        self.ready(rel);
         match &mut self.engine {
             Engine::Bits(it) => {
                 it.ensure(rel);
@@ -465,7 +498,7 @@ impl World {
                 });
                 found
             }
-            Engine::Frog(_) => collect(&self.materialised(), rel, pattern),
+            Engine::Frog(_) => collect(&self.rows_as_they_are(), rel, pattern),
         }
     }
 
@@ -493,6 +526,12 @@ impl World {
 
     /// Every relation, computed; for proofs and audits.
     pub fn materialised(&mut self) -> Materialised<'_> {
+        self.ready_all();
+        self.rows_as_they_are()
+    }
+
+    /// The same, but trials only as they were last found.
+    pub(super) fn rows_as_they_are(&mut self) -> Materialised<'_> {
         match &mut self.engine {
             Engine::Bits(it) => {
                 let relations = self.plan.program.relations.len();
@@ -502,7 +541,9 @@ impl World {
                 }
                 Materialised::Bits(BitRows { program: &self.plan.program, rows: &**it })
             }
-            Engine::Frog(it) => Materialised::Frog(it.rows(&self.facts)),
+            Engine::Frog(it) => {
+                Materialised::Frog(it.rows(&self.facts, &self.plan.hands, &self.handed))
+            }
         }
     }
 
@@ -569,6 +610,31 @@ impl World {
             bits.commit();
         }
         self.engine = engine;
+        self.tell_all_handed();
+    }
+
+    pub(super) fn handed(&self) -> &Handed {
+        &self.handed
+    }
+
+    pub(super) fn handed_mut(&mut self) -> &mut Handed {
+        &mut self.handed
+    }
+
+    /// The trials that batches read.
+    pub(super) fn batch_trials(&self) -> &[u64] {
+        match &self.engine {
+            Engine::Bits(_) => &self.plan.trials[0],
+            Engine::Frog(_) => &self.plan.trials[1],
+        }
+    }
+
+    /// Has the evaluator take rows that are handed over.
+    pub(super) fn take_rows(&mut self, rel: RelId, rows: &[Tuple]) {
+        match &mut self.engine {
+            Engine::Bits(it) => it.take_rows(rel, rows),
+            Engine::Frog(it) => it.rows = None,
+        }
     }
 
     /// The plans of all rules in words. The referee has none.
@@ -621,12 +687,13 @@ pub(super) struct FrogEngine {
 }
 
 impl FrogEngine {
-    fn rows(&mut self, facts: &Session) -> &Frog {
+    fn rows(&mut self, facts: &Session, hands: &Hands, handed: &Handed) -> &Frog {
         self.rows.get_or_insert_with(|| {
             let span =
                 tracing::debug_span!("derive", by = "datafrog", rows = tracing::field::Empty);
             let _entered = span.enter();
-            let rows = Frog::derive_with(&self.statics, facts);
+            let handed: Vec<_> = handed.all(hands).collect();
+            let rows = Frog::derive_handed(&self.statics, facts, &handed);
             if !span.is_disabled() {
                 span.record("rows", rows.len());
             }

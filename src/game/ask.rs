@@ -342,7 +342,7 @@ impl Game {
         let entities = contract.entity_type(&program);
         let mut found = Vec::new();
         for (at, relation) in program.relations.iter().enumerate() {
-            let told = matches!(relation.role, Role::Derived | Role::Input(_));
+            let told = matches!(relation.role, Role::Derived | Role::Input(_) | Role::Given(_));
             if !told || relation.sentence.is_empty() || found.len() >= ROWS {
                 continue;
             }

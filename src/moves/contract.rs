@@ -563,7 +563,7 @@ fn source_of(role: &Role) -> Source {
         Role::Input(Input::Key(_)) => Source::Piece,
         Role::Input(Input::Flag(_)) => Source::Flag,
         Role::Input(Input::Game(_) | Input::GameFlag(_)) => Source::Game,
-        Role::Static | Role::Builtin(_) | Role::Derived => Source::Rules,
+        Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => Source::Rules,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::facts::{EntityId, GAME};
 use crate::rules::{
-    Aggregate, Atom, Compare, Input, Literal, Program, RelId, Role, Rule, Term, Type,
+    Aggregate, Atom, Compare, Given, Input, Literal, Program, RelId, Role, Rule, Term, Type,
 };
 
 use super::join::{Bindings, pattern, value};
@@ -22,7 +22,8 @@ impl Checker {
             (Ground::Fact { entity, attribute }, Role::Input(input)) => {
                 self.fact(*input, &row, *entity, attribute).map_err(|it| Fault::new(&name, it))?;
             }
-            (Ground::Static, Role::Static | Role::Builtin(_)) => self.holds(rel, &row)?,
+            (Ground::Static, Role::Static | Role::Builtin(_))
+            | (Ground::Tried, Role::Given(Given::Trial(_))) => self.holds(rel, &row)?,
             (Ground::Deeper, Role::Derived) => {
                 self.holds(rel, &row)?;
                 report.open += 1;

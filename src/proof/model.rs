@@ -10,8 +10,11 @@ use std::sync::Arc;
 
 use super::join::{Bindings, Join, fold, with};
 use super::table::{Row, Table};
+use super::transact::Transaction;
 use crate::facts::{GAME, Session};
-use crate::rules::{Aggregate, Input, Literal, Program, RelId, Role, Rule, Term, VarId};
+use crate::rules::{
+    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, Tried, VarId,
+};
 
 /// More rows of one relation than this are not looked at.
 const MAX_ROWS: usize = 1 << 20;
@@ -22,6 +25,8 @@ pub(super) struct Model {
     program: Arc<Program>,
     facts: Session,
     tables: Vec<Option<Rc<Table>>>,
+    /// The facts before the action under way, for reactions that ask for them.
+    origin: Option<Rc<Session>>,
     /// A relation that was too large to compute.
     pub(super) too_large: Option<RelId>,
 }
@@ -29,14 +34,44 @@ pub(super) struct Model {
 impl Model {
     pub(super) fn new(program: &Arc<Program>, facts: &Session) -> Self {
         let tables = vec![None; program.relations.len()];
-        Self { program: Arc::clone(program), facts: facts.clone(), tables, too_large: None }
+        Self {
+            program: Arc::clone(program),
+            facts: facts.clone(),
+            tables,
+            origin: None,
+            too_large: None,
+        }
+    }
+
+    /// A model of other facts, with what depends on statics alone.
+    fn of_others(&self, facts: &Session) -> Self {
+        let mut other = Self::new(&self.program, facts);
+        for (at, relation) in self.program.relations.iter().enumerate() {
+            if matches!(relation.role, Role::Static | Role::Builtin(_)) {
+                other.tables[at].clone_from(&self.tables[at]);
+            }
+        }
+        other
+    }
+
+    /// An action begins at these facts, or it is over.
+    pub(super) fn begin(&mut self, facts: Option<&Session>) {
+        self.origin = facts.map(|it| Rc::new(it.clone()));
+        for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
+            if let Role::Given(Given::Before(_)) = relation.role {
+                *table = None;
+            }
+        }
     }
 
     /// The same rules over other facts: what depends on statics alone is kept.
     pub(super) fn change(&mut self, facts: &Session) {
         self.facts = facts.clone();
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
-            if matches!(relation.role, Role::Input(_) | Role::Derived) {
+            if matches!(
+                relation.role,
+                Role::Input(_) | Role::Derived | Role::Given(Given::Trial(_))
+            ) {
                 *table = None;
             }
         }
@@ -103,9 +138,42 @@ impl Model {
         let table = match &program.relation(rel).role {
             Role::Builtin(rows) => rows.iter().map(|it| Row::from_slice(it)).collect(),
             Role::Input(input) => input_rows(*input, &self.facts),
+            Role::Given(Given::Before(of)) => self.rows_before(*of),
+            Role::Given(Given::Trial(id)) => self.tried(&program.trials[usize::from(id.0)]),
             Role::Static | Role::Derived => return self.stratum(&program, rel),
         };
         self.set(rel, table);
+    }
+
+    /// The rows that a relation had before the action under way.
+    fn rows_before(&mut self, of: RelId) -> Vec<Row> {
+        let Some(origin) = self.origin.clone() else { return Vec::new() };
+        let mut then = self.of_others(&origin);
+        let rows = then.table(of).rows().to_vec();
+        self.too_large = self.too_large.or(then.too_large);
+        rows
+    }
+
+    /// The rows of a trial: each action that may be tried is played out, on a model of its own.
+    fn tried(&mut self, trial: &Tried) -> Vec<Row> {
+        let program = Arc::clone(&self.program);
+        let action = program.action(trial.action);
+        let mut now = self.of_others(&self.facts);
+        let tries = now.table(action.tries.unwrap_or(action.rel));
+        let from = trial.from.map(|it| now.table(it));
+        let mut rows = Vec::new();
+        for row in tries.rows() {
+            if from.as_ref().is_some_and(|it| !it.contains(row)) {
+                continue;
+            }
+            let mut then = now.of_others(&self.facts);
+            if Transaction::new(&program, &mut then).survives(trial, row) {
+                rows.push(row.clone());
+            }
+            self.too_large = self.too_large.or(then.too_large);
+        }
+        self.too_large = self.too_large.or(now.too_large);
+        rows
     }
 
     fn set(&mut self, rel: RelId, rows: Vec<Row>) {

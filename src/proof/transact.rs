@@ -15,7 +15,7 @@ use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
     self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, StageId, Term,
-    VarId,
+    Tried, VarId,
 };
 
 /// Why an action does not happen.
@@ -51,6 +51,8 @@ pub(super) struct Transaction<'m> {
     watched: Option<(Session, Vec<usize>)>,
     /// Where playing it out has ended, if the action goes on after that: the facts, and the steps so far.
     pub(super) decided: Option<(Session, usize)>,
+    /// Nothing happens after it is decided, and what was before stays stated.
+    only_tries: bool,
 }
 
 /// What a batch has in store for the event that it reacts to.
@@ -90,6 +92,7 @@ impl<'m> Transaction<'m> {
             watch,
             watched,
             decided,
+            only_tries: false,
         }
     }
 
@@ -122,6 +125,9 @@ impl<'m> Transaction<'m> {
                 |it: &usize| until.is_some_and(|late| self.program.reactions[*it].stage > late);
             if self.decided.is_none() && batch.iter().any(is_late) {
                 self.decided = Some((self.facts.clone(), self.steps.len()));
+                if self.only_tries {
+                    break;
+                }
             }
             let mut flow = Flow::default();
             let solutions = self.solutions(&batch, &args);
@@ -143,14 +149,27 @@ impl<'m> Transaction<'m> {
             }
             args = flow.pass.unwrap_or(args);
         }
-        if self.depth == 0 {
+        if self.depth == 0 && !self.only_tries {
             let program = Arc::clone(&self.program);
             for it in &program.was {
                 self.let_go(&[it.before]);
             }
             self.refresh();
+            self.model.begin(None);
         }
         Ok(())
+    }
+
+    /// Whether an action can be taken as far as it is played out, and what a trial asks for is so then. The
+    /// model is of those facts when this is over.
+    pub(super) fn survives(mut self, trial: &Tried, args: &[i64]) -> bool {
+        self.only_tries = true;
+        if self.run(Event::Action(trial.action), args).is_err() {
+            return false;
+        }
+        let program = Arc::clone(&self.program);
+        let asks = batches(&program, Event::Raised(trial.event));
+        asks.iter().any(|it| !self.solutions(it, args).is_empty())
     }
 
     /// The last stage of an action that is part of playing it out, if it says one.
@@ -164,6 +183,11 @@ impl<'m> Transaction<'m> {
     /// States what reactions may ask for of the time before the action.
     fn remember(&mut self) {
         let program = Arc::clone(&self.program);
+        // An action that is played out in the middle of another one has a time before of its own.
+        for it in &program.was {
+            self.let_go(&[it.before]);
+        }
+        self.model.begin(Some(&self.facts));
         for it in &program.was {
             let owners: Vec<EntityId> = self.facts.entities_with(it.of).collect();
             for owner in owners {
@@ -346,7 +370,7 @@ impl<'m> Transaction<'m> {
     fn input(&self, rel: RelId) -> Option<Input> {
         match self.program.relation(rel).role {
             Role::Input(input) => Some(input),
-            Role::Static | Role::Builtin(_) | Role::Derived => None,
+            Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => None,
         }
     }
 

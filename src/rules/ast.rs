@@ -35,8 +35,20 @@ pub(super) enum Item<'t> {
     Stage(StageDecl<'t>),
     /// `.event`: declared like a derived relation.
     Event(RelationDecl<'t>),
+    Trial(TrialDecl<'t>),
     Clause(Clause<'t>),
     Reaction(Reaction<'t>),
+}
+
+/// `.trial free(piece: Piece) of hop from loose where was turn(c), !untenable(c) "{piece} is free"`
+#[derive(Debug)]
+pub(super) struct TrialDecl<'t> {
+    pub(super) relation: RelationDecl<'t>,
+    pub(super) action: Name<'t>,
+    pub(super) from: Option<Name<'t>>,
+    /// What it asks for, as a reaction with the columns that the body names as parameters.
+    pub(super) asks: Reaction<'t>,
+    pub(super) span: Span,
 }
 
 /// `.stages before, apply, after default apply`

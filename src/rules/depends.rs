@@ -4,7 +4,7 @@
 //! All answers are safe guesses: more may be read and written than really is.
 //! Deliberately absent: orders of evaluation (`stratify`), and how rules run.
 
-use super::program::{Effect, EventId, Input, Literal, Program, Reaction, RelId, Role};
+use super::program::{Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role};
 use crate::facts::AttrId;
 
 /// A set of attributes.
@@ -45,8 +45,11 @@ impl Dependencies {
     pub fn of(program: &Program) -> Self {
         let inputs = program.relations.iter().map(|it| {
             let mut reads = Attributes::default();
-            if let Role::Input(input) = it.role {
-                reads.insert(input.attr());
+            match it.role {
+                Role::Input(input) => reads.insert(input.attr()),
+                // What is played out reads what it likes.
+                Role::Given(Given::Trial(_)) => reads = everything(program),
+                _ => {}
             }
             reads
         });
@@ -159,7 +162,9 @@ fn of_entities(program: &Program) -> Attributes {
 /// The events that a reaction raises itself, or has code raise.
 pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
     if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
-        return program.events.iter().map(|it| it.id).collect();
+        // Code names events, and those of trials have no name.
+        let named = |it: &EventId| !program.trials.iter().any(|trial| trial.event == *it);
+        return program.events.iter().map(|it| it.id).filter(named).collect();
     }
     let raised = reaction.effects.iter().filter_map(|effect| match effect {
         Effect::Raise { event, .. } => Some(*event),

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::program::{
-    Action, Column, Expiry, Input, Legality, Piece, Program, Relation, Role, Template, Type,
+    Action, Column, Expiry, Given, Input, Legality, Piece, Program, Relation, Role, Template, Type,
 };
 use crate::facts::Shape;
 
@@ -76,6 +76,11 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
         Role::Builtin(_) => "board".to_string(),
         Role::Derived if is_action => "action".to_string(),
         Role::Derived => "derived".to_string(),
+        Role::Given(Given::Trial(id)) => {
+            let action = program.action(program.trials[usize::from(id.0)].action);
+            format!("trial of `{}`", program.relation(action.rel).name)
+        }
+        Role::Given(Given::Before(_)) => "before".to_string(),
     };
     if let Role::Input(input) = &relation.role {
         let Expiry { until_turn, until_action, .. } = &program.expiry;

@@ -75,7 +75,7 @@ impl<'p> Implications<'p> {
             Role::Static | Role::Derived => {
                 Some(relation.rules.iter().map(|it| &self.rules[usize::from(it.0)]))
             }
-            Role::Input(_) | Role::Builtin(_) => None,
+            Role::Input(_) | Role::Builtin(_) | Role::Given(_) => None,
         }
     }
 

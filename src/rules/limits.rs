@@ -35,6 +35,8 @@ pub const MEMBERS: usize = 256;
 pub const STAGES: usize = 64;
 /// Events that one program declares.
 pub const EVENTS: usize = 128;
+/// Trials of one program.
+pub const TRIALS: usize = 32;
 /// How deep events may raise events.
 pub const RAISED_DEEP: usize = 32;
 /// How many events one action may raise.
@@ -77,6 +79,8 @@ pub enum LimitError {
     Stages(usize),
     #[error("a program may have {EVENTS} events, this one has {0}")]
     Events(usize),
+    #[error("a program may have {TRIALS} trials, this one has {0}")]
+    Trials(usize),
 }
 
 impl LimitError {
@@ -98,6 +102,7 @@ impl LimitError {
             Self::Members(_) => "L013",
             Self::Stages(_) => "L014",
             Self::Events(_) => "L015",
+            Self::Trials(_) => "L016",
         }
     }
 }

@@ -28,9 +28,9 @@ pub use limits::LimitError;
 pub use meta::{InputHead, inputs, inputs_sharing, metas};
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
-    EventId, Expiry, Expr, Fold, Input, Legality, Literal, Message, MessagePart, Meta, Op, Piece,
-    Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId, Stratum,
-    Template, Term, Type, Until, Var, VarId, Was,
+    EventId, Expiry, Expr, Fold, Given, Input, Legality, Literal, Message, MessagePart, Meta, Op,
+    Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId,
+    Stratum, Template, Term, TrialId, Tried, Type, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
 pub use source::{

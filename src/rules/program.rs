@@ -31,6 +31,9 @@ pub struct StageId(pub u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId(pub u16);
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrialId(pub u16);
+
 /// A file of rule text: the path that diagnostics and proofs show, and the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -77,6 +80,8 @@ pub struct Program {
     pub expiry: Expiry,
     /// What reactions ask for by `was`; each has an input of its own, which no rule can name.
     pub was: Vec<Was>,
+    /// `.trial NAME(...) of ACTION`: relations whose rows are found by playing actions out.
+    pub trials: Vec<Tried>,
     /// `.meta key "value"` lines, in text order.
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
@@ -165,6 +170,31 @@ pub enum Role {
     /// A static that the loader itself provides (`file`, `rank` of a grid domain), as tuples.
     Builtin(Vec<Vec<i64>>),
     Derived,
+    /// Neither facts nor rules say it: the engine hands its rows over.
+    Given(Given),
+}
+
+/// What the rows of a relation are that is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// `was R(...)` of a derived relation: its rows before the action or event under way. There are none at
+    /// other times. No rule can name it.
+    Before(RelId),
+    /// Found by playing actions out.
+    Trial(TrialId),
+}
+
+/// `.trial NAME(...) of ACTION from REL where BODY`: holds of the arguments of those actions that may be tried
+/// (and are rows of `from`) that can be taken, as far as they are played out, and after which the body holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    pub id: TrialId,
+    pub rel: RelId,
+    pub action: ActionId,
+    pub from: Option<RelId>,
+    /// An event that no rule can name, with a reaction that has the body: it reacts where the body holds.
+    pub event: EventId,
+    pub span: Span,
 }
 
 /// How an input relation reads an attribute.
@@ -571,9 +601,8 @@ impl Program {
 
     /// The relations that rule files declare, and not those that the engine itself adds.
     pub fn declared(&self) -> impl Iterator<Item = &Relation> {
-        let is_before =
-            |it: &Relation| matches!(it.role, Role::Input(input) if self.is_before(input.attr()));
-        self.relations.iter().filter(move |it| !is_before(it))
+        let all = (0..).map(RelId).zip(&self.relations);
+        all.filter(|it| !self.is_hidden(it.0)).map(|it| it.1)
     }
 
     /// What a name of a file is called in the program, if it is one of the file's own preset or game.
@@ -701,10 +730,7 @@ impl Program {
     /// Whether a body asks how something was before the action.
     pub fn asks_for_before(&self, body: &[Literal]) -> bool {
         body.iter().any(|literal| match literal {
-            Literal::Atom(atom) => match self.relation(atom.rel).role {
-                Role::Input(input) => self.is_before(input.attr()),
-                Role::Static | Role::Builtin(_) | Role::Derived => false,
-            },
+            Literal::Atom(atom) => self.is_hidden(atom.rel),
             Literal::Compare(_) => false,
             Literal::Aggregate(aggregate) => self.asks_for_before(&aggregate.body),
         })
@@ -714,6 +740,15 @@ impl Program {
     pub fn preset_of(&self, source: u16) -> Option<&str> {
         let mut of_file = self.meta.iter().filter(|it| it.span.source == source);
         of_file.find(|it| matches!(it.key.as_str(), "preset" | "part")).map(|it| it.value.as_str())
+    }
+
+    /// Whether a relation is one that no rule can name, since it holds what was before an action.
+    pub fn is_hidden(&self, rel: RelId) -> bool {
+        match self.relation(rel).role {
+            Role::Input(input) => self.is_before(input.attr()),
+            Role::Given(Given::Before(_)) => true,
+            Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(Given::Trial(_)) => false,
+        }
     }
 
     /// Whether an attribute is one that holds what was before an action.

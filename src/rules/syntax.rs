@@ -7,7 +7,7 @@
 use super::ast::{
     ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
     InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
-    RelationKind, Shape, StageDecl, StagesDecl,
+    RelationKind, Shape, StageDecl, StagesDecl, TrialDecl,
 };
 use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
@@ -15,7 +15,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{Legality, Op, Span, Until};
 
-const DIRECTIVES: [&str; 11] = [
+const DIRECTIVES: [&str; 12] = [
     ".domain",
     ".input",
     ".static",
@@ -24,6 +24,7 @@ const DIRECTIVES: [&str; 11] = [
     ".stages",
     ".stage",
     ".event",
+    ".trial",
     ".repetition",
     ".export",
     ".meta",
@@ -194,6 +195,7 @@ impl<'t> Parser<'t, '_> {
             ".stages" => self.stages().map(Item::Stages),
             ".stage" => self.stage().map(Item::Stage),
             ".event" => self.event().map(Item::Event),
+            ".trial" => self.trial().map(Item::Trial),
             ".repetition" => self.repetition(),
             ".export" => self.export(),
             ".meta" => self.meta(),
@@ -481,6 +483,27 @@ impl<'t> Parser<'t, '_> {
         Ok(self.relation(name, columns, kind))
     }
 
+    fn trial(&mut self) -> Parsed<TrialDecl<'t>> {
+        let start = self.peek().span;
+        let (name, columns) = self.relation_head()?;
+        if self.option(&["of"])?.is_none() {
+            return self.expected("`of` and the action that is played out");
+        }
+        let action = self.reference("the name of an action")?;
+        let (mut from, mut body) = (None, Vec::new());
+        while let Some(option) = self.option(&["from", "where"])? {
+            match option {
+                "from" => from = Some(self.reference("the name of a relation")?),
+                _ => body = self.body()?,
+            }
+        }
+        let span = self.since(start);
+        let kind = RelationKind::Derived { key: false, open: false };
+        let relation = self.relation(name, columns, kind);
+        let asks = trial_reaction(&relation, body, span);
+        Ok(TrialDecl { relation, action, from, asks, span })
+    }
+
     fn repetition(&mut self) -> Parsed<Item<'t>> {
         self.next();
         let mut names = vec![self.reference("the name of a relation")?];
@@ -681,7 +704,7 @@ impl<'t> Parser<'t, '_> {
     /// A row as it was before the action.
     fn was(&mut self) -> Parsed<Atom<'t>> {
         let start = self.next().span;
-        let atom = self.atom("an input")?;
+        let atom = self.atom("a relation")?;
         Ok(Atom { was: Some(start), span: self.since(start), ..atom })
     }
 
@@ -703,4 +726,52 @@ impl<'t> Parser<'t, '_> {
 /// A name as it may stand where something is meant that is declared elsewhere.
 fn is_name(token: Token) -> bool {
     matches!(token.kind, Kind::Ident | Kind::Path)
+}
+
+/// What a trial asks for, as a reaction to it: the columns that its body names are the parameters.
+fn trial_reaction<'t>(
+    relation: &RelationDecl<'t>,
+    body: Vec<Literal<'t>>,
+    span: Span,
+) -> Reaction<'t> {
+    let mut named = Vec::new();
+    names_of(&body, &mut named);
+    let param = |it: &ColumnDecl<'t>| {
+        let known = it.name.filter(|it| named.contains(&it.text));
+        let kind = known.map_or(ExprKind::Wild, |it| ExprKind::Var(it.text));
+        Expr { kind, span: it.name.unwrap_or(it.ty).span }
+    };
+    let (name, args) = (relation.name, relation.columns.iter().map(param).collect());
+    let event = Some(Atom { name, was: None, args, span: name.span });
+    Reaction { event, stage: None, body, effects: vec![Effect::Stop(name.span)], span }
+}
+
+/// The names of variables of a body.
+fn names_of<'t>(body: &[Literal<'t>], names: &mut Vec<&'t str>) {
+    for literal in body {
+        match literal {
+            Literal::Atom { atom, .. } => atom.args.iter().for_each(|it| names_in(it, names)),
+            Literal::Compare { lhs, rhs, .. } => {
+                [lhs, rhs].iter().for_each(|it| names_in(it, names))
+            }
+        }
+    }
+}
+
+fn names_in<'t>(expr: &Expr<'t>, names: &mut Vec<&'t str>) {
+    match &expr.kind {
+        ExprKind::Var(name) => {
+            names.push(name);
+        }
+        ExprKind::Binary(_, lhs, rhs) => {
+            names_in(lhs, names);
+            names_in(rhs, names);
+        }
+        ExprKind::Tuple(all) => all.iter().for_each(|it| names_in(it, names)),
+        ExprKind::Aggregate(it) => {
+            it.exprs.iter().for_each(|it| names_in(it, names));
+            names_of(&it.body, names);
+        }
+        ExprKind::Wild | ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Text(_) => {}
+    }
 }

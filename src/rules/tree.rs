@@ -65,6 +65,8 @@ pub enum Ground {
     Fact { entity: u32, attribute: String },
     /// It holds in every position.
     Static,
+    /// An action was played out for it: a row of a trial.
+    Tried,
     /// A rule and what satisfies its body, in text order.
     Rule { rule: Quote, bindings: Vec<Binding>, premises: Vec<Premise> },
     /// It holds, but the proof would be deeper than was asked for.
@@ -122,6 +124,8 @@ pub enum Lack {
     Fact { instead: Option<Datum> },
     /// No such row in any position; with the value that is there instead.
     Static { instead: Option<Datum> },
+    /// Nothing that was played out for it gives such a row of a trial.
+    Tried,
     /// How far each rule of the relation gets.
     Rules(Vec<Attempt>),
     /// The goal is being refuted already: nothing but itself could support it.
@@ -301,7 +305,7 @@ impl Proof {
     /// Nothing is left open for its depth. (What is denied is shown to one level, whatever the depth.)
     pub fn is_complete(&self) -> bool {
         match &self.ground {
-            Ground::Fact { .. } | Ground::Static => true,
+            Ground::Fact { .. } | Ground::Static | Ground::Tried => true,
             Ground::Deeper => false,
             Ground::Rule { premises, .. } => premises.iter().all(|it| match it {
                 Premise::Holds(it) => it.is_complete(),
@@ -315,7 +319,7 @@ impl Refutation {
     /// Nothing is left open for its depth.
     pub fn is_complete(&self) -> bool {
         match &self.lack {
-            Lack::Fact { .. } | Lack::Static { .. } | Lack::Circular => true,
+            Lack::Fact { .. } | Lack::Static { .. } | Lack::Tried | Lack::Circular => true,
             Lack::Deeper => false,
             Lack::Rules(attempts) => attempts.iter().all(|it| match &it.blocked {
                 Blocked::Head | Blocked::Apart(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => {

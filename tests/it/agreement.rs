@@ -35,14 +35,22 @@ impl Referee {
     pub(crate) fn of(program: &Arc<Program>) -> Self {
         let statics = Frog::statics(program).unwrap_or_else(|it| panic!("{it:?}"));
         let changes =
-            |rel: &RelId| matches!(program.relation(*rel).role, Role::Input(_) | Role::Derived);
+            |rel: &RelId| !matches!(program.relation(*rel).role, Role::Static | Role::Builtin(_));
         let live = relations(program).filter(changes).collect();
         Self { program: Arc::clone(program), statics, live }
     }
 
     /// The rows that follow from the facts of a world.
     pub(crate) fn rows(&self, world: &World) -> Frog {
-        Frog::derive_with(&self.statics, world.facts())
+        if self.program.trials.is_empty() {
+            return Frog::derive_with(&self.statics, world.facts());
+        }
+        // Trials as they come out where datafrog runs the reactions, too.
+        let mut twin = crate::reactions::twin(world);
+        let rels = self.program.trials.iter().map(|it| it.rel);
+        let rows: Vec<_> = rels.map(|it| (it, Arc::new(twin.tuples(it)))).collect();
+        let handed: Vec<_> = rows.iter().map(|(rel, rows)| (*rel, rows)).collect();
+        Frog::derive_handed(&self.statics, world.facts(), &handed)
     }
 
     /// The first difference, in words. What the evaluator is asked for, and in which order, is left

@@ -618,7 +618,7 @@ const BRINK: &str = r#"
 .domain Reason += { arrived, held }
 letter('runner, "r").
 .input tired(piece: Entity) flag attr tired "{piece} is tired"
-.input far() game attr far "somebody has run far"
+.input far() game attr far "a runner has run far"
 .decl try_run(piece: Entity, to: Square) "{piece} could run to {to}"
 try_run(p, t) :- own(p), at(p, s), file(s, f), file(t, g), g > f.
 .action run(piece: Entity, to: Square) tries try_run legality simulate PART uci "{at(piece)}{to}" san "{to}" "{piece} runs to {to}"
@@ -645,7 +645,7 @@ fn brink(part: &str) -> (Catalogue, Ruleset, Game) {
 fn what_comes_after_the_stage_that_is_tried_cannot_make_an_action_illegal() {
     let legal =
         |game: &mut Game| -> Vec<String> { game.listing().into_iter().map(|it| it.0).collect() };
-    // Played out to its end, every run is untenable: whoever has run is tired.
+    // Played out to its end, every run is untenable: it makes tired.
     let (_, _, mut whole) = brink("");
     assert!(legal(&mut whole).is_empty());
     // Up to where they have arrived, only the brink is; and c1 is refused, however late that is.

@@ -60,5 +60,6 @@ mod tidy;
 mod turns;
 mod traces;
 mod trials;
+mod tried;
 mod verify;
 mod watch;

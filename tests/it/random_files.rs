@@ -209,6 +209,30 @@ impl Making<'_> {
         }
     }
 
+    /// Relations whose rows are found by playing out: rules and reactions from here on may ask for them, where
+    /// that is no circle.
+    fn trials(&mut self, text: &mut String) {
+        let count = if self.choices.one_in(4) { 1 + self.choices.below(2) } else { 0 };
+        for number in 0..count {
+            let name = format!("t{number}");
+            let (head, shape) = match self.choices.below(3) {
+                0 => ("(e: E) of poke", "e"),
+                _ => ("(e: E, d: D) of act", "ed"),
+            };
+            let from = if shape == "ed" && self.choices.one_in(3) { " from may_act" } else { "" };
+            let asks = match self.choices.below(6) {
+                0 => "",
+                1 => " where was turn(p), !untenable(p)",
+                2 => " where at(e, x), was at(e, y), x != y",
+                3 => " where n = count { mark(_) }, n > 1",
+                4 => " where !mark(e), was size(e, n), n > 0",
+                _ => " where size(e, n), now(x), cost(x, m), m < n",
+            };
+            let _ = writeln!(text, ".trial {name}{head}{from}{asks} \"as it comes\"");
+            self.known.push((name, shape));
+        }
+    }
+
     fn untenable(&mut self, text: &mut String) {
         for _ in 0..self.choices.below(3) {
             let style = Style { recursive: false, aggregates: true };
@@ -238,7 +262,7 @@ impl Making<'_> {
                 _ => draft.comparison(),
             };
             // In some cases as it was before the action.
-            let looks_back = is_input(&name) && draft.choices.one_in(4);
+            let looks_back = can_look_back(&name) && draft.choices.one_in(4);
             let literal = literal.map(|it| match looks_back && it.contains(&format!("{name}(")) {
                 true => it.replacen(&name, &format!("was {name}"), 1),
                 false => it,
@@ -295,8 +319,9 @@ impl Making<'_> {
     }
 }
 
-fn is_input(name: &str) -> bool {
-    DECLARED.contains(&format!(".input {name}("))
+/// Facts, and what follows from them; what never changes has no before.
+fn can_look_back(name: &str) -> bool {
+    DECLARED.contains(&format!(".input {name}(")) || name.starts_with('p')
 }
 
 /// Kept by block, if it is kept: all rows of an entity.
@@ -461,6 +486,7 @@ impl Files {
             making.relation(number, &mut base);
         }
         making.actions(&mut base);
+        making.trials(&mut base);
         making.untenable(&mut base);
         for _ in 0..3 + making.choices.below(4) {
             let _ = writeln!(base, "{}", making.reaction());

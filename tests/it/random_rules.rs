@@ -350,7 +350,7 @@ pub(crate) fn naive<'p>(program: &'p Program, world: &mut World) -> Sets<'p> {
     let mut sets = Sets { program, rows: vec![BTreeSet::new(); program.relations.len()] };
     for (at, relation) in program.relations.iter().enumerate() {
         sets.rows[at] = match &relation.role {
-            Role::Input(_) => world.tuples(RelId(at as u16)).into_iter().collect(),
+            Role::Input(_) | Role::Given(_) => world.tuples(RelId(at as u16)).into_iter().collect(),
             Role::Builtin(rows) => rows.iter().map(|it| Tuple::from_slice(it)).collect(),
             Role::Static | Role::Derived => BTreeSet::new(),
         };
@@ -407,7 +407,7 @@ pub(crate) fn check_proof<'t>(
     above.push(row);
     match &proof.ground {
         Ground::Deeper => panic!("a proof that is cut off"),
-        Ground::Fact { .. } | Ground::Static => {}
+        Ground::Fact { .. } | Ground::Static | Ground::Tried => {}
         Ground::Rule { premises, .. } => {
             for premise in premises {
                 if let Premise::Holds(it) = premise {

@@ -67,7 +67,8 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
         let head = signature(program, name, &it.columns);
         Some(item(name, CompletionItemKind::FUNCTION, head, &it.sentence))
     });
-    let events = program.events.iter().filter_map(|it| {
+    // What the engine keeps for itself has a blank in its name, so that no rule can ask for it.
+    let events = program.events.iter().filter(|it| !it.name.contains(' ')).filter_map(|it| {
         let name = program.name_in(source, &it.name)?;
         let head = signature(program, name, &it.columns);
         Some(item(name, CompletionItemKind::EVENT, head, &it.sentence))

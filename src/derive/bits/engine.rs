@@ -23,6 +23,8 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
     fn follow(&mut self, changes: &[Change]);
     /// Changes are taken back, the last first, before [`Evaluator::rollback`].
     fn undo(&mut self, changes: &[Change]);
+    /// The rows of a relation that neither facts nor rules say, ascending.
+    fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
     fn mark(&mut self) -> EngineMark;
     fn rollback(&mut self, mark: EngineMark);
     fn commit(&mut self);
@@ -91,6 +93,10 @@ impl<W: Word> Evaluator for Engine<W> {
                 self.live.write_input(&self.c, rel, entity, change.new, change.old);
             }
         }
+    }
+
+    fn take_rows(&mut self, rel: RelId, rows: &[Tuple]) {
+        self.live.take_rows(&self.c, rel, rows);
     }
 
     fn mark(&mut self) -> EngineMark {

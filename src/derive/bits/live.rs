@@ -155,6 +155,32 @@ impl<W: Word> Live<W> {
         }
     }
 
+    /// Takes the rows of a relation that is handed over. What reads it is derived on demand.
+    pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
+        self.clear_flags(c);
+        match &c.stores[usize::from(rel.0)] {
+            Store::Dense(dense) => {
+                let base = dense.base as usize;
+                self.s.rows[base..base + dense.rows as usize].fill(W::default());
+                if let Some(support) = dense.support {
+                    self.s.rows[support as usize] = W::default();
+                }
+                for tuple in rows {
+                    let (row, last) = row_of(dense, tuple);
+                    self.s.rows[row] = self.s.rows[row].or(W::one(last));
+                    if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
+                        let row = &mut self.s.rows[support as usize];
+                        *row = row.or(W::one(first as usize));
+                    }
+                }
+            }
+            Store::Sparse(store) => {
+                refill(c, *store, &mut self.s.lists[*store as usize], rows.to_vec());
+            }
+            Store::Nowhere | Store::Static | Store::Key { .. } | Store::Game { .. } => {}
+        }
+    }
+
     // --- maintained relations -------------------------------------------------------------------
 
     /// Brings every maintained relation up to date.

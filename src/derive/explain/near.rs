@@ -87,6 +87,7 @@ impl Context<'_> {
                 let is_other = self.instead(rel, pattern).is_some();
                 return if is_other { NATURE } else { FACT };
             }
+            Role::Given(_) => return UNKNOWN,
             Role::Derived => {}
         }
         let key = (rel, pattern.to_vec());

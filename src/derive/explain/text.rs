@@ -165,7 +165,7 @@ impl Refutation {
         let attempts = match &self.lack {
             Lack::Rules(attempts) => attempts,
             Lack::Static { .. } | Lack::Circular => return (None, Verdict::HOPELESS),
-            Lack::Fact { .. } | Lack::Deeper => return (None, Verdict::OPEN),
+            Lack::Fact { .. } | Lack::Tried | Lack::Deeper => return (None, Verdict::OPEN),
         };
         let tried = attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
         let judged = tried.map(|it| (it, it.judge()));
@@ -342,6 +342,7 @@ pub(super) fn source(ground: &Ground) -> Source {
     match ground {
         Ground::Fact { .. } => remark("fact"),
         Ground::Static => remark("always"),
+        Ground::Tried => remark("played out"),
         Ground::Deeper => remark("..."),
         Ground::Rule { rule, .. } => Source::Place(rule.place.clone()),
     }
@@ -399,6 +400,7 @@ impl<'v> Page<'v> {
             }
             Lack::Fact { instead: None } => Some("no such fact".into()),
             Lack::Static { instead: None } => Some("never".into()),
+            Lack::Tried => Some("played out".into()),
             Lack::Circular => Some("asked above".into()),
             Lack::Deeper => Some("...".into()),
         };

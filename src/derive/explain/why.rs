@@ -56,7 +56,7 @@ impl Context<'_> {
     pub(super) fn root(&mut self, rel: RelId, tuple: &[i64]) -> Proof {
         match self.program.relation(rel).role {
             Role::Static => self.by_rule(rel, tuple, self.limits.proof),
-            Role::Input(_) | Role::Builtin(_) | Role::Derived => {
+            Role::Input(_) | Role::Builtin(_) | Role::Derived | Role::Given(_) => {
                 self.prove(rel, tuple, self.limits.proof)
             }
         }
@@ -73,6 +73,7 @@ impl Context<'_> {
         let ground = match &self.program.relation(rel).role {
             Role::Input(input) => fact(self, *input, tuple),
             Role::Static | Role::Builtin(_) => Ground::Static,
+            Role::Given(_) => Ground::Tried,
             Role::Derived if depth == 0 || self.proofs == 0 => Ground::Deeper,
             Role::Derived => return self.by_rule(rel, tuple, depth),
         };

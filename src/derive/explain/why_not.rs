@@ -44,6 +44,7 @@ impl Context<'_> {
         let lack = match self.program.relation(rel).role {
             Role::Input(_) => Lack::Fact { instead: self.instead(rel, pattern) },
             Role::Static | Role::Builtin(_) => Lack::Static { instead: self.instead(rel, pattern) },
+            Role::Given(_) => Lack::Tried,
             Role::Derived if self.is_open(rel, pattern) => Lack::Circular,
             Role::Derived if depth == 0 || self.goals == 0 => Lack::Deeper,
             Role::Derived => {

@@ -85,7 +85,7 @@ impl Statics {
         };
         let tables = program.relations.iter().map(|it| match &it.role {
             Role::Builtin(rows) => sorted(rows.iter().map(|it| Tuple::from_slice(it)).collect()),
-            Role::Input(_) | Role::Static | Role::Derived => Table::default(),
+            Role::Input(_) | Role::Static | Role::Derived | Role::Given(_) => Table::default(),
         });
         let indexes = vec![Index::default(); plans.accesses.len()];
         let tables = tables.collect();
@@ -133,6 +133,15 @@ impl Frog {
 
     /// Computes everything but the statics anew.
     pub fn derive_with(statics: &Statics, facts: &Session) -> Self {
+        Self::derive_handed(statics, facts, &[])
+    }
+
+    /// The same, with the rows of relations that neither facts nor rules say. They ascend.
+    pub fn derive_handed(
+        statics: &Statics,
+        facts: &Session,
+        handed: &[(RelId, &Arc<Vec<Tuple>>)],
+    ) -> Self {
         let program = &statics.program;
         let fixed = statics.rows();
         let Ok(plans) = statics.planned() else {
@@ -151,6 +160,9 @@ impl Frog {
             if let Role::Input(input) = &relation.role {
                 *table = sorted(input_rows(*input, facts));
             }
+        }
+        for &(rel, rows) in handed {
+            runner.tables[usize::from(rel.0)] = Arc::clone(rows);
         }
         if fixed.exhausted.is_none() {
             program.strata.iter().filter(|it| !it.is_static).for_each(|it| runner.stratum(it));

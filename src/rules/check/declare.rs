@@ -27,8 +27,10 @@ impl<'t> Checker<'t> {
         self.declare_board();
         let items = || files.iter().flat_map(|it| &it.items);
         for item in items() {
-            if let Item::Relation(decl) = item {
-                self.declare_relation(decl);
+            match item {
+                Item::Relation(decl) => self.declare_relation(decl),
+                Item::Trial(decl) => self.declare_trial(decl),
+                _ => {}
             }
         }
         self.settle_expiry(files);
@@ -50,6 +52,11 @@ impl<'t> Checker<'t> {
                     span: *span,
                 }),
                 _ => {}
+            }
+        }
+        for item in items() {
+            if let Item::Trial(decl) = item {
+                self.settle_trial(decl);
             }
         }
     }
@@ -86,7 +93,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    fn add(&mut self, mut info: Info<'t>) {
+    pub(super) fn add(&mut self, mut info: Info<'t>) {
         if self.relations.len() == limits::RELATIONS {
             let count = LimitError::Relations(limits::RELATIONS + 1);
             return self.report(mistake::limit(count, info.name.span));
@@ -197,7 +204,7 @@ impl<'t> Checker<'t> {
         self.events[usize::from(id.0)].name.span
     }
 
-    fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Types) {
+    pub(super) fn columns(&mut self, decl: &RelationDecl<'t>) -> (Vec<Column>, Types) {
         let mut columns: Vec<Column> = Vec::new();
         let mut types = Types::new();
         for column in &decl.columns {
@@ -404,7 +411,12 @@ impl<'t> Checker<'t> {
     }
 
     /// Texts are for names and notation: only statics have them.
-    fn check_texts(&mut self, decl: &RelationDecl<'t>, types: &[Option<Type>], role: &Role) {
+    pub(super) fn check_texts(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        types: &[Option<Type>],
+        role: &Role,
+    ) {
         if *role == Role::Static {
             return;
         }
@@ -415,7 +427,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    fn sentence(&mut self, decl: &RelationDecl<'t>, columns: &[Column]) -> String {
+    pub(super) fn sentence(&mut self, decl: &RelationDecl<'t>, columns: &[Column]) -> String {
         if decl.sentence.is_none() && matches!(decl.kind, RelationKind::Derived { .. }) {
             self.report(mistake::no_sentence(decl.name));
         }
@@ -423,7 +435,7 @@ impl<'t> Checker<'t> {
     }
 
     /// A sentence whose placeholders are held against the columns.
-    fn filled(&mut self, sentence: Option<Name<'t>>, columns: &[Column]) -> String {
+    pub(super) fn filled(&mut self, sentence: Option<Name<'t>>, columns: &[Column]) -> String {
         let Some(sentence) = sentence else { return String::new() };
         let mut at = 0;
         while let Some(open) = sentence.text[at..].find(['{', '}']).map(|it| it + at) {
@@ -490,7 +502,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
+    pub(super) fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
         let id = self.find(tries)?;
         if self.info(id).types != self.info(rel).types {
             self.misfit(rel, tries, id, mistake::tries_columns);

@@ -70,15 +70,15 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// The input that stands for the one that `was` asks for.
+    /// The relation that stands for the one that `was` asks for.
     fn before(&mut self, atom: &ast::Atom<'t>, rel: RelId, span: Span) -> Option<RelId> {
         if !self.reacts {
             self.cx.report(mistake::was_outside_reaction(span));
             return None;
         }
-        if !matches!(self.cx.relation(rel).role, Role::Input(_)) {
+        if matches!(self.cx.relation(rel).role, Role::Static | Role::Builtin(_)) {
             let declared = self.cx.relation(rel).span;
-            self.cx.report(mistake::was_of_derived(atom.name, declared));
+            self.cx.report(mistake::was_of_static(atom.name, declared));
             return None;
         }
         self.cx.before(rel)

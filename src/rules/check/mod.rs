@@ -14,6 +14,7 @@ mod rule;
 mod safety;
 mod stages;
 mod template;
+mod trial;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -28,8 +29,8 @@ use super::imply::Implications;
 use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
-    Action, DeclaredEvent, EventId, Expiry, Meta, Program, Reaction, RelId, Relation, Role, Rule,
-    Source, Span, Stage, StageId, Type, Was,
+    Action, DeclaredEvent, EventId, Expiry, Given, Meta, Program, Reaction, RelId, Relation, Role,
+    Rule, Source, Span, Stage, StageId, Tried, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
@@ -149,6 +150,7 @@ struct Checker<'t> {
     /// In their order.
     stages: Vec<Stage>,
     default_stage: StageId,
+    trials: Vec<Tried>,
     /// For each source the preset's file that it belongs to.
     owners: Vec<Option<u16>>,
     repetition: Vec<(RelId, Span)>,
@@ -184,6 +186,7 @@ impl<'t> Checker<'t> {
             event_ids: Table::new(),
             stages: Vec::new(),
             default_stage: StageId(0),
+            trials: Vec::new(),
             owners,
             repetition: Vec::new(),
             lasting: Vec::new(),
@@ -288,6 +291,11 @@ impl<'t> Checker<'t> {
                     rules += 1;
                     reaction.span
                 }
+                Item::Trial(trial) => {
+                    self.trial_body(trial);
+                    rules += 1;
+                    trial.span
+                }
                 _ => continue,
             };
             if rules > limits::RULES {
@@ -326,15 +334,16 @@ impl<'t> Checker<'t> {
             let shown = Implications::new(&relations, &self.rules, &strata);
             self.found = beyond_tries(&self.actions, &relations, &self.rules, &shown);
         }
-        found.append(&mut self.found);
+        let mut last = std::mem::take(&mut self.found);
         let is_before = |it: &Relation| match it.role {
             Role::Input(input) => self.was.iter().any(|was| was.before == input.attr()),
-            Role::Static | Role::Builtin(_) | Role::Derived => false,
+            Role::Given(Given::Before(_)) => true,
+            Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(Given::Trial(_)) => false,
         };
         let named = relations.iter().zip((0..).map(RelId)).filter(|it| !is_before(it.0));
         let names: std::collections::HashMap<String, RelId> =
             named.map(|(it, id)| (it.name.clone(), id)).collect();
-        Program {
+        let program = Program {
             sources: Vec::new(),
             owners: self.owners,
             words: self.domains.words(),
@@ -352,9 +361,16 @@ impl<'t> Checker<'t> {
             lasting: self.lasting,
             expiry: self.expiry,
             was: self.was,
+            trials: self.trials,
             meta: self.meta,
             texts: self.texts,
+        };
+        // That a relation has no rules as yet hides no circle.
+        if found.is_empty() && last.iter().all(|it| it.code == "E505") {
+            last.extend(trial::circles(&program));
         }
+        found.append(&mut last);
+        program
     }
 }
 

@@ -8,7 +8,8 @@ use super::super::ast::{self, Expr as Tree, ExprKind, Name};
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Effect, Event, EventId, Input, Literal, Reaction, RelId, Relation, Role, Term, Type, VarId, Was,
+    Effect, Event, EventId, Given, Input, Literal, Reaction, RelId, Relation, Role, Term, Type,
+    Var, VarId, Was,
 };
 use super::rule::{Body, OUTER, Subject, Use};
 use super::{Checker, Info};
@@ -85,14 +86,16 @@ impl<'t> Checker<'t> {
         found
     }
 
-    /// The input that stands for another one as it was before the action.
+    /// The relation that stands for another one as it was before the action.
     pub(super) fn before(&mut self, rel: RelId) -> Option<RelId> {
         if let Some(&known) = self.before.get(&rel) {
             return Some(known);
         }
         let info = self.info(rel);
         let (name, types) = (info.name, info.types.clone());
-        let Role::Input(input) = info.relation.role else { return None };
+        let Role::Input(input) = info.relation.role else {
+            return self.before_rows(rel);
+        };
         let owners = match (input, types.first()) {
             (Input::Key(_) | Input::Flag(_), Some(Some(Type::Domain(id)))) => Some(*id),
             _ => None,
@@ -125,6 +128,30 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
+    /// The same of what is not facts: its rows are noted as an action begins.
+    fn before_rows(&mut self, rel: RelId) -> Option<RelId> {
+        let info = self.info(rel);
+        let (name, types) = (info.name, info.types.clone());
+        if self.relations.len() == limits::RELATIONS {
+            let count = LimitError::Relations(limits::RELATIONS + 1);
+            self.report(mistake::limit(count, name.span));
+            return None;
+        }
+        let relation = Relation {
+            name: format!("was {}", name.text),
+            role: Role::Given(Given::Before(rel)),
+            open: false,
+            sentence: String::new(),
+            denial: String::new(),
+            rules: Vec::new(),
+            ..self.relation(rel).clone()
+        };
+        let id = RelId(self.relations.len() as u16);
+        self.relations.push(Info { relation, types, name });
+        self.before.insert(rel, id);
+        Some(id)
+    }
+
     /// The nearest of names that are gathered only if there are guesses left.
     pub(super) fn nearest_of(
         &self,
@@ -139,6 +166,16 @@ impl<'t> Checker<'t> {
 type Lowered = (Vec<Term>, Vec<Literal>, Vec<Effect>);
 
 impl<'t> Body<'_, 't> {
+    /// What a trial asks for, as the reaction to its event, with its variables.
+    pub(super) fn lower_trial(
+        mut self,
+        reaction: &ast::Reaction<'t>,
+        trigger: (Event, Subject),
+    ) -> Option<(Vec<Term>, Vec<Literal>, Vec<Effect>, Vec<Var>)> {
+        let (params, body, effects) = self.lower_reaction(reaction, Some(trigger))?;
+        Some((params, body, effects, self.into_vars()))
+    }
+
     fn lower_reaction(
         &mut self,
         reaction: &ast::Reaction<'t>,

@@ -106,6 +106,7 @@ impl<'t> Checker<'t> {
         let declared = relation.span;
         match relation.role {
             Role::Input(_) => self.report(mistake::input_in_head(name, declared)),
+            Role::Given(_) => self.report(mistake::trial_in_head(name, declared)),
             Role::Builtin(_) => self.report(mistake::builtin_in_head(name, declared)),
             _ if !relation.open && declared.source != name.span.source => {
                 self.report(mistake::closed_relation(name, declared));
@@ -127,7 +128,7 @@ impl<'t> Checker<'t> {
                         continue;
                     };
                     let relation = self.relation(id);
-                    if matches!(relation.role, Role::Input(_) | Role::Derived) {
+                    if matches!(relation.role, Role::Input(_) | Role::Derived | Role::Given(_)) {
                         let report = mistake::static_depends(head, atom.name, relation.span);
                         self.report(report);
                     }

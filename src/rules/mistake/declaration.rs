@@ -281,3 +281,15 @@ pub(in super::super) fn turn_until_turn(name: Name<'_>) -> It {
     It::new("E143", "the input `turn` says whose turn it is", name.span, "gone with the turn?")
         .help("leave `until turn` out: the turn's own fact stays until an effect changes it")
 }
+
+pub(in super::super) fn trial_of_no_action(name: Name<'_>, old: Span) -> It {
+    It::new("E132", format!("`{}` is no action", name.text), name.span, "cannot be played out")
+        .and(old, "declared here")
+        .help("a trial is of an action: `.trial NAME(columns) of ACTION where ...`")
+}
+
+pub(in super::super) fn trial_columns(name: Name<'_>, found: &str, wanted: &str, old: Span) -> It {
+    let message =
+        format!("the trial `{}` has the columns {found}, its action has {wanted}", name.text);
+    It::new("E133", message, name.span, "other columns").and(old, "the action")
+}

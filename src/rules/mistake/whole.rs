@@ -13,6 +13,13 @@ pub(in super::super) fn input_in_head(name: Name<'_>, old: Span) -> It {
         .help(format!("change it by a reaction: `on ... do set {}(...)`", name.text))
 }
 
+pub(in super::super) fn trial_in_head(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` is a trial: its rows are found by playing actions out", name.text);
+    It::new("E501", message, name.span, "concluded here")
+        .and(old, "declared here")
+        .help("conclude another relation, which asks for it")
+}
+
 pub(in super::super) fn builtin_in_head(name: Name<'_>, old: Span) -> It {
     let message = format!("`{}` comes with the board and cannot be changed", name.text);
     It::new("E502", message, name.span, "concluded here").and(old, "the board")
@@ -117,11 +124,11 @@ pub(in super::super) fn was_outside_reaction(span: Span) -> It {
     )
 }
 
-pub(in super::super) fn was_of_derived(name: Name<'_>, old: Span) -> It {
-    let message = format!("`{}` follows from rules: only facts are remembered", name.text);
-    It::new("E616", message, name.span, "not an input")
+pub(in super::super) fn was_of_static(name: Name<'_>, old: Span) -> It {
+    let message = format!("`{}` never changes: it was what it is", name.text);
+    It::new("E616", message, name.span, "the same before and after")
         .and(old, "declared here")
-        .help("ask `was` for the inputs that it follows from")
+        .help("leave out `was`")
 }
 
 pub(in super::super) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> It {
@@ -193,4 +200,27 @@ pub(in super::super) fn spawn_of_bound(name: Name<'_>) -> It {
 pub(in super::super) fn before_its_spawn(name: &str, span: Span) -> It {
     It::new("E614", format!("`{name}` is not there yet"), span, "used before `spawn`")
         .help("effects happen in text order: move `spawn` before this one")
+}
+
+/// A trial whose own playing out asks for it.
+pub(in super::super) fn trial_of_itself(
+    name: &str,
+    action: &str,
+    other: &str,
+    trial: Span,
+    place: Span,
+) -> It {
+    let message =
+        format!("the trial `{name}` depends on itself: playing out `{action}` asks for `{other}`");
+    It::new("E508", message, trial, "found by playing it out").and(place, "asked for here").help(
+        "what is played out cannot ask what comes of it: let the action end it before that stage by `until STAGE`, \
+         or ask in a later one",
+    )
+}
+
+pub(in super::super) fn trial_calls(name: &str, action: &str, trial: Span, place: Span) -> It {
+    let message = format!("the trial `{name}` plays out `{action}`, and that calls code");
+    It::new("E509", message, trial, "found by playing it out")
+        .and(place, "calls code here")
+        .help("what code does is not in the rules: let the action end what is played out before that stage by `until STAGE`")
 }

@@ -357,6 +357,12 @@ impl LiveRule<'_> {
 impl<'p, W: Word> Compiler<'p, W> {
     fn inputs(&mut self) {
         for (at, relation) in self.program.relations.iter().enumerate() {
+            if let Role::Given(_) = relation.role {
+                // Not empty, whatever it will be.
+                self.planner.layout.stores[at] = Store::Sparse(StoreId::MAX);
+                self.planner.estimates[at] = 8.0;
+                self.volatile[at] = true;
+            }
             if let Role::Input(input) = relation.role {
                 let rel = RelId(at as u16);
                 self.planner.layout.place_input(self.program, rel, input);
@@ -636,6 +642,7 @@ impl<W: Word> Compiled<W> {
             lasting: Vec::new(),
             expiry: Default::default(),
             was: Vec::new(),
+            trials: Vec::new(),
             meta: Vec::new(),
             words: Default::default(),
             texts: Vec::new(),

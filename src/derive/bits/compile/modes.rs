@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::facts::Shape;
-use crate::rules::{Atom, Column, Literal, RelId, RuleId, Term, Type, VarId};
+use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, Type, VarId};
 
 use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
@@ -36,6 +36,11 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// Chooses a mode and a store for every relation that is not known.
     pub(super) fn place(&mut self) {
         self.hot = self.reached_from_actions();
+        for (at, relation) in self.program.relations.iter().enumerate() {
+            if let Role::Given(_) = relation.role {
+                self.planner.layout.place_derived(self.program, RelId(at as u16), Space::Kept);
+            }
+        }
         for stratum in &self.program.strata {
             for &rel in &stratum.relations {
                 if self.known(rel) {

@@ -1,0 +1,339 @@
+//! Rows that are handed to the evaluators: how a relation was before the action under way, and trials, whose
+//! rows are found by playing actions out.
+//!
+//! Evaluators read both like other rows. What was before is handed over when a batch asks for it, and
+//! taken back when the action is over. A trial is found when something that depends on it is read, and holds
+//! until a fact changes; nothing that is played out for it may depend on it, which is checked as rules are
+//! compiled. Programs without either pay nothing.
+
+use std::sync::Arc;
+
+use crate::facts::{Ids, Mark};
+use crate::rules::{Event, Given, Literal, Program, Reaction, RelId, Role, TrialId, raises};
+
+use super::rows::Tuple;
+use super::schedule::Schedule;
+use super::world::World;
+
+/// The rows of a relation, ascending, shared.
+pub(super) type Handful = Arc<Vec<Tuple>>;
+
+/// What of a program is handed over, found once.
+#[derive(Debug, Default)]
+pub(super) struct Hands {
+    /// The relations whose rows are handed over.
+    pub(super) rels: Vec<RelId>,
+    /// For each relation of the program, the trials that it depends on: a bit each. Empty without trials.
+    reads: Vec<u64>,
+    /// By action and by event, what is asked for of the time before it, by its number among `rels`, with the
+    /// relation that it was. Empty where nothing is ever asked for.
+    of_actions: Vec<Vec<(usize, RelId)>>,
+    of_events: Vec<Vec<(usize, RelId)>>,
+}
+
+/// The rows that are handed over in one world.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Handed {
+    rows: Vec<Handful>,
+    /// What was there before, by number.
+    journal: Vec<(usize, Handful)>,
+    /// The trials that are those of the facts as they are: a bit each.
+    fresh: u64,
+}
+
+/// A state of what is handed over to return to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HandedMark {
+    journal: usize,
+    fresh: u64,
+}
+
+/// What was before, as it is handed over.
+pub(super) type Before = Vec<(usize, Handful)>;
+
+impl Hands {
+    pub(super) fn of(program: &Program) -> Self {
+        let given = |it: &RelId| matches!(program.relation(*it).role, Role::Given(_));
+        let all = (0..program.relations.len() as u16).map(RelId);
+        let rels: Vec<RelId> = all.filter(given).collect();
+        if rels.is_empty() {
+            return Self::default();
+        }
+        let reads = if program.trials.is_empty() { Vec::new() } else { trials_read(program) };
+        let mut hands = Self { rels, reads, ..Self::default() };
+        let looks_back = |it: &RelId| hands.before(program, *it).is_some();
+        if hands.rels.iter().any(looks_back) {
+            let of = |event| hands.asked_for(program, event);
+            let actions = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
+            let events = program.events.iter().map(|it| of(Event::Raised(it.id))).collect();
+            (hands.of_actions, hands.of_events) = (actions, events);
+        }
+        hands
+    }
+
+    /// The relation that another one is as it was, with its number.
+    fn before(&self, program: &Program, rel: RelId) -> Option<(usize, RelId)> {
+        let Role::Given(Given::Before(of)) = program.relation(rel).role else { return None };
+        Some((self.number(rel)?, of))
+    }
+
+    fn number(&self, rel: RelId) -> Option<usize> {
+        self.rels.iter().position(|it| *it == rel)
+    }
+
+    /// What an action or event, or what comes of it, may ask for of the time before.
+    fn asked_for(&self, program: &Program, event: Event) -> Vec<(usize, RelId)> {
+        let mut asked = Vec::new();
+        for reaction in consequences(program, event) {
+            for rel in relations_of(&reaction.body) {
+                asked.extend(self.before(program, rel));
+            }
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// The trials that a relation depends on.
+    #[inline]
+    fn trials(&self, rel: RelId) -> u64 {
+        self.reads.get(usize::from(rel.0)).copied().unwrap_or_default()
+    }
+
+    /// The trials that the reactions of each batch depend on: nothing where there are none.
+    pub(super) fn of_batches(&self, program: &Program, schedule: &Schedule) -> Vec<u64> {
+        if self.reads.is_empty() {
+            return Vec::new();
+        }
+        let of = |at: &usize| {
+            let body = &program.reactions[*at].body;
+            relations_of(body).into_iter().fold(0, |all, it| all | self.trials(it))
+        };
+        let batches = schedule.batches.iter();
+        batches.map(|it| it.reactions.iter().fold(0, |all, it| all | of(it))).collect()
+    }
+}
+
+/// For each relation the trials that it depends on.
+fn trials_read(program: &Program) -> Vec<u64> {
+    let mut reads = vec![0; program.relations.len()];
+    for (at, trial) in program.trials.iter().enumerate() {
+        reads[usize::from(trial.rel.0)] = 1 << at;
+    }
+    for stratum in &program.strata {
+        let rules = stratum.relations.iter().flat_map(|&it| &program.relation(it).rules);
+        let read = rules.flat_map(|&it| relations_of(&program.rule(it).body));
+        let all = read.fold(0, |all, it| all | reads[usize::from(it.0)]);
+        for rel in &stratum.relations {
+            reads[usize::from(rel.0)] |= all;
+        }
+    }
+    reads
+}
+
+/// The reactions to an action or event, and those to all events that may come of it.
+fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
+    let to = |event: Event| {
+        let is_action = matches!(event, Event::Action(_));
+        program
+            .reactions
+            .iter()
+            .filter(move |it| it.event == event || is_action && it.event == Event::Any)
+    };
+    let (mut found, mut known, mut next): (Vec<&Reaction>, Vec<Event>, usize) =
+        (to(event).collect(), vec![event], 0);
+    while let Some(&reaction) = found.get(next) {
+        next += 1;
+        for raised in raises(program, reaction).into_iter().map(Event::Raised) {
+            if !known.contains(&raised) {
+                known.push(raised);
+                found.extend(to(raised));
+            }
+        }
+    }
+    found
+}
+
+fn relations_of(body: &[Literal]) -> Vec<RelId> {
+    let mut found = Vec::new();
+    for literal in body {
+        match literal {
+            Literal::Atom(atom) => found.push(atom.rel),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(it) => found.extend(relations_of(&it.body)),
+        }
+    }
+    found
+}
+
+impl Handed {
+    pub(super) fn of(hands: &Hands) -> Self {
+        Self { rows: vec![Handful::default(); hands.rels.len()], ..Self::default() }
+    }
+
+    /// Facts have changed.
+    #[inline]
+    pub(super) fn spoil(&mut self) {
+        self.fresh = 0;
+    }
+
+    pub(super) fn mark(&self) -> HandedMark {
+        HandedMark { journal: self.journal.len(), fresh: self.fresh }
+    }
+
+    pub(super) fn commit(&mut self) {
+        self.journal.clear();
+    }
+
+    /// What is handed over, by relation.
+    pub(super) fn all<'h>(
+        &'h self,
+        hands: &'h Hands,
+    ) -> impl Iterator<Item = (RelId, &'h Handful)> + 'h {
+        hands.rels.iter().copied().zip(&self.rows)
+    }
+}
+
+impl World {
+    /// Has the trials tried that a relation depends on.
+    #[inline]
+    pub(super) fn ready(&mut self, rel: RelId) {
+        let trials = self.plan().hands().trials(rel);
+        if trials & !self.handed().fresh != 0 {
+            self.try_all(trials);
+        }
+    }
+
+    /// Has the trials of a batch tried.
+    #[inline]
+    pub(super) fn ready_batch(&mut self, batch: usize) {
+        let trials = self.batch_trials().get(batch).copied().unwrap_or_default();
+        if trials & !self.handed().fresh != 0 {
+            self.try_all(trials);
+        }
+    }
+
+    /// Has every trial tried.
+    pub(super) fn ready_all(&mut self) {
+        let count = self.program().trials.len() as u32;
+        if count > 0 {
+            self.try_all(u64::MAX >> (u64::BITS - count));
+        }
+    }
+
+    #[inline(never)]
+    fn try_all(&mut self, trials: u64) {
+        for at in 0..self.program().trials.len() {
+            if trials >> at & 1 == 1 && self.handed().fresh >> at & 1 == 0 {
+                self.hold_trial(at);
+            }
+        }
+    }
+
+    /// Plays out all that a trial is about, and hands over what holds of it.
+    fn hold_trial(&mut self, at: usize) {
+        let program = Arc::clone(self.program());
+        let trial = &program.trials[at];
+        let action = program.action(trial.action);
+        let tries = action.tries.unwrap_or(action.rel);
+        let mut rows = self.listed(trial.from.unwrap_or(tries));
+        if trial.from.is_some() {
+            rows.retain(|it| self.contains(tries, it));
+        }
+        let before = self.before(Event::Raised(trial.event));
+        rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
+        let number = self.plan().hands().number(trial.rel).unwrap_or_default();
+        self.hand(number, Arc::new(rows));
+        self.handed_mut().fresh |= 1 << at;
+    }
+
+    /// Whether an action can be taken as far as it is played out, and what the trial asks for is so then.
+    fn survives(&mut self, trial: TrialId, args: &[i64], before: &Before) -> bool {
+        let program = Arc::clone(self.program());
+        let trial = &program.trials[usize::from(trial.0)];
+        let event = Event::Raised(trial.event);
+        let (mark, since) = (self.mark(), self.facts().mark());
+        let mut holds = false;
+        // If it cannot be taken, nothing is looked at.
+        let _ = self.play_out(trial.action, args, &mut |world| {
+            holds = world.agrees(event, args, since, before);
+            false
+        });
+        self.rollback(mark);
+        holds
+    }
+
+    /// Whether what a trial asks for is so.
+    fn agrees(&mut self, event: Event, args: &[i64], since: Mark, before: &Before) -> bool {
+        self.batches(event).any(|batch| {
+            if self.looks_back(batch) {
+                self.remember(since, before);
+            }
+            let outputs = self.solve(batch, args, &mut Ids::default(), false);
+            let holds = !outputs.is_empty();
+            self.give_back(outputs);
+            holds
+        })
+    }
+
+    /// The rows of now that an action or event may ask for when it is under way.
+    pub(super) fn before(&mut self, event: Event) -> Before {
+        if self.plan().hands().of_actions.is_empty() {
+            return Before::new();
+        }
+        let plan = Arc::clone(self.plan());
+        let hands = plan.hands();
+        let asked = match event {
+            Event::Action(id) => hands.of_actions.get(usize::from(id.0)),
+            Event::Raised(id) => hands.of_events.get(usize::from(id.0)),
+            Event::Any => None,
+        };
+        let asked = asked.map_or(&[][..], Vec::as_slice);
+        asked.iter().map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
+    }
+
+    /// Hands rows over, by the number of their relation.
+    pub(super) fn hand(&mut self, at: usize, rows: Handful) {
+        if self.handed().rows[at] == rows {
+            return;
+        }
+        let old = std::mem::replace(&mut self.handed_mut().rows[at], rows);
+        self.handed_mut().journal.push((at, old));
+        self.tell_handed(at);
+    }
+
+    /// Takes back what was handed over since a mark.
+    pub(super) fn hand_back(&mut self, mark: HandedMark) {
+        while self.handed().journal.len() > mark.journal {
+            let Some((at, old)) = self.handed_mut().journal.pop() else { break };
+            self.handed_mut().rows[at] = old;
+            self.tell_handed(at);
+        }
+        self.handed_mut().fresh = mark.fresh;
+    }
+
+    /// What was before the action is of no concern any more.
+    pub(super) fn hand_none(&mut self) {
+        if self.plan().hands().of_actions.is_empty() {
+            return;
+        }
+        let plan = Arc::clone(self.plan());
+        for (at, &rel) in plan.hands().rels.iter().enumerate() {
+            if let Role::Given(Given::Before(_)) = plan.program().relation(rel).role {
+                self.hand(at, Handful::default());
+            }
+        }
+    }
+
+    /// Tells the evaluator the rows of a relation that is handed over.
+    pub(super) fn tell_handed(&mut self, at: usize) {
+        let rel = self.plan().hands().rels[at];
+        let rows = Arc::clone(&self.handed().rows[at]);
+        self.take_rows(rel, &rows);
+    }
+
+    /// Tells the evaluator all that is handed over.
+    pub(super) fn tell_all_handed(&mut self) {
+        (0..self.plan().hands().rels.len()).for_each(|at| self.tell_handed(at));
+    }
+}

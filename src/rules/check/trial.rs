@@ -1,0 +1,260 @@
+//! Trials: relations whose rows are found by playing actions out.
+//!
+//! What a trial asks for is the body of a reaction to an event of its own, so it runs wherever reactions run. Nothing that is played out for a trial may depend on what comes of it; which reactions these are is known
+//! only when all files are there. Deliberately absent: playing anything out.
+
+use std::collections::BTreeSet;
+
+use super::super::ast::TrialDecl;
+use super::super::depends::raises;
+use super::super::diagnostic::Diagnostic;
+use super::super::limits::{self, LimitError};
+use super::super::mistake;
+use super::super::program::{
+    self, Action, ActionId, Effect, Event, EventId, Given, Program, Reaction, RelId, Relation,
+    Role, Span, TrialId, Tried,
+};
+use super::rule::{Body, Subject};
+use super::{Checker, Info};
+
+impl<'t> Checker<'t> {
+    /// The relation of a trial.
+    pub(super) fn declare_trial(&mut self, trial: &TrialDecl<'t>) {
+        let decl = &trial.relation;
+        if decl.columns.len() > limits::COLUMNS {
+            let count = LimitError::Columns(decl.columns.len());
+            self.report(mistake::limit(count, decl.name.span));
+            self.broken.insert(decl.name.text);
+            return;
+        }
+        if self.trials.len() == limits::TRIALS {
+            let count = LimitError::Trials(limits::TRIALS + 1);
+            self.report(mistake::limit(count, decl.name.span));
+            self.broken.insert(decl.name.text);
+            return;
+        }
+        let (columns, types) = self.columns(decl);
+        let id = TrialId(self.trials.len() as u16);
+        let role = Role::Given(Given::Trial(id));
+        self.check_texts(decl, &types, &role);
+        let sentence = self.sentence(decl, &columns);
+        let denial = self.filled(decl.denial, &columns);
+        let rel = RelId(self.relations.len() as u16);
+        let relation = Relation {
+            name: decl.name.text.to_string(),
+            columns,
+            role,
+            functional: false,
+            open: false,
+            sentence,
+            denial,
+            span: decl.name.span,
+            rules: Vec::new(),
+        };
+        self.add(Info { relation, types, name: decl.name });
+        if self.relations.len() == usize::from(rel.0) {
+            return; // reported
+        }
+        // What it is of is known when all is declared.
+        let (action, event) = (ActionId(0), EventId(0));
+        self.trials.push(Tried { id, rel, action, from: None, event, span: trial.span });
+    }
+
+    /// The trial that a declaration has made.
+    fn trial_of(&self, decl: &TrialDecl<'t>) -> Option<usize> {
+        self.trials.iter().position(|it| it.span == decl.span)
+    }
+
+    /// What a trial is of, once actions and events are known.
+    pub(super) fn settle_trial(&mut self, decl: &TrialDecl<'t>) {
+        let Some(at) = self.trial_of(decl) else { return };
+        let rel = self.trials[at].rel;
+        let action = self.find(decl.action).and_then(|it| match self.action_of.get(&it) {
+            Some(&of) => Some((it, self.actions[of].id)),
+            None => {
+                let report = mistake::trial_of_no_action(decl.action, self.relation(it).span);
+                self.report(report);
+                None
+            }
+        });
+        if let Some((of, _)) = action
+            && self.info(of).types != self.info(rel).types
+        {
+            let report = mistake::trial_columns(
+                decl.relation.name,
+                &self.signature(rel),
+                &self.signature(of),
+                self.relation(of).span,
+            );
+            self.report(report);
+        }
+        let from = decl.from.and_then(|it| self.tries(rel, it));
+        if self.events.len() == limits::EVENTS {
+            let count = LimitError::Events(limits::EVENTS + 1);
+            self.report(mistake::limit(count, decl.relation.name.span));
+            return;
+        }
+        let event = EventId(self.events.len() as u16);
+        let info = self.info(rel);
+        let relation = Relation {
+            name: format!("trial {}", info.relation.name),
+            role: Role::Derived,
+            ..info.relation.clone()
+        };
+        let (types, name) = (info.types.clone(), info.name);
+        self.events.push(Info { relation, types, name });
+        let trial = &mut self.trials[at];
+        (trial.from, trial.event) = (from, event);
+        if let Some((_, action)) = action {
+            trial.action = action;
+        }
+    }
+
+    /// What a trial asks for: a reaction to its event.
+    pub(super) fn trial_body(&mut self, decl: &TrialDecl<'t>) {
+        let Some(at) = self.trial_of(decl) else { return };
+        let event = self.trials[at].event;
+        let body = Body::new(self);
+        let trigger = (Event::Raised(event), Subject::Event(event));
+        let lowered = body.lower_trial(&decl.asks, trigger);
+        let Some((params, body, effects, vars)) = lowered else { return };
+        let (event, stage, owner) = (Event::Raised(event), self.default_stage, None);
+        let span = decl.span;
+        self.reactions.push(Reaction { event, stage, owner, params, body, effects, vars, span });
+    }
+}
+
+/// What playing out for a trial reads of another one, and where.
+struct Asks {
+    trial: usize,
+    span: Span,
+}
+
+/// Trials that depend on themselves, and trials that cannot be followed.
+pub(super) fn circles(program: &Program) -> Vec<Diagnostic> {
+    if program.trials.is_empty() {
+        return Vec::new();
+    }
+    let reads = Reads::of(program);
+    let asks: Vec<Vec<Asks>> = program.trials.iter().map(|it| reads.asked_by(it)).collect();
+    let mut found = Vec::new();
+    for trial in &program.trials {
+        let name = &program.relation(trial.rel).name;
+        let action = program.action(trial.action);
+        let played = &program.relation(action.rel).name;
+        if let Some(call) = reads.tried(action).into_iter().find(|it| calls(it)) {
+            found.push(mistake::trial_calls(name, played, trial.span, call.span));
+        }
+        let at = usize::from(trial.id.0);
+        // The first step of a way back to it.
+        let back = asks[at].iter().find(|first| {
+            let (mut open, mut seen) = (vec![first.trial], BTreeSet::new());
+            while let Some(next) = open.pop() {
+                if next == at {
+                    return true;
+                }
+                if seen.insert(next) {
+                    open.extend(asks[next].iter().map(|it| it.trial));
+                }
+            }
+            false
+        });
+        if let Some(first) = back {
+            let other = &program.relation(program.trials[first.trial].rel).name;
+            found.push(mistake::trial_of_itself(name, played, other, trial.span, first.span));
+        }
+    }
+    found
+}
+
+fn calls(reaction: &Reaction) -> bool {
+    reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. }))
+}
+
+/// For each relation the trials that it depends on: a bit each. What was before counts as what is.
+struct Reads<'p> {
+    program: &'p Program,
+    of: Vec<u64>,
+}
+
+impl<'p> Reads<'p> {
+    fn of(program: &'p Program) -> Self {
+        let mut of = vec![0; program.relations.len()];
+        for trial in &program.trials {
+            of[usize::from(trial.rel.0)] = 1 << trial.id.0;
+        }
+        let mut it = Self { program, of };
+        for stratum in &program.strata {
+            let rules = stratum.relations.iter().flat_map(|&it| &program.relation(it).rules);
+            let all = rules.fold(0, |all, &rule| all | it.in_body(&program.rule(rule).body, false));
+            stratum.relations.iter().for_each(|rel| it.of[usize::from(rel.0)] |= all);
+        }
+        it
+    }
+
+    /// The trials that a body depends on; or only by what it asks of the time before.
+    fn in_body(&self, body: &[program::Literal], before: bool) -> u64 {
+        body.iter().fold(0, |all, literal| {
+            all | match literal {
+                program::Literal::Atom(atom) => match self.program.relation(atom.rel).role {
+                    Role::Given(Given::Before(of)) => self.of[usize::from(of.0)],
+                    _ if before => 0,
+                    _ => self.of[usize::from(atom.rel.0)],
+                },
+                program::Literal::Compare(_) => 0,
+                program::Literal::Aggregate(it) => self.in_body(&it.body, before),
+            }
+        })
+    }
+
+    fn to(&self, event: Event) -> impl Iterator<Item = &'p Reaction> {
+        let is_action = matches!(event, Event::Action(_));
+        self.program
+            .reactions
+            .iter()
+            .filter(move |it| it.event == event || is_action && it.event == Event::Any)
+    }
+
+    /// Reactions, and those to events that may come of them.
+    fn with_consequences(&self, mut found: Vec<&'p Reaction>) -> Vec<&'p Reaction> {
+        let (mut known, mut next) = (BTreeSet::new(), 0);
+        while let Some(&reaction) = found.get(next) {
+            next += 1;
+            for event in raises(self.program, reaction) {
+                if known.insert(event) {
+                    found.extend(self.to(Event::Raised(event)));
+                }
+            }
+        }
+        found
+    }
+
+    /// The reactions that are run when an action is played out.
+    fn tried(&self, action: &Action) -> Vec<&'p Reaction> {
+        let is_late = |it: &&Reaction| action.until.is_some_and(|until| it.stage > until);
+        let own = self.to(Event::Action(action.id)).filter(|it| !is_late(it));
+        self.with_consequences(own.collect())
+    }
+
+    /// The trials that finding the rows of one asks for.
+    fn asked_by(&self, trial: &Tried) -> Vec<Asks> {
+        let program = self.program;
+        let action = program.action(trial.action);
+        let tries = action.tries.unwrap_or(action.rel);
+        let mut all: Vec<(u64, Span)> = vec![
+            (self.of[usize::from(tries.0)], action.span),
+            (trial.from.map_or(0, |it| self.of[usize::from(it.0)]), trial.span),
+        ];
+        let own = self.to(Event::Raised(trial.event));
+        let tried = self.tried(action).into_iter().chain(own);
+        all.extend(tried.map(|it| (self.in_body(&it.body, false), it.span)));
+        // What was before the action is noted whole, whichever stage asks for it.
+        let whole = self.with_consequences(self.to(Event::Action(action.id)).collect());
+        all.extend(whole.into_iter().map(|it| (self.in_body(&it.body, true), it.span)));
+        let bits = |(mask, span): (u64, Span)| {
+            let trials = (0..program.trials.len()).filter(move |at| mask >> at & 1 == 1);
+            trials.map(move |trial| Asks { trial, span })
+        };
+        all.into_iter().flat_map(bits).collect()
+    }
+}
