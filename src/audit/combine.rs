@@ -242,7 +242,7 @@ impl Walk<'_> {
         let simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
         let differs = |a: &[Move], b: &[Move]| {
             let only = a.iter().find(|it| !b.contains(it));
-            only.map(|it| program.tuple_name(program.action(it.action).rel, &it.args))
+            only.map(|it| program.action_name(it.action, &it.args))
         };
         match (differs(moves, &simulated), differs(&simulated, moves)) {
             (None, None) => Ok(()),
@@ -261,7 +261,7 @@ impl Walk<'_> {
 fn take_and_take_back(game: &mut Game, mv: &Move) -> Result<(), String> {
     let before = game.hash();
     let program = game.program().clone();
-    let name = || program.tuple_name(program.action(mv.action).rel, &mv.args);
+    let name = || program.action_name(mv.action, &mv.args);
     let world = game.world_mut();
     let mark = world.mark();
     let taken = world.fire(mv.action, &mv.args);

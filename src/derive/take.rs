@@ -23,6 +23,7 @@ impl World {
     /// A reaction refused it, or events had no end. Nothing has changed.
     pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
         let event = Event::Action(action);
+        let args = &*self.program().action(action).whole(args);
         let batches = self.batches(event);
         if batches.len() == 1 && self.schedule().batches[batches.start].plain {
             self.begin_action(None);
@@ -50,6 +51,7 @@ impl World {
             looks(self);
             return Ok(());
         }
+        let args = &*self.program().action(action).whole(args);
         let cut = Cut { before, looks: &mut |world, _, _| looks(world) };
         self.transact(Event::Action(action), args, None, Some(cut))
     }
@@ -63,6 +65,7 @@ impl World {
         looks: &mut dyn FnMut(&mut World, usize, bool),
     ) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
+        let args = &*self.program().action(action).whole(args);
         let before = self.schedule().cut(action);
         let mut look = |world: &mut World, steps, is_cut| {
             looks(world, steps, is_cut);
@@ -86,6 +89,7 @@ impl World {
     /// changed.
     pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
+        let args = &*self.program().action(action).whole(args);
         let done = self.transact(Event::Action(action), args, Some(&mut trace), None);
         (trace, done)
     }

@@ -9,7 +9,7 @@ use crate::derive::explain::{
 };
 use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
-use crate::moves::{Contract, Decision, Move, is_tried};
+use crate::moves::{Contract, Decision, Move, is_tried, not_to_be_given, row};
 use crate::rules::{RelId, Type};
 
 use super::names::{Lookup, value_name};
@@ -36,6 +36,11 @@ pub fn decide(
     mv: &Move,
     limits: Limits,
 ) -> Result<(bool, Finding), Exhausted> {
+    if let Some((rel, row)) = not_to_be_given(world, mv) {
+        let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
+        let refutation = why_not_within(&world.materialised(), rel, &pattern, limits)?;
+        return Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))));
+    }
     if !is_tried(world, contract, mv) {
         return by_rules(world, world.program().action(mv.action).rel, mv, limits);
     }
@@ -89,11 +94,12 @@ fn by_rules(
     mv: &Move,
     limits: Limits,
 ) -> Result<(bool, Finding), Exhausted> {
+    let row = row(world, mv);
     let rows = world.materialised();
-    if let Some(proof) = why_within(&rows, rel, &mv.args, limits)? {
+    if let Some(proof) = why_within(&rows, rel, row, limits)? {
         return Ok((true, Finding::Proved(vec![proof])));
     }
-    let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).collect();
+    let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
     let refutation = why_not_within(&rows, rel, &pattern, limits)?;
     Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))))
 }

@@ -64,7 +64,8 @@ impl Objection {
         let program = world.program().clone();
         let Some(rel) = program.action(mv.action).refusals else { return Ok(None) };
         let reason = program.relation(rel).columns.last().map(|it| it.ty);
-        let pattern: Vec<Option<i64>> = mv.args.iter().copied().map(Some).chain([None]).collect();
+        let row = program.action(mv.action).row(&mv.args);
+        let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).chain([None]).collect();
         let rows = world.matching(rel, &pattern);
         let (Some(row), Some(ty)) = (rows.into_iter().next(), reason) else { return Ok(None) };
         let code = row.last().map(|&it| program.value_name(ty, it)).unwrap_or_default();

@@ -6,13 +6,14 @@
 //! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
 
 use crate::derive::{Refusal, Tuple, World};
-use crate::rules::{Action, ActionId, Program};
+use crate::rules::{Action, ActionId, Program, RelId};
 
 use super::contract::Contract;
 use super::safety::Decision;
 use super::turn::has_turn;
 
-/// One thing that a player may do: an action and its arguments, in raw values.
+/// One thing that a player may do: an action and its arguments, in raw values. Arguments that are not listed are
+/// there only where one of them is not the default.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move {
     pub action: ActionId,
@@ -201,7 +202,27 @@ pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
 pub fn is_pseudo(world: &mut World, mv: &Move) -> bool {
     let action = world.program().action(mv.action);
     let rel = action.tries.unwrap_or(action.rel);
-    world.contains(rel, &mv.args)
+    let args = action.row(&mv.args).len();
+    world.contains(rel, &mv.args[..args])
+}
+
+/// The row of its action's relation that a move is, without the arguments that are not listed.
+pub fn row<'m>(world: &World, mv: &'m Move) -> &'m [i64] {
+    world.program().action(mv.action).row(&mv.args)
+}
+
+/// An argument that was given and may not be: the relation that would have to say so, and the row that it lacks.
+pub fn not_to_be_given(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> {
+    let program = world.program().clone();
+    let action = program.action(mv.action);
+    let given = action.given(&mv.args).iter().zip(&action.unlisted);
+    given.into_iter().find_map(|(value, it)| {
+        let from = it.from.filter(|_| *value != it.default)?;
+        let alone = program.relation(from).columns.len() == 1;
+        let row = if alone { &[][..] } else { action.row(&mv.args) };
+        let row: Tuple = row.iter().chain([value]).copied().collect();
+        (!world.contains(from, &row)).then_some((from, row))
+    })
 }
 
 /// Whether a move is legal here, decided as its action declares.
@@ -210,9 +231,15 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
         return false;
     }
     let rel = world.program().action(mv.action).rel;
+    if not_to_be_given(world, mv).is_some() {
+        return false;
+    }
     match is_tried(world, contract, mv) {
         true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
-        false => world.contains(rel, &mv.args),
+        false => {
+            let args = row(world, mv).len();
+            world.contains(rel, &mv.args[..args])
+        }
     }
 }
 
@@ -220,7 +247,10 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
 pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     match contract.decisions[usize::from(mv.action.0)] {
         Decision::Rules => false,
-        Decision::Except(odd) => world.contains(odd, &mv.args),
+        Decision::Except(odd) => {
+            let args = row(world, mv).len();
+            world.contains(odd, &mv.args[..args])
+        }
         Decision::Simulation => true,
     }
 }

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::Shape;
-use crate::rules::{ActionId, Piece, Program, RelId, Template, Type};
+use crate::rules::{Action, ActionId, Piece, Program, Template, Type};
 
-/// The text of an action. A lookup that finds nothing is written `?`.
+/// The text of an action. A lookup that finds nothing is written `?`; an optional part that says nothing is
+/// left out.
 pub(super) fn render(
     world: &mut World,
     template: &Template,
@@ -18,16 +19,53 @@ pub(super) fn render(
     args: &[i64],
 ) -> String {
     let program = world.program().clone();
-    let rel = program.action(action).rel;
+    let action = program.action(action);
+    let args = action.whole(args);
     let mut text = String::new();
     for piece in &template.0 {
-        match value_of(world, &program, rel, piece, args) {
-            Some(Filled::Text(it)) => text.push_str(it),
-            Some(Filled::Value(ty, raw)) => text.push_str(&program.value_name(ty, raw)),
-            None => text.push('?'),
+        match piece {
+            Piece::Optional(all) if !says(world, action, all, &args) => {}
+            Piece::Optional(all) => {
+                all.iter().for_each(|it| write(world, &program, action, it, &args, &mut text));
+            }
+            piece => write(world, &program, action, piece, &args, &mut text),
         }
     }
     text
+}
+
+fn write(
+    world: &mut World,
+    program: &Program,
+    action: &Action,
+    piece: &Piece,
+    args: &[i64],
+    text: &mut String,
+) {
+    match value_of(world, action, piece, args) {
+        Some(Filled::Text(it)) => text.push_str(it),
+        Some(Filled::Value(ty, raw)) => text.push_str(&program.value_name(ty, raw)),
+        None => text.push('?'),
+    }
+}
+
+/// Whether an optional part is written: everything in it has a value, and if it tells arguments that are not
+/// listed, not all of them are the defaults.
+fn says(world: &mut World, action: &Action, pieces: &[Piece], args: &[i64]) -> bool {
+    let told = |at: usize| pieces.iter().any(|it| column_in(it) == Some(at));
+    let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| told(it.1));
+    let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
+    let is_news = differs.peek().is_none() || differs.any(|it| it);
+    is_news && pieces.iter().all(|it| value_of(world, action, it, args).is_some())
+}
+
+/// The column that a piece starts from.
+fn column_in(piece: &Piece) -> Option<usize> {
+    match piece {
+        Piece::Text(_) | Piece::Optional(_) => None,
+        Piece::Column(at) => Some(*at),
+        Piece::Lookup(_, inner) => column_in(inner),
+    }
 }
 
 enum Filled<'a> {
@@ -37,23 +75,24 @@ enum Filled<'a> {
 
 fn value_of<'a>(
     world: &mut World,
-    program: &Program,
-    rel: RelId,
+    action: &Action,
     piece: &'a Piece,
     args: &[i64],
 ) -> Option<Filled<'a>> {
     match piece {
         Piece::Text(text) => Some(Filled::Text(text)),
+        Piece::Optional(_) => None,
         Piece::Column(at) => {
-            let column = program.relation(rel).columns.get(*at)?;
+            let column = action.columns.get(*at)?;
             Some(Filled::Value(column.ty, *args.get(*at)?))
         }
         Piece::Lookup(table, inner) => {
-            let Filled::Value(_, key) = value_of(world, program, rel, inner, args)? else {
+            let Filled::Value(_, key) = value_of(world, action, inner, args)? else {
                 return None;
             };
             let row = world.matching(*table, &[Some(key), None]).into_iter().next()?;
-            Some(Filled::Value(program.relation(*table).columns.last()?.ty, *row.last()?))
+            let ty = world.program().relation(*table).columns.last()?.ty;
+            Some(Filled::Value(ty, *row.last()?))
         }
     }
 }
@@ -65,47 +104,70 @@ pub(super) struct Stop {
     pub(super) expected: String,
 }
 
-/// A template's values as a text spells them, one list per spelling.
-pub(super) type Spelling = Vec<(usize, i64)>;
+/// A way in which a text spells a template: its pieces, without the optional parts that are left out, and the
+/// values of those that have one, by their numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Spelling<'t> {
+    pub(super) pieces: Vec<&'t Piece>,
+    pub(super) values: Vec<(usize, i64)>,
+}
 
-/// All ways in which the text spells the template: per piece of the template its value.
+/// The template with and without each of its optional parts.
+fn variants(template: &Template) -> Vec<Vec<&Piece>> {
+    let mut all: Vec<Vec<&Piece>> = vec![Vec::new()];
+    for piece in &template.0 {
+        match piece {
+            Piece::Optional(inner) => {
+                let with = all.iter().map(|it| it.iter().copied().chain(inner).collect());
+                let with: Vec<Vec<&Piece>> = with.collect();
+                all.extend(with);
+            }
+            piece => all.iter_mut().for_each(|it| it.push(piece)),
+        }
+    }
+    all
+}
+
+/// All ways in which the text spells the template.
 ///
 /// # Errors
 /// There is none: the furthest point that a spelling reached.
-pub(super) fn spell(
+pub(super) fn spell<'t>(
     world: &mut World,
-    template: &Template,
+    template: &'t Template,
     action: ActionId,
     text: &str,
-) -> Result<Vec<Spelling>, Stop> {
+) -> Result<Vec<Spelling<'t>>, Stop> {
     let program = world.program().clone();
-    let mut reader = Reader {
-        rel: program.action(action).rel,
-        program: &program,
-        text,
-        stop: Stop { offset: 0, expected: String::new() },
-        found: Vec::new(),
-    };
-    reader.read(world, &template.0, 0, 0, &mut Vec::new());
-    if reader.found.is_empty() { Err(reader.stop) } else { Ok(reader.found) }
+    let stop = Stop { offset: 0, expected: String::new() };
+    let action = program.action(action);
+    let mut reader = Reader { action, program: &program, text, stop, found: Vec::new() };
+    let mut spellings = Vec::new();
+    for pieces in variants(template) {
+        reader.read(world, &pieces, 0, 0, &mut Vec::new());
+        let found = std::mem::take(&mut reader.found);
+        let spelling = |values| Spelling { pieces: pieces.clone(), values };
+        spellings.extend(found.into_iter().map(spelling));
+    }
+    if spellings.is_empty() { Err(reader.stop) } else { Ok(spellings) }
 }
 
 struct Reader<'a> {
     program: &'a Program,
-    rel: RelId,
+    action: &'a Action,
     text: &'a str,
     stop: Stop,
-    found: Vec<Spelling>,
+    found: Vec<Vec<(usize, i64)>>,
 }
 
 impl Reader<'_> {
     fn read(
         &mut self,
         world: &mut World,
-        pieces: &[Piece],
+        pieces: &[&Piece],
         index: usize,
         offset: usize,
-        values: &mut Spelling,
+        values: &mut Vec<(usize, i64)>,
     ) {
         let rest = &self.text[offset..];
         let Some((piece, later)) = pieces.split_first() else {
@@ -146,8 +208,8 @@ impl Reader<'_> {
 
     fn output(&self, piece: &Piece) -> Option<Type> {
         let column = match piece {
-            Piece::Text(_) => None,
-            Piece::Column(at) => self.program.relation(self.rel).columns.get(*at),
+            Piece::Text(_) | Piece::Optional(_) => None,
+            Piece::Column(at) => self.action.columns.get(*at),
             Piece::Lookup(table, _) => self.program.relation(*table).columns.last(),
         };
         column.map(|it| it.ty)
@@ -221,19 +283,18 @@ fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec
         .collect()
 }
 
-/// The argument tuples that give a spelling; `rows` supplies columns that the text does not tell.
+/// The argument tuples that give a spelling. Rows of the tries supply columns that the text does not tell;
+/// arguments that are not listed are the defaults where it does not tell them.
 pub(super) fn arguments(
     world: &mut World,
-    template: &Template,
     action: ActionId,
-    spelling: &Spelling,
+    spelling: &Spelling<'_>,
 ) -> Vec<Tuple> {
     let program = world.program().clone();
     let action = program.action(action);
-    let arity = program.relation(action.rel).columns.len();
-    let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; arity];
-    for &(index, value) in spelling {
-        let (at, values) = keys_of(world, &template.0[index], BTreeSet::from([value]));
+    let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; action.columns.len()];
+    for &(index, value) in &spelling.values {
+        let (at, values) = keys_of(world, spelling.pieces[index], BTreeSet::from([value]));
         if let Some(column) = at.and_then(|it| columns.get_mut(it)) {
             *column = Some(match column.take() {
                 Some(known) => known.intersection(&values).copied().collect(),
@@ -241,16 +302,25 @@ pub(super) fn arguments(
             });
         }
     }
-    if columns.iter().all(Option::is_some) {
-        return product(&columns);
+    for (at, it) in (action.listed()..).zip(&action.unlisted) {
+        columns[at].get_or_insert_with(|| BTreeSet::from([it.default]));
     }
-    let mut rows = world.listed(action.tries.unwrap_or(action.rel));
-    rows.retain(|row| {
-        row.iter()
-            .zip(&columns)
-            .all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
-    });
-    rows
+    let rows = match columns.iter().all(Option::is_some) {
+        true => product(&columns),
+        false => {
+            let given = product(&columns[action.listed()..]);
+            let mut rows = world.listed(action.tries.unwrap_or(action.rel));
+            rows.retain(|row| {
+                let mut told = row.iter().zip(&columns);
+                told.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
+            });
+            let with = |row: &Tuple| -> Vec<Tuple> {
+                given.iter().map(|it| row.iter().chain(it).copied().collect()).collect()
+            };
+            rows.iter().flat_map(with).collect()
+        }
+    };
+    rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
 }
 
 /// Runs a piece backwards: the column it starts from, and the values there that give `values`.
@@ -260,7 +330,7 @@ pub(super) fn keys_of(
     values: BTreeSet<i64>,
 ) -> (Option<usize>, BTreeSet<i64>) {
     match piece {
-        Piece::Text(_) => (None, values),
+        Piece::Text(_) | Piece::Optional(_) => (None, values),
         Piece::Column(at) => (Some(*at), values),
         Piece::Lookup(table, inner) => {
             let mut keys = BTreeSet::new();

@@ -111,7 +111,10 @@ impl<'m> Transaction<'m> {
     /// # Errors
     /// It does not. What the facts are then is of no account.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Stop> {
-        let mut args = Row::from_slice(args);
+        let mut args = match event {
+            Event::Action(id) => Row::from_slice(&self.program.action(id).whole(args)),
+            Event::Any | Event::Raised(_) => Row::from_slice(args),
+        };
         if self.depth == 0 {
             self.remember();
         }

@@ -4,7 +4,7 @@
 use super::transact::{Stop, Transaction};
 use super::{Checker, Fault, Report};
 use crate::facts::{GAME, Session};
-use crate::rules::tree::{Finding, Outcome, Trial, TurnEnd, Turning};
+use crate::rules::tree::{Finding, Goal, Outcome, Trial, TurnEnd, Turning};
 use crate::rules::{Action, Event, Input, Program, RelId, Role};
 
 type Checked<T = ()> = Result<T, Fault>;
@@ -65,12 +65,7 @@ impl Checker {
         let program = self.program.clone();
         let fault = |reason: &str| Fault::new(KEEPS, reason.to_owned());
         let keeps = program.relation_named(KEEPS).ok_or_else(|| fault("no such relation"))?;
-        let (rel, goal) = self.goal(&turning.trial.action)?;
-        let action = program.actions.iter().find(|it| it.rel == rel);
-        let args: Option<Vec<i64>> = goal.into_iter().collect();
-        let (Some(action), Some(args)) = (action, args) else {
-            return Err(fault("it is no action"));
-        };
+        let (action, args) = self.action(&program, &turning.trial.action)?;
         let asks = |it: &usize| program.reactions[*it].asks_for(keeps);
         let mut transaction = Transaction::new(&program, &mut self.model);
         transaction.watch(turning.steps);
@@ -98,11 +93,7 @@ impl Checker {
     fn try_out(&mut self, trial: &Trial, before: &Session, report: &mut Report) -> Checked {
         let program = self.program.clone();
         let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
-        let (rel, goal) = self.goal(&trial.action)?;
-        let action = program.actions.iter().find(|it| it.rel == rel);
-        let action = action.ok_or_else(|| fault("it is no action"))?;
-        let args: Option<Vec<i64>> = goal.into_iter().collect();
-        let args = args.ok_or_else(|| fault("the action has arguments left open"))?;
+        let (action, args) = self.action(&program, &trial.action)?;
         self.founded(trial, action, &args, report)?;
         let mut transaction = Transaction::new(&program, &mut self.model);
         let done = transaction.run(Event::Action(action.id), &args);
@@ -177,6 +168,38 @@ impl Checker {
         }
     }
 
+    /// The action that a goal is, with its arguments: those that are not listed only where one of them is not
+    /// the default, and then of the values that may be given.
+    fn action<'p>(&mut self, program: &'p Program, goal: &Goal) -> Checked<(&'p Action, Vec<i64>)> {
+        let fault = |reason: &str| Fault::new(&goal.relation, reason.to_owned());
+        let rel = program.relation_named(&goal.relation);
+        let action = program.actions.iter().find(|it| Some(it.rel) == rel);
+        let action = action.ok_or_else(|| fault("it is no action"))?;
+        if ![action.listed(), action.columns.len()].contains(&goal.args.len()) {
+            return Err(fault("the action has another number of arguments"));
+        }
+        let mut args = Vec::new();
+        for (column, datum) in action.columns.iter().zip(&goal.args) {
+            let datum =
+                datum.as_ref().ok_or_else(|| fault("the action has arguments left open"))?;
+            self.datum(column.ty, datum).map_err(|it| fault(&it))?;
+            args.push(datum.raw);
+        }
+        if action.shortest(&args) != args {
+            return Err(fault("arguments are told that need not be"));
+        }
+        for (value, it) in action.given(&args).iter().zip(&action.unlisted) {
+            let Some(from) = it.from.filter(|_| *value != it.default) else { continue };
+            let alone = program.relation(from).columns.len() == 1;
+            let row = if alone { &[][..] } else { action.row(&args) };
+            let row: Vec<i64> = row.iter().chain([value]).copied().collect();
+            if !self.model.table(from).contains(&row) {
+                return Err(fault("an argument has a value that may not be given"));
+            }
+        }
+        Ok((action, args))
+    }
+
     /// The action may be tried, and is played out for the reason that is given.
     fn founded(
         &mut self,
@@ -189,7 +212,7 @@ impl Checker {
         let tries = action.tries.unwrap_or(action.rel);
         let mut founded = |rel: RelId, proof| -> Checked<bool> {
             let (found, row) = self.prove(proof, report)?;
-            Ok(found == rel && row[..] == *args)
+            Ok(found == rel && row[..] == *action.row(args))
         };
         if !founded(tries, &trial.tried)? {
             return Err(fault("that it may be tried is not what is proved"));

@@ -154,8 +154,20 @@ pub(super) struct ActionDecl<'t> {
     pub(super) legality: Option<Legality>,
     /// `until STAGE`: what later stages do is no part of playing it out.
     pub(super) until: Option<Name<'t>>,
+    /// `given NAME: TYPE = DEFAULT from REL`.
+    pub(super) given: Vec<GivenDecl<'t>>,
     pub(super) uci: Option<Name<'t>>,
     pub(super) san: Option<Name<'t>>,
+    pub(super) also: Vec<Name<'t>>,
+}
+
+/// `given promotion: Kind = 'queen from promotable`
+#[derive(Debug)]
+pub(super) struct GivenDecl<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) ty: Name<'t>,
+    pub(super) default: Default<'t>,
+    pub(super) from: Option<Name<'t>>,
 }
 
 #[derive(Debug)]

@@ -182,6 +182,9 @@ fn template(program: &Program, action: &Action, template: &Template) -> String {
         .iter()
         .map(|it| match it {
             Piece::Text(text) => text.clone(),
+            Piece::Optional(all) => {
+                format!("[{}]", self::template(program, action, &Template(all.clone())))
+            }
             piece => format!("{{{}}}", template_piece(program, action, piece)),
         })
         .collect()
@@ -190,7 +193,8 @@ fn template(program: &Program, action: &Action, template: &Template) -> String {
 fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
     match piece {
         Piece::Text(text) => text.clone(),
-        Piece::Column(at) => program.relation(action.rel).columns[*at].name.clone(),
+        Piece::Optional(_) => String::new(),
+        Piece::Column(at) => action.columns[*at].name.clone(),
         Piece::Lookup(rel, inner) => {
             format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
         }

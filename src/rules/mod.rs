@@ -2,6 +2,7 @@
 //!
 //! This layer turns rule files into a [`Program`]. It must not know how rules run, nor chess.
 
+mod action;
 mod ast;
 mod check;
 mod depends;
@@ -30,7 +31,7 @@ pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expiry, Expr, Fold, Given, Input, Legality, Literal, Message, MessagePart, Meta, Op,
     Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId,
-    Stratum, Template, Term, TrialId, Tried, Type, Until, Var, VarId, Was,
+    Stratum, Template, Term, TrialId, Tried, Type, Unlisted, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
 pub use source::{

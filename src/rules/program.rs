@@ -13,6 +13,8 @@ use std::sync::Arc;
 use super::check::SEPARATOR;
 use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
+pub use super::action::{Action, Legality, Piece, Template, Unlisted};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u16);
 
@@ -386,52 +388,6 @@ pub struct Stratum {
     pub is_static: bool,
 }
 
-/// A kind of action that a player may take. Its relation holds the legal ones.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Action {
-    pub id: ActionId,
-    pub rel: RelId,
-    /// `tries REL`: the relation (same columns) of actions that are legal but for the safety of
-    /// royal pieces; what simulation starts from. `None`: the action's own relation.
-    pub tries: Option<RelId>,
-    /// `simulates REL`: rows of this relation (same columns) are decided by playing them out, also
-    /// where `legality` is by rules.
-    pub simulates: Option<RelId>,
-    /// `refusals REL`: why such an action is not legal, as the rules say it. The relation has the action's
-    /// columns and one more, the reason, which is a member of a domain; of several the first counts.
-    pub refusals: Option<RelId>,
-    /// How the engine decides safety for this kind: derived by the rules, or by playing it out.
-    pub legality: Legality,
-    /// `until STAGE`: playing it out ends after this stage of its reactions. What later stages write cannot make
-    /// it illegal; that they refuse it can.
-    pub until: Option<StageId>,
-    /// How the action is written in UCI, for example `{at(piece)}{to}{letter(promotion)}`.
-    pub uci: Template,
-    /// How it is written in SAN; `None` for the usual piece-and-square form.
-    pub san: Option<Template>,
-    pub span: Span,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Legality {
-    Rules,
-    Simulate,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template(pub Vec<Piece>);
-
-/// A part of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    Text(String),
-    /// `{to}`: the member name (or text, or number) of the action's column with that index.
-    Column(usize),
-    /// `{at(piece)}`, `{at(partner(rook))}`: a functional relation looked up with the inner
-    /// piece's value as its only key.
-    Lookup(RelId, Box<Piece>),
-}
-
 /// A stage of the order in which reactions run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
@@ -684,7 +640,7 @@ impl Program {
     /// The columns of an event's arguments.
     pub fn event_columns(&self, event: Event) -> &[Column] {
         match event {
-            Event::Action(id) => &self.relation(self.action(id).rel).columns,
+            Event::Action(id) => &self.action(id).columns,
             Event::Raised(id) => &self.event(id).columns,
             Event::Any => &[],
         }
@@ -759,12 +715,17 @@ impl Program {
     /// `attacks(#3, e4)`.
     pub fn tuple_name(&self, rel: RelId, tuple: &[i64]) -> String {
         let relation = self.relation(rel);
-        let args: Vec<String> = relation
-            .columns
-            .iter()
-            .zip(tuple)
-            .map(|(column, &raw)| self.value_name(column.ty, raw))
-            .collect();
-        format!("{}({})", relation.name, args.join(", "))
+        self.row_name(&relation.name, &relation.columns, tuple)
+    }
+
+    /// `move(#21, e4)`, with the arguments that are not listed where they are given.
+    pub fn action_name(&self, action: ActionId, args: &[i64]) -> String {
+        let action = self.action(action);
+        self.row_name(&self.relation(action.rel).name, &action.columns, args)
+    }
+
+    fn row_name(&self, name: &str, columns: &[Column], row: &[i64]) -> String {
+        let args = columns.iter().zip(row).map(|(column, &raw)| self.value_name(column.ty, raw));
+        format!("{name}({})", args.collect::<Vec<String>>().join(", "))
     }
 }

@@ -6,7 +6,7 @@
 
 use super::ast::{
     ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
-    InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
+    GivenDecl, InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
     RelationKind, Shape, StageDecl, StagesDecl, TrialDecl,
 };
 use super::diagnostic::Diagnostic;
@@ -425,8 +425,8 @@ impl<'t> Parser<'t, '_> {
     fn action(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
         let mut action = ActionDecl::default();
-        const OPTIONS: [&str; 7] =
-            ["tries", "simulates", "refusals", "legality", "until", "uci", "san"];
+        const OPTIONS: [&str; 9] =
+            ["tries", "simulates", "refusals", "legality", "until", "given", "uci", "san", "also"];
         while let Some(option) = self.option(&OPTIONS)? {
             match option {
                 "tries" => action.tries = Some(self.reference("the name of a relation")?),
@@ -434,12 +434,27 @@ impl<'t> Parser<'t, '_> {
                 "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
                 "legality" => action.legality = Some(self.legality()?),
                 "until" => action.until = Some(self.ident("the name of a stage")?),
+                "given" => action.given.push(self.given()?),
+                "also" => action.also.push(self.text("the template, in double quotes")?),
                 "uci" => action.uci = Some(self.text("the template, in double quotes")?),
                 _ => action.san = Some(self.text("the template, in double quotes")?),
             }
         }
         let kind = RelationKind::Action(action);
         Ok(self.relation(name, columns, kind))
+    }
+
+    fn given(&mut self) -> Parsed<GivenDecl<'t>> {
+        let name = self.ident("the name of an argument")?;
+        self.expect(Kind::Colon, "`:` and its type")?;
+        let ty = self.ident("the type of the argument")?;
+        self.expect(Kind::Eq, "`=` and what it is unless it is given")?;
+        let default = self.default_value()?;
+        let from = match self.eat_word("from") {
+            true => Some(self.reference("the name of a relation")?),
+            false => None,
+        };
+        Ok(GivenDecl { name, ty, default, from })
     }
 
     fn legality(&mut self) -> Parsed<Legality> {

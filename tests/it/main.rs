@@ -61,5 +61,6 @@ mod turns;
 mod traces;
 mod trials;
 mod tried;
+mod unlisted;
 mod verify;
 mod watch;

@@ -163,7 +163,7 @@ impl Making<'_> {
              .decl refused(e: E, d: D, why: Why) \"{e} does not act on {d}: {why}\"\n\
              .action act(e: E, d: D) tries try_act refusals refused legality rules UNTIL1 \"{e} acts on {d}\"\n\
              refused(u, x, 'later) :- at(u, x), !mark(u).\nrefused(u, x, 'never) :- at(u, _), now(x), !lit(x).\n\
-             .action poke(e: E) legality simulate UNTIL2 \"{e} is poked\"\n.action touch(d: D) \"{d} is touched\"\n\
+             .action poke(e: E) given how: K = 'up given times: Int = 1 legality simulate UNTIL2 \"{e} is poked\"\n.action touch(d: D) \"{d} is touched\"\n\
              .decl may_act(e: E, d: D) open \"as it comes\"\n\
              poke(u) :- mark(u).\ntouch(x) :- now(x).\ntry_act(u, x) :- mark(u), at(u, x).\n";
         text.push_str(&declared.replace("UNTIL1", first).replace("UNTIL2", second));
@@ -242,10 +242,11 @@ impl Making<'_> {
     }
 
     fn reaction(&mut self) -> String {
-        const EVENTS: [(&str, &[(char, &str)]); 7] = [
+        const EVENTS: [(&str, &[(char, &str)]); 8] = [
             ("act", &[('e', "u"), ('d', "x")]),
             ("act", &[('e', "u"), ('d', "x")]),
             ("poke", &[('e', "u")]),
+            ("poke", &[('e', "u"), ('k', "i"), ('n', "n")]),
             ("touch", &[('d', "x")]),
             ("any", &[]),
             ("hit", &[('e', "u"), ('n', "n")]),

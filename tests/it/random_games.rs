@@ -94,7 +94,13 @@ impl Walk {
         let action = &program.actions[self.choices.below(program.actions.len())];
         let rows = self.world.tuples(action.tries.unwrap_or(action.rel));
         if !rows.is_empty() && !self.choices.one_in(8) {
-            return (action.id, rows[self.choices.below(rows.len())].clone());
+            let mut args = rows[self.choices.below(rows.len())].clone();
+            if !action.unlisted.is_empty() && self.choices.one_in(2) {
+                args.push(self.choices.below(3) as i64);
+                args.push(self.choices.below(4) as i64);
+                args = Tuple::from_slice(action.shortest(&args));
+            }
+            return (action.id, args);
         }
         let columns = program.relation(action.rel).columns.len();
         let args = (0..columns).map(|_| 1 + self.choices.below(6) as i64).collect();

@@ -57,10 +57,11 @@ fn play_out(
     let (tried, because) = {
         let rows = world.materialised();
         let because = match case.because {
-            Some(rel) => why_within(&rows, rel, case.args, limits)?,
+            Some(rel) => why_within(&rows, rel, action.row(case.args), limits)?,
             None => None,
         };
-        match why_within(&rows, action.tries.unwrap_or(action.rel), case.args, limits)? {
+        let tries = action.tries.unwrap_or(action.rel);
+        match why_within(&rows, tries, action.row(case.args), limits)? {
             Some(tried) => (tried, because),
             None => return Ok(None),
         }
@@ -83,7 +84,7 @@ fn play_out(
         (None, Ok(())) => Outcome::Endless { reason: String::new() },
     };
     let (relation, args) = (program.relation(action.rel), case.args);
-    let action = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, args));
+    let action = Goal::of(&relation.name, &Datum::row(&program, &action.columns, args));
     let expired = trace.expired.iter().map(|&it| Effect::changed(&program, it)).collect();
     let steps = steps(&program, &trace);
     let trial = Trial { action, tried, because, expired, steps, decided, outcome };

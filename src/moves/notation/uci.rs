@@ -72,15 +72,17 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     let mut spelled = false;
     let mut moves = Vec::new();
     for action in &program.actions {
-        match spell(world, &action.uci, action.id, text) {
-            Ok(spellings) => {
-                spelled = true;
-                for spelling in spellings {
-                    let rows = arguments(world, &action.uci, action.id, &spelling);
-                    moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
+        for template in [&action.uci].into_iter().chain(&action.also) {
+            match spell(world, template, action.id, text) {
+                Ok(spellings) => {
+                    spelled = true;
+                    for spelling in spellings {
+                        let rows = arguments(world, action.id, &spelling);
+                        moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
+                    }
                 }
+                Err(stop) => furthest = Some(further(furthest, stop)),
             }
-            Err(stop) => furthest = Some(further(furthest, stop)),
         }
     }
     if !spelled {

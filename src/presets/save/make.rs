@@ -142,7 +142,7 @@ pub(super) fn saved_move(game: &Game, record: &Record, proof: Value) -> SavedMov
 
 /// `move(#21, e4)`.
 pub(super) fn action_name(program: &Program, mv: &Move) -> String {
-    program.tuple_name(program.action(mv.action).rel, &mv.args)
+    program.action_name(mv.action, &mv.args)
 }
 
 /// Why a move is legal now: its proof, or the trial that decided it. The refutations of what they deny

@@ -341,6 +341,8 @@ impl Replay<'_> {
             }
         }
         match (self.strict, game.find_move(&saved.uci)) {
+            // Arguments that are not on the list of actions.
+            (true, Ok(mv)) if action_name(&program, &mv) == saved.action => Ok(mv),
             (false, Ok(mv)) => Ok(mv),
             (true, Ok(_)) => Err(format!("{} is no legal action here", saved.action)),
             (_, Err(why)) => Err(why.to_string()),

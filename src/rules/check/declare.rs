@@ -5,16 +5,18 @@
 use smallvec::smallvec;
 
 use super::super::ast::{
-    ActionDecl, ColumnDecl, Default, File, InputDecl, InputKind, Item, Name, Number, RelationDecl,
-    RelationKind,
+    ActionDecl, ColumnDecl, Default, File, GivenDecl, InputDecl, InputKind, Item, Name, Number,
+    RelationDecl, RelationKind,
 };
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
     Action, ActionId, Column, EventId, Input, Legality, Meta, Piece, RelId, Relation, Role, Span,
-    Template, Type, Until,
+    Template, Type, Unlisted, Until,
 };
+use super::rule::Subject;
+use super::template::tells;
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
@@ -471,18 +473,97 @@ impl<'t> Checker<'t> {
         let simulates = decl.simulates.and_then(|it| self.tries(rel, it));
         let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
         let until = decl.until.and_then(|it| self.find_stage(it));
+        let unlisted = self.unlisted(rel, &decl.given);
         let uci = match decl.uci {
             Some(text) => self.template(rel, text),
             None => self.default_template(rel),
         };
         let san = decl.san.map(|it| self.template(rel, it));
+        let also = decl.also.iter().map(|it| self.template(rel, *it)).collect();
+        let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
+        let listed = columns.len() - unlisted.len();
+        for (at, it) in decl.given.iter().enumerate().take(unlisted.len()) {
+            if !uci.0.iter().any(|piece| tells(piece, listed + at)) {
+                self.report(mistake::given_untold(it.name, decl.uci.map(|it| it.span)));
+            }
+        }
         let id = ActionId(self.actions.len() as u16);
         let legality = decl.legality.unwrap_or(Legality::Simulate);
         self.action_of.insert(rel, self.actions.len());
         let span = name.span;
-        let action =
-            Action { id, rel, tries, simulates, refusals, legality, until, uci, san, span };
+        let action = Action {
+            id,
+            rel,
+            tries,
+            simulates,
+            refusals,
+            legality,
+            until,
+            unlisted,
+            columns,
+            uci,
+            san,
+            also,
+            span,
+        };
         self.actions.push(action);
+    }
+
+    /// The arguments of an action that are not listed. From here on reactions and templates may name them.
+    fn unlisted(&mut self, rel: RelId, given: &[GivenDecl<'t>]) -> Vec<Unlisted> {
+        if given.is_empty() {
+            return Vec::new();
+        }
+        let info = self.info(rel);
+        let (mut relation, mut types, name) =
+            (info.relation.clone(), info.types.clone(), info.name);
+        let mut unlisted = Vec::new();
+        let listed = types.clone();
+        for it in given {
+            let ty = match self.domains.ty(it.ty) {
+                Ok(ty) => ty,
+                Err(_) if self.broken.contains(it.ty.text) => continue,
+                Err(report) => {
+                    self.report(report);
+                    continue;
+                }
+            };
+            if ty == Type::Text {
+                self.report(mistake::text_outside_static(it.name, it.ty.span));
+                continue;
+            }
+            if relation.columns.iter().any(|column| column.name == it.name.text) {
+                self.report(mistake::column_twice(it.name, name.span));
+            }
+            if types.len() == limits::COLUMNS {
+                self.report(mistake::limit(LimitError::Columns(types.len() + 1), it.name.span));
+                continue;
+            }
+            let default = self.default_value(&it.default, ty);
+            let from = it.from.and_then(|from| self.given_from(&listed, ty, from));
+            let column = Column { name: it.name.text.to_string(), ty };
+            relation.columns.push(column.clone());
+            types.push(Some(ty));
+            unlisted.push(Unlisted { column, default: default.map_or(0, |it| it.0), from });
+        }
+        self.whole.insert(rel, Info { relation, types, name });
+        unlisted
+    }
+
+    /// The relation of the values that may be given: its only column, or the last one after those of the action.
+    fn given_from(&mut self, listed: &[Option<Type>], ty: Type, name: Name<'t>) -> Option<RelId> {
+        let id = self.find(name)?;
+        let fits = match self.info(id).types.split_last() {
+            Some((Some(last), args)) => *last == ty && (args.is_empty() || args == listed),
+            Some((None, _)) => true,
+            None => false,
+        };
+        if !fits {
+            let (found, wanted) = (self.signature(id), self.type_name(ty).to_string());
+            let report = mistake::given_from_columns(name, &found, &wanted, self.relation(id).span);
+            self.report(report);
+        }
+        Some(id)
     }
 
     /// The relation of an action's refusals: the action's columns, and a reason with a name.
@@ -544,6 +625,11 @@ impl<'t> Checker<'t> {
             pieces.push(Piece::Text(if at == 0 { ":" } else { "," }.to_string()));
             pieces.push(Piece::Column(at));
         }
+        let whole = &self.subject(Subject::Whole(rel)).relation.columns;
+        for (at, column) in whole.iter().enumerate().skip(relation.columns.len()) {
+            let told = vec![Piece::Text(format!(";{}=", column.name)), Piece::Column(at)];
+            pieces.push(Piece::Optional(told));
+        }
         Template(pieces)
     }
 
@@ -566,7 +652,7 @@ impl<'t> Checker<'t> {
 
     /// The column of an action that a template names.
     pub(super) fn template_column(&mut self, rel: RelId, name: Name<'t>) -> Option<usize> {
-        let columns = &self.relation(rel).columns;
+        let columns = &self.subject(Subject::Whole(rel)).relation.columns;
         let found = columns.iter().position(|it| it.name == name.text);
         if found.is_none() {
             let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();

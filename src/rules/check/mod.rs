@@ -144,6 +144,8 @@ struct Checker<'t> {
     facts: usize,
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
+    /// Actions with arguments that are not listed, as reactions see them.
+    whole: HashMap<RelId, Info<'t>>,
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
     event_ids: Table<'t, EventId>,
@@ -181,6 +183,7 @@ impl<'t> Checker<'t> {
             facts: 0,
             actions: Vec::new(),
             action_of: HashMap::new(),
+            whole: HashMap::new(),
             reactions: Vec::new(),
             events: Vec::new(),
             event_ids: Table::new(),

@@ -20,7 +20,7 @@ type Trigger = Option<(Event, Subject)>;
 impl<'t> Checker<'t> {
     pub(super) fn reaction(&mut self, reaction: &ast::Reaction<'t>) {
         let trigger = match &reaction.event {
-            Some(atom) => self.trigger(atom.name),
+            Some(atom) => self.trigger(atom),
             None => None,
         };
         let stage = match reaction.stage {
@@ -35,15 +35,19 @@ impl<'t> Checker<'t> {
             (Some(_), Some((event, _))) => event,
             (Some(_), None) => return,
         };
-        let (Some((params, body, effects)), Some(stage)) = (lowered, stage) else {
+        let (Some((mut params, body, effects)), Some(stage)) = (lowered, stage) else {
             return;
         };
+        if let Event::Action(id) = event {
+            params.resize(self.actions[usize::from(id.0)].columns.len(), Term::Wild);
+        }
         let span = reaction.span;
         let owner = self.owners.get(usize::from(span.source)).copied().flatten();
         self.reactions.push(Reaction { event, stage, owner, params, body, effects, vars, span });
     }
 
-    fn trigger(&mut self, name: Name<'t>) -> Trigger {
+    fn trigger(&mut self, atom: &ast::Atom<'t>) -> Trigger {
+        let name = atom.name;
         let relation = self.relation_ids.find(&self.scopes, name);
         let event = self.event_ids.find(&self.scopes, name);
         if let Some((id, away)) = event
@@ -67,7 +71,13 @@ impl<'t> Checker<'t> {
             return None;
         };
         if let Some(&at) = self.action_of.get(&id) {
-            return Some((Event::Action(self.actions[at].id), Subject::Relation(id)));
+            let action = &self.actions[at];
+            // Reactions need not name what is not listed.
+            let subject = match !action.unlisted.is_empty() && atom.args.len() > action.listed() {
+                true => Subject::Whole(id),
+                false => Subject::Relation(id),
+            };
+            return Some((Event::Action(action.id), subject));
         }
         let report = mistake::not_an_action(name, self.relation(id).span);
         self.report(report);

@@ -36,6 +36,8 @@ pub(super) enum Use {
 pub(super) enum Subject {
     Relation(RelId),
     Event(EventId),
+    /// An action with the arguments that are not listed.
+    Whole(RelId),
 }
 
 impl From<RelId> for Subject {
@@ -151,6 +153,7 @@ impl<'t> Checker<'t> {
         match subject {
             Subject::Relation(id) => self.info(id),
             Subject::Event(id) => &self.events[usize::from(id.0)],
+            Subject::Whole(id) => self.whole.get(&id).unwrap_or_else(|| self.info(id)),
         }
     }
 }

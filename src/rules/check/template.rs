@@ -8,6 +8,10 @@ use super::super::limits::LimitError;
 use super::super::mistake;
 use super::super::program::{Piece, RelId, Span, Template, Type};
 use super::Checker;
+use super::rule::Subject;
+
+/// Maximum number of optional parts of a template: it is read with and without each.
+const OPTIONAL: usize = 6;
 
 impl<'t> Checker<'t> {
     pub(super) fn template(&mut self, rel: RelId, text: Name<'t>) -> Template {
@@ -15,13 +19,51 @@ impl<'t> Checker<'t> {
         let mut at = 0;
         while at < text.text.len() {
             let rest = &text.text[at..];
-            let plain = rest.find(['{', '}']).unwrap_or(rest.len());
+            if !rest.starts_with('[') {
+                let end = rest.find('[').unwrap_or(rest.len());
+                let plain = Name { text: &rest[..end], span: part(text, at, at + end) };
+                let parts = self.parts(rel, plain);
+                pieces.extend(parts.into_iter().map(|it| self.optional_alone(rel, it)));
+                at += end;
+                continue;
+            }
+            let Some(close) = rest.find(']') else {
+                self.report(mistake::stray_brace("template", part(text, at, at + 1)));
+                break;
+            };
+            let inner = Name { text: &rest[1..close], span: part(text, at + 1, at + close) };
+            pieces.push(Piece::Optional(self.parts(rel, inner)));
+            at += close + 1;
+        }
+        if pieces.iter().filter(|it| matches!(it, Piece::Optional(_))).count() > OPTIONAL {
+            self.report(mistake::many_optional_parts(text.span, OPTIONAL));
+        }
+        Template(pieces)
+    }
+
+    /// What tells an argument that is not listed is left out where it is the default.
+    fn optional_alone(&self, rel: RelId, piece: Piece) -> Piece {
+        let listed = self.relation(rel).columns.len();
+        let whole = self.subject(Subject::Whole(rel)).relation.columns.len();
+        match (listed..whole).any(|it| tells(&piece, it)) {
+            true => Piece::Optional(vec![piece]),
+            false => piece,
+        }
+    }
+
+    /// Text and pieces in braces.
+    fn parts(&mut self, rel: RelId, text: Name<'t>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        while at < text.text.len() {
+            let rest = &text.text[at..];
+            let plain = rest.find(['{', '}', '[', ']']).unwrap_or(rest.len());
             if plain > 0 {
                 pieces.push(Piece::Text(rest[..plain].to_string()));
                 at += plain;
                 continue;
             }
-            let close = rest.find('}').filter(|&it| it > 0);
+            let close = rest.find('}').filter(|&it| it > 0 && rest.starts_with('{'));
             let Some(close) = close else {
                 self.report(mistake::stray_brace("template", part(text, at, at + 1)));
                 break;
@@ -30,7 +72,7 @@ impl<'t> Checker<'t> {
             pieces.extend(self.piece(rel, inner, 0).map(|it| it.0));
             at += close + 1;
         }
-        Template(pieces)
+        pieces
     }
 
     /// A column, or a relation looked up by an inner piece; with the type of what it yields.
@@ -41,7 +83,8 @@ impl<'t> Checker<'t> {
         }
         let Some(open) = name.text.find('(') else {
             let column = self.template_column(rel, name)?;
-            return Some((Piece::Column(column), self.info(rel).types[column]));
+            let ty = self.subject(Subject::Whole(rel)).types[column];
+            return Some((Piece::Column(column), ty));
         };
         let Some(inner) = name.text[open + 1..].strip_suffix(')') else {
             self.report(mistake::template_parentheses(name.span));
@@ -74,4 +117,14 @@ impl<'t> Checker<'t> {
 fn part(name: Name<'_>, from: usize, to: usize) -> Span {
     let start = name.span.start + from as u32;
     Span { start, end: name.span.start + to as u32, ..name.span }
+}
+
+/// Whether a piece tells a column.
+pub(super) fn tells(piece: &Piece, column: usize) -> bool {
+    match piece {
+        Piece::Text(_) => false,
+        Piece::Column(at) => *at == column,
+        Piece::Lookup(_, inner) => tells(inner, column),
+        Piece::Optional(all) => all.iter().any(|it| tells(it, column)),
+    }
 }

@@ -293,3 +293,32 @@ pub(in super::super) fn trial_columns(name: Name<'_>, found: &str, wanted: &str,
         format!("the trial `{}` has the columns {found}, its action has {wanted}", name.text);
     It::new("E133", message, name.span, "other columns").and(old, "the action")
 }
+
+pub(in super::super) fn given_from_columns(
+    name: Name<'_>,
+    found: &str,
+    wanted: &str,
+    old: Span,
+) -> It {
+    let message = format!("`{}` has the columns {found}, no values of {wanted}", name.text);
+    It::new("E134", message, name.span, "cannot say what may be given")
+        .and(old, "declared here")
+        .help("it has one column for the value, or the columns of the action before it")
+}
+
+pub(in super::super) fn given_untold(name: Name<'_>, template: Option<Span>) -> It {
+    let message = format!("the text of the action does not tell `{}`", name.text);
+    let it = It::new("E135", message, name.span, "may be given").help(format!(
+        "add `{{{}}}` to the template, or `[...{{{}}}]`: it is left out where it is the default",
+        name.text, name.text
+    ));
+    match template {
+        Some(span) => it.and(span, "told by this"),
+        None => it,
+    }
+}
+
+pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> It {
+    let message = format!("a template may have {most} optional parts");
+    It::new("E136", message, span, "has more")
+}

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::EntityId;
-use crate::rules::{ActionId, Piece, Program, Template, Type};
+use crate::rules::{ActionId, Piece, Program, Type};
 
 use super::super::super::action::{Move, column_of, legal_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::keys_of;
+use super::super::super::template::{Spelling, keys_of};
 use super::super::uci::to_uci;
 use super::super::{MoveError, MoveFault};
 use super::Castling;
@@ -108,14 +108,13 @@ fn castling_texts(
 pub(in super::super) fn more_tries(
     world: &mut World,
     contract: &Contract,
-    template: &Template,
     action: ActionId,
-    spelling: &[(usize, i64)],
+    spelling: &Spelling<'_>,
 ) -> Vec<Move> {
     let Some(roles) = contract.notation.castling else { return Vec::new() };
     let program = world.program().clone();
     let program = program.as_ref();
-    let wings = wings(world, &roles, template, spelling);
+    let wings = wings(world, &roles, spelling);
     let columns = &program.relation(program.action(action).rel).columns;
     let rook_at = column_of(program, action, "rook");
     let to_at = column_of(program, action, "to");
@@ -135,16 +134,11 @@ pub(in super::super) fn more_tries(
 }
 
 /// The wings among the values on the way from a spelling to the action's columns.
-fn wings(
-    world: &mut World,
-    roles: &Castling,
-    template: &Template,
-    spelling: &[(usize, i64)],
-) -> BTreeSet<i64> {
+fn wings(world: &mut World, roles: &Castling, spelling: &Spelling<'_>) -> BTreeSet<i64> {
     let program = world.program().clone();
     let mut wings = BTreeSet::new();
-    for &(index, value) in spelling {
-        let Some(Piece::Lookup(table, inner)) = template.0.get(index) else {
+    for &(index, value) in &spelling.values {
+        let Some(Piece::Lookup(table, inner)) = spelling.pieces.get(index) else {
             continue;
         };
         let Piece::Lookup(inner_table, _) = inner.as_ref() else {

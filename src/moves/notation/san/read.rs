@@ -172,10 +172,10 @@ impl Reader<'_> {
             };
             is_spelled = true;
             for spelling in spellings {
-                for args in arguments(world, template, action.id, &spelling) {
+                for args in arguments(world, action.id, &spelling) {
                     candidates.push(Move { action: action.id, args });
                 }
-                let tries = more_tries(world, self.contract, template, action.id, &spelling);
+                let tries = more_tries(world, self.contract, action.id, &spelling);
                 candidates.extend(tries);
             }
         }

@@ -31,12 +31,15 @@ pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)
 pub(super) fn text_of(world: &mut World, contract: &Contract, legal: &[Move], mv: &Move) -> String {
     let program = world.program().clone();
     let after = After::of(world, contract, mv);
+    // Only UCI has a form for arguments that are not listed.
+    let is_usual = program.action(mv.action).given(&mv.args).is_empty();
     let body = match (&program.action(mv.action).san, Usual::of(world, contract, &program, mv)) {
         (Some(_), _) => by_template(world, &program, legal, mv),
         (None, Some(usual)) => usual.text(world, contract, &program, legal, after.captured),
         (None, None) => None,
     };
-    format!("{}{}", body.unwrap_or_else(|| to_uci(world, mv)), after.suffix)
+    let body = body.filter(|_| is_usual).unwrap_or_else(|| to_uci(world, mv));
+    format!("{body}{}", after.suffix)
 }
 
 /// Whether a move in the usual form is written as a capture.
