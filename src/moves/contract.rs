@@ -82,6 +82,10 @@ pub struct Contract {
     pub marks: Vec<Mark>,
     /// Pieces that stand nowhere are in somebody's hand, which the FEN tells in brackets.
     pub pocket: bool,
+    /// In what order the pieces of a square are written, where a square may hold several.
+    pub stack: Option<RelId>,
+    /// How many fields follow the side to move that are a dash in every position.
+    pub dashes: usize,
     pub letter: RelId,
     /// Kinds that are written without their letter.
     pub marches: Option<RelId>,
@@ -249,6 +253,7 @@ impl Finder<'_> {
         let occurrences = self.optional("occurrences", Int);
         let fields = self.fields();
         let marks = self.marks();
+        let stack = self.stack();
         let letter = self.rules("letter", &[Kind, Text]);
         let marches = self.if_there("marches", &[Kind]);
         let notation = Roles::find(self);
@@ -279,6 +284,8 @@ impl Finder<'_> {
             fields,
             marks,
             pocket: fen_lines(self.program).any(|it| it == "pocket"),
+            stack,
+            dashes: fen_lines(self.program).find_map(dashes).unwrap_or(0),
             letter: letter?,
             marches,
             notation,
@@ -427,6 +434,13 @@ impl Finder<'_> {
         marks
     }
 
+    /// `.meta fen "stack RELATION"`: a square may hold several pieces, written in the order of the numbers that
+    /// the relation gives to their kinds.
+    fn stack(&mut self) -> Option<RelId> {
+        let name = fen_lines(self.program).find_map(|it| it.strip_prefix("stack "))?;
+        self.find(name, Source::Rules, &[Slot::Kind, Slot::Int])
+    }
+
     pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, source, slots)?;
         match self.program.relation(rel).role {
@@ -549,6 +563,14 @@ pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
     let rel = program.relation_in(file, name);
     rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
 }
+
+/// `dashes N`.
+fn dashes(line: &str) -> Option<usize> {
+    line.strip_prefix("dashes ")?.parse().ok().filter(|it| *it <= MOST_DASHES)
+}
+
+/// Maximum number of fields that are always a dash.
+const MOST_DASHES: usize = 8;
 
 fn shape_fits(slot: Slot, shape: &Shape) -> bool {
     match slot {

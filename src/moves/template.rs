@@ -278,7 +278,7 @@ fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec
     known
         .into_iter()
         .filter_map(|raw| Some((raw, program.texts.get(usize::try_from(raw).ok()?)?)))
-        .filter(|(_, word)| !word.is_empty() && text.starts_with(word.as_str()))
+        .filter(|(_, word)| text.starts_with(word.as_str()))
         .map(|(raw, word)| (raw, word.len()))
         .collect()
 }

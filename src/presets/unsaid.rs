@@ -7,6 +7,7 @@
 //! Deliberately absent: what every FEN leaves out, the history (how often a position has stood) and
 //! how a game was ended.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY, Value};
@@ -28,7 +29,7 @@ enum Thing {
 impl Ruleset {
     /// The attributes that a game of these rules has otherwise than whoever reads its FEN, by name.
     pub fn unsaid(&self, game: &mut Game) -> Vec<String> {
-        let attrs = self.uncarried();
+        let attrs = self.uncarried(game);
         if !Arc::ptr_eq(self.plan(), game.plan()) || !self.may_be_unsaid(game, &attrs) {
             return Vec::new();
         }
@@ -52,9 +53,12 @@ impl Ruleset {
     }
 
     /// The attributes that no FEN of this game carries.
-    fn uncarried(&self) -> Vec<AttrId> {
+    fn uncarried(&self, game: &Game) -> Vec<AttrId> {
         let contract = self.contract();
-        let facts = [contract.at, contract.kind, contract.color, contract.turn];
+        let mut facts = vec![contract.kind, contract.color, contract.turn];
+        if contract.stack.is_some() || !is_crowded(game, contract.at.attr) {
+            facts.push(contract.at);
+        }
         let counters = [contract.fullmove, contract.occurrences].into_iter().flatten();
         let rare = counters.chain(contract.notation.told());
         let marks = contract.marks.iter().map(|it| it.fact);
@@ -95,6 +99,13 @@ impl Ruleset {
             of_game || of_things
         })
     }
+}
+
+/// Two pieces stand on one square, where a FEN without stacks has room for one.
+fn is_crowded(game: &Game, at: AttrId) -> bool {
+    let facts = game.facts();
+    let mut squares = BTreeSet::new();
+    facts.entities_with(at).any(|it| facts.get_raw(it, at).is_some_and(|it| !squares.insert(it)))
 }
 
 /// A value in raw form, where that takes no table of texts.

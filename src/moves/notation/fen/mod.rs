@@ -5,8 +5,9 @@
 //! the game `KEY=VALUE`; of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board but those
 //! that are named after it, `-` for none), `pocket` (pieces that stand nowhere are in hand, and follow the
 //! board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their letter: `Q~`),
-//! `prefix SIGN=RELATION` (the same before it). What a family adds and the counters are there if the rules
-//! have them.
+//! `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several pieces, `(FTI)`, in
+//! the order of the numbers that the relation gives to kinds), `dashes N` (so many fields after the side to move
+//! are a dash). What a family adds and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
@@ -17,6 +18,7 @@
 
 mod place;
 mod read;
+mod stack;
 mod write;
 
 use std::fmt;

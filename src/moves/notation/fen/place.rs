@@ -86,7 +86,7 @@ fn pieces(
     let ids = world.facts().ids();
     let mut free = (1..u32::from(contract.entities)).map(EntityId).filter(|it| !ids.is_taken(*it));
     let mut pieces = Vec::new();
-    for &piece in placed {
+    for (at, &piece) in placed.iter().enumerate() {
         let Some(id) = free.next() else {
             return Err(FenError {
                 field: FenField::Placement,
@@ -105,8 +105,10 @@ fn pieces(
         }
         for (field, told) in contract.fields.iter().zip(&position.further) {
             if let (true, Some(told), Some(square)) = (field.of_pieces, told, piece.square) {
-                let named = told.named.iter().find(|it| it.0 == square);
-                world.set_raw(id, field.fact.attr, named.map_or(told.value, |it| it.1));
+                // Of the pieces of one square each has the value of its number.
+                let before = placed[..at].iter().filter(|it| it.square == Some(square)).count();
+                let mut named = told.named.iter().filter(|it| it.0 == square).skip(before);
+                world.set_raw(id, field.fact.attr, named.next().map_or(told.value, |it| it.1));
             }
         }
         pieces.push((id, piece));

@@ -1,12 +1,12 @@
 //! The text of a FEN as data; nothing here touches facts.
 
-use crate::facts::{Domain, Shape};
+use crate::facts::{Domain, DomainId, Shape};
 use crate::rules::{Program, Type};
 
 use super::super::super::contract::{Contract, Field, Mark};
 use super::super::chess::Told;
 use super::super::letters::{Begun, Letters};
-use super::{FenError, FenField};
+use super::{FenError, FenField, stack};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
 #[derive(Debug)]
@@ -76,7 +76,13 @@ pub(super) fn position(
 ) -> Result<Position, FenError> {
     let mut parts = Parts { text, words: words(text), next: 0 };
     let pieces = placement(contract, letters, parts.required(FenField::Placement)?)?;
-    let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
+    let turn = turn(program, contract.sides, parts.required(FenField::Turn)?)?;
+    for _ in 0..contract.dashes {
+        let part = parts.required(FenField::Further)?;
+        if part.text != "-" {
+            return Err(part.refuse("-"));
+        }
+    }
     let family = contract.notation.read(program, contract, &mut parts)?;
     let mut position =
         Position { pieces, turn, family, fullmove: 1, further: vec![None; contract.fields.len()] };
@@ -86,7 +92,7 @@ pub(super) fn position(
         position.fullmove = number(part, part.text, 0)?;
     }
     while let Some(part) = parts.take(FenField::Further) {
-        further(program, contract, part, &mut position.further)?;
+        further(program, contract, part, &mut position)?;
     }
     Ok(position)
 }
@@ -96,8 +102,9 @@ fn further(
     program: &Program,
     contract: &Contract,
     part: Part<'_>,
-    found: &mut [Option<Further>],
+    position: &mut Position,
 ) -> Result<(), FenError> {
+    let Position { pieces, further: found, .. } = position;
     let (key, text) = part.text.split_once('=').unwrap_or((part.text, ""));
     let open = |at: &usize| found.get(*at) == Some(&None);
     let at = contract.fields.iter().position(|it| it.key == key).filter(open);
@@ -117,9 +124,15 @@ fn further(
     let mut named: Vec<(i64, Option<i64>)> = Vec::new();
     for text in &mut texts {
         let (square, value) = text.split_once(':').unwrap_or((text, ""));
-        let new = |it: &i64| named.iter().all(|known| known.0 != *it);
+        let told = |it: i64| named.iter().filter(|known| known.0 == it).count();
+        let on = |it: i64| pieces.iter().filter(|piece| piece.square == Some(it)).count();
+        let new = |it: &i64| told(*it) < on(*it).max(1);
         let at = squares.member(square).filter(new).ok_or_else(|| {
-            part.error(offset, format!("{square:?}"), "a square, each once, and `:VALUE` after it")
+            let expected = match contract.stack {
+                None => "a square, each once, and `:VALUE` after it",
+                Some(_) => "a square, once for each piece on it, and `:VALUE` after it",
+            };
+            part.error(offset, format!("{square:?}"), expected)
         })?;
         named.push((at, value_of(program, field, part, value, offset + square.len() + 1)?));
         offset += text.len() + 1;
@@ -277,21 +290,24 @@ fn row_of(
             rest = &rest[digits..];
             continue;
         }
-        let mut marks = signs(contract, &mut rest, |it| it.before);
-        let Begun { kind, side, length } = letters.begun(rest).ok_or_else(|| {
-            let known = format!("a piece ({}) or a number of empty squares", letters.all());
-            part.error(at, format!("{sign:?}"), known)
-        })?;
+        let before = rest;
+        let standing = match sign == stack::OPEN && contract.stack.is_some() {
+            true => stack::read(contract, letters, &mut rest).ok_or_else(|| {
+                let known = format!("a piece ({}) or `{}`", letters.all(), stack::CLOSE);
+                let odd = rest.chars().next().map_or("the end".into(), |it| format!("{it:?}"));
+                part.error(start + row.len() - rest.len(), odd, known)
+            })?,
+            false => vec![piece(contract, letters, &mut rest).ok_or_else(|| {
+                let known = format!("a piece ({}) or a number of empty squares", letters.all());
+                part.error(at, format!("{sign:?}"), known)
+            })?],
+        };
         if file >= files {
-            let found = match length == sign.len_utf8() {
-                true => format!("{sign:?}"),
-                false => format!("{:?}", &rest[..length]),
-            };
+            let found = format!("{:?}", &before[..before.len() - rest.len()]);
             return Err(part.error(at, found, format!("{files} squares a rank")));
         }
-        rest = &rest[length..];
-        marks |= signs(contract, &mut rest, |it| !it.before);
-        pieces.push(Placed { square: Some(board.square(file, rank)), kind, side, marks });
+        let square = Some(board.square(file, rank));
+        pieces.extend(standing.into_iter().map(|it| Placed { square, ..it }));
         file += 1;
     }
     if file < files {
@@ -299,6 +315,15 @@ fn row_of(
         return Err(part.error(start + row.len(), found, format!("{files}")));
     }
     Ok(())
+}
+
+/// The piece that a text begins with, with the signs beside its letter, as yet on no square.
+pub(super) fn piece(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Placed> {
+    let mut marks = signs(contract, rest, |it| it.before);
+    let Begun { kind, side, length } = letters.begun(rest)?;
+    *rest = &rest[length..];
+    marks |= signs(contract, rest, |it| !it.before);
+    Some(Placed { square: None, kind, side, marks })
 }
 
 /// The signs that a text begins with, a bit for each of the game's, and the text after them.
@@ -327,11 +352,20 @@ pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, 
     (0..size).filter_map(|it| Some((it, initial(domain, it)?)))
 }
 
-fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
-    let mut known = initials(sides);
-    let found = known.find(|(_, it)| part.text == it.to_string());
+/// The initial of a side, of the word for it where it has one.
+pub(super) fn side_initial(program: &Program, sides: DomainId, side: i64) -> Option<char> {
+    let word = program.word(Type::Domain(sides), side).and_then(|it| it.chars().next());
+    let word = word.map(|it| it.to_ascii_lowercase());
+    word.or_else(|| initial(program.schema.domain(sides), side))
+}
+
+fn turn(program: &Program, sides: DomainId, part: Part<'_>) -> Result<i64, FenError> {
+    let members = 0..program.schema.domain(sides).size() as i64;
+    let initial = |it| side_initial(program, sides, it).map(String::from);
+    let known: Vec<(i64, String)> = members.filter_map(|it| Some((it, initial(it)?))).collect();
+    let found = known.iter().find(|it| part.text == it.1);
     found.map(|it| it.0).ok_or_else(|| {
-        let names: Vec<String> = initials(sides).map(|it| it.1.to_string()).collect();
+        let names: Vec<&str> = known.iter().map(|it| it.1.as_str()).collect();
         part.refuse(names.join(" or "))
     })
 }

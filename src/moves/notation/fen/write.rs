@@ -7,18 +7,22 @@ use crate::rules::Program;
 use super::super::super::contract::{Contract, Fact, Field, Mark};
 use super::super::chess::FenStyle;
 use super::super::letters::Letters;
-use super::read::initial;
+use super::read::side_initial;
+use super::stack::{self, Standing};
 
 /// The position as FEN: the fields that the rules have something for. The en passant square is written
 /// only if a capture there is legal.
 pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> String {
     let program = world.program().clone();
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
+    fields.extend(vec!["-".to_owned(); contract.dashes]);
     fields.extend(contract.notation.write(world, contract, &program, style));
+    let standing = stack::standing(world, contract);
     let facts = world.facts();
     let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
-    fields.extend(contract.fields.iter().filter_map(|it| further(&program, contract, facts, it)));
+    let told = |it| further(&program, contract, facts, &standing, it);
+    fields.extend(contract.fields.iter().filter_map(told));
     fields.join(" ")
 }
 
@@ -27,6 +31,7 @@ fn further(
     program: &Program,
     contract: &Contract,
     facts: &Session,
+    standing: &Standing,
     field: &Field,
 ) -> Option<String> {
     let attr = field.fact.attr;
@@ -39,18 +44,22 @@ fn further(
         let usual = program.schema.attribute(attr).default;
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
     }
-    let on_board = facts.entities_with(contract.at.attr);
-    let mut values: Vec<(i64, Option<i64>)> = on_board
-        .filter_map(|it| Some((facts.get_raw(it, contract.at.attr)?, facts.get_raw(it, attr))))
-        .collect();
-    values.sort_unstable();
+    let told = |(square, pieces): (&i64, &Vec<EntityId>)| -> Vec<(i64, Option<i64>)> {
+        pieces.iter().map(|it| (*square, facts.get_raw(*it, attr))).collect()
+    };
+    let values: Vec<(i64, Option<i64>)> = standing.iter().flat_map(told).collect();
     values.iter().find_map(|it| it.1)?;
     let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
     let usual =
         values.iter().map(|it| it.1).max_by_key(|it| (count(*it), std::cmp::Reverse(*it)))?;
     let mut words = vec![format!("{}={}", field.key, text(usual))];
     let squares = program.schema.domain(contract.board.domain);
-    for (square, value) in values.iter().filter(|it| it.1 != usual) {
+    for (at, (square, value)) in values.iter().enumerate() {
+        // Of a square that holds several, those before one that differs are told, too.
+        let mut rest = values[at..].iter().take_while(|it| it.0 == *square);
+        if rest.all(|it| it.1 == usual) {
+            continue;
+        }
         words.push(format!("{}:{}", squares.member_name(*square), text(*value)));
     }
     Some(words.join(","))
@@ -61,13 +70,21 @@ fn further(
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
     let letters = Letters::of(world, contract);
     let board = contract.board;
+    let standing = stack::standing(world, contract);
     let facts = world.facts();
     let mut squares = vec![None; usize::from(board.files) * usize::from(board.ranks)];
-    for piece in facts.entities_with(contract.at.attr) {
-        let at = facts.get_raw(piece, contract.at.attr).and_then(|it| usize::try_from(it).ok());
-        if let Some(square) = at.and_then(|it| squares.get_mut(it)) {
-            *square = Some(letter_of(facts, contract, &letters, piece));
-        }
+    for (square, pieces) in standing {
+        let letter = |it: &EntityId| letter_of(facts, contract, &letters, *it);
+        let Some(cell) = usize::try_from(square).ok().and_then(|it| squares.get_mut(it)) else {
+            continue;
+        };
+        *cell = match (contract.stack, pieces.as_slice()) {
+            (Some(_), [_, _, ..]) => {
+                let letters: String = pieces.iter().map(letter).collect();
+                Some(format!("{}{letters}{}", stack::OPEN, stack::CLOSE))
+            }
+            (_, pieces) => pieces.last().map(letter),
+        };
     }
     squares.chunks(usize::from(board.files)).rev().map(<[_]>::to_vec).collect()
 }
@@ -136,6 +153,6 @@ fn push_run(text: &mut String, empty: &mut usize) {
 
 fn turn(program: &Program, contract: &Contract, facts: &Session) -> String {
     let side = contract.mover(facts);
-    let letter = side.and_then(|it| initial(program.schema.domain(contract.sides), it));
+    let letter = side.and_then(|it| side_initial(program, contract.sides, it));
     letter.unwrap_or('-').to_string()
 }

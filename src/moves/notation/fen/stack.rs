@@ -1,0 +1,46 @@
+//! Squares that hold several pieces, `(FTI)`: read, and put in the order that the rules declare.
+
+use std::collections::BTreeMap;
+
+use crate::derive::World;
+use crate::facts::EntityId;
+
+use super::super::super::contract::Contract;
+use super::super::letters::Letters;
+use super::read::{Placed, piece};
+
+/// What stands before and after the pieces of a square.
+pub(super) const OPEN: char = '(';
+pub(super) const CLOSE: char = ')';
+
+/// The pieces of a stack, in any order, from the parenthesis on; `None` where the text that is left begins with
+/// something else. A stack has two pieces or more.
+pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Vec<Placed>> {
+    let mut pieces = Vec::new();
+    *rest = rest.strip_prefix(OPEN)?;
+    while pieces.len() < 2 || !rest.starts_with(CLOSE) {
+        pieces.push(piece(contract, letters, rest)?);
+    }
+    *rest = rest.strip_prefix(CLOSE)?;
+    Some(pieces)
+}
+
+/// The pieces of each square, in the order in which they are written: by the numbers that the rules give to
+/// their kinds, equal ones as they came onto the board.
+pub(super) type Standing = BTreeMap<i64, Vec<EntityId>>;
+
+pub(super) fn standing(world: &mut World, contract: &Contract) -> Standing {
+    let rows = contract.stack.map(|it| world.tuples(it)).unwrap_or_default();
+    let numbers: BTreeMap<i64, i64> = rows.iter().map(|row| (row[0], row[1])).collect();
+    let facts = world.facts();
+    let mut standing = Standing::new();
+    for piece in facts.entities_with(contract.at.attr) {
+        if let Some(square) = facts.get_raw(piece, contract.at.attr) {
+            standing.entry(square).or_default().push(piece);
+        }
+    }
+    let number = |it: EntityId| numbers.get(&facts.get_raw(it, contract.kind.attr)?);
+    let place = |it: &EntityId| (number(*it), facts.get_raw(*it, contract.color.attr), *it);
+    standing.values_mut().for_each(|it| it.sort_by_key(place));
+    standing
+}
