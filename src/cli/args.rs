@@ -595,9 +595,12 @@ pub(crate) struct VerifyArgs {
     /// Play so many sets of three presets, too
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
     pub(crate) triples: usize,
-    /// The game of .perft files, which do not name one
+    /// The game of .perft files, which do not name one, or another than a file names
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    /// Believe what was recorded where a file's flags say that it is a mistake
+    #[arg(long)]
+    pub(crate) recorded: bool,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
     /// Skip perft rows with more nodes than this

@@ -4,7 +4,9 @@
 //! material are ignored, as the vectors want it; every other result ends the tree.
 
 mod combine;
+mod game;
 mod suite;
+mod turns;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +22,9 @@ use super::setup::{self, Library};
 use crate::facts::printable;
 use crate::game::Game;
 use crate::moves::notation::{listing, san_listing, to_uci};
-use crate::moves::perft;
+use crate::moves::{perft, perft_in_turns};
 use crate::presets::Ruleset;
+use game::Trust;
 use suite::{Ask, Row, uci_and_san};
 
 /// What became of one file.
@@ -57,6 +60,12 @@ enum Fault {
         extra: Vec<String>,
     },
     End {
+        expected: String,
+        found: String,
+    },
+    /// A number or text that is not as the file says.
+    Told {
+        what: &'static str,
         expected: String,
         found: String,
     },
@@ -96,8 +105,9 @@ fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 fn verify(library: &mut Library, args: &VerifyArgs, path: &Path) -> anyhow::Result<Tally> {
-    let suite = suite::read(path)?;
-    let Some(game) = suite.game.as_deref().or(args.game.as_deref()) else {
+    let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
+    let suite = suite::read(path, trust)?;
+    let Some(game) = args.game.as_deref().or(suite.game.as_deref()) else {
         let cause = format!("{}: the file does not say which game it is about", path.display());
         return Err(trouble(cause, "name it with --game"));
     };
@@ -207,6 +217,10 @@ enum Found {
     Nodes(u64),
     Moves(Vec<String>),
     End(String),
+    /// Each action with what it comes to.
+    Outcomes(Vec<(String, String)>),
+    Turn(turns::Played),
+    Fen(Option<String>),
     /// The position could not be set up.
     Nothing(String),
 }
@@ -222,6 +236,9 @@ impl Found {
 }
 
 fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
+    if let Ask::Fen { .. } = row.ask {
+        return Found::Fen(setup::start(rules, Some(&row.fen)).ok().map(|mut it| it.fen()));
+    }
     let mut game = match setup::start(rules, Some(&row.fen)) {
         Ok(game) => game,
         Err(why) => return Found::Nothing(why.to_string()),
@@ -245,6 +262,26 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             Found::Moves(texts)
         }
         (Ask::End(_), _) => Found::End(end_of(&game)),
+        (Ask::Standing(_), _) => Found::End(turns::standing(&mut game)),
+        (Ask::Turns { depth, .. }, _) => {
+            let mover = contract.mover(world.facts());
+            match perft_in_turns(world, contract, mover, *depth) {
+                Some(nodes) => Found::Nodes(nodes),
+                None => Found::Nothing("a turn goes on for too long".into()),
+            }
+        }
+        (Ask::Outcomes { path, only, deep, .. }, _) => {
+            match turns::outcomes(world, contract, path, only.as_deref(), *deep) {
+                Ok(outcomes) => Found::Outcomes(outcomes),
+                Err(why) => Found::Nothing(why),
+            }
+        }
+        (Ask::Endings { only, .. }, _) => Found::Moves(turns::endings(world, contract, only)),
+        (Ask::Turn(turn), _) => match turns::play(&mut game, turn) {
+            Ok(played) => Found::Turn(played),
+            Err(why) => Found::Nothing(why),
+        },
+        (Ask::Fen { .. }, _) => Found::Fen(None),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }
@@ -273,7 +310,28 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
             let expected = expected.clone();
             (found != expected).then_some(Fault::End { expected, found })
         }
-        (Ask::Moves(expected) | Ask::San(expected), Found::Moves(found)) => {
+        (Ask::Turns { depth, nodes }, Found::Nodes(found)) => {
+            (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
+        }
+        (Ask::Standing(expected), Found::End(found)) => {
+            let expected = expected.clone();
+            (found != expected).then_some(Fault::End { expected, found })
+        }
+        (Ask::Outcomes { expected, .. }, Found::Outcomes(found)) => turns::compare(expected, found),
+        (Ask::Turn(turn), Found::Turn(found)) => turns::judge(turn, found),
+        (Ask::Fen { reads, strict }, Found::Fen(found)) => {
+            let refused = found.is_none() && !strict;
+            let text = |it: Option<&String>| it.map_or("it is refused".into(), String::clone);
+            (found != *reads && !refused).then(|| Fault::Told {
+                what: "FEN",
+                expected: text(reads.as_ref()),
+                found: text(found.as_ref()),
+            })
+        }
+        (
+            Ask::Moves(expected) | Ask::San(expected) | Ask::Endings { expected, .. },
+            Found::Moves(found),
+        ) => {
             let lacking = |all: &[String], from: &[String]| -> Vec<String> {
                 all.iter().filter(|it| !from.contains(it)).cloned().collect()
             };
@@ -306,6 +364,9 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
             }
             Fault::End { expected, found } => {
                 out.line(format_args!("  winner: expected {expected}, found {found}"))?;
+            }
+            Fault::Told { what, expected, found } => {
+                out.line(format_args!("  {what}: expected {expected}, found {found}"))?;
             }
             Fault::Setup { reason } => out.line(format_args!("  {reason}"))?,
         }

@@ -1,5 +1,5 @@
 //! Vector files as data: what a file asks, read from `.json` of kind `preset-vectors` or from
-//! `.perft` lines. What the answers are is settled elsewhere.
+//! `.perft` lines; those of kinds `GAME-...` are read in `game.rs`. What the answers are is settled elsewhere.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use crate::cli::output::{read_text, trouble};
 use crate::moves::read_perft_list;
+
+use super::game::{self, Trust};
 
 /// What one file asks about one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +39,55 @@ pub(crate) enum Ask {
     San(Vec<String>),
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
+    /// After the actions of `path` exactly these, of those from one square `only`, each with what it comes to if
+    /// that is told: the FEN; where the turn goes on, the board, and the FEN of ending it (if `deep`).
+    Outcomes {
+        path: Vec<String>,
+        only: Option<String>,
+        deep: bool,
+        expected: Vec<(String, Option<String>)>,
+    },
+    /// The positions in which a turn that begins on a square can end, but for the counter of half-moves.
+    Endings {
+        only: String,
+        expected: Vec<String>,
+    },
+    /// The number of sequences of whole turns.
+    Turns {
+        depth: u32,
+        nodes: u64,
+    },
+    /// How the game stands: `none`, `draw`, `not X` (the side of the FEN's letter X has lost).
+    Standing(String),
+    Turn(Turn),
+    /// It is read and written so, or refused; one that is not `strict` may be refused all the same.
+    Fen {
+        reads: Option<String>,
+        strict: bool,
+    },
+}
+
+/// A turn of a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// Its actions; a sign that is not told is `?`.
+    pub(crate) steps: Vec<String>,
+    /// How many actions are legal before it.
+    pub(crate) legal: Option<usize>,
+    /// The FEN after it.
+    pub(crate) after: String,
+    pub(crate) in_check: Option<bool>,
+    /// How many actions are legal after it.
+    pub(crate) then: Option<usize>,
 }
 
 impl Row {
     /// How much work the row is, in nodes.
     pub(crate) fn nodes(&self) -> u64 {
         match &self.ask {
-            Ask::Perft { nodes, .. } => *nodes,
-            Ask::Moves(_) | Ask::San(_) | Ask::End(_) => 1,
+            Ask::Perft { nodes, .. } | Ask::Turns { nodes, .. } => *nodes,
+            Ask::Endings { expected, .. } => 20 * expected.len() as u64,
+            _ => 1,
         }
     }
 }
@@ -53,10 +96,10 @@ impl Row {
 ///
 /// # Errors
 /// The file cannot be read, or its text is malformed: the message has the line and the reason.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Suite> {
+pub(crate) fn read(path: &Path, trust: Trust) -> anyhow::Result<Suite> {
     let text = read_text(path)?;
     let suite = match path.extension().and_then(|it| it.to_str()) {
-        Some("json") => parse_json(&text),
+        Some("json") => parse_json(&text, trust),
         Some("perft") => parse_perft(&text),
         _ => {
             return Err(trouble(
@@ -122,13 +165,18 @@ struct EndRow {
     result: String,
 }
 
-fn parse_json(text: &str) -> Result<Suite, Malformed> {
+fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     let malformed =
         |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
     let Kind { kind } = serde_json::from_str(text).map_err(malformed)?;
+    if let Some(suite) = game::parse(&kind, text, trust) {
+        return suite;
+    }
     if kind != "preset-vectors" {
         let line = 1 + text.lines().position(|it| it.contains("\"kind\"")).unwrap_or(0);
-        let reason = format!("unknown kind `{kind}`; known is `preset-vectors`");
+        let reason = format!(
+            "unknown kind `{kind}`; known are `preset-vectors`, `GAME-positions`, `GAME-perft` and others of a game"
+        );
         return Err(Malformed { line, reason });
     }
     let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
@@ -169,6 +217,10 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
 mod tests {
     use super::*;
 
+    fn of_json(text: &str) -> Result<Suite, Malformed> {
+        parse_json(text, Trust::Corrected)
+    }
+
     #[test]
     fn perft_lines_are_read() {
         let suite = parse_perft("# x\nid a\nepd 8/8 w - -\nperft 1 20\nperft 2 400\n").unwrap();
@@ -191,9 +243,9 @@ mod tests {
 
     #[test]
     fn malformed_json_has_line_and_reason() {
-        let why = parse_json("{\n\"kind\": \"preset-vectors\",\n\"variant\": 3}").unwrap_err();
+        let why = of_json("{\n\"kind\": \"preset-vectors\",\n\"variant\": 3}").unwrap_err();
         assert_eq!(why.line, 3);
-        let why = parse_json("{\n\"kind\": \"poem\"}").unwrap_err();
+        let why = of_json("{\n\"kind\": \"poem\"}").unwrap_err();
         assert_eq!((why.line, why.reason.contains("poem")), (2, true));
     }
 
@@ -219,7 +271,7 @@ mod tests {
             digit in proptest::prelude::any::<bool>(),
         ) {
             let letter = if digit { '9' } else { letter };
-            for (text, read) in [(JSON, parse_json as fn(&str) -> _), (PERFT, parse_perft)] {
+            for (text, read) in [(JSON, of_json as fn(&str) -> _), (PERFT, parse_perft)] {
                 let text = damaged(text, at..at + length, letter);
                 match read(&text) {
                     Ok(suite) => proptest::prop_assert!(suite.rows.len() <= 2),

@@ -326,13 +326,13 @@ pub(super) fn piece(contract: &Contract, letters: &Letters, rest: &mut &str) -> 
     Some(Placed { square: None, kind, side, marks })
 }
 
-/// The signs that a text begins with, a bit for each of the game's, and the text after them.
+/// The signs that a text begins with, a bit for each of the game's, each once; the text after them is left.
 fn signs(contract: &Contract, rest: &mut &str, stands_here: impl Fn(&Mark) -> bool) -> u32 {
     let mut found = 0;
     let is_next = |rest: &str| {
         contract.marks.iter().position(|it| stands_here(it) && rest.starts_with(it.sign))
     };
-    while let Some(number) = is_next(rest) {
+    while let Some(number) = is_next(rest).filter(|it| found & 1 << it == 0) {
         found |= 1 << number;
         *rest = &rest[contract.marks[number].sign.len_utf8()..];
     }

@@ -1,0 +1,434 @@
+//! Vector files of a game whose turns may have several actions, of kinds `GAME-positions`, `GAME-sessions`,
+//! `GAME-perft`, `GAME-playouts`, `GAME-histories` and `GAME-fen_cases`: read as rows.
+//!
+//! Actions are written piece, origin, `>` where a piece leaves its stack, the sign of what the action does, and
+//! target. Where the program that made a file is known to be wrong, a row has `flags` that say what it should
+//! have said; each row is read with either ([`Trust`]).
+//! Deliberately absent: what the game is. Its name is the kind's, all else is texts.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::suite::{Ask, Malformed, Row, Suite, Turn};
+
+/// Whom a row with flags believes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// The program that made the file.
+    Recorded,
+    /// What its flags say.
+    Corrected,
+}
+
+/// The action that ends a turn of several.
+pub(crate) const COMMIT: &str = "commit";
+
+/// Flags whose corrections are believed. Others tell another reading of a rule, which is no mistake.
+const CORRECTED: [&str; 3] = ["O01", "O02", "O18"];
+
+/// Reads a file of such a kind; `None` if its kind is none of them.
+pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite, Malformed>> {
+    let (game, what) = kind.rsplit_once('-')?;
+    let rows = match what {
+        "positions" => list(text, "positions").map(|it| positions(it, trust)),
+        "sessions" => list(text, "sessions").map(|it| sessions(it, trust)),
+        "perft" => list(text, "positions").map(|it| perft(it, trust)),
+        "playouts" => list(text, "playouts").map(|it| playouts(it, trust)),
+        "histories" => list(text, "histories").map(histories),
+        "fen_cases" => list(text, "cases").map(fen_cases),
+        _ => return None,
+    };
+    Some(rows.map(|rows| Suite { game: Some(game.to_owned()), rows }))
+}
+
+fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>, Malformed> {
+    let malformed =
+        |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
+    let mut file: BTreeMap<String, serde_json::value::Value> =
+        serde_json::from_str(text).map_err(malformed)?;
+    let rows = file.remove(field).unwrap_or_default();
+    let Value::Array(rows) = rows else {
+        return Err(Malformed { line: 1, reason: format!("there is no list `{field}`") });
+    };
+    let line_of = |number: usize| 2 + number;
+    let read = |(number, row): (usize, Value)| {
+        serde_json::from_value(row).map_err(|why| Malformed {
+            line: line_of(number),
+            reason: format!("in row {} of `{field}`: {why}", number + 1),
+        })
+    };
+    rows.into_iter().enumerate().map(read).collect()
+}
+
+type Flags = BTreeMap<String, Value>;
+
+/// The texts that a flag lists under a name.
+fn flagged<'a>(flags: &'a Flags, flag: &str, name: &str) -> Vec<&'a str> {
+    let found = flags.get(flag).and_then(|it| it.get(name)).and_then(Value::as_array);
+    found.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Action {
+    #[serde(default)]
+    from: String,
+    #[serde(default)]
+    to: String,
+    #[serde(default)]
+    piece: String,
+    kind: Option<String>,
+    #[serde(default)]
+    deploy: bool,
+    #[serde(default)]
+    turn_over: bool,
+    fen: Option<String>,
+    board_after_step: Option<String>,
+    #[serde(default)]
+    can_commit: bool,
+    commit_fen: Option<String>,
+}
+
+impl Action {
+    fn text(&self) -> String {
+        if self.kind.as_deref() == Some(COMMIT) {
+            return COMMIT.into();
+        }
+        let sign = self.kind.as_deref().map_or("?", sign);
+        let Self { from, to, .. } = self;
+        let leaves = if self.deploy { ">" } else { "" };
+        format!("{}{from}{leaves}{sign}{to}", self.piece.to_ascii_uppercase())
+    }
+
+    fn captures(&self) -> bool {
+        self.kind.as_deref().is_some_and(|it| it.contains("capture"))
+    }
+}
+
+/// What stands before the target.
+fn sign(kind: &str) -> &'static str {
+    match kind {
+        "capture" => "x",
+        "stay_capture" => "_",
+        "suicide_capture" => "@",
+        "combine" => "&",
+        _ => "",
+    }
+}
+
+/// An action as flags write it: `e4e8 C normal`, perhaps with ` deploy`.
+fn of_flag(text: &str) -> Option<String> {
+    let mut words = text.split(' ');
+    let (squares, piece, kind) = (words.next()?, words.next()?, words.next()?);
+    let split = squares.rfind(|it: char| it.is_ascii_lowercase()).filter(|it| *it > 0)?;
+    let action = Action {
+        from: squares[..split].into(),
+        to: squares[split..].into(),
+        piece: piece.into(),
+        kind: Some(kind.into()),
+        deploy: words.next() == Some("deploy"),
+        turn_over: false,
+        fen: None,
+        board_after_step: None,
+        can_commit: false,
+        commit_fen: None,
+    };
+    Some(action.text())
+}
+
+/// A FEN with its counter of half-moves at zero: the field before the last.
+pub(super) fn at_zero(fen: &str) -> String {
+    let mut fields: Vec<&str> = fen.split(' ').collect();
+    if let [.., clock, _] = fields.as_mut_slice() {
+        *clock = "0";
+    }
+    fields.join(" ")
+}
+
+// --- positions -------------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+struct Position {
+    fen: String,
+    status: BTreeMap<String, bool>,
+    #[serde(default)]
+    flags: Flags,
+    moves: Vec<Action>,
+}
+
+/// All actions of each position, what each comes to, and how the game stands.
+fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
+    let corrected = trust == Trust::Corrected;
+    let mut rows = Vec::new();
+    for position in positions {
+        let flags = &position.flags;
+        let of = |flag: &str, name: &str| -> Vec<String> {
+            flagged(flags, flag, name).into_iter().filter_map(of_flag).collect()
+        };
+        let all = |name: &str| -> Vec<String> {
+            CORRECTED.iter().filter(|_| corrected).flat_map(|it| of(it, name)).collect()
+        };
+        let at_odds = all("results_differ");
+        let missing = all("moves_missing");
+        let extra = all("moves_not_expected");
+        let zero = of("O07", "halfmove_clock_should_be_zero_after");
+        let polluted = pollution(flags);
+        let mut expected: Vec<(String, Option<String>)> =
+            missing.into_iter().map(|it| (it, None)).collect();
+        for action in &position.moves {
+            let recorded = action.text();
+            if extra.contains(&recorded) {
+                continue;
+            }
+            let resets = corrected && zero.contains(&recorded);
+            let reset = |fen: &str| if resets { at_zero(fen) } else { fen.to_owned() };
+            let after = match (&action.fen, &action.board_after_step, &action.commit_fen) {
+                (Some(fen), ..) => Some(reset(fen)),
+                (None, Some(board), Some(fen)) if action.can_commit => {
+                    Some(format!("{board} {COMMIT} {}", reset(fen)))
+                }
+                (None, board, _) => board.clone(),
+            };
+            let after = after.filter(|_| !at_odds.contains(&recorded));
+            let text = match &polluted {
+                Some((from, wrong, right)) if action.from == *from => {
+                    recorded.replace(wrong.as_str(), right)
+                }
+                _ => recorded,
+            };
+            expected.push((text, after));
+        }
+        expected.sort();
+        let ask = Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected };
+        rows.push(Row { fen: position.fen.clone(), ask });
+        let is = |name: &str| position.status.get(name) == Some(&true);
+        let side = position.fen.split(' ').nth(1).unwrap_or_default();
+        let end = match () {
+            () if is("commander_captured") => continue,
+            () if is("checkmate") => format!("not {side}"),
+            () if is("stalemate") || is("fifty") => "draw".into(),
+            () => "none".into(),
+        };
+        rows.push(Row { fen: position.fen, ask: Ask::Standing(end) });
+    }
+    rows
+}
+
+/// O15: the moves of one stack are listed under a text that is not the stack's.
+fn pollution(flags: &Flags) -> Option<(String, String, String)> {
+    let text = flags.get("O15")?.get("piece_text_polluted")?.as_str()?;
+    let word = |after: &str| -> Option<String> {
+        let rest = text.split_once(after)?.1;
+        rest.split(' ').next().map(String::from)
+    };
+    Some((word("stack ")?, word("listed as ")?, word("text is ")?))
+}
+
+// --- sessions --------------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+struct Session {
+    fen: String,
+    stack: String,
+    #[serde(default)]
+    flags: Flags,
+    outcomes: Vec<Outcome>,
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Outcome {
+    fen: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    path: Vec<String>,
+    #[serde(default)]
+    steps: Vec<Action>,
+    #[serde(default)]
+    can_commit: bool,
+    commit_fen: Option<String>,
+}
+
+/// The actions of one stack at every node of its session; of a session that a mistake has reached, the
+/// positions that it can end in.
+fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for session in sessions {
+        let caused = session.flags.contains_key("caused_by");
+        if caused && trust == Trust::Corrected {
+            let listed = |name: &str| -> Vec<String> {
+                let found = session.flags.get(name).and_then(Value::as_array);
+                found.into_iter().flatten().filter_map(|it| Some(it.as_str()?.to_owned())).collect()
+            };
+            let unexpected = listed("outcomes_not_expected");
+            let all = session.outcomes.into_iter().map(|it| it.fen);
+            let mut fens: Vec<String> = all.filter(|it| !unexpected.contains(it)).collect();
+            fens.extend(listed("outcomes_missing"));
+            // Which captures led there is not told, so the counter of half-moves is left out.
+            fens = fens.iter().map(|it| at_zero(it)).collect();
+            fens.sort();
+            fens.dedup();
+            let ask = Ask::Endings { only: session.stack, expected: fens };
+            rows.push(Row { fen: session.fen, ask });
+            continue;
+        }
+        for node in session.nodes {
+            let captured = node.path.iter().any(|it| it.contains("capture"));
+            // O07: the counter of half-moves looks at the first step alone.
+            let counted = |fen: String, resets: bool| match resets && trust == Trust::Corrected {
+                true => at_zero(&fen),
+                false => fen,
+            };
+            let steps = node.steps.iter().map(|it| {
+                let step = Action { from: session.stack.clone(), deploy: true, ..it.clone() };
+                let fen = it.fen.clone().filter(|_| it.turn_over);
+                (step.text(), fen.map(|fen| counted(fen, captured || it.captures())))
+            });
+            let mut expected: Vec<(String, Option<String>)> = steps.collect();
+            if let Some(fen) = node.commit_fen.filter(|_| node.can_commit) {
+                expected.push((COMMIT.into(), Some(counted(fen, captured))));
+            }
+            expected.sort();
+            let path = node.path.iter().map(|it| of_path(it, &session.stack)).collect();
+            let only = Some(session.stack.clone());
+            rows.push(Row {
+                fen: session.fen.clone(),
+                ask: Ask::Outcomes { path, only, deep: false, expected },
+            });
+        }
+    }
+    rows
+}
+
+/// A step as paths write it: `normal:T>k2`.
+fn of_path(text: &str, stack: &str) -> String {
+    let (kind, step) = text.split_once(':').unwrap_or(("", text));
+    let (piece, to) = step.split_once('>').unwrap_or((step, ""));
+    format!("{}{stack}>{}{to}", piece.to_ascii_uppercase(), sign(kind))
+}
+
+// --- perft -----------------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+struct Perft {
+    fen: String,
+    perft_actions: BTreeMap<String, u64>,
+    #[serde(default)]
+    perft_turns: BTreeMap<String, u64>,
+    #[serde(default)]
+    perft_actions_intended: BTreeMap<String, u64>,
+    #[serde(default)]
+    affected_by_bugs: bool,
+}
+
+fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let of = |(depth, nodes): (&String, &u64)| Some((depth.parse::<u32>().ok()?, *nodes));
+    for position in positions {
+        let fen = || position.fen.clone();
+        let intended = !position.perft_actions_intended.is_empty() && trust == Trust::Corrected;
+        let actions =
+            if intended { &position.perft_actions_intended } else { &position.perft_actions };
+        let counts = actions.iter().filter_map(of);
+        rows.extend(
+            counts.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Perft { depth, nodes } }),
+        );
+        // What the turns should be where the program is wrong the file does not say.
+        let wrong = position.affected_by_bugs && trust == Trust::Corrected;
+        let turns = position.perft_turns.iter().filter_map(of).filter(|it| !wrong || it.0 == 1);
+        rows.extend(
+            turns.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Turns { depth, nodes } }),
+        );
+    }
+    rows
+}
+
+// --- playouts and histories --------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+struct Playout {
+    start: String,
+    moves: Vec<Played>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Played {
+    steps: Vec<Action>,
+    n_legal_flat: usize,
+    fen: String,
+    in_check: bool,
+    #[serde(default)]
+    flags: Flags,
+}
+
+/// Each turn from the position that the one before is said to have left.
+fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for playout in playouts {
+        let mut fen = playout.start;
+        for turn in playout.moves {
+            let corrected = trust == Trust::Corrected;
+            let legal =
+                turn.flags.get("n_legal_expected").and_then(Value::as_u64).filter(|_| corrected);
+            let legal = legal.and_then(|it| usize::try_from(it).ok()).unwrap_or(turn.n_legal_flat);
+            let after =
+                turn.flags.get("expected_fen").and_then(Value::as_str).filter(|_| corrected);
+            let after = after.unwrap_or(&turn.fen);
+            let resets = corrected && turn.steps.iter().any(Action::captures);
+            let after = if resets { at_zero(after) } else { after.to_owned() };
+            let steps = turn.steps.iter().map(Action::text).collect();
+            // Where results differ, so may what is attacked.
+            let in_check = Some(turn.in_check).filter(|_| turn.flags.is_empty() || !corrected);
+            let ask = Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, then: None });
+            rows.push(Row { fen: std::mem::replace(&mut fen, turn.fen), ask });
+        }
+    }
+    rows
+}
+
+#[derive(Debug, Deserialize)]
+struct History {
+    start: String,
+    actions: Vec<Value>,
+    fen: String,
+    n_legal_reloaded: usize,
+}
+
+/// Games after which the program that made the file was wrong until it was started again.
+fn histories(histories: Vec<History>) -> Vec<Row> {
+    let step = |it: &Value| match it.as_str() {
+        Some(text) => text.to_owned(),
+        None => serde_json::from_value::<Action>(it.clone())
+            .map_or_else(|_| it.to_string(), |it| it.text()),
+    };
+    let row = |it: History| {
+        let steps = it.actions.iter().map(step).collect();
+        let then = Some(it.n_legal_reloaded);
+        let turn = Turn { steps, legal: None, after: it.fen, in_check: None, then };
+        Row { fen: it.start, ask: Ask::Turn(turn) }
+    };
+    histories.into_iter().map(row).collect()
+}
+
+// --- FEN -------------------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+struct FenCase {
+    fen: String,
+    loads: bool,
+    normalized: Option<String>,
+}
+
+/// Texts that are refused, and texts that are read. One that is written otherwise than it was read may be
+/// refused as well.
+fn fen_cases(cases: Vec<FenCase>) -> Vec<Row> {
+    let row = |it: FenCase| {
+        let reads = it.normalized.filter(|_| it.loads);
+        let strict = reads.as_ref().is_none_or(|read| *read == it.fen);
+        Row { fen: it.fen, ask: Ask::Fen { reads, strict } }
+    };
+    cases.into_iter().map(row).collect()
+}

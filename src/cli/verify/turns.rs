@@ -1,0 +1,197 @@
+//! What games of several actions a turn answer to a row: what each action comes to, in which positions a turn can
+//! end, a whole turn as it was played.
+
+use std::collections::BTreeSet;
+
+use super::Fault;
+use super::game::{COMMIT, at_zero};
+use super::suite::Turn;
+use crate::derive::World;
+use crate::game::Game;
+use crate::moves::notation::{CastlingStyle, listing, write_fen};
+use crate::moves::{Contract, Move, is_over};
+
+/// What a turn has shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Played {
+    legal: usize,
+    after: String,
+    in_check: bool,
+    then: usize,
+}
+
+/// The actions after those of a path, each with what it comes to.
+///
+/// # Errors
+/// An action of the path is not there.
+pub(super) fn outcomes(
+    world: &mut World,
+    contract: &Contract,
+    path: &[String],
+    only: Option<&str>,
+    deep: bool,
+) -> Result<Vec<(String, String)>, String> {
+    let mark = world.mark();
+    let walked = path.iter().try_for_each(|it| take(world, contract, it));
+    let found = walked.map(|()| {
+        let moves = listing(world, contract);
+        let kept = moves.into_iter().filter(|it| is_from(&it.0, only));
+        let told = kept.map(|(text, mv)| (text, comes_to(world, contract, &mv, deep)));
+        told.collect::<Vec<_>>()
+    });
+    world.rollback(mark);
+    found
+}
+
+/// Whether an action is written as a step from a square, or ends the turn.
+fn is_from(text: &str, square: Option<&str>) -> bool {
+    square.is_none_or(|it| text == COMMIT || text.contains(&format!("{it}>")))
+}
+
+fn take(world: &mut World, contract: &Contract, text: &str) -> Result<(), String> {
+    let moves = listing(world, contract);
+    let found = moves.iter().find(|it| is_written(&it.0, text));
+    let (_, mv) = found.ok_or_else(|| format!("{text} is not legal"))?;
+    world.fire(mv.action, &mv.args).map_err(|why| why.to_string())
+}
+
+/// Whether an action's text is this, any sign standing for `?`.
+fn is_written(text: &str, told: &str) -> bool {
+    match told.split_once('?') {
+        None => text == told,
+        Some((head, tail)) => ["", "x", "_", "@", "&"].iter().any(|sign| {
+            text.len() == head.len() + sign.len() + tail.len()
+                && text == format!("{head}{sign}{tail}")
+        }),
+    }
+}
+
+fn fen(world: &mut World, contract: &Contract) -> String {
+    let style = CastlingStyle::declared(world.program());
+    write_fen(world, contract, style)
+}
+
+/// The FEN after an action; where the turn goes on, the board, and if asked for, the FEN of ending it.
+fn comes_to(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> String {
+    let mover = contract.mover(world.facts());
+    let mark = world.mark();
+    let text = match world.fire(mv.action, &mv.args) {
+        Err(why) => why.to_string(),
+        Ok(()) if contract.mover(world.facts()) != mover => fen(world, contract),
+        Ok(()) if !deep => String::new(),
+        Ok(()) => {
+            let fen = fen(world, contract);
+            let board = fen.split(' ').next().unwrap_or_default().to_owned();
+            match end_turn(world, contract) {
+                Some(end) => format!("{board} {COMMIT} {end}"),
+                None => board,
+            }
+        }
+    };
+    world.rollback(mark);
+    text
+}
+
+/// The FEN after the turn is ended here, if that is legal.
+fn end_turn(world: &mut World, contract: &Contract) -> Option<String> {
+    let mark = world.mark();
+    let ended = take(world, contract, COMMIT).ok().map(|()| fen(world, contract));
+    world.rollback(mark);
+    ended
+}
+
+/// The positions in which turns that begin with a step from a square can end, sorted.
+pub(super) fn endings(world: &mut World, contract: &Contract, only: &str) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    end_all(world, contract, only, &mut found, &mut seen);
+    found.into_iter().collect()
+}
+
+fn end_all(
+    world: &mut World,
+    contract: &Contract,
+    only: &str,
+    found: &mut BTreeSet<String>,
+    seen: &mut BTreeSet<u64>,
+) {
+    let mover = contract.mover(world.facts());
+    for (text, mv) in listing(world, contract) {
+        if !is_from(&text, Some(only)) {
+            continue;
+        }
+        let mark = world.mark();
+        if world.fire(mv.action, &mv.args).is_ok() {
+            if contract.mover(world.facts()) != mover {
+                found.insert(at_zero(&fen(world, contract)));
+            } else if seen.insert(world.facts().hash()) {
+                end_all(world, contract, only, found, seen);
+            }
+        }
+        world.rollback(mark);
+    }
+}
+
+/// Plays a turn.
+///
+/// # Errors
+/// One of its actions is not legal.
+pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let legal = listing(world, &contract).len();
+    let mark = world.mark();
+    let played = turn.steps.iter().try_for_each(|it| take(world, &contract, it)).map(|()| {
+        let after = fen(world, &contract);
+        let in_check = contract.in_check.is_some_and(|it| world.any(it));
+        let then = if is_over(world, &contract) { 0 } else { listing(world, &contract).len() };
+        Played { legal, after, in_check, then }
+    });
+    world.rollback(mark);
+    played
+}
+
+/// What is wrong with a turn, if anything is.
+pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
+    let told = |what, expected: String, found: String| {
+        (expected != found).then_some(Fault::Told { what, expected, found })
+    };
+    let number = |what, expected: Option<usize>, found: usize| {
+        told(what, expected?.to_string(), found.to_string())
+    };
+    number("legal actions", turn.legal, found.legal)
+        .or_else(|| told("FEN", turn.after.clone(), found.after))
+        .or_else(|| told("in check", turn.in_check?.to_string(), found.in_check.to_string()))
+        .or_else(|| number("legal actions after it", turn.then, found.then))
+}
+
+/// What is wrong with what actions come to, if anything is.
+pub(super) fn compare(
+    expected: &[(String, Option<String>)],
+    found: Vec<(String, String)>,
+) -> Option<Fault> {
+    let fits = |(text, after): &(String, Option<String>), (other, fen): &(String, String)| {
+        text == other && after.as_ref().is_none_or(|it| it == fen)
+    };
+    let missing = expected.iter().filter(|it| !found.iter().any(|other| fits(it, other)));
+    let extra = found.iter().filter(|it| !expected.iter().any(|other| fits(other, it)));
+    let missing: Vec<String> = missing
+        .map(|(text, after)| format!("{text} {}", after.as_deref().unwrap_or_default()))
+        .collect();
+    let extra: Vec<String> = extra.map(|(text, after)| format!("{text} {after}")).collect();
+    let equal = missing.is_empty() && extra.is_empty() && expected.len() == found.len();
+    (!equal).then_some(Fault::Moves { missing, extra })
+}
+
+/// How the game stands: `none`, `draw`, or `not X`, by the letter with which a FEN names the side that has lost.
+pub(super) fn standing(game: &mut Game) -> String {
+    let Some(result) = game.result() else { return "none".into() };
+    let Some(winner) = result.winner else { return "draw".into() };
+    let letter = |fen: String| fen.split(' ').nth(1).map(String::from);
+    let mover = game.contract().mover(game.facts());
+    match Some(winner) == mover {
+        // Who is to move has won.
+        true => "won".into(),
+        false => format!("not {}", letter(game.fen()).unwrap_or_default()),
+    }
+}
