@@ -19,7 +19,7 @@ use rulemate::rules::Source;
 use crate::random_rules::Choices;
 
 /// The games that stand on no chess, and those that stand on another board, with presets for all games.
-const GAMES: [(&str, &[&str]); 20] = [
+const GAMES: [(&str, &[&str]); 23] = [
     ("noughts-and-crosses", &[]),
     ("connect-four", &[]),
     ("hex", &[]),
@@ -40,6 +40,9 @@ const GAMES: [(&str, &[&str]); 20] = [
     ("connect-four", &["double-move"]),
     ("othello", &["piece-hp", "poisoned-squares"]),
     ("hex", &["stamina", "double-move:white"]),
+    ("cotulenh", &[]),
+    ("cotulenh", &["piece-hp", "piece-shield", "poisoned-squares"]),
+    ("cotulenh", &["stamina", "double-move"]),
 ];
 
 fn catalogue() -> Catalogue {
@@ -479,7 +482,7 @@ fn a_preset_for_all_games_goes_on_every_family() {
          on any in count when active('quick, _), played(n) do set played(n + 1).\n\
          finish('draw, 'quick) :- active('quick, _), played(n), n >= 10.\n";
     let catalogue = with(&[("mine/quick.dl", quick)]);
-    for name in ["chess", "hex", "checkers", "othello", "antichess"] {
+    for name in ["chess", "hex", "checkers", "othello", "antichess", "cotulenh"] {
         let rules = catalogue.load(name, &["quick"]).unwrap_or_else(|it| panic!("{name}: {it}"));
         let mut game = rules.start(None).expect("it starts");
         let mut choices = Choices(7);

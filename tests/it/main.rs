@@ -5,6 +5,7 @@ mod budgets;
 mod cli;
 mod cli_explain;
 mod corners;
+mod cotulenh;
 mod damage;
 mod dead;
 mod deeds;

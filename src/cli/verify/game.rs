@@ -36,7 +36,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         "sessions" => list(text, "sessions").map(|it| sessions(it, trust)),
         "perft" => list(text, "positions").map(|it| perft(it, trust)),
         "playouts" => list(text, "playouts").map(|it| playouts(it, trust)),
-        "histories" => list(text, "histories").map(histories),
+        "histories" => list(text, "histories").map(|it| histories(it, trust)),
         "fen_cases" => list(text, "cases").map(fen_cases),
         _ => return None,
     };
@@ -177,11 +177,16 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         let mut expected: Vec<(String, Option<String>)> =
             missing.into_iter().map(|it| (it, None)).collect();
         for action in &position.moves {
-            let recorded = action.text();
-            if extra.contains(&recorded) {
+            let text = match &polluted {
+                Some((from, wrong, right)) if action.from == *from => {
+                    action.text().replace(wrong.as_str(), right)
+                }
+                _ => action.text(),
+            };
+            if extra.contains(&text) {
                 continue;
             }
-            let resets = corrected && zero.contains(&recorded);
+            let resets = corrected && zero.contains(&text);
             let reset = |fen: &str| if resets { at_zero(fen) } else { fen.to_owned() };
             let after = match (&action.fen, &action.board_after_step, &action.commit_fen) {
                 (Some(fen), ..) => Some(reset(fen)),
@@ -190,13 +195,7 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
                 }
                 (None, board, _) => board.clone(),
             };
-            let after = after.filter(|_| !at_odds.contains(&recorded));
-            let text = match &polluted {
-                Some((from, wrong, right)) if action.from == *from => {
-                    recorded.replace(wrong.as_str(), right)
-                }
-                _ => recorded,
-            };
+            let after = after.filter(|_| !at_odds.contains(&text));
             expected.push((text, after));
         }
         expected.sort();
@@ -338,7 +337,7 @@ fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
         );
         // What the turns should be where the program is wrong the file does not say.
         let wrong = position.affected_by_bugs && trust == Trust::Corrected;
-        let turns = position.perft_turns.iter().filter_map(of).filter(|it| !wrong || it.0 == 1);
+        let turns = position.perft_turns.iter().filter_map(of).filter(|_| !wrong);
         rows.extend(
             turns.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Turns { depth, nodes } }),
         );
@@ -369,20 +368,26 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for playout in playouts {
         let mut fen = playout.start;
-        for turn in playout.moves {
+        let flagged: Vec<bool> = playout.moves.iter().map(|it| !it.flags.is_empty()).collect();
+        for (number, turn) in playout.moves.into_iter().enumerate() {
             let corrected = trust == Trust::Corrected;
-            let legal =
-                turn.flags.get("n_legal_expected").and_then(Value::as_u64).filter(|_| corrected);
+            let told = |name: &str| turn.flags.get(name).filter(|_| corrected);
+            let legal = told("n_legal_expected").and_then(Value::as_u64);
             let legal = legal.and_then(|it| usize::try_from(it).ok()).unwrap_or(turn.n_legal_flat);
-            let after =
-                turn.flags.get("expected_fen").and_then(Value::as_str).filter(|_| corrected);
-            let after = after.unwrap_or(&turn.fen);
             let resets = corrected && turn.steps.iter().any(Action::captures);
-            let after = if resets { at_zero(after) } else { after.to_owned() };
+            let after = match told("expected_fen") {
+                // The turn itself should not have been possible.
+                Some(Value::Null) => None,
+                Some(fen) => fen.as_str().map(String::from),
+                None => Some(turn.fen.clone()),
+            };
+            let after = after.map(|fen| if resets { at_zero(&fen) } else { fen });
             let steps = turn.steps.iter().map(Action::text).collect();
-            // Where results differ, so may what is attacked.
-            let in_check = Some(turn.in_check).filter(|_| turn.flags.is_empty() || !corrected);
-            let ask = Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, then: None });
+            // What gives check falsely is flagged in the turn after.
+            let odd = corrected && (flagged[number] || flagged.get(number + 1) == Some(&true));
+            let in_check = Some(turn.in_check).filter(|_| !odd);
+            let ask =
+                Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, ..Turn::default() });
             rows.push(Row { fen: std::mem::replace(&mut fen, turn.fen), ask });
         }
     }
@@ -395,10 +400,14 @@ struct History {
     actions: Vec<Value>,
     fen: String,
     n_legal_reloaded: usize,
+    #[serde(default)]
+    only_reloaded: Vec<String>,
+    #[serde(default)]
+    only_in_place: Vec<String>,
 }
 
 /// Games after which the program that made the file was wrong until it was started again.
-fn histories(histories: Vec<History>) -> Vec<Row> {
+fn histories(histories: Vec<History>, trust: Trust) -> Vec<Row> {
     let step = |it: &Value| match it.as_str() {
         Some(text) => text.to_owned(),
         None => serde_json::from_value::<Action>(it.clone())
@@ -406,8 +415,11 @@ fn histories(histories: Vec<History>) -> Vec<Row> {
     };
     let row = |it: History| {
         let steps = it.actions.iter().map(step).collect();
-        let then = Some(it.n_legal_reloaded);
-        let turn = Turn { steps, legal: None, after: it.fen, in_check: None, then };
+        // Other mistakes bear on the number.
+        let then = Some(it.n_legal_reloaded).filter(|_| trust == Trust::Recorded);
+        let texts = |all: &[String]| all.iter().filter_map(|it| of_flag(it)).collect();
+        let (with, without) = (texts(&it.only_reloaded), texts(&it.only_in_place));
+        let turn = Turn { steps, after: Some(it.fen), then, with, without, ..Turn::default() };
         Row { fen: it.start, ask: Ask::Turn(turn) }
     };
     histories.into_iter().map(row).collect()

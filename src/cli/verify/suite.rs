@@ -68,17 +68,20 @@ pub(crate) enum Ask {
 }
 
 /// A turn of a game.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// Its actions; a sign that is not told is `?`.
     pub(crate) steps: Vec<String>,
     /// How many actions are legal before it.
     pub(crate) legal: Option<usize>,
-    /// The FEN after it.
-    pub(crate) after: String,
+    /// The FEN after it; none if it is not to be taken.
+    pub(crate) after: Option<String>,
     pub(crate) in_check: Option<bool>,
     /// How many actions are legal after it.
     pub(crate) then: Option<usize>,
+    /// Actions that are legal after it, and some that are not.
+    pub(crate) with: Vec<String>,
+    pub(crate) without: Vec<String>,
 }
 
 impl Row {

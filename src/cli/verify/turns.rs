@@ -8,16 +8,24 @@ use super::game::{COMMIT, at_zero};
 use super::suite::Turn;
 use crate::derive::World;
 use crate::game::Game;
-use crate::moves::notation::{CastlingStyle, listing, write_fen};
+use crate::moves::notation::{FenStyle, listing, write_fen};
 use crate::moves::{Contract, Move, is_over};
 
 /// What a turn has shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Played {
     legal: usize,
-    after: String,
+    /// None of a turn that is not to be taken.
+    after: Option<After>,
+}
+
+/// How the game stands after a turn.
+#[derive(Debug, PartialEq, Eq)]
+struct After {
+    fen: String,
     in_check: bool,
-    then: usize,
+    /// The actions that are legal now.
+    texts: Vec<String>,
 }
 
 /// The actions after those of a path, each with what it comes to.
@@ -67,7 +75,7 @@ fn is_written(text: &str, told: &str) -> bool {
 }
 
 fn fen(world: &mut World, contract: &Contract) -> String {
-    let style = CastlingStyle::declared(world.program());
+    let style = FenStyle::declared(world.program());
     write_fen(world, contract, style)
 }
 
@@ -140,12 +148,21 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
     let contract = game.contract().clone();
     let world = game.world_mut();
     let legal = listing(world, &contract).len();
+    if turn.after.is_none() {
+        return Ok(Played { legal, after: None });
+    }
+    let mover = contract.mover(world.facts());
     let mark = world.mark();
     let played = turn.steps.iter().try_for_each(|it| take(world, &contract, it)).map(|()| {
-        let after = fen(world, &contract);
-        let in_check = contract.in_check.is_some_and(|it| world.any(it));
-        let then = if is_over(world, &contract) { 0 } else { listing(world, &contract).len() };
-        Played { legal, after, in_check, then }
+        // A turn that has ended by itself may need to be ended where what came before is judged otherwise.
+        if contract.mover(world.facts()) == mover {
+            let _ = take(world, &contract, COMMIT);
+        }
+        let fen = fen(world, &contract);
+        let in_check = contract.notation.in_check.is_some_and(|it| world.any(it));
+        let moves = if is_over(world, &contract) { Vec::new() } else { listing(world, &contract) };
+        let texts = moves.into_iter().map(|it| it.0).collect();
+        Played { legal, after: Some(After { fen, in_check, texts }) }
     });
     world.rollback(mark);
     played
@@ -159,10 +176,18 @@ pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
     let number = |what, expected: Option<usize>, found: usize| {
         told(what, expected?.to_string(), found.to_string())
     };
-    number("legal actions", turn.legal, found.legal)
-        .or_else(|| told("FEN", turn.after.clone(), found.after))
-        .or_else(|| told("in check", turn.in_check?.to_string(), found.in_check.to_string()))
-        .or_else(|| number("legal actions after it", turn.then, found.then))
+    let before = number("legal actions", turn.legal, found.legal);
+    let (Some(after), None) = (found.after, &before) else { return before };
+    let missing: Vec<String> =
+        turn.with.iter().filter(|it| !after.texts.contains(it)).cloned().collect();
+    let extra: Vec<String> =
+        turn.without.iter().filter(|it| after.texts.contains(it)).cloned().collect();
+    let lists =
+        (!missing.is_empty() || !extra.is_empty()).then_some(Fault::Moves { missing, extra });
+    told("FEN", turn.after.clone().unwrap_or_default(), after.fen)
+        .or_else(|| told("in check", turn.in_check?.to_string(), after.in_check.to_string()))
+        .or_else(|| number("legal actions after it", turn.then, after.texts.len()))
+        .or(lists)
 }
 
 /// What is wrong with what actions come to, if anything is.
