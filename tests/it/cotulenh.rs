@@ -134,7 +134,7 @@ fn crowded_squares_are_not_lost_silently() {
                 letter('runner, \"r\").\n\
                 .action run(piece: Entity, to: Square) legality rules uci \"{at(piece)}{to}\" \"{piece} runs to {to}\"\n\
                 run(p, t) :- own(p), at(p, s), step('e, s, t).\nmovable() :- run(_, _).\n\
-                on run(p, t) do set at(p, t).\nturn_goes_on().\n";
+                on run(p, t) do set at(p, t).\n";
     let load = |text: &str| {
         let mut catalogue = Catalogue::embedded().expect("the catalogue");
         let source = Source { path: "mine/pile.dl".into(), text: text.into() };

@@ -1,6 +1,6 @@
 //! The text of a FEN as data; nothing here touches facts.
 
-use crate::facts::{Domain, DomainId, Shape};
+use crate::facts::{Domain, Shape};
 use crate::rules::{Program, Type};
 
 use super::super::super::contract::{Contract, Field, Mark};
@@ -76,7 +76,7 @@ pub(super) fn position(
 ) -> Result<Position, FenError> {
     let mut parts = Parts { text, words: words(text), next: 0 };
     let pieces = placement(contract, letters, parts.required(FenField::Placement)?)?;
-    let turn = turn(program, contract.sides, parts.required(FenField::Turn)?)?;
+    let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
     for _ in 0..contract.dashes {
         let part = parts.required(FenField::Further)?;
         if part.text != "-" {
@@ -352,20 +352,11 @@ pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, 
     (0..size).filter_map(|it| Some((it, initial(domain, it)?)))
 }
 
-/// The initial of a side, of the word for it where it has one.
-pub(super) fn side_initial(program: &Program, sides: DomainId, side: i64) -> Option<char> {
-    let word = program.word(Type::Domain(sides), side).and_then(|it| it.chars().next());
-    let word = word.map(|it| it.to_ascii_lowercase());
-    word.or_else(|| initial(program.schema.domain(sides), side))
-}
-
-fn turn(program: &Program, sides: DomainId, part: Part<'_>) -> Result<i64, FenError> {
-    let members = 0..program.schema.domain(sides).size() as i64;
-    let initial = |it| side_initial(program, sides, it).map(String::from);
-    let known: Vec<(i64, String)> = members.filter_map(|it| Some((it, initial(it)?))).collect();
-    let found = known.iter().find(|it| part.text == it.1);
+fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
+    let mut known = initials(sides);
+    let found = known.find(|(_, it)| part.text == it.to_string());
     found.map(|it| it.0).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|it| it.1.as_str()).collect();
+        let names: Vec<String> = initials(sides).map(|it| it.1.to_string()).collect();
         part.refuse(names.join(" or "))
     })
 }

@@ -7,7 +7,7 @@ use crate::rules::Program;
 use super::super::super::contract::{Contract, Fact, Field, Mark};
 use super::super::chess::FenStyle;
 use super::super::letters::Letters;
-use super::read::side_initial;
+use super::read::initial;
 use super::stack::{self, Standing};
 
 /// The position as FEN: the fields that the rules have something for. The en passant square is written
@@ -153,6 +153,6 @@ fn push_run(text: &mut String, empty: &mut usize) {
 
 fn turn(program: &Program, contract: &Contract, facts: &Session) -> String {
     let side = contract.mover(facts);
-    let letter = side.and_then(|it| side_initial(program, contract.sides, it));
+    let letter = side.and_then(|it| initial(program.schema.domain(contract.sides), it));
     letter.unwrap_or('-').to_string()
 }
