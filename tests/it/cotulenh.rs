@@ -2,11 +2,12 @@
 //! several pieces in FEN; deployments.
 
 use rulemate::game::Game;
-use rulemate::moves::perft;
+use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by, perft};
 use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
 
 use crate::cli::rulemate;
+use crate::random_rules::Choices;
 
 const FOLDER: &str = "tests/data/vectors/cotulenh";
 
@@ -125,6 +126,41 @@ fn trees_have_the_sizes_that_are_known() {
     let stack = "11/10c/11/11/11/11/4h6/11/2H8/11/(NFT)2i5C1/11 r - - 0 1";
     let mut game = started(Some(stack)).expect("it starts");
     assert_eq!(perft(game.world_mut(), &contract, 3), 11341);
+}
+
+/// Moves of whole stacks that rules call safe without looking are those that are safe once they are played.
+#[test]
+fn the_filter_of_safe_moves_agrees_with_playing_them_out() {
+    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let agreed = |game: &mut Game| -> Vec<Move> {
+        let contract = game.contract().clone();
+        let all = legal_moves(game.world_mut(), &contract);
+        let played = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
+        let program = game.program().clone();
+        let whole = |it: &&Move| program.relation(program.action(it.action).rel).name == "move";
+        let (ours, theirs): (Vec<&Move>, Vec<&Move>) =
+            (all.iter().filter(whole).collect(), played.iter().filter(whole).collect());
+        assert_eq!(ours, theirs, "{}", game.fen());
+        all
+    };
+    let text = std::fs::read_to_string(format!("{FOLDER}/positions.json")).expect("the vectors");
+    let vectors: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let positions = vectors["positions"].as_array().expect("a list");
+    for position in positions {
+        agreed(&mut started(position["fen"].as_str()).expect("it starts"));
+    }
+    for seed in 0..if full { 100 } else { 2 } {
+        let mut choices = Choices(seed);
+        let mut game = started(None).expect("it starts");
+        for _ in 0..if full { 300 } else { 60 } {
+            let moves = agreed(&mut game);
+            if game.result().is_some() || moves.is_empty() {
+                break;
+            }
+            let mv = moves[choices.below(moves.len())].clone();
+            game.play(&mv).unwrap_or_else(|it| panic!("{it}"));
+        }
+    }
 }
 
 /// A square that holds several pieces where no file says so: what the FEN leaves out is told.
