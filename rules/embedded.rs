@@ -142,7 +142,6 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/presets/last-piece-standing.dl", include_str!("presets/last-piece-standing.dl")),
     ("rules/presets/makruk.dl", include_str!("presets/makruk.dl")),
     ("rules/presets/monster-rules.dl", include_str!("presets/monster-rules.dl")),
-    ("rules/presets/oracle-compatible.dl", include_str!("presets/oracle-compatible.dl")),
     ("rules/presets/piece-hp.dl", include_str!("presets/piece-hp.dl")),
     ("rules/presets/piece-shield.dl", include_str!("presets/piece-shield.dl")),
     ("rules/presets/poisoned-squares.chess.dl", include_str!("presets/poisoned-squares.chess.dl")),
