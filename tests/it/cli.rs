@@ -501,6 +501,11 @@ fn the_guide_to_a_first_preset_shows_what_happens() {
 }
 
 #[test]
+fn the_page_of_cotulenh_shows_what_happens() {
+    assert!(run_the_commands_of("docs/cotulenh.md") >= 1);
+}
+
+#[test]
 fn the_guide_to_a_first_game_shows_what_happens() {
     assert!(run_the_commands_of("docs/first-game.md") >= 4);
     let guide = document("docs/first-game.md");

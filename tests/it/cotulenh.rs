@@ -187,6 +187,6 @@ fn crowded_squares_are_not_lost_silently() {
     ));
     let mut game = rules.start(None).expect("it starts");
     game.play_text("a1b1").expect("onto another");
-    assert_eq!(game.fen(), "1(RR)1 w 1");
+    assert_eq!(game.fen(), "1(RR)1 b 1");
     assert!(rules.unsaid(&mut game).is_empty());
 }

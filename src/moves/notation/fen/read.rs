@@ -303,7 +303,11 @@ fn row_of(
             })?],
         };
         if file >= files {
-            let found = format!("{:?}", &before[..before.len() - rest.len()]);
+            let text = &before[..before.len() - rest.len()];
+            let found = match text.len() == sign.len_utf8() {
+                true => format!("{sign:?}"),
+                false => format!("{text:?}"),
+            };
             return Err(part.error(at, found, format!("{files} squares a rank")));
         }
         let square = Some(board.square(file, rank));
