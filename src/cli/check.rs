@@ -17,7 +17,7 @@ use super::setup;
 use super::watch::again_and_again;
 use crate::moves::played_out;
 use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError, load_with_included};
-use crate::rules::{Diagnostics, Program, Source, compile, metas};
+use crate::rules::{Diagnostics, Meta, Program, Source, compile, metas};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -102,9 +102,35 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Find
     }
 }
 
+/// A module is part of what includes it: here of a preset that does nothing else.
+fn fit_module(
+    catalogue: &Catalogue,
+    source: &Source,
+    module: &str,
+    metas: &[Meta],
+) -> Result<Fine, Finding> {
+    let (folder, file) = match source.path.rsplit_once('/') {
+        Some((folder, file)) => (format!("{folder}/"), file),
+        None => (String::new(), source.path.as_str()),
+    };
+    let preset = format!("includes-{module}");
+    let family = metas.iter().find(|it| it.key == "family");
+    let family = family.map(|it| format!(".meta family \"{}\"\n", it.value)).unwrap_or_default();
+    let text = format!(
+        ".meta preset \"{preset}\"\n{family}.meta include \"{file}\"\n.domain Preset += {{ {preset} }}\n"
+    );
+    let includes = Source { path: format!("{folder}{preset}.dl"), text: text.into() };
+    let mut catalogue = catalogue.clone();
+    catalogue.add(includes.clone()).map_err(|it| Finding::Other(it.to_string()))?;
+    fit(&catalogue, &includes)
+}
+
 /// Compiles the games that tell whether a file fits.
 fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
     let metas = metas(source);
+    if let Some(module) = metas.iter().find(|it| it.key == "module") {
+        return fit_module(catalogue, source, &module.value, &metas);
+    }
     let named = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
     let family = named("family");
     let fits = |it: &&GameEntry| family.is_none() || it.family.as_deref() == family;

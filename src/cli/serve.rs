@@ -13,8 +13,8 @@ use super::args::RulesArgs;
 use super::output::{Ink, OrFix, Out, trouble};
 use super::watch::Watched;
 use super::{Verdict, check, setup};
-use crate::presets::at_its_place;
-use crate::rules::{Source, load_path};
+use crate::presets::{at_its_place, load_with_included};
+use crate::rules::Source;
 use crate::server::store::{self, Append, GameState, StoreError, Summary};
 use crate::server::{
     Addresses, Config, Limits, Looked, Names, Rate, ServeError, Settings, serve, snapshots,
@@ -166,7 +166,8 @@ fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
     let mut files = Vec::new();
     for path in paths {
         let fix = "name a rule file (.dl), or a folder of them";
-        files.extend(load_path(path).or_fix(fix)?.into_iter().map(at_its_place));
+        let (named, included) = load_with_included(path).or_fix(fix)?;
+        files.extend(included.into_iter().chain(named).map(at_its_place));
     }
     for file in &files {
         if let Err(found) = check::check(&catalogue, file) {

@@ -12,7 +12,8 @@ use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
 
 use super::Verdict;
 use super::output::{OrFix, Out, report};
-use crate::rules::{Source, load_path};
+use crate::presets::load_with_included;
+use crate::rules::Source;
 
 /// How long nothing may change before a change is taken to be over.
 const QUIET: Duration = Duration::from_millis(100);
@@ -91,7 +92,8 @@ fn folder(path: &Path) -> &Path {
 fn read(paths: &[PathBuf]) -> Option<Vec<Source>> {
     let mut all = Vec::new();
     for path in paths {
-        all.extend(load_path(path).ok()?);
+        let (named, included) = load_with_included(path).ok()?;
+        all.extend(named.into_iter().chain(included));
     }
     Some(all)
 }

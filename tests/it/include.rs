@@ -137,5 +137,20 @@ fn files_on_disk_bring_along_what_they_include() {
         let rules = catalogue.load("chess", &["one"]).unwrap_or_else(|it| panic!("{it}"));
         assert!(rules.program().sources.iter().any(|it| it.path.ends_with("shared/count.dl")));
     }
+    // `check` reads it, too, and tells what is wrong with a module.
+    let check = |file: &str| {
+        let path = folder.join(file);
+        crate::cli::rulemate(&["check", path.to_str().expect("a path")])
+    };
+    for file in ["one.dl", "shared/count.dl"] {
+        let said = check(file);
+        assert_eq!(said.code, 0, "{file}: {}{}", said.out, said.err);
+    }
+    let wrong = COUNT.replace("mover(c)", "movre(c)");
+    std::fs::write(folder.join("shared/count.dl"), wrong).expect("written");
+    for file in ["one.dl", "shared/count.dl"] {
+        let said = check(file);
+        assert!(said.code != 0 && said.out.contains("movre"), "{file}: {}{}", said.out, said.err);
+    }
     std::fs::remove_dir_all(&folder).expect("ours");
 }

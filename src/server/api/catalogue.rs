@@ -135,9 +135,10 @@ pub(super) async fn upload(
         return Err(Problem::new(status, "uploads_off", message));
     }
     web.admit(&caller, Cost::Compiling)?;
+    let included = upload.included.into_iter().map(|it| (path(&it.path), it.text));
     let texts = Texts {
         base: Some(web.host.library.own_hash()),
-        files: vec![(path(&upload.path), upload.text)],
+        files: included.chain([(path(&upload.path), upload.text)]).collect(),
         trusted: false,
     };
     let checked = web.host.check_rules(texts.clone()).await?;

@@ -175,9 +175,21 @@ pub(super) struct Upload {
     /// What the file is called in diagnostics.
     #[serde(default = "default_path")]
     pub(super) path: String,
+    /// Modules that it includes by their file names.
+    #[serde(default)]
+    pub(super) included: Vec<Included>,
     /// Keep the rules, so that games can be played by them.
     #[serde(default)]
     pub(super) keep: bool,
+}
+
+/// A module that goes with rule text.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Included {
+    /// The name of the file, as the text includes it.
+    pub(super) path: String,
+    pub(super) text: String,
 }
 
 fn default_path() -> String {
