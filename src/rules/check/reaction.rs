@@ -148,7 +148,7 @@ impl<'t> Checker<'t> {
             return None;
         }
         let relation = Relation {
-            name: format!("was {}", name.text),
+            name: format!("was {}", self.relation(rel).name),
             role: Role::Given(Given::Before(rel)),
             open: false,
             sentence: String::new(),
