@@ -595,7 +595,7 @@ pub(crate) struct VerifyArgs {
     /// Play so many sets of three presets, too
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
     pub(crate) triples: usize,
-    /// The game of .perft files, which do not name one, or another than a file names
+    /// The game of .perft files, which do not name one; for files of kinds GAME-..., another than theirs
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
     /// Believe what was recorded where a file's flags say that it is a mistake

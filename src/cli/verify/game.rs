@@ -40,7 +40,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         "fen_cases" => list(text, "cases").map(fen_cases),
         _ => return None,
     };
-    Some(rows.map(|rows| Suite { game: Some(game.to_owned()), rows }))
+    Some(rows.map(|rows| Suite { game: Some(game.to_owned()), of_any_game: true, rows }))
 }
 
 fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>, Malformed> {

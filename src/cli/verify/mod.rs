@@ -107,7 +107,9 @@ fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 fn verify(library: &mut Library, args: &VerifyArgs, path: &Path) -> anyhow::Result<Tally> {
     let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
     let suite = suite::read(path, trust)?;
-    let Some(game) = args.game.as_deref().or(suite.game.as_deref()) else {
+    let (asked, named) = (args.game.as_deref(), suite.game.as_deref());
+    let game = if suite.of_any_game { asked.or(named) } else { named.or(asked) };
+    let Some(game) = game else {
         let cause = format!("{}: the file does not say which game it is about", path.display());
         return Err(trouble(cause, "name it with --game"));
     };

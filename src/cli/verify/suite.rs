@@ -16,6 +16,8 @@ use super::game::{self, Trust};
 pub(crate) struct Suite {
     /// The game that the file names, if its format can.
     pub(crate) game: Option<String>,
+    /// Another game may be asked the same: one that plays by other rules with the same pieces.
+    pub(crate) of_any_game: bool,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -197,7 +199,7 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     });
     let ends = file.ends.into_iter().map(|it| Row { fen: it.fen, ask: Ask::End(it.result) });
     let rows = perft.chain(moves).chain(san).chain(ends).collect();
-    Ok(Suite { game: Some(file.variant), rows })
+    Ok(Suite { game: Some(file.variant), of_any_game: false, rows })
 }
 
 /// An action as it is asked for with its SAN.
@@ -213,7 +215,7 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
     let row =
         |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
     let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
-    Ok(Suite { game: None, rows: rows.collect() })
+    Ok(Suite { game: None, of_any_game: true, rows: rows.collect() })
 }
 
 #[cfg(test)]
