@@ -227,7 +227,7 @@ fn mistakes_of_what_may_be_given_are_told() {
     assert_eq!(codes(""), ["E205"]);
     let many = "[{mood}]".repeat(7);
     assert_eq!(codes(&format!("{given} uci \"{{thing}}{many}\"")), ["E136"]);
-    assert_eq!(codes(&format!("{given} uci \"{{thing}}[{{mood}}\"")), ["E116", "E135"]);
+    assert_eq!(codes(&format!("{given} uci \"{{thing}}[{{mood}}\"")), ["E135", "E116"]);
     assert_eq!(codes(&format!("{given} uci \"{{thing}}{{mood}}]\"")), ["E116"]);
     assert_eq!(codes(&format!("{given} also \"{{moon}}\"")), ["E117"]);
 }
