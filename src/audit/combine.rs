@@ -141,6 +141,8 @@ impl Combination {
         let rules = match catalogue.load(&self.game, &catalogue.with_required(&self.presets)) {
             Ok(rules) => rules,
             Err(LoadError::Set(why)) => return Outcome::Refused(why.to_string()),
+            // A game without squares, and a preset that speaks of them.
+            Err(why @ LoadError::NeedsSquares { .. }) => return Outcome::Refused(why.to_string()),
             Err(other) => return Outcome::Failed(other.to_string()),
         };
         let is_busy = self.game == GAME && self.seed % 2 == 1;

@@ -130,7 +130,7 @@ pub(crate) struct StartArgs {
     #[arg(long = "preset", short, value_name = "PRESET[:SCOPE][:OPT=VAL,...]")]
     pub(crate) presets: Vec<String>,
     /// Position to start from instead of the game's own
-    #[arg(long, short, value_name = "FEN")]
+    #[arg(long, short, value_name = "FEN", allow_hyphen_values = true)]
     pub(crate) fen: Option<String>,
     /// Start from the facts of a file, as `rulemate facts --json` and `rulemate save` write them
     #[arg(long, value_name = "FILE", conflicts_with = "fen")]

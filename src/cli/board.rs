@@ -2,13 +2,49 @@
 //!
 //! A letter that has no chess symbol is drawn as it is, so games with pieces of their own show too.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+
+use crate::game::{Game, PointView};
 
 /// How pieces are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Symbols {
     Unicode,
     Ascii,
+}
+
+/// The board of a game: its squares, or its points.
+pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
+    let points = game.points();
+    let cells = game.cells();
+    if game.contract().board.is_grid {
+        draw(&cells, symbols)
+    } else {
+        draw_points(&points, &cells.concat(), symbols)
+    }
+}
+
+/// Points where they are drawn, each with its name and what stands there, `a1:M`; those that nothing divides
+/// from the next are columns.
+fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols) -> String {
+    let text = |at: usize| match cells.get(at).and_then(Option::as_deref) {
+        Some(piece) => format!("{}:{}", points[at].name, cell(Some(piece), symbols)),
+        None => points[at].name.clone(),
+    };
+    let columns: BTreeSet<i64> = points.iter().map(|it| it.x).collect();
+    let rows: BTreeSet<i64> = points.iter().map(|it| it.y).collect();
+    let width = (0..points.len()).map(|it| text(it).chars().count()).max().unwrap_or(0);
+    let line = |y: i64| {
+        let here = |x: i64| points.iter().position(|it| (it.x, it.y) == (x, y));
+        let texts = columns.iter().map(|x| here(*x).map(text).unwrap_or_default());
+        let line: Vec<String> = texts.map(|it| format!("{it:width$}")).collect();
+        line.join(" ").trim_end().to_owned()
+    };
+    if points.is_empty() {
+        return "(no board)".into();
+    }
+    rows.into_iter().rev().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The board with its coordinates, its last rank at the top; empty squares are dots.

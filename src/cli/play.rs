@@ -327,8 +327,8 @@ impl Session<'_> {
     }
 
     fn show_board(&mut self) -> anyhow::Result<()> {
-        let cells = self.game.cells();
-        self.out.line(board::draw(&cells, self.symbols))?;
+        let board = board::of(&mut self.game, self.symbols);
+        self.out.line(board)?;
         if let Some(result) = self.game.result() {
             let line = self.out.ink(Ink::Strong, result);
             return Ok(self.out.line(line)?);

@@ -115,7 +115,7 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         return Ok(Verdict::Fine);
     }
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
-    out.line(board::draw(&game.cells(), symbols))?;
+    out.line(board::of(&mut game, symbols))?;
     print(&state, out)?;
     Ok(Verdict::Fine)
 }

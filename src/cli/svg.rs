@@ -14,6 +14,8 @@ use crate::rules::{Program, Type};
 
 const SIDE: usize = 48;
 const MARGIN: usize = 20;
+/// Maximum number of steps that a point is drawn from the first.
+const FURTHEST: usize = 64;
 
 /// How far from the question a square is first spoken of.
 type Marks = BTreeMap<i64, usize>;
@@ -30,6 +32,9 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
         Finding::Unfounded => {}
     }
     let marks = reader.marks;
+    if !board.is_grid {
+        return draw_points(game, &marks);
+    }
     let (files, ranks) = (usize::from(board.files), usize::from(board.ranks));
     let (width, height) = (files * SIDE + 2 * MARGIN, ranks * SIDE + 2 * MARGIN);
     let mut svg = format!(
@@ -57,6 +62,59 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     }
     for (file, letter) in (0..files).zip('a'..) {
         label(&mut svg, MARGIN + file * SIDE + SIDE / 2, height - 6, 12, letter);
+    }
+    svg + "</svg>"
+}
+
+/// A board of points: a ring for each, with its name below, and lines where the rules have `adjacent` ones.
+fn draw_points(game: &mut Game, marks: &Marks) -> String {
+    let points = game.points();
+    let pieces = game.cells().concat();
+    let (left, top) = (
+        points.iter().map(|it| it.x).min().unwrap_or(0),
+        points.iter().map(|it| it.y).max().unwrap_or(0),
+    );
+    let step =
+        |from: i64, to: i64| usize::try_from(to.saturating_sub(from)).unwrap_or(0).min(FURTHEST);
+    let place = |at: usize| {
+        let point = &points[at];
+        (
+            MARGIN + step(left, point.x) * SIDE + SIDE / 2,
+            MARGIN + step(point.y, top) * SIDE + SIDE / 2,
+        )
+    };
+    let places: Vec<(usize, usize)> = (0..points.len()).map(place).collect();
+    let width = places.iter().map(|it| it.0).max().unwrap_or(0) + SIDE / 2 + MARGIN;
+    let height = places.iter().map(|it| it.1).max().unwrap_or(0) + SIDE / 2 + MARGIN;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" text-anchor=\"middle\">\n"
+    );
+    let lines = game.program().relation_named("adjacent");
+    let lines = lines.map(|it| game.world_mut().tuples(it)).unwrap_or_default();
+    for line in &lines {
+        let end = |at: usize| usize::try_from(*line.get(at)?).ok().and_then(|it| places.get(it));
+        if let (Some((x1, y1)), Some((x2, y2))) = (end(0), end(1)) {
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                svg,
+                "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"#c9b79c\"/>"
+            );
+        }
+    }
+    for (at, &(x, y)) in places.iter().enumerate() {
+        let strength = marks.get(&(at as i64)).map_or(0.0, |it| 0.75 / (1.0 + *it as f64 / 3.0));
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\" fill=\"#f0e9dc\" stroke=\"#c9b79c\"/>\n\
+             <circle cx=\"{x}\" cy=\"{y}\" r=\"{}\" fill=\"#c2410c\" fill-opacity=\"{strength:.2}\"/>",
+            SIDE / 3,
+            SIDE / 3
+        );
+        if let Some(letter) = pieces.get(at).and_then(Option::as_ref) {
+            label(&mut svg, x, y + SIDE / 6, 24, markup(&glyphs(letter)));
+        }
+        label(&mut svg, x, y + SIDE / 2, 10, markup(&points[at].name));
     }
     svg + "</svg>"
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::derive::explain::{Finding, Limits, Line, Source, Turning, why_not_within};
 use crate::derive::{Allowance, World};
+use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{BETWEEN, Contract, Move, is_over};
 use crate::rules::{RelId, Role, Type};
@@ -18,7 +19,7 @@ use super::finding::{Teller, decide, prove, trial, turn_after};
 use super::names::value_name;
 use super::play::Game;
 use super::refusal::Objection;
-use super::view::squares_in;
+use super::view::squares_told;
 
 /// As many rows as are told of a square.
 const ROWS: usize = 60;
@@ -388,9 +389,8 @@ impl Game {
 
     fn answer(&self, explained: Explanation) -> Answer {
         let board = self.program().schema.domain(self.contract().board.domain);
-        let is_square = |it: &str| board.member(it).is_some();
         let lines = self.teller().lines(&explained.finding);
-        let lines = lines.into_iter().map(|it| Because::of(it, &is_square)).collect();
+        let lines = lines.into_iter().map(|it| Because::of(it, board)).collect();
         let Explanation { question, holds, summary, code, .. } = explained;
         Answer { question, holds, summary, code, lines }
     }
@@ -414,9 +414,9 @@ fn meant(
 }
 
 impl Because {
-    fn of(line: Line, is_square: &dyn Fn(&str) -> bool) -> Self {
+    fn of(line: Line, board: &Domain) -> Self {
         let Line { depth, text, source } = line;
-        let mut squares = squares_in(&text, is_square);
+        let mut squares = squares_told(&text, board);
         squares.sort();
         squares.dedup();
         let (place, remark) = match source {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::derive::{Allowance, World};
-use crate::facts::{AttrType, EntityId, Fact, GAME, Value, owner};
+use crate::facts::{AttrType, Domain, EntityId, Fact, GAME, Shape, Value, owner};
 use crate::moves::refusal;
-use crate::rules::{Program, Type};
+use crate::rules::{Program, RelId, Type};
 
 use super::play::Game;
 
@@ -17,6 +17,9 @@ use super::play::Game;
 pub struct View {
     pub files: u8,
     pub ranks: u8,
+    /// Where the points are drawn, on a board that has no files and ranks: to the right and up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<PointView>,
     pub fen: String,
     /// The side to move, by number.
     pub turn: usize,
@@ -35,6 +38,14 @@ pub struct View {
     /// Facts of sides, squares and whatever else has some, by attribute, then by what they are about.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub facts_of: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// A point of a board without files and ranks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PointView {
+    pub name: String,
+    pub x: i64,
+    pub y: i64,
 }
 
 /// Something that stands on the board.
@@ -93,6 +104,7 @@ impl Game {
         View {
             files: board.files,
             ranks: board.ranks,
+            points: self.points(),
             fen: self.fen(),
             turn,
             pieces: self.pieces(),
@@ -104,6 +116,34 @@ impl Game {
             facts: self.facts_of_game(),
             facts_of: self.facts_of_members(),
         }
+    }
+
+    /// The points of a board without files and ranks, where the relation `drawn_at(point, x, y)` has them; those
+    /// that it leaves out stand side by side below. None of a board of squares.
+    pub fn points(&mut self) -> Vec<PointView> {
+        let board = self.contract().board;
+        if board.is_grid {
+            return Vec::new();
+        }
+        let program = self.program().clone();
+        let is_place = |rel: &RelId| {
+            let types: Vec<Type> = program.relation(*rel).columns.iter().map(|it| it.ty).collect();
+            types == [Type::Domain(board.domain), Type::Int, Type::Int]
+        };
+        let rel = program.relation_named("drawn_at").filter(is_place);
+        let rows = rel.map(|it| self.world_mut().tuples(it)).unwrap_or_default();
+        let domain = program.schema.domain(board.domain);
+        let lowest = rows.iter().map(|it| it[2]).min().unwrap_or(1);
+        let mut left = 0..;
+        let mut point = |raw: i64| {
+            let row = rows.iter().find(|it| it[0] == raw);
+            let (x, y) = row.map_or_else(
+                || (left.next().unwrap_or_default(), lowest.saturating_sub(1)),
+                |it| (it[1], it[2]),
+            );
+            PointView { name: domain.member_name(raw), x, y }
+        };
+        (0..domain.size() as i64).map(&mut point).collect()
     }
 
     /// The names of the sides, in their order.
@@ -257,12 +297,11 @@ impl Game {
         let contract = self.contract().clone();
         let texts = self.listing();
         let board = self.program().schema.domain(contract.board.domain).clone();
-        let is_square = |it: &str| board.member(it).is_some();
         texts
             .into_iter()
             .map(|(uci, mv)| {
                 let refused = refusal(self.world_mut(), &contract, &mv).map(|it| it.to_string());
-                let squares = squares_in(&uci, &is_square);
+                let squares = squares_in(&uci, &board);
                 let to = squares.last().cloned();
                 let from = squares.first().filter(|_| squares.len() > 1).cloned();
                 ActionView { uci, from, to, refused }
@@ -272,7 +311,7 @@ impl Game {
 }
 
 /// How a kind is written.
-fn letter(world: &mut World, rel: crate::rules::RelId, kind: i64) -> String {
+fn letter(world: &mut World, rel: RelId, kind: i64) -> String {
     let row = world.matching(rel, &[Some(kind), None]).into_iter().next();
     let program: &Program = world.program();
     let ty = program.relation(rel).columns.last().map(|it| it.ty);
@@ -282,15 +321,29 @@ fn letter(world: &mut World, rel: crate::rules::RelId, kind: i64) -> String {
     }
 }
 
-/// The names of squares in a text, in its order: a letter with the digits after it.
-pub(super) fn squares_in(text: &str, is_square: &dyn Fn(&str) -> bool) -> Vec<String> {
+/// The names of squares in a text, in its order: a letter with the digits after it, or the longest name of a
+/// point.
+pub(super) fn squares_in(text: &str, board: &Domain) -> Vec<String> {
+    let Shape::Members(names) = &board.shape else { return squares_of_grid(text, board) };
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let begins = names.iter().filter(|it| !it.is_empty() && rest.starts_with(it.as_str()));
+        let name = begins.max_by_key(|it| it.len());
+        found.extend(name.cloned());
+        rest = &rest[name.map_or(letter.len_utf8(), String::len)..];
+    }
+    found
+}
+
+fn squares_of_grid(text: &str, board: &Domain) -> Vec<String> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let digits = bytes[at + 1..].iter().take_while(|it| it.is_ascii_digit()).count();
         let end = at + 1 + digits;
-        match text.get(at..end).filter(|it| digits > 0 && is_square(it)) {
+        match text.get(at..end).filter(|it| digits > 0 && board.member(it).is_some()) {
             Some(name) => {
                 found.push(name.to_owned());
                 at = end;
@@ -299,4 +352,11 @@ pub(super) fn squares_in(text: &str, is_square: &dyn Fn(&str) -> bool) -> Vec<St
         }
     }
     found
+}
+
+/// The names of squares in a sentence: of points only those that are words by themselves.
+pub(super) fn squares_told(text: &str, board: &Domain) -> Vec<String> {
+    let Shape::Members(_) = &board.shape else { return squares_of_grid(text, board) };
+    let words = text.split(|it: char| !(it.is_alphanumeric() || "_-".contains(it)));
+    words.filter(|it| board.member(it).is_some()).map(str::to_owned).collect()
 }

@@ -19,6 +19,16 @@ pub struct Fact {
     pub attr: AttrId,
 }
 
+/// What the values of a further field are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    Game,
+    /// Pieces on the board, by their squares.
+    Pieces,
+    /// The members of a domain: sides, squares, heaps.
+    Members(DomainId),
+}
+
 /// A further field of a game's FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
@@ -26,8 +36,7 @@ pub struct Field {
     pub fact: Fact,
     /// Of what type its values are: numbers, or members of a domain.
     pub ty: Type,
-    /// It is about pieces, not about the game.
-    pub of_pieces: bool,
+    pub about: About,
 }
 
 /// What a sign beside a piece's letter means.
@@ -40,23 +49,26 @@ pub struct Mark {
     pub fact: Fact,
 }
 
-/// The squares of the board.
+/// The squares of the board, or its points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
     pub domain: DomainId,
+    /// A board of points has them all in one rank.
     pub files: u8,
     pub ranks: u8,
+    /// Its squares have files and ranks. Else they are points, which have names only.
+    pub is_grid: bool,
 }
 
 impl Board {
     /// The file of a square, from 0.
     pub fn file(self, square: i64) -> i64 {
-        square % i64::from(self.files)
+        square % i64::from(self.files).max(1)
     }
 
     /// The rank of a square, from 0.
     pub fn rank(self, square: i64) -> i64 {
-        square / i64::from(self.files)
+        square / i64::from(self.files).max(1)
     }
 
     /// The square on a file and a rank, both from 0 and on the board.
@@ -367,28 +379,32 @@ impl Finder<'_> {
         let truth = Type::Domain(BOOL);
         let last = relation.columns.last().map(|it| it.ty);
         let told = match relation.role {
-            Role::Input(Input::Key(attr)) => last.map(|ty| (attr, ty, true)),
-            Role::Input(Input::Flag(attr)) => Some((attr, truth, true)),
-            Role::Input(Input::Game(attr)) => last.map(|ty| (attr, ty, false)),
-            Role::Input(Input::GameFlag(attr)) => Some((attr, truth, false)),
+            Role::Input(Input::Key(attr)) => last.map(|ty| (attr, ty, About::Pieces)),
+            Role::Input(Input::Flag(attr)) => Some((attr, truth, About::Pieces)),
+            Role::Input(Input::Game(attr)) => last.map(|ty| (attr, ty, About::Game)),
+            Role::Input(Input::GameFlag(attr)) => Some((attr, truth, About::Game)),
             _ => None,
         };
+        let told = told.map(|it| match program.schema.attribute(it.0).of {
+            Some(domain) => (it.0, it.1, About::Members(domain)),
+            None => it,
+        });
         let is_value = |ty: Type| match ty {
             Type::Int => true,
             Type::Text => false,
             Type::Domain(it) => !matches!(program.schema.domain(it).shape, Shape::Entities { .. }),
         };
-        let is_piece = |it: &(AttrId, Type, bool)| {
-            !it.2 || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
+        let is_piece = |it: &(AttrId, Type, About)| {
+            it.2 != About::Pieces
+                || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
         };
         match told.filter(|it| is_value(it.1)).filter(is_piece) {
-            Some((attr, ty, of_pieces)) => {
-                Some(Field { key, fact: Fact { rel, attr }, ty, of_pieces })
-            }
+            Some((attr, ty, about)) => Some(Field { key, fact: Fact { rel, attr }, ty, about }),
             None => {
                 let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
                 let found = describe(source_of(&relation.role), columns);
-                let expected = "an attribute of the game or of pieces, and no entity".into();
+                let expected =
+                    "an attribute of the game or of pieces, and no entity; or one of a domain's members".into();
                 self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
                 None
             }
@@ -514,9 +530,15 @@ impl Finder<'_> {
 
     fn board(&self) -> Option<Board> {
         let domain = self.domain(Slot::Square)?;
-        match self.program.schema.domain(domain).shape {
-            Shape::Grid { files, ranks } => Some(Board { domain, files, ranks }),
-            _ => None,
+        match &self.program.schema.domain(domain).shape {
+            Shape::Grid { files, ranks } => {
+                Some(Board { domain, files: *files, ranks: *ranks, is_grid: true })
+            }
+            Shape::Members(names) => {
+                let files = u8::try_from(names.len()).ok()?;
+                Some(Board { domain, files, ranks: 1, is_grid: false })
+            }
+            Shape::Entities { .. } => None,
         }
     }
 
@@ -575,7 +597,7 @@ const MOST_DASHES: usize = 8;
 fn shape_fits(slot: Slot, shape: &Shape) -> bool {
     match slot {
         Slot::Entity => matches!(shape, Shape::Entities { .. }),
-        Slot::Square => matches!(shape, Shape::Grid { .. }),
+        Slot::Square => matches!(shape, Shape::Grid { .. } | Shape::Members(_)),
         _ => matches!(shape, Shape::Members(_)),
     }
 }

@@ -158,9 +158,14 @@ pub enum LoadError {
     )]
     Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },
     #[error(
-        "{place}: there are no boards of {shape:?}: write FILESxRANKS, or \"hex SIDE\" for hexagons"
+        "{place}: there are no boards of {shape:?}: write FILESxRANKS, \"hex SIDE\" for hexagons, \"graph\" \
+         for points that the rules name, or \"none\""
     )]
     Shape { place: String, shape: String },
+    #[error(
+        "{what} speaks of {relation}, which boards of files and ranks have, and {game} has none"
+    )]
+    NeedsSquares { what: String, relation: String, game: String },
     #[error("{place}: {fault}")]
     Sides { place: String, fault: String },
     #[error("{place}: {name:?} cannot be included: {fault}")]

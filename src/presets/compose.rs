@@ -207,7 +207,7 @@ impl Catalogue {
         requests: &[&Request],
     ) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
-        let hexagonal = is_hexagonal(&sources)?;
+        let hexagonal = shape_of(sources.iter())? == Shape::Hexagons;
         sources.extend(sides::written(&sources)?);
         sources.extend(self.written(&sources, game, requests, hexagonal));
         Ok(sources)
@@ -250,6 +250,10 @@ impl Catalogue {
             files.push(layout.source);
         }
         files.push(game.source);
+        if shape_of(files.iter().map(|it| &self.sources[*it]))? == Shape::Points {
+            files.retain(|it| !self.core.contains(it) || !has_squares(&self.sources[*it]));
+            files.extend(self.modules.iter().filter(|it| it.0 == "graph").map(|it| it.1));
+        }
         // Other sides stand in the place of those that the core has.
         if files.iter().any(|it| !self.core.contains(it) && sides::speaks(&self.sources[*it])) {
             files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
@@ -289,6 +293,13 @@ impl Catalogue {
                     let text = &self.sources[it.1].text;
                     Some(&it.0) != game.family.as_ref() && declares(text, relation)
                 };
+                let of_squares = |it: &&usize| {
+                    has_squares(&self.sources[**it]) && declares(&self.sources[**it].text, relation)
+                };
+                if self.core.iter().any(|it| of_squares(&it)) {
+                    let (relation, game) = (relation.to_owned(), game.name.clone());
+                    return LoadError::NeedsSquares { what, relation, game };
+                }
                 if let Some((family, _)) = self.families.iter().find(foreign) {
                     let (relation, family) = (relation.to_owned(), family.clone());
                     let (game, of) = (game.name.clone(), game.family.clone());
@@ -364,19 +375,35 @@ fn of_the_same(
     })
 }
 
-/// Whether the squares of the board are hexagons, `.meta board "hex 11"`. The last word on the board counts.
-fn is_hexagonal(sources: &[Source]) -> Result<bool, LoadError> {
-    let speaks = |it: &&Source| it.text.contains(".meta board ");
-    let shaped = sources.iter().rev().filter(speaks).find_map(|source| {
+/// What a board is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Squares,
+    /// `.meta board "hex 11"`.
+    Hexagons,
+    /// `.meta board "graph"`, or `"none"`.
+    Points,
+}
+
+/// What `.meta board` says. The last word on the board counts.
+fn shape_of<'s>(sources: impl DoubleEndedIterator<Item = &'s Source>) -> Result<Shape, LoadError> {
+    let mut speaking = sources.rev().filter(|it| it.text.contains(".meta board "));
+    let said = speaking.find_map(|source| {
         let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
-        let (shape, _) = meta.value.split_once(' ')?;
-        Some((format!("{}:{}", source.path, meta.span.line), shape.to_owned()))
+        Some((format!("{}:{}", source.path, meta.span.line), meta.value))
     });
-    match shaped {
-        None => Ok(false),
-        Some((_, shape)) if shape == "hex" => Ok(true),
-        Some((place, shape)) => Err(LoadError::Shape { place, shape }),
+    let Some((place, value)) = said else { return Ok(Shape::Squares) };
+    match value.split_once(' ').map_or(value.as_str(), |it| it.0) {
+        "graph" | "none" => Ok(Shape::Points),
+        "hex" => Ok(Shape::Hexagons),
+        shape if value.contains(' ') => Err(LoadError::Shape { place, shape: shape.to_owned() }),
+        _ => Ok(Shape::Squares),
     }
+}
+
+/// Whether a file declares the board of files and ranks.
+fn has_squares(source: &Source) -> bool {
+    source.text.contains(".domain Square grid ")
 }
 
 /// What is called a file though it is written here, anew for each program.

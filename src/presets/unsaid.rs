@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY, Value};
 use crate::game::Game;
+use crate::moves::About;
 
 use super::ruleset::Ruleset;
 
@@ -63,7 +64,8 @@ impl Ruleset {
         let rare = counters.chain(contract.notation.told());
         let marks = contract.marks.iter().map(|it| it.fact);
         // Fields of pieces name squares: what is in hand has none.
-        let told = contract.fields.iter().filter(|it| !(it.of_pieces && contract.pocket));
+        let told =
+            contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.pocket));
         let fields = told.map(|it| it.fact).chain(marks);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();

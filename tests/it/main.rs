@@ -1,6 +1,7 @@
 //! The one integration test binary; a module an area.
 
 mod agreement;
+mod boards;
 mod budgets;
 mod cli;
 mod cli_explain;

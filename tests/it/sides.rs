@@ -118,6 +118,8 @@ fn the_turn_goes_round_as_the_rules_say() {
         game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
     }
     assert_eq!(game.result().map(ToString::to_string).as_deref(), Some("north wins by alone"));
+    // A round ends with the last side, though that sits out.
+    assert_eq!(game.fen(), "1 n 3");
     let mut game = start("three-in-a-row", None);
     for (moves, fen) in
         [("a1", "4/4/4/Ro3 g 1"), ("b1", "4/4/4/RoGo2 b 1"), ("c1", "4/4/4/RoGoBo1 r 2")]

@@ -392,6 +392,54 @@ fn code_map() -> BTreeSet<String> {
     res
 }
 
+/// What the table of limits says, with where the source has the number.
+const LIMITS: &[(&str, &str, &str, &str)] = &[
+    ("sides", "2 to {}", "src/presets/sides.rs", "SIDES"),
+    ("the board", "{} by {} squares", "src/rules/limits.rs", "BOARD_SIDE"),
+    ("entities", "{} at a time", "src/rules/limits.rs", "ENTITIES"),
+    ("files", "{}, of", "src/rules/limits.rs", "FILES"),
+    ("rules and reactions", "{}", "src/rules/limits.rs", "RULES"),
+    ("facts", "{}", "src/rules/limits.rs", "FACTS"),
+    ("relations", "{}, of", "src/rules/limits.rs", "RELATIONS"),
+    ("relations", "of {} columns", "src/rules/limits.rs", "COLUMNS"),
+    ("domains", "{}, of", "src/rules/limits.rs", "DOMAINS"),
+    ("domains", "of {} members", "src/rules/limits.rs", "MEMBERS"),
+    ("stages", "{}", "src/rules/limits.rs", "STAGES"),
+    ("events", "{} declared", "src/rules/limits.rs", "EVENTS"),
+    ("events", "{} in one action", "src/rules/limits.rs", "RAISED"),
+    ("events", "{} deep", "src/rules/limits.rs", "RAISED_DEEP"),
+    ("atoms in a body", "{}", "src/rules/limits.rs", "BODY_ATOMS"),
+    ("comparisons in a body", "{}", "src/rules/limits.rs", "BODY_COMPARISONS"),
+    ("operators and nested", "{}", "src/rules/limits.rs", "DEPTH"),
+    ("variables of a rule", "{}", "src/derive/bits/planner/mod.rs", "MAX_VARS"),
+    ("signs beside", "{}", "src/moves/contract.rs", "MARKS"),
+    ("changes of presets", "{},", "src/game/play.rs", "SWITCHES"),
+    ("changes of presets", "by {} sets", "src/game/play.rs", "RULE_SETS"),
+];
+
+#[test]
+fn the_table_of_limits_says_what_the_source_says() {
+    let text = read(&root().join("docs/rules.md"));
+    let table = text.split("\n## Limits").nth(1).expect("a section on limits");
+    let mut wrong = Vec::new();
+    for (row, says, path, name) in LIMITS {
+        let line = table.lines().find(|it| it.starts_with(&format!("| {row}")));
+        let source = read(&root().join(path));
+        let constant = source.split(&format!("const {name}: usize = ")).nth(1);
+        let number = constant.and_then(|it| it.split(';').next()).unwrap_or("none");
+        let says = says.replace("{}", number);
+        // A row that begins with a number has no more digits after it.
+        let is_said = line.is_some_and(|it| {
+            let cell = it.split('|').nth(2).unwrap_or_default();
+            format!("{cell} ").contains(&format!(" {says}")) || cell.trim() == says
+        });
+        if !is_said {
+            wrong.push(format!("{name} is {number} in {path}, docs/rules.md says {line:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
 #[test]
 fn every_dependency_says_why_it_is_there() {
     let text = read(&root().join("docs/architecture.md"));

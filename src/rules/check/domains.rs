@@ -52,6 +52,8 @@ impl Sizes {
             let Item::Meta { key, value, .. } = item else { continue };
             let number = |text: &str| text.parse::<i64>().ok();
             match key.text {
+                // Points are named by the rules.
+                "board" if matches!(value.text, "graph" | "none") => sizes.board = None,
                 "board" => {
                     // What a word before a single size means is for rules to say.
                     let sides = match value.text.split_once(' ') {

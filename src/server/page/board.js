@@ -84,7 +84,23 @@ export class Board {
     position.marks.forEach((mark, at) => mark.squares.forEach((it) => marks.set(it, { name: mark.name, at })));
     this.squares = [];
     const rows = [];
-    for (let row = 0; row < ranks; row += 1) {
+    // A board without files and ranks: each point where it is drawn, the first column on the left.
+    const points = (position.points || []).map((it) => ({ ...it }));
+    if (points.length) {
+      const left = Math.min(...points.map((it) => it.x));
+      const [low, high] = [Math.min(...points.map((it) => it.y)), Math.max(...points.map((it) => it.y))];
+      const wide = Math.max(...points.map((it) => it.x)) - left + 1;
+      this.root.setAttribute("viewBox", `0 0 ${wide * SIZE + EDGE} ${(high - low + 1) * SIZE + EDGE}`);
+      rows.push(svg("g", { role: "row" }, points.map((it) => {
+        this.squares.push(it.name);
+        const row = look.flipped ? it.y - low : high - it.y;
+        const column = look.flipped ? wide - 1 - (it.x - left) : it.x - left;
+        const cell = this.square(it.name, 1, 0, column, row, here.get(it.name) || [], marks.get(it.name));
+        cell.append(svg("text", { class: "point", x: SIZE / 2, y: SIZE - 3 }, it.name));
+        return cell;
+      })));
+    }
+    for (let row = 0; row < (points.length ? 0 : ranks); row < ranks; row += 1) {
       const cells = [];
       for (let column = 0; column < files; column += 1) {
         const rank = look.flipped ? row : ranks - 1 - row;
@@ -95,8 +111,8 @@ export class Board {
       }
       rows.push(svg("g", { role: "row" }, cells));
     }
-    if (!this.squares.includes(this.focused)) this.focused = this.squares[this.squares.length - files];
-    this.root.replaceChildren(...rows, this.edge());
+    if (!this.squares.includes(this.focused)) this.focused = this.squares[Math.max(0, this.squares.length - files)];
+    this.root.replaceChildren(...rows, ...(points.length ? [] : [this.edge()]));
     const focused = this.cell(this.focused);
     if (focused) focused.setAttribute("tabindex", "0");
     if (hadFocus && focused) focused.focus();

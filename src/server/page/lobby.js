@@ -79,25 +79,35 @@ class Lobby {
     this.brushGame = this.game.value;
     this.brushCount = letters.size;
     const option = (value, text) => h("option", { value }, text);
-    const pieces = sides.slice(0, 2).flatMap((side, at) => [...letters].map(([letter, kind]) =>
-      option(at === 0 ? letter.toUpperCase() : letter, `puts a ${words(side)} ${words(kind)} there`)));
+    this.sides = sides;
+    const pieces = sides.flatMap((side, at) => [...letters].map(([letter, kind]) =>
+      option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind)} there`)));
     clear(this.brush, option("", "does nothing"), option("-", "clears it"), pieces);
-    clear(this.turn, sides.slice(0, 2).map((side, at) => option(side[0], `${words(side)} to move`)));
+    clear(this.turn, sides.map((side) => option(side[0], `${words(side)} to move`)));
   }
 
   put(square) {
     if (!square || !this.position || !this.brush.value) return;
     const others = this.position.pieces.filter((it) => it.square !== square);
-    const letter = this.brush.value;
-    this.position = { ...this.position, pieces: letter === "-" ? others : [...others, { square, letter: letter.toLowerCase(), side: letter === letter.toUpperCase() ? 0 : 1 }] };
+    const brush = this.brush.value;
+    const meant = this.sides.flatMap((_, side) => this.position.kinds.map(({ letter }) => ({ square, letter, side })));
+    this.position = { ...this.position, pieces: brush === "-" ? others : [...others, ...meant.filter((it) => this.written(it) === brush).slice(0, 1)] };
     this.compose();
   }
 
+  /** A piece as a FEN has it: of two sides, capitals tell the first; of more, each writes its initial before. */
+  written({ side, letter }) {
+    if (this.sides.length > 2) return this.sides[side][0].toUpperCase() + letter.toLowerCase();
+    return side === 0 ? letter.toUpperCase() : letter.toLowerCase();
+  }
+
   compose() {
-    const { files, ranks, pieces, fen } = this.position;
-    const at = new Map(pieces.map((it) => [it.square, it.side === 0 ? it.letter.toUpperCase() : it.letter.toLowerCase()]));
+    const { files, ranks, pieces, fen, points } = this.position;
+    const at = new Map(pieces.map((it) => [it.square, this.written(it)]));
     const rows = [];
-    for (let rank = ranks; rank >= 1; rank -= 1) {
+    const isGrid = !points && files > 0;
+    if (!isGrid) rows.push(pieces.map((it) => `${it.square}:${this.written(it)}`).join(",") || "-");
+    for (let rank = isGrid ? ranks : 0; rank >= 1; rank -= 1) {
       let row = "";
       let empty = 0;
       for (let file = 0; file < files; file += 1) {

@@ -17,6 +17,7 @@
 //! rows of a relation `misplaced`, with the sentence of the first.
 
 mod place;
+mod points;
 mod read;
 mod stack;
 mod write;

@@ -7,7 +7,7 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME, NEXT_ENTITY};
 use crate::rules::Column;
 
-use super::super::super::contract::Contract;
+use super::super::super::contract::{About, Contract};
 use super::super::chess::Oddity;
 use super::read::{Placed, Position};
 use super::{FenError, FenField};
@@ -104,7 +104,8 @@ fn pieces(
             }
         }
         for (field, told) in contract.fields.iter().zip(&position.further) {
-            if let (true, Some(told), Some(square)) = (field.of_pieces, told, piece.square) {
+            let is_of_pieces = field.about == About::Pieces;
+            if let (true, Some(told), Some(square)) = (is_of_pieces, told, piece.square) {
                 // Of the pieces of one square each has the value of its number.
                 let before = placed[..at].iter().filter(|it| it.square == Some(square)).count();
                 let mut named = told.named.iter().filter(|it| it.0 == square).skip(before);
@@ -131,10 +132,22 @@ fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &
         world.set_raw(GAME, occurrences.attr, start);
     }
     for (field, told) in contract.fields.iter().zip(&position.further) {
-        if !field.of_pieces {
-            let start = world.program().schema.attribute(field.fact.attr).default;
-            let value = told.as_ref().map_or(start, |it| it.value);
-            world.set_raw(GAME, field.fact.attr, value);
+        let start = world.program().schema.attribute(field.fact.attr).default;
+        let value = told.as_ref().map_or(start, |it| it.value);
+        match field.about {
+            About::Game => {
+                world.set_raw(GAME, field.fact.attr, value);
+            }
+            About::Pieces => {}
+            About::Members(domain) => {
+                let count = world.program().schema.domain(domain).size() as i64;
+                for member in 0..count {
+                    let named =
+                        told.as_ref().and_then(|it| it.named.iter().find(|it| it.0 == member));
+                    let value = named.map_or(value, |it| it.1);
+                    world.set_raw(EntityId(member as u32), field.fact.attr, value);
+                }
+            }
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::facts::{Domain, Shape};
 use crate::rules::{Program, Type};
 
-use super::super::super::contract::{Contract, Field, Mark};
+use super::super::super::contract::{About, Contract, Field, Mark};
 use super::super::chess::Told;
 use super::super::letters::{Begun, Letters};
-use super::{FenError, FenField, stack};
+use super::{FenError, FenField, points, stack};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(super) fn position(
     text: &str,
 ) -> Result<Position, FenError> {
     let mut parts = Parts { text, words: words(text), next: 0 };
-    let pieces = placement(contract, letters, parts.required(FenField::Placement)?)?;
+    let pieces = placement(program, contract, letters, parts.required(FenField::Placement)?)?;
     let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
     for _ in 0..contract.dashes {
         let part = parts.required(FenField::Further)?;
@@ -116,21 +116,27 @@ fn further(
     };
     let Some(field) = at.and_then(|it| contract.fields.get(it)) else { return Ok(()) };
     let mut offset = key.len() + 1;
-    let mut texts = text.split(',').filter(|_| field.of_pieces).skip(1);
-    let first = text.split(',').next().filter(|_| field.of_pieces).unwrap_or(text);
+    let is_list = field.about != About::Game;
+    let mut texts = text.split(',').filter(|_| is_list).skip(1);
+    let first = text.split(',').next().filter(|_| is_list).unwrap_or(text);
     let value = value_of(program, field, part, first, offset)?;
     offset += first.len() + 1;
-    let squares = program.schema.domain(contract.board.domain);
+    let squares = program.schema.domain(match field.about {
+        About::Members(domain) => domain,
+        About::Pieces | About::Game => contract.board.domain,
+    });
     let mut named: Vec<(i64, Option<i64>)> = Vec::new();
     for text in &mut texts {
         let (square, value) = text.split_once(':').unwrap_or((text, ""));
         let told = |it: i64| named.iter().filter(|known| known.0 == it).count();
-        let on = |it: i64| pieces.iter().filter(|piece| piece.square == Some(it)).count();
+        let is_on = |piece: &&Placed, it| field.about == About::Pieces && piece.square == Some(it);
+        let on = |it: i64| pieces.iter().filter(|piece| is_on(piece, it)).count();
         let new = |it: &i64| told(*it) < on(*it).max(1);
         let at = squares.member(square).filter(new).ok_or_else(|| {
-            let expected = match contract.stack {
-                None => "a square, each once, and `:VALUE` after it",
-                Some(_) => "a square, once for each piece on it, and `:VALUE` after it",
+            let name = squares.name.to_lowercase();
+            let expected = match contract.stack.filter(|_| field.about == About::Pieces) {
+                None => format!("a {name}, each once, and `:VALUE` after it"),
+                Some(_) => format!("a {name}, once for each piece on it, and `:VALUE` after it"),
             };
             part.error(offset, format!("{square:?}"), expected)
         })?;
@@ -209,6 +215,7 @@ impl<'a> Parts<'a> {
 }
 
 fn placement(
+    program: &Program,
     contract: &Contract,
     letters: &Letters,
     part: Part<'_>,
@@ -221,7 +228,11 @@ fn placement(
     let mut pieces = Vec::new();
     let mut offset = 0;
     let mut rank = i64::from(board.ranks);
-    for row in rows.split('/') {
+    if !board.is_grid {
+        pieces = points::read(program, contract, letters, part, rows)?;
+        rank = 0;
+    }
+    for row in rows.split('/').filter(|_| board.is_grid) {
         rank -= 1;
         if rank < 0 {
             return Err(part.error(offset, "one more rank", format!("{} ranks", board.ranks)));

@@ -4,9 +4,10 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
-use super::super::super::contract::{Contract, Fact, Field, Mark};
+use super::super::super::contract::{About, Contract, Fact, Field, Mark};
 use super::super::chess::FenStyle;
 use super::super::letters::Letters;
+use super::points;
 use super::read::initial;
 use super::stack::{self, Standing};
 
@@ -39,21 +40,31 @@ fn further(
         Some(raw) => program.value_name(field.ty, raw),
         None => "-".into(),
     };
-    if !field.of_pieces {
+    let usual = program.schema.attribute(attr).default;
+    if field.about == About::Game {
         let value = facts.get_raw(GAME, attr);
-        let usual = program.schema.attribute(attr).default;
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
     }
-    let told = |(square, pieces): (&i64, &Vec<EntityId>)| -> Vec<(i64, Option<i64>)> {
+    let of_pieces = |(square, pieces): (&i64, &Vec<EntityId>)| -> Vec<(i64, Option<i64>)> {
         pieces.iter().map(|it| (*square, facts.get_raw(*it, attr))).collect()
     };
-    let values: Vec<(i64, Option<i64>)> = standing.iter().flat_map(told).collect();
-    values.iter().find_map(|it| it.1)?;
+    let of_member = |it| (i64::from(it), facts.get_raw(EntityId(it), attr));
+    let (places, values): (_, Vec<(i64, Option<i64>)>) = match field.about {
+        About::Members(domain) => {
+            let members = 0..program.schema.domain(domain).size() as u32;
+            (domain, members.map(of_member).collect())
+        }
+        About::Pieces | About::Game => {
+            (contract.board.domain, standing.iter().flat_map(of_pieces).collect())
+        }
+    };
+    let is_about_members = matches!(field.about, About::Members(_));
+    values.iter().find_map(|it| it.1).or(usual.filter(|_| is_about_members))?;
     let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
     let usual =
         values.iter().map(|it| it.1).max_by_key(|it| (count(*it), std::cmp::Reverse(*it)))?;
     let mut words = vec![format!("{}={}", field.key, text(usual))];
-    let squares = program.schema.domain(contract.board.domain);
+    let squares = program.schema.domain(places);
     for (at, (square, value)) in values.iter().enumerate() {
         // Of a square that holds several, those before one that differs are told, too.
         let mut rest = values[at..].iter().take_while(|it| it.0 == *square);
@@ -86,12 +97,15 @@ pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>>
             (_, pieces) => pieces.last().map(letter),
         };
     }
-    squares.chunks(usize::from(board.files)).rev().map(<[_]>::to_vec).collect()
+    squares.chunks(usize::from(board.files).max(1)).rev().map(<[_]>::to_vec).collect()
 }
 
 fn placement(world: &mut World, contract: &Contract) -> String {
     let cells = cells(world, contract);
-    let rows: Vec<String> = cells.iter().map(|it| row(it)).collect();
+    let rows: Vec<String> = match contract.board.is_grid {
+        true => cells.iter().map(|it| row(it)).collect(),
+        false => vec![points::write(world.program(), contract, &cells.concat())],
+    };
     let letters = Letters::of(world, contract);
     let facts = world.facts();
     let hand = if contract.pocket { in_hand(facts, contract, &letters) } else { String::new() };

@@ -41,6 +41,10 @@ impl Reader<'_> {
             return decided;
         }
         let board = self.contract.board;
+        if !board.is_grid {
+            // Points have no files and ranks to leave out, so moves are written in full.
+            return parse_uci(world, self.contract, text).map_err(|it| it.reason);
+        }
         let letters = Letters::of(world, self.contract);
         let squares = self.program.schema.domain(board.domain);
         let spelled = spelled(text, board, squares, &letters)?;

@@ -142,7 +142,7 @@ impl Usual {
         program: &Program,
         mv: &Move,
     ) -> Option<Self> {
-        if program.action(mv.action).san.is_some() {
+        if program.action(mv.action).san.is_some() || !contract.board.is_grid {
             return None;
         }
         let piece = EntityId(u32::try_from(mv.arg(program, "piece")?).ok()?);

@@ -1,0 +1,216 @@
+//! Boards without files and ranks: points and lines that the rules name, and no board at all. Counted against
+//! programs that share nothing with ours, written down, read back, drawn and explained.
+//!
+//! Counts: `tests/data/boards/morris.py` for Nine Men's Morris; Nim is counted by this file.
+
+use std::collections::HashMap;
+
+use rulemate::audit;
+use rulemate::game::Game;
+use rulemate::moves::perft;
+use rulemate::presets::Catalogue;
+use rulemate::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::rules::Source;
+
+use crate::cli::{rulemate, rulemate_reading};
+use crate::random_rules::Choices;
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().expect("the catalogue")
+}
+
+fn start(name: &str, fen: Option<&str>) -> Game {
+    let rules = catalogue().load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{name}: {it}"));
+    rules.start(fen).unwrap_or_else(|it| panic!("{name}: {it}"))
+}
+
+fn count(game: &mut Game, depth: u32) -> u64 {
+    let contract = game.contract().clone();
+    perft(game.world_mut(), &contract, depth)
+}
+
+#[test]
+fn nine_mens_morris_has_the_tree_of_a_generator_of_its_own() {
+    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let text = std::fs::read_to_string("tests/data/boards/morris.perft").expect("a file");
+    let mut lines = 0;
+    for line in text.lines() {
+        let mut parts = line.split(" ; ");
+        let fen = parts.next().expect("a position");
+        let mut game = start("nine-mens-morris", Some(fen));
+        assert_eq!(game.fen(), fen);
+        for part in parts {
+            let (depth, nodes) = part[1..].split_once(' ').expect("a depth and a count");
+            let nodes: u64 = nodes.parse().expect("a count");
+            if full || nodes < 20_000 {
+                assert_eq!(count(&mut game, depth.parse().expect("a depth")), nodes, "{line}");
+            }
+        }
+        lines += 1;
+    }
+    assert_eq!(lines, 8);
+}
+
+#[test]
+fn nim_has_as_many_games_as_heaps_can_be_emptied_in() {
+    /// The number of ways to take from some heaps so many times.
+    fn ways(heaps: [i64; 3], depth: u32, known: &mut HashMap<([i64; 3], u32), u64>) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        if let Some(&count) = known.get(&(heaps, depth)) {
+            return count;
+        }
+        let mut count = 0;
+        for heap in 0..3 {
+            for left in 0..heaps[heap] {
+                let mut after = heaps;
+                after[heap] = left;
+                count += ways(after, depth - 1, known);
+            }
+        }
+        known.insert((heaps, depth), count);
+        count
+    }
+    let mut game = start("nim", None);
+    for depth in 1..=4 {
+        let expected = ways([3, 4, 5], depth, &mut HashMap::new());
+        assert_eq!(count(&mut game, depth), expected, "{depth}");
+    }
+    // Heaps of one stone each are emptied in any order, and no game is longer.
+    let mut game = start("nim", Some("- w 1 heap=1"));
+    let counts: Vec<u64> = (1..=4).map(|it| count(&mut game, it)).collect();
+    assert_eq!(counts, [3, 6, 6, 0]);
+}
+
+#[test]
+fn games_without_squares_are_saved_audited_and_read_back() {
+    let catalogue = catalogue();
+    for (name, presets, longest) in [
+        ("nine-mens-morris", &[][..], 60),
+        ("nine-mens-morris", &["stamina"], 30),
+        ("nim", &[], 20),
+        ("nim", &["double-move:white"], 20),
+    ] {
+        let rules = catalogue.load(name, presets).unwrap_or_else(|it| panic!("{name}: {it}"));
+        for seed in 0..3 {
+            let mut choices = Choices(seed);
+            let mut game = rules.start(None).expect("it starts");
+            while game.result().is_none() && game.history().len() < longest {
+                let fen = game.fen();
+                let mut again = rules.start(Some(&fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+                assert_eq!(again.fen(), fen);
+                let moves = game.listing();
+                if presets.is_empty() {
+                    let texts = |all: &[(String, _)]| -> Vec<String> {
+                        all.iter().map(|it: &(String, _)| it.0.clone()).collect()
+                    };
+                    assert_eq!(texts(&moves), texts(&again.listing()), "{fen}");
+                }
+                let (text, mv) = moves[choices.below(moves.len())].clone();
+                assert_eq!(game.find_move(&text).as_ref().ok(), Some(&mv), "{text}");
+                game.play(&mv).unwrap_or_else(|it| panic!("{name}: {it}"));
+            }
+            let save = Save::of(&game, &rules, Content::default()).expect("a save");
+            for form in [Form::Json, Form::Binary] {
+                let bytes = save.write(form);
+                let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
+                let tally = tally.unwrap_or_else(|it| panic!("{name}, seed {seed}: {it}"));
+                assert_eq!(tally.plies, game.history().len(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fens_of_points_are_refused_with_the_place() {
+    let rules = catalogue().load::<&str>("nine-mens-morris", &[]).expect("it loads");
+    for (fen, said) in [
+        ("a1 w 1", "piece placement of the FEN, byte 0: found \"a1\", expected POINT:PIECE"),
+        ("a1:M,z9:m w 1", "byte 5: found \"z9\", expected the name of a point"),
+        ("a1:x w 1", "byte 3: found \"x\", expected a piece (m)"),
+        ("a1:Mm w 1", "byte 3: found \"Mm\", expected one piece"),
+        ("8/8 w 1", "expected POINT:PIECE"),
+        ("- w 1 left=9,red:2", "found \"red\", expected a side, each once"),
+        ("- w 1 left=9,white:x", "found \"x\""),
+    ] {
+        let why = rules.start(Some(fen)).map(|_| ()).expect_err(fen).to_string();
+        assert!(why.contains(said), "{fen}: {why}");
+    }
+}
+
+#[test]
+fn points_are_drawn_where_the_rules_say_or_as_a_list() {
+    let mut game = start("nine-mens-morris", Some("a1:M,d1:m w 1 left=8"));
+    let view = game.view();
+    assert_eq!((view.points.len(), view.points[0].name.as_str()), (24, "a1"));
+    let corner = view.points.iter().find(|it| it.name == "g7").expect("a corner");
+    assert_eq!((corner.x, corner.y), (7, 7));
+    let put = view.legal.iter().find(|it| it.uci == "g7").expect("a free point");
+    assert_eq!((put.from.as_deref(), put.to.as_deref()), (None, Some("g7")));
+    assert!(start("nim", None).view().points.is_empty());
+    assert!(start("chess", None).view().points.is_empty());
+    let play = ["play", "nine-mens-morris", "--ascii"];
+    let drawn = rulemate_reading(&play, "a1\nd1\nwhy a1\nwhy g7\nquit\n").out;
+    assert!(drawn.contains("\na1:M           d1:m           g1"), "{drawn}");
+    assert!(drawn.contains("\n     b6        d6        f6\n"), "{drawn}");
+    assert!(drawn.contains("a man is put on g7"), "{drawn}");
+    let nim = rulemate_reading(&["play", "nim"], "a3\nb4\nc5\nquit\n").out;
+    assert!(nim.contains("(no board)") && nim.contains("white wins by last stone"), "{nim}");
+    let json = rulemate(&["moves", "--game", "nine-mens-morris", "--json"]);
+    assert!(json.out.contains("\"g7\""), "{} {}", json.out, json.err);
+    let svg = rulemate(&["explain", "a1", "--game", "nine-mens-morris", "--svg"]);
+    assert!(svg.out.contains("<line") && svg.out.contains(">a1</text>"), "{} {}", svg.out, svg.err);
+}
+
+/// A preset for all games goes on points too; one that asks for squares is refused in words.
+#[test]
+fn presets_that_need_squares_say_so() {
+    let catalogue = catalogue();
+    let refused = |game: &str, preset: &str| {
+        catalogue.load(game, &[preset]).map(|_| ()).expect_err("it is refused").to_string()
+    };
+    assert_eq!(
+        refused("nine-mens-morris", "poisoned-squares"),
+        "preset poisoned-squares speaks of bit, which boards of files and ranks have, and \
+         nine-mens-morris has none"
+    );
+    assert!(refused("nim", "atomic").contains("atomic"), "{}", refused("nim", "atomic"));
+    let mut wrong = self::catalogue();
+    let text = ".meta game \"odd\"\n.meta board \"ring 8\"\n.meta start \"- w 1\"\n";
+    wrong.add(Source { path: "odd.dl".into(), text: text.into() }).expect("a game");
+    let why = wrong.load::<&str>("odd", &[]).map(|_| ()).expect_err("it is refused").to_string();
+    assert!(
+        why.starts_with("odd.dl:2: there are no boards of \"ring\"") && why.contains("graph"),
+        "{why}"
+    );
+}
+
+/// Names of points may have any length, and one may begin another.
+#[test]
+fn points_have_the_names_that_the_rules_give_them() {
+    let mut catalogue = catalogue();
+    let text = r#"% lake: two boats on a round lake.
+.meta game "lake"
+.meta title "Lake"
+.meta board "graph"
+.meta start "in:B,inlet:b w 1"
+.domain Square += { in, inlet, north-shore, south }
+.domain Kind += { boat }
+letter('boat, "b").
+link('in, 'inlet). link('inlet, 'north-shore). link('north-shore, 'south). link('south, 'in).
+.action sail(piece: Entity, to: Square) legality rules uci "{at(piece)}>{to}" "{piece} sails to {to}"
+sail(p, t) :- own(p), at(p, s), adjacent(s, t), !occupied(t).
+movable() :- sail(_, _).
+on sail(p, t) do set at(p, t).
+"#;
+    catalogue.add(Source { path: "lake.dl".into(), text: text.into() }).expect("a game");
+    let rules = catalogue.load::<&str>("lake", &[]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    game.play_text("in>south").unwrap_or_else(|it| panic!("{it}"));
+    game.play_text("inlet>north-shore").unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(game.fen(), "north-shore:b,south:B w 2");
+    let view = game.view();
+    let sail = view.legal.iter().find(|it| it.uci == "south>in").expect("a way");
+    assert_eq!((sail.from.as_deref(), sail.to.as_deref()), (Some("south"), Some("in")));
+}
