@@ -212,6 +212,11 @@ pub(crate) fn warn(text: impl Display) {
     let _ = writeln!(io::stderr(), "warning: {}", printable(&text.to_string()));
 }
 
+/// Says on standard error what is going on.
+pub(crate) fn say(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// Prints an error: the chain of causes in a line, the fix in the next.
 pub(crate) fn report(error: &anyhow::Error) {
     let mut text = format!("error: {}", Chain(error));

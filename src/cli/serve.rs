@@ -139,14 +139,14 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 /// The rule files to offer, and what becomes of them. Files with mistakes are not offered: the mistakes are
 /// told, and the files as they were before stand.
 fn offered(paths: &[PathBuf]) -> anyhow::Result<watch::Receiver<Vec<Source>>> {
+    // What changes while they are read for the first time is not missed.
+    let watched = (!paths.is_empty()).then(|| Watched::new(paths)).transpose()?;
     let (sender, files) = watch::channel(without_mistakes(paths)?);
-    if paths.is_empty() {
-        return Ok(files);
-    }
-    let mut watched = Watched::new(paths)?;
+    let Some(mut watched) = watched else { return Ok(files) };
     let paths = paths.to_vec();
     std::thread::Builder::new().name("rule files".into()).spawn(move || {
-        while watched.changed().is_ok() {
+        loop {
+            watched.changed();
             match without_mistakes(&paths) {
                 Ok(files) => {
                     if sender.send(files).is_err() {

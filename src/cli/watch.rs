@@ -1,31 +1,32 @@
 //! Doing something again whenever rule files change: `--watch`, and the rules that a server offers.
 //!
 //! Folders are watched, since editors put a new file in the place of the old one. What counts is the texts:
-//! a file that is touched, or read, has not changed.
+//! a file that is touched, or read, has not changed. They are also looked at every other second, for what a
+//! system does not tell: a folder that was put in the place of another.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use notify_debouncer_mini::notify::{self, RecommendedWatcher, RecursiveMode};
-use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Verdict;
-use super::output::{OrFix, Out, report};
+use super::output::{OrFix, Out, report, say};
 use crate::presets::load_with_included;
 use crate::rules::Source;
 
 /// How long nothing may change before a change is taken to be over.
 const QUIET: Duration = Duration::from_millis(100);
+/// How often the files are looked at though nothing is told.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Rule files with what tells when they change.
 pub(crate) struct Watched {
     paths: Vec<PathBuf>,
     /// The texts as they were last; none where they could not be read.
     texts: Option<Vec<Source>>,
-    changes: Receiver<DebounceEventResult>,
-    /// Tells as long as it lives.
-    _debouncer: Debouncer<RecommendedWatcher>,
+    changes: Receiver<()>,
+    watcher: RecommendedWatcher,
 }
 
 impl Watched {
@@ -34,29 +35,35 @@ impl Watched {
     pub(crate) fn new(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let (sender, changes) = channel();
         let fix = "name rule files (.dl) that are there, or folders of them";
-        let watch = || -> notify::Result<_> {
-            let mut debouncer = new_debouncer(QUIET, sender)?;
-            for path in paths {
-                debouncer.watcher().watch(folder(path), RecursiveMode::Recursive)?;
+        let tell = move |event: notify::Result<Event>| {
+            // Reading is no change, and what is lost is looked for anyway. Nobody may wait for it any more.
+            if event.is_ok_and(|it| !matches!(it.kind, EventKind::Access(_))) {
+                let _ = sender.send(());
             }
-            Ok(debouncer)
         };
-        let debouncer = watch().or_fix(fix)?;
-        Ok(Self { paths: paths.to_vec(), texts: read(paths), changes, _debouncer: debouncer })
+        let mut watcher = notify::recommended_watcher(tell).or_fix(fix)?;
+        for path in paths {
+            watch(&mut watcher, path).or_fix(fix)?;
+        }
+        Ok(Self { paths: paths.to_vec(), texts: read(paths), changes, watcher })
     }
 
     /// Waits until the texts are others than before.
-    ///
-    /// # Errors
-    /// The system tells no more of changes.
-    pub(crate) fn changed(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn changed(&mut self) {
         loop {
-            let fix = "start again";
-            self.changes.recv().or_fix(fix)?.or_fix(fix)?;
+            match self.changes.recv_timeout(LOOK) {
+                Ok(()) => while self.changes.recv_timeout(QUIET).is_ok() {},
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
+            }
             let texts = read(&self.paths);
             if texts != self.texts {
                 self.texts = texts;
-                return Ok(());
+                // The folder may be another by the same name. If it cannot be watched, it is looked at.
+                for path in &self.paths {
+                    let _ = watch(&mut self.watcher, path);
+                }
+                return;
             }
         }
     }
@@ -75,17 +82,19 @@ pub(crate) fn again_and_again(
             report(&why);
         }
         out.flush()?;
-        eprintln!("waiting for the files to change; stop with Ctrl-C");
-        watched.changed()?;
+        say("waiting for the files to change; stop with Ctrl-C");
+        watched.changed();
     }
 }
 
-/// What is watched for a path: the folder that a file stands in.
-fn folder(path: &Path) -> &Path {
+/// A folder is watched with all below it; of a file, the folder that it stands in.
+fn watch(watcher: &mut RecommendedWatcher, path: &Path) -> notify::Result<()> {
     match path.parent() {
-        Some(parent) if !path.is_dir() && parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) if !path.is_dir() => parent,
-        _ => path,
+        _ if path.is_dir() => watcher.watch(path, RecursiveMode::Recursive),
+        Some(folder) if folder.as_os_str().is_empty() => {
+            watcher.watch(Path::new("."), RecursiveMode::NonRecursive)
+        }
+        folder => watcher.watch(folder.unwrap_or(path), RecursiveMode::NonRecursive),
     }
 }
 

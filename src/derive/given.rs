@@ -244,7 +244,10 @@ impl World {
         rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
         let number = self.plan().hands().number(trial.rel).unwrap_or_default();
         self.hand(number, Arc::new(rows));
-        self.handed_mut().fresh |= 1 << at;
+        // Rows that were cut short are no answer to keep.
+        if !self.has_run_out() {
+            self.handed_mut().fresh |= 1 << at;
+        }
     }
 
     /// Whether an action can be taken as far as it is played out, and what the trial asks for is so then.

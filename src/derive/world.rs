@@ -582,6 +582,7 @@ impl World {
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
         self.limit = None;
+        self.handed.spoil();
         match &mut self.engine {
             Engine::Bits(it) => it.forget(),
             Engine::Frog(it) => it.rows = None,

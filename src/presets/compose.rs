@@ -387,7 +387,7 @@ enum Shape {
 
 /// What `.meta board` says. The last word on the board counts.
 fn shape_of<'s>(sources: impl DoubleEndedIterator<Item = &'s Source>) -> Result<Shape, LoadError> {
-    let mut speaking = sources.rev().filter(|it| it.text.contains(".meta board "));
+    let mut speaking = sources.rev().filter(|it| it.text.contains("board"));
     let said = speaking.find_map(|source| {
         let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
         Some((format!("{}:{}", source.path, meta.span.line), meta.value))

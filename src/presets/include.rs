@@ -15,7 +15,7 @@ use super::catalogue::{Catalogue, LoadError};
 
 /// The names that a file includes, with the lines.
 fn includes(source: &Source) -> Vec<(String, u32)> {
-    if !source.text.contains(".meta include ") {
+    if !source.text.contains("include") {
         return Vec::new();
     }
     let all = metas(source).into_iter().filter(|it| it.key == "include");

@@ -16,7 +16,7 @@ pub(super) const WRITTEN: &str = "sides of the game";
 
 /// Whether a file says who plays.
 pub(super) fn speaks(source: &Source) -> bool {
-    source.text.contains(".meta sides ") && declared(source).is_some()
+    source.text.contains("sides") && declared(source).is_some()
 }
 
 fn declared(source: &Source) -> Option<(String, u32)> {

@@ -35,7 +35,7 @@ pub(super) enum Item<'t> {
     Stage(StageDecl<'t>),
     /// `.event`: declared like a derived relation.
     Event(RelationDecl<'t>),
-    Trial(TrialDecl<'t>),
+    Trial(Box<TrialDecl<'t>>),
     Clause(Clause<'t>),
     Reaction(Reaction<'t>),
 }

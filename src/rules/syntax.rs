@@ -195,7 +195,7 @@ impl<'t> Parser<'t, '_> {
             ".stages" => self.stages().map(Item::Stages),
             ".stage" => self.stage().map(Item::Stage),
             ".event" => self.event().map(Item::Event),
-            ".trial" => self.trial().map(Item::Trial),
+            ".trial" => self.trial().map(|it| Item::Trial(Box::new(it))),
             ".repetition" => self.repetition(),
             ".export" => self.export(),
             ".meta" => self.meta(),

@@ -454,6 +454,7 @@ fn check_watches_files() {
         .spawn()
         .expect("the binary starts");
     let told = BufReader::new(child.stdout.take().expect("a pipe"));
+    let _running = Running(child);
     let (sender, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         told.lines().map_while(Result::ok).take_while(|it| sender.send(it.clone()).is_ok()).count()
@@ -475,8 +476,16 @@ fn check_watches_files() {
     hears("2 found");
     std::fs::write(&file, right).expect("a file");
     hears("hop.dl: ok");
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
+}
+
+/// A process that ends with the test, whatever comes of it.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]

@@ -90,7 +90,9 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     }
     moves.retain(|it| is_written_so(world, contract, &program, it));
     moves.sort_by_cached_key(|it| {
-        (!is_pseudo(world, it), !moves_two(contract, world, &program, it))
+        // What an action is written as comes before what is read as another.
+        let is_other = to_uci(world, it) != text;
+        (!is_pseudo(world, it), !moves_two(contract, world, &program, it), is_other)
     });
     Ok(moves)
 }

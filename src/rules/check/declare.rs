@@ -627,7 +627,7 @@ impl<'t> Checker<'t> {
         }
         let whole = &self.subject(Subject::Whole(rel)).relation.columns;
         for (at, column) in whole.iter().enumerate().skip(relation.columns.len()) {
-            let told = vec![Piece::Text(format!(";{}=", column.name)), Piece::Column(at)];
+            let told = vec![Piece::Text(format!("/{}=", column.name)), Piece::Column(at)];
             pieces.push(Piece::Optional(told));
         }
         Template(pieces)

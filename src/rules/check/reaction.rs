@@ -181,9 +181,9 @@ impl<'t> Body<'_, 't> {
         mut self,
         reaction: &ast::Reaction<'t>,
         trigger: (Event, Subject),
-    ) -> Option<(Vec<Term>, Vec<Literal>, Vec<Effect>, Vec<Var>)> {
-        let (params, body, effects) = self.lower_reaction(reaction, Some(trigger))?;
-        Some((params, body, effects, self.into_vars()))
+    ) -> Option<(Lowered, Vec<Var>)> {
+        let lowered = self.lower_reaction(reaction, Some(trigger))?;
+        Some((lowered, self.into_vars()))
     }
 
     fn lower_reaction(

@@ -117,7 +117,7 @@ impl<'t> Checker<'t> {
         let body = Body::new(self);
         let trigger = (Event::Raised(event), Subject::Event(event));
         let lowered = body.lower_trial(&decl.asks, trigger);
-        let Some((params, body, effects, vars)) = lowered else { return };
+        let Some(((params, body, effects), vars)) = lowered else { return };
         let (event, stage, owner) = (Event::Raised(event), self.default_stage, None);
         let span = decl.span;
         self.reactions.push(Reaction { event, stage, owner, params, body, effects, vars, span });

@@ -293,7 +293,11 @@ pub(super) async fn accept(
         Err(none) => return sit(&web, &id, wanted, account, none).await,
     };
     // The game has the challenge's id, as clients expect.
-    web.host.create_as(id.clone(), challenge.wish()).await?;
+    if let Err(problem) = web.host.create_as(id.clone(), challenge.wish()).await {
+        // It may be accepted when what stands in the way is gone.
+        lock(&web.hall.challenges).insert(id, challenge);
+        return Err(problem.into());
+    }
     let other = if challenge.color == "white" { "black" } else { "white" };
     web.hall.begin(&id, &[(challenge.from.id(), challenge.color), (challenge.to.id(), other)]);
     Ok(ok())

@@ -31,19 +31,24 @@ pub(super) async fn stream(
     let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
     let (sender, answer) = lines(place);
     // There is room for a first line.
-    let mut titles = Vec::new();
-    for seat in state["seats"].as_array().into_iter().flatten() {
-        let name = seat.as_str().unwrap_or_default().to_ascii_lowercase();
-        titles.push(title(&web, &name).await?);
-    }
+    let titles = titles(&web, &state).await?;
     let _ = sender.try_send(line(&full(&id, &state, &titles)));
     if state["result"].is_null() {
-        let names = state["seats"].clone();
-        tokio::spawn(follow(web, id, account.id(), names, feed, sender));
+        tokio::spawn(follow(web, id, account.id(), feed, sender));
     } else {
         web.hall.end(&id, &account.id());
     }
     Ok(answer)
+}
+
+/// The titles of those who play, by side.
+async fn titles(web: &Web, state: &Value) -> Result<Vec<Option<&'static str>>, Problem> {
+    let mut titles = Vec::new();
+    for seat in state["seats"].as_array().into_iter().flatten() {
+        let name = seat.as_str().unwrap_or_default().to_ascii_lowercase();
+        titles.push(title(web, &name).await?);
+    }
+    Ok(titles)
 }
 
 /// What a side said, in lichess' form.
@@ -53,14 +58,7 @@ fn chat_line(names: &Value, said: &Value) -> Value {
     json!({ "type": "chatLine", "room": "player", "username": name, "text": said["text"] })
 }
 
-async fn follow(
-    web: Web,
-    id: String,
-    user: String,
-    names: Value,
-    mut feed: Feed,
-    sender: Listener,
-) {
+async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: Listener) {
     loop {
         let frame = tokio::select! {
             frame = feed.coming.recv() => frame,
@@ -77,15 +75,21 @@ async fn follow(
         }
         let (said, news): (Vec<Value>, Vec<Value>) =
             news.into_iter().partition(|it| it["t"] == "said");
+        let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };
         for it in said {
-            if sender.send(line(&chat_line(&names, &it["d"]))).await.is_err() {
+            if sender.send(line(&chat_line(&state["seats"], &it["d"]))).await.is_err() {
                 return;
             }
         }
         if news.is_empty() {
             continue;
         }
-        let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };
+        if news.iter().any(|it| it["t"] == "seated") {
+            let Ok(titles) = titles(&web, &state).await else { return };
+            if sender.send(line(&full(&id, &state, &titles))).await.is_err() {
+                return;
+            }
+        }
         if sender.send(line(&game_state(&state))).await.is_err() {
             return;
         }

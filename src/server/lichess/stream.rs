@@ -20,6 +20,7 @@ use super::{Hall, Plain};
 use crate::server::api::Web;
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
+use crate::server::live::Lines;
 
 const SILENCE: Duration = Duration::from_secs(7);
 /// The maximum number of lines that wait to be read by one client.
@@ -92,8 +93,14 @@ pub(super) async fn events(
 /// The games of an account that are going on, as far as they were begun by challenges since the server started.
 pub(super) async fn playing(State(web): State<Web>, account: Account) -> Json<Value> {
     let games = lock(&web.hall.games).get(&account.id()).cloned().unwrap_or_default();
-    let told: Vec<Value> =
-        games.iter().map(|(id, color)| game_event("", id, color)["game"].take()).collect();
+    let mut told: Vec<Value> = Vec::new();
+    for (id, color) in games {
+        // The other side may have ended it while nobody listened here.
+        match web.host.state(&id, None, None, Lines::Last(0)).await {
+            Ok(state) if !state["result"].is_null() => web.hall.end(&id, &account.id()),
+            _ => told.push(game_event("", &id, color)["game"].take()),
+        }
+    }
     Json(json!({ "nowPlaying": told }))
 }
 
@@ -118,6 +125,9 @@ impl Hall {
         for (user, color) in players {
             let mut all = lock(&self.games);
             let games = all.entry(user.clone()).or_default();
+            if games.iter().any(|it| it.0 == id && it.1 == *color) {
+                continue;
+            }
             if games.len() >= GAMES {
                 games.remove(0);
             }

@@ -100,7 +100,7 @@ export class Board {
         return cell;
       })));
     }
-    for (let row = 0; row < (points.length ? 0 : ranks); row < ranks; row += 1) {
+    for (let row = 0; row < (points.length ? 0 : ranks); row += 1) {
       const cells = [];
       for (let column = 0; column < files; column += 1) {
         const rank = look.flipped ? row : ranks - 1 - row;

@@ -94,7 +94,7 @@ class GameView {
       const last = state.history.at(-1);
       if (last && state.ply > before.ply) announce(`${state.sides[last.side]} played ${last.san}`);
     }
-    if (before && state.ply < before.ply && this.ply > state.ply) await this.show(null);
+    if (before && state.ply < before.ply && this.ply >= state.ply) await this.show(null);
     this.draw();
   }
 
@@ -321,7 +321,7 @@ class GameView {
     const { state } = this;
     const query = `?rules=${state.rules}`;
     const catalogue = await get(`/catalogue${query}`);
-    const picker = new Picker(catalogue.presets, state.sides.slice(0, 2));
+    const picker = new Picker(catalogue.presets, state.sides);
     picker.set(state.active);
     const verdict = h("div", { class: "verdict", "aria-live": "polite" });
     const ask = h("button", { onclick: () => { dialog.close(); this.act("presets", { presets: picker.chosen() }); } }, "Ask for it");

@@ -122,7 +122,9 @@ class Lobby {
     // passed does not: it was in another position.
     const [, turn, ...rest] = fen.split(" ");
     const fields = rest.map((it) => (/^[a-p]\d{1,2}$/.test(it) ? "-" : it));
-    this.fen.value = [rows.join("/"), this.turn.value || turn, ...fields].join(" ");
+    // Pieces in hand stay in hand.
+    const hand = fen.match(/^[^ ]*(\[[^\] ]*\])/)?.[1] ?? "";
+    this.fen.value = [rows.join("/") + hand, this.turn.value || turn, ...fields].join(" ");
     this.check();
   }
 
@@ -175,7 +177,9 @@ class Lobby {
         pgn ? h("p", { class: "hint" }, isTagged(pgn) ? "The game is read from the PGN: its tags say which game, presets and position." : "The PGN names no variant, so it is read as a game of chess.") : null);
       this.facts = found.facts;
       this.position = found.position;
+      this.presets.sides(found.sides);
       this.brushes(found.position, found.sides);
+      this.turn.value = found.sides[found.position.turn]?.[0] ?? this.turn.value;
       this.board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides: found.sides });
       this.create.disabled = false;
     } catch (error) {

@@ -14,16 +14,22 @@ function reasonBetween(one, other) {
   return said?.reason;
 }
 
+/** For whom a preset may be active. */
+function scopes(sides) {
+  return ["both", ...sides].map((it) => h("option", { value: it }, it === "both" ? (sides.length > 2 ? "for all sides" : "for both sides") : `for ${it}`));
+}
+
 export class Picker {
   /** @param {object[]} presets as the catalogue lists them @param {string[]} sides */
   constructor(presets, sides) {
     this.rows = presets.map((it) => this.row(it, sides));
     this.elements = this.rows.map((it) => it.element);
+    this.named = sides;
   }
 
   row(entry, sides) {
     const on = h("input", { type: "checkbox", value: entry.preset });
-    const scope = h("select", { "aria-label": `${entry.name}: for whom` }, ["both", ...sides].map((it) => h("option", { value: it }, it === "both" ? "for both sides" : `for ${it}`)));
+    const scope = h("select", { "aria-label": `${entry.name}: for whom` }, scopes(sides));
     const options = entry.options.map(option).map(([name, about]) => ({ name, field: h("input", { class: "options", title: about, placeholder: "as usual" }), about }));
     const extra = h("input", { class: "options", "aria-label": `${entry.name}: more options`, hidden: true });
     const element = h("div", { class: "preset" },
@@ -35,6 +41,8 @@ export class Picker {
       const [, who, ...rest] = activation.split(":");
       on.checked = true;
       if (who) scope.value = who;
+      // What is not offered is not lost.
+      if (who && scope.value !== who) scope.append(h("option", { value: who, selected: true }, `for ${who}`));
       const others = [];
       for (const pair of rest.join(":").split(",").filter(Boolean)) {
         const [name, value] = pair.split("=");
@@ -44,7 +52,18 @@ export class Picker {
       }
       extra.value = others.join(",");
     };
-    return { entry, element, on, text, set, options };
+    return { entry, element, on, text, set, options, scope };
+  }
+
+  /** The sides of another game, which scopes name. */
+  sides(names) {
+    if (String(names) === String(this.named)) return;
+    this.named = names;
+    for (const { scope } of this.rows) {
+      const chosen = scope.value;
+      scope.replaceChildren(...scopes(names));
+      scope.value = ["both", ...names].includes(chosen) ? chosen : "both";
+    }
   }
 
   /** Activations in full, as `NAME:SCOPE:OPTION=VALUE`. */

@@ -65,7 +65,7 @@ impl Check {
 
     pub(super) fn text(&mut self, key: &str, text: &str) {
         self.tallies[1].add_text(key, text);
-        if key.starts_with("user-") || key.starts_with("account-") {
+        if ["user-", "account-", "bot-"].iter().any(|it| key.starts_with(it)) {
             self.named.insert(key.to_owned(), text.to_owned());
             return;
         }
@@ -88,6 +88,13 @@ impl Check {
     fn accounts(&mut self) {
         let mut faults = Vec::new();
         for (key, text) in &self.named {
+            if let Some(bot) = key.strip_prefix("bot-") {
+                let user = self.named.get(&format!("user-{bot}"));
+                if user.and_then(|it| it.split_once(' ')).is_none_or(|it| it.0 != text) {
+                    faults.push(format!("the text {key:?} is of no account"));
+                }
+                continue;
+            }
             let other = match (key.strip_prefix("user-"), key.strip_prefix("account-")) {
                 (Some(user), _) => text
                     .split_once(' ')
