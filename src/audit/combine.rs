@@ -17,7 +17,6 @@ use super::Referee;
 
 /// The game that combinations are put on top of first; then the first game of each other family.
 const GAME: &str = "chess";
-const SCOPES: [&str; 3] = ["white", "black", "both"];
 /// Combinations of an odd number on that game start from here, where everything meets; others from the start.
 const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
@@ -64,24 +63,30 @@ impl std::ops::AddAssign for Played {
     }
 }
 
-/// All pairs of presets on chess, and on each other family those that go on it: under all nine pairs of scopes
+/// All pairs of presets on chess, and on each other family those that go on it: under all pairs of scopes
 /// with 40 half-moves each, or under one that is drawn, with 10.
 pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
     let (mut found, mut seed) = (Vec::new(), 0);
     for game in games(catalogue) {
         let names = names(catalogue, game);
+        let scopes = scopes(catalogue, game);
+        let count = scopes.len();
         for (at, one) in names.iter().enumerate() {
             for other in &names[at + 1..] {
                 seed += 1;
-                let drawn = Chance(seed).below(9);
-                for scopes in (0..9).filter(|it| full || *it == drawn) {
+                let drawn = Chance(seed).below(count * count);
+                for number in (0..count * count).filter(|it| full || *it == drawn) {
                     found.push(Combination {
                         game: game.name.clone(),
                         presets: vec![
-                            format!("{one}:{}", SCOPES[scopes / 3]),
-                            format!("{other}:{}", SCOPES[scopes % 3]),
+                            format!("{one}:{}", scopes[number / count]),
+                            format!("{other}:{}", scopes[number % count]),
                         ],
-                        seed: if full { seed * 9 + scopes as u64 } else { seed },
+                        seed: if full {
+                            seed * (count * count) as u64 + number as u64
+                        } else {
+                            seed
+                        },
                         plies: if full { 40 } else { 10 },
                     });
                 }
@@ -89,6 +94,12 @@ pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
         }
     }
     found
+}
+
+/// Each side of a game, and all of them. A game that does not load has none, and says so when it is played.
+fn scopes(catalogue: &Catalogue, game: &GameEntry) -> Vec<String> {
+    let sides = catalogue.load::<&str>(&game.name, &[]).map(|it| it.sides()).unwrap_or_default();
+    sides.into_iter().chain(["both".to_owned()]).collect()
 }
 
 /// A game of each family, the usual one first.
@@ -111,14 +122,14 @@ fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> Vec<&'c str> {
 
 /// So many threes on chess, drawn with their scopes.
 pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
-    let game = games(catalogue).into_iter().take(1);
-    let names: Vec<&str> = game.flat_map(|it| names(catalogue, it)).collect();
+    let Some(game) = games(catalogue).into_iter().next() else { return Vec::new() };
+    let (names, scopes) = (names(catalogue, game), scopes(catalogue, game));
     let mut chance = Chance(3);
     let draw = |seed: u64| {
         let mut left = names.clone();
         let mut one = || {
             let name = left.remove(chance.below(left.len()));
-            format!("{name}:{}", SCOPES[chance.below(3)])
+            format!("{name}:{}", scopes[chance.below(scopes.len())])
         };
         Combination { game: GAME.into(), presets: vec![one(), one(), one()], seed, plies: 20 }
     };
