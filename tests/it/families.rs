@@ -600,12 +600,12 @@ fn fields_of_a_fen_say_what_they_leave_out() {
                 .input count(n: Int) game attr \"tally.count\" = 7 \"{n} so far\"\n\
                 .input weight(piece: Entity, n: Int) key attr \"tally.weight\" = 0 \"{piece} weighs {n}\"\n\
                 on any in after when active('tally, _), count(n) do set count(n * 100000 - 900000).\n\
-                on any in after when active('tally, _), !count(_), at(p, s), file(s, 1), rank(s, 1) do set weight(p, 0 - 70000).\n\
+                on any in after when active('tally, _), !count(_), at(p, s), file(s, 5), rank(s, 1) do set weight(p, 0 - 70000).\n\
                 on any in after when active('tally, _), count(n), n < 0 do retract count().\n";
     let catalogue = with(&[("mine/tally.dl", file)]);
     let rules = catalogue.load("crazyhouse", &["tally"]).unwrap_or_else(|it| panic!("{it}"));
     let mut game = rules.start(None).expect("it starts");
-    for (text, field) in [("e2e4", " n=-200000"), ("d7d5", " n=-"), ("e4d5", " n=- w=-,a1:-70000")]
+    for (text, field) in [("e2e4", " n=-200000"), ("d7d5", " n=-"), ("e4d5", " n=- w=-,e1:-70000")]
     {
         game.play_text(text).expect("a move");
         let fen = game.fen();
@@ -614,7 +614,10 @@ fn fields_of_a_fen_say_what_they_leave_out() {
         assert_eq!(again.fen(), fen);
         assert_eq!(rules.unsaid(&mut game), Vec::<String>::new(), "{fen}");
     }
-    for text in ["d8d5", "h2h3", "d5a2", "h3h4", "a2a1"] {
+    // In hand a piece is on no square that a field could name.
+    let rules = catalogue.load("minishogi", &["tally"]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    for text in ["a2a3", "a5a4", "c1c2", "b5c4", "e1e4", "e5e4"] {
         game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
     }
     assert_eq!(rules.unsaid(&mut game), ["tally.weight"], "{}", game.fen());
