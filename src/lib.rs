@@ -1,8 +1,95 @@
-//! Rulemate: a rule engine for chess variants. Facts, rules as text, incremental derivation,
-//! proofs.
+//! A rule engine for chess variants: the state of a game is facts, what follows from it is rules as text, and
+//! every answer can be proved.
 //!
-//! The modules are in the order of the flow; each imports only from those above it (a test holds
-//! that).
+//! # Play a game
+//!
+//! A [`Catalogue`](prelude::Catalogue) has the games and presets of this package, and of your rule files. It loads
+//! a game with presets into a [`Ruleset`](prelude::Ruleset), which starts as many [`Game`](prelude::Game)s as you
+//! want:
+//!
+//! ```
+//! use rulemate::prelude::*;
+//!
+//! fn main() -> Result<(), Error> {
+//!     let catalogue = Catalogue::embedded()?;
+//!     let rules = catalogue.load("chess", &["piece-hp:white"])?;
+//!     let mut game = rules.start(None)?;
+//!     for text in ["e4", "d5", "exd5"] {
+//!         game.play_text(text)?;
+//!     }
+//!     assert_eq!(game.listing().len(), 28);
+//!     assert_eq!(game.fen().split(' ').nth(1), Some("b"));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Ask why
+//!
+//! What rules derive has a proof, and what they do not has a refutation, down to rule file and line. A refused
+//! move changes nothing and says why in its error:
+//!
+//! ```
+//! use rulemate::prelude::*;
+//!
+//! # fn main() -> Result<(), Error> {
+//! let rules = Catalogue::embedded()?.load::<&str>("chess", &[])?;
+//! let mut game = rules.start(Some("4k3/8/8/8/1b6/8/3B4/4K3 w - - 0 1"))?;
+//! let why = game.play_text("Be3").map(|_| ()).expect_err("the bishop is pinned");
+//! assert!(why.to_string().contains("leave a royal piece attacked"));
+//! let told = game.explain_fact("attacks(b4, d2)", Limits::default())?;
+//! assert!(told.holds);
+//! println!("{}\n{}", told.summary, game.tree(&told.finding));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Write a preset
+//!
+//! A preset is a text that stacks on the rules of a game: it declares facts, adds rules, and reacts to actions.
+//! Mistakes are told with their line. `docs/first-preset.md` goes through one step by step;
+//! [`Preset`](prelude::Preset) is for presets whose effects are Rust.
+//!
+//! ```
+//! use rulemate::prelude::*;
+//!
+//! # fn main() -> Result<(), Error> {
+//! let text = r#"
+//! .meta preset "frozen-queens"
+//! .meta description "queens attack and do not move"
+//! .domain Preset += { frozen-queens }
+//! immobile(p) :- active('"frozen-queens", c), color(p, c), kind(p, 'queen).
+//! "#;
+//! let mut catalogue = Catalogue::embedded()?;
+//! catalogue.add(Source { path: "frozen-queens.dl".into(), text: text.into() })?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Save it
+//!
+//! A [`Save`](prelude::Save) has the facts of a game, its history, and for each move the proof that it was legal:
+//!
+//! ```
+//! use rulemate::prelude::*;
+//!
+//! # fn main() -> Result<(), Error> {
+//! let catalogue = Catalogue::embedded()?;
+//! let rules = catalogue.load("chess", &["coregal"])?;
+//! let mut game = rules.start(None)?;
+//! game.play_text("e4")?;
+//! let bytes = Save::of(&game, &rules, Content::default())?.write(Form::Json);
+//! let (save, _) = Save::read(&bytes, "chess")?;
+//! let again = save.restore(&catalogue, RulesFrom::Here)?.game;
+//! assert_eq!(again.hash(), game.hash());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What else is here
+//!
+//! [`prelude`] is what other programs build on. The other modules are the engine and its tools, in the order of
+//! the flow; each imports only from those above it (a test holds that). They are public for the tests and the
+//! binary of this package, without a promise that they stay as they are.
 
 pub mod facts;
 pub mod rules;
@@ -18,3 +105,4 @@ pub mod testing;
 pub mod server;
 #[cfg(feature = "bin")]
 pub mod cli;
+pub mod prelude;

@@ -9,15 +9,21 @@
 pub mod combine;
 mod referee;
 
+use std::iter;
+
+use serde_json::Value;
+
+use crate::derive::Tuple;
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, decide};
-use crate::moves::{Move, is_tried};
+use crate::moves::{Move, is_tried, rows_of_given};
 use crate::presets::Catalogue;
 use crate::presets::save::{
     Difference, Doubt, Next, RestoreError, RulesFrom, Save, SavedMove, Step,
 };
 use crate::proof::{Checker, Report};
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
+use crate::rules::{Program, RelId};
 
 pub use referee::Referee;
 
@@ -95,7 +101,8 @@ fn visit(
     };
     let contract = step.game.contract().clone();
     let tried = is_tried(step.game.world_mut(), &contract, mv);
-    let report = proof(referee.checker(step.game.facts()), saved, tried);
+    let program = step.game.program().clone();
+    let report = proof(referee.checker(step.game.facts()), &program, (saved, mv), tried);
     tally.report +=
         report.map_err(|it| Difference::new(at, format!("its proof is wrong: {it}")))?;
     tally.proofs += 1;
@@ -120,10 +127,15 @@ fn position(game: &mut Game, referee: &mut Referee, tally: &mut Tally) -> Result
 }
 
 /// Checks why a move about to be played is legal: what is decided by playing it out has a trial, all
-/// else a proof.
-fn proof(checker: &mut Checker, saved: &SavedMove, tried: bool) -> Result<Report, String> {
+/// else a proof, and one for each argument that was given.
+fn proof(
+    checker: &mut Checker,
+    program: &Program,
+    (saved, mv): (&SavedMove, &Move),
+    tried: bool,
+) -> Result<Report, String> {
     let read = |it: serde_json::Error| it.to_string();
-    let (goal, report) = if tried {
+    if tried {
         let finding: Finding = serde_json::from_value(saved.proof.clone()).map_err(read)?;
         let Finding::Tried(trial) = finding else {
             return Err("the move is played out, and that is not told".into());
@@ -131,16 +143,32 @@ fn proof(checker: &mut Checker, saved: &SavedMove, tried: bool) -> Result<Report
         if !matches!(trial.outcome, Outcome::Tenable { .. }) {
             return Err("it does not say that the move is legal".into());
         }
-        let report = checker.trial(&trial);
-        (trial.action, report)
-    } else {
-        let proof: Proof = serde_json::from_value(saved.proof.clone()).map_err(read)?;
-        (Goal::of(&proof.relation, &proof.tuple), checker.proof(&proof))
-    };
-    if goal.to_string() != saved.action {
-        return Err(format!("it is of {goal}, not {}", saved.action));
+        is_of(&trial.action, &saved.action)?;
+        return checker.trial(&trial).map_err(|it| it.to_string());
     }
-    report.map_err(|it| it.to_string())
+    let proofs: Vec<Proof> = match &saved.proof {
+        Value::Array(_) => serde_json::from_value(saved.proof.clone()).map_err(read)?,
+        one => vec![serde_json::from_value(one.clone()).map_err(read)?],
+    };
+    let action = program.action(mv.action);
+    let listed = (action.rel, Tuple::from_slice(action.row(&mv.args)));
+    let wanted: Vec<(RelId, Tuple)> =
+        iter::once(listed).chain(rows_of_given(program, mv)).collect();
+    if proofs.len() != wanted.len() {
+        return Err(format!("{} rows are to be proved, and {} are", wanted.len(), proofs.len()));
+    }
+    let mut report = Report::default();
+    for (proof, (rel, row)) in proofs.iter().zip(&wanted) {
+        is_of(&Goal::of(&proof.relation, &proof.tuple), &program.tuple_name(*rel, row))?;
+        report += checker.proof(proof).map_err(|it| it.to_string())?;
+    }
+    Ok(report)
+}
+
+/// What is proved must be what is to be proved.
+fn is_of(goal: &Goal, wanted: &str) -> Result<(), String> {
+    let goal = goal.to_string();
+    if goal == wanted { Ok(()) } else { Err(format!("it is of {goal}, not {wanted}")) }
 }
 
 /// Audits moves that are played from a game's position, given as texts.

@@ -37,6 +37,19 @@ pub(crate) struct Fine {
     pub(crate) notes: Vec<String>,
 }
 
+impl Fine {
+    /// Takes in what another game with the file comes to.
+    fn join(&mut self, other: Self) {
+        let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
+        if rules(&other.program) > rules(&self.program) {
+            self.program = other.program;
+        }
+        let new = other.notes.into_iter().filter(|it| !self.notes.contains(it));
+        let new: Vec<String> = new.collect();
+        self.notes.extend(new);
+    }
+}
+
 /// What is wrong with a file.
 pub(crate) enum Finding {
     Rules(Box<Diagnostics>),
@@ -102,8 +115,26 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Find
     }
 }
 
-/// A module is part of what includes it: here of a preset that does nothing else.
+/// A module is part of what includes it, whose names it may use.
 fn fit_module(
+    catalogue: &Catalogue,
+    source: &Source,
+    module: &str,
+    metas: &[Meta],
+) -> Result<Fine, Finding> {
+    let includers = catalogue.includers(&source.path);
+    if includers.is_empty() {
+        return fit_alone(catalogue, source, module, metas);
+    }
+    let mut fine = Fine { program: None, notes: Vec::new() };
+    for includer in includers {
+        fine.join(fit(catalogue, includer)?);
+    }
+    Ok(fine)
+}
+
+/// A module that no other file includes: as part of a preset that does nothing else.
+fn fit_alone(
     catalogue: &Catalogue,
     source: &Source,
     module: &str,
@@ -162,18 +193,13 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
             Err(other) => return Err(Finding::Other(format!("{}: {other}", source.path))),
             Ok(loaded) => loaded,
         };
-        let most = fine.program.as_ref().map_or(0, |it| it.rules.len());
-        if loaded.program().rules.len() > most {
-            fine.program = Some(Arc::clone(loaded.program()));
-        }
         // What other files cost is theirs to tell.
         let program = loaded.program();
-        for (number, note) in played_out(program, loaded.contract().untenable) {
-            let is_own = program.sources[usize::from(number)].path == source.path;
-            if is_own && !fine.notes.contains(&note) {
-                fine.notes.push(note);
-            }
-        }
+        let played_out = played_out(program, loaded.contract().untenable).into_iter();
+        let own = played_out
+            .filter(|it| program.sources[usize::from(it.0)].path == source.path)
+            .map(|it| it.1);
+        fine.join(Fine { program: Some(Arc::clone(program)), notes: own.collect() });
     }
     if fine.program.is_none() {
         let what = family.unwrap_or("any");

@@ -9,7 +9,7 @@ use crate::derive::explain::{
 };
 use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
-use crate::moves::{Contract, Decision, Move, is_tried, not_to_be_given, row};
+use crate::moves::{Contract, Decision, Move, is_tried, not_to_be_given, row, rows_of_given};
 use crate::rules::{RelId, Type};
 
 use super::names::{Lookup, value_name};
@@ -42,7 +42,16 @@ pub fn decide(
         return Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))));
     }
     if !is_tried(world, contract, mv) {
-        return by_rules(world, world.program().action(mv.action).rel, mv, limits);
+        let (legal, mut finding) =
+            by_rules(world, world.program().action(mv.action).rel, mv, limits)?;
+        if let Finding::Proved(proofs) = &mut finding {
+            let given = rows_of_given(world.program(), mv);
+            let all = world.materialised();
+            for (rel, row) in given {
+                proofs.extend(why_within(&all, rel, &row, limits)?);
+            }
+        }
+        return Ok((legal, finding));
     }
     let because = match contract.decisions[usize::from(mv.action.0)] {
         Decision::Except(odd) => Some(odd),

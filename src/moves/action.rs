@@ -5,8 +5,10 @@
 //! then a look at `untenable`; see `safety`); [`LegalityMode`] lets tests hold the one against the other.
 //! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
 
+use foldhash::{HashSet, HashSetExt};
+
 use crate::derive::{Refusal, Tuple, World};
-use crate::rules::{Action, ActionId, Program, RelId};
+use crate::rules::{Action, ActionId, Program, RelId, Type, Unlisted};
 
 use super::contract::Contract;
 use super::safety::Decision;
@@ -104,19 +106,20 @@ fn add_moves(
         Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
         Decision::Simulation => {
             let rows = world.listed(tries).into_iter().map(row);
-            moves.extend(rows.filter(|it| is_safe_by_simulation(world, contract, it)));
+            moves.extend(rows.filter_map(|it| safe_way(world, contract, it)));
         }
         Decision::Except(rel) => {
             let odd = world.listed(rel);
             let mut rows = world.listed(action.rel);
             rows.retain(|it| odd.binary_search(it).is_err());
-            let tried = odd.into_iter().filter(|it| {
-                world.contains(tries, it)
-                    && is_safe_by_simulation(world, contract, &row(it.clone()))
+            let mut all: Vec<Move> = rows.into_iter().map(row).collect();
+            let tried = odd.into_iter().filter_map(|it| {
+                let may_try = world.contains(tries, &it);
+                may_try.then(|| safe_way(world, contract, row(it))).flatten()
             });
-            rows.extend(tried.collect::<Vec<Tuple>>());
-            rows.sort_unstable();
-            moves.extend(rows.into_iter().map(row));
+            all.extend(tried.collect::<Vec<Move>>());
+            all.sort_unstable();
+            moves.append(&mut all);
         }
     }
 }
@@ -183,7 +186,7 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
     }
     tried.into_iter().any(|(action, args)| {
         let mv = Move { action, args };
-        is_pseudo(world, &mv) && is_safe_by_simulation(world, contract, &mv)
+        is_pseudo(world, &mv) && safe_way(world, contract, mv).is_some()
     })
 }
 
@@ -211,18 +214,81 @@ pub fn row<'m>(world: &World, mv: &'m Move) -> &'m [i64] {
     world.program().action(mv.action).row(&mv.args)
 }
 
-/// An argument that was given and may not be: the relation that would have to say so, and the row that it lacks.
-pub fn not_to_be_given(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> {
-    let program = world.program().clone();
+/// The rows that must hold for the arguments that were given: for each that is not the default, the relation that
+/// says which values may be given.
+pub fn rows_of_given(program: &Program, mv: &Move) -> Vec<(RelId, Tuple)> {
     let action = program.action(mv.action);
     let given = action.given(&mv.args).iter().zip(&action.unlisted);
-    given.into_iter().find_map(|(value, it)| {
+    let row = |(value, it): (&i64, &Unlisted)| {
         let from = it.from.filter(|_| *value != it.default)?;
-        let alone = program.relation(from).columns.len() == 1;
-        let row = if alone { &[][..] } else { action.row(&mv.args) };
-        let row: Tuple = row.iter().chain([value]).copied().collect();
-        (!world.contains(from, &row)).then_some((from, row))
-    })
+        let before = before_given(program, action, from, &mv.args);
+        Some((from, before.iter().chain([value]).copied().collect()))
+    };
+    given.filter_map(row).collect()
+}
+
+/// What stands before the value in a row that says what may be given: nothing, or the row of the action.
+fn before_given<'m>(
+    program: &Program,
+    action: &Action,
+    from: RelId,
+    args: &'m [i64],
+) -> &'m [i64] {
+    if program.relation(from).columns.len() == 1 { &[] } else { action.row(args) }
+}
+
+/// An argument that was given and may not be: the relation that would have to say so, and the row that it lacks.
+pub fn not_to_be_given(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> {
+    let rows = rows_of_given(world.program(), mv);
+    rows.into_iter().find(|(rel, row)| !world.contains(*rel, row))
+}
+
+/// Maximum number of combinations of arguments that are looked at where the defaults are not legal.
+const GIVEN_TRIED: usize = 64;
+
+/// The ways to take an action of the list that differ in what is given, the defaults first: at most
+/// `GIVEN_TRIED`, and of arguments that no relation and no domain lists the default alone.
+fn ways_to_give(world: &mut World, mv: &Move) -> Vec<Move> {
+    let program = world.program().clone();
+    let action = program.action(mv.action);
+    let mut ways: Vec<Tuple> = vec![mv.args.clone()];
+    for it in &action.unlisted {
+        let mut values = vec![it.default];
+        values.extend(match (it.from, it.column.ty) {
+            (Some(from), _) => {
+                let before = before_given(&program, action, from, &mv.args);
+                let pattern: Vec<Option<i64>> =
+                    before.iter().copied().map(Some).chain([None]).collect();
+                let rows = world.matching(from, &pattern);
+                rows.iter().filter_map(|row| row.last().copied()).collect()
+            }
+            (None, Type::Domain(domain)) => {
+                (0..program.schema.domain(domain).size() as i64).collect()
+            }
+            (None, _) => Vec::new(),
+        });
+        let mut seen = HashSet::new();
+        values.retain(|value| seen.insert(*value));
+        let with = |way: &Tuple| -> Vec<Tuple> {
+            values.iter().map(|value| way.iter().chain([value]).copied().collect()).collect()
+        };
+        ways = ways.iter().flat_map(with).take(GIVEN_TRIED).collect();
+    }
+    let way = |it: &Tuple| Move { action: mv.action, args: action.shortest(it).into() };
+    ways.iter().map(way).collect()
+}
+
+/// An action of the list in the first of its ways that may be taken: as it is, or with something given where
+/// the defaults are not legal.
+fn safe_way(world: &mut World, contract: &Contract, mv: Move) -> Option<Move> {
+    if is_safe_by_simulation(world, contract, &mv) {
+        return Some(mv);
+    }
+    if world.program().action(mv.action).unlisted.is_empty() {
+        return None;
+    }
+    let others = ways_to_give(world, &mv).into_iter().skip(1);
+    others.into_iter().find(|it| is_safe_by_simulation(world, contract, it))
 }
 
 /// Whether a move is legal here, decided as its action declares.

@@ -111,11 +111,11 @@ pub struct Contract {
     pub stuck: Option<RelId>,
     /// The side to move keeps the turn after its next action, in games that know such a thing.
     pub keeps_turn: Option<RelId>,
-    /// The turn under way may not stop here, in games that know such a thing.
-    pub unfinished: Option<RelId>,
+    /// The turn under way may not stop here, as the family and each preset say, in games that know such a thing.
+    pub unfinished: Vec<RelId>,
     pub result: RelId,
-    /// A position with such a row is none of the game's.
-    pub misplaced: Option<RelId>,
+    /// A position with such a row is none of the game's, as the family and each preset say.
+    pub misplaced: Vec<RelId>,
     pub claim: RelId,
     pub wins: RelId,
     /// The domains that these relations are about.
@@ -278,9 +278,9 @@ impl Finder<'_> {
         let over = self.rules("over", &[Outcome, Reason]);
         let stuck = self.if_there("stuck", &[Outcome, Reason]);
         let keeps_turn = self.if_there("turn_goes_on", &[]);
-        let unfinished = self.if_there("unfinished", &[]);
+        let unfinished = self.all_called("unfinished");
         let result = self.rules("result", &[Outcome, Reason]);
-        let misplaced = self.program.relation_named("misplaced");
+        let misplaced = self.program.relations_called("misplaced").collect();
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
         let board = self.board();
@@ -473,6 +473,13 @@ impl Finder<'_> {
     pub(super) fn if_there(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
         self.program.relation_named(name)?;
         self.rules(name, slots)
+    }
+
+    /// The relations without columns that the family and presets declare under one name.
+    fn all_called(&mut self, name: &str) -> Vec<RelId> {
+        let program = self.program;
+        let names = program.relations_called(name).map(|it| program.relation(it).name.as_str());
+        names.filter_map(|it| self.find(it, Source::Rules, &[])).collect()
     }
 
     fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {

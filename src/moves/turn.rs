@@ -89,14 +89,13 @@ impl Search<'_> {
 
 /// A turn may stop at this position.
 pub(super) fn may_stop(world: &mut World, contract: &Contract) -> bool {
-    contract.unfinished.is_none_or(|it| !world.any(it))
+    !contract.unfinished.iter().any(|&it| world.any(it))
 }
 
 /// Whether the side to move has a turn that it can finish: true of every game whose rules know of none that
 /// may not stop. In the middle of such a turn it is not asked; who has begun it may take it back.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
-    let Some(unfinished) = contract.unfinished else { return true };
-    if world.any(unfinished) {
+    if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
     }
     let mover = contract.mover(world.facts());

@@ -30,6 +30,17 @@ impl Catalogue {
         Ok(all)
     }
 
+    /// The files that include a module, be it by way of another, and are none themselves.
+    pub fn includers(&self, module: &str) -> Vec<&Source> {
+        let Some(at) = self.sources.iter().position(|it| it.path == module) else {
+            return Vec::new();
+        };
+        let is_module = |file: &usize| self.modules.iter().any(|it| it.1 == *file);
+        let brings = |file: &usize| self.with_included(&[*file]).is_ok_and(|it| it.contains(&at));
+        let files = (0..self.sources.len()).filter(|it| !is_module(it) && brings(it));
+        files.map(|it| &self.sources[it]).collect()
+    }
+
     /// Adds a file and what it includes; `way` are the files that led here.
     fn bring(
         &self,

@@ -41,7 +41,8 @@ pub(super) fn written(sources: &[Source]) -> Result<Option<Source>, LoadError> {
 
 /// Whether a file declares the domain of the sides.
 fn declares(source: &Source) -> bool {
-    source.text.contains(".domain Side ")
+    let uncommented = source.text.lines().map(|it| it.trim_start());
+    uncommented.into_iter().any(|it| it.starts_with(".domain Side "))
 }
 
 /// What is wrong with the names of sides.
@@ -81,8 +82,11 @@ fn filled(template: &str, names: &[&str]) -> String {
     // Of two sides, the one determines the other.
     let key = if names.len() == 2 { "key " } else { "" };
     let mut text = String::new();
-    for line in template.lines() {
+    // What is written for games of two sides alone, and for others alone.
+    let (kept, left_out) = if names.len() == 2 { ("<two>", "<more>") } else { ("<more>", "<two>") };
+    for line in template.lines().filter(|it| !it.starts_with(left_out)) {
         let line = line
+            .replace(kept, "")
             .replace("<sides>", &names.join(", "))
             .replace("<outcomes>", &outcomes.join(", "))
             .replace("<first>", names.first().unwrap_or(&""))

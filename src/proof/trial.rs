@@ -102,20 +102,24 @@ impl Checker {
         if expired != trial.expired {
             return Err(fault("what goes as it begins is not what is said"));
         }
-        if done == Err(Stop::Code) {
+        let calls = done == Err(Stop::Code);
+        if calls {
             // Up to the step that calls it, all is as the rules say.
             let whole = steps.len().saturating_sub(1);
             if trial.steps.get(..whole) != steps.get(..whole) {
                 return Err(fault("a step before it calls code is not what happens"));
             }
             report.code += 1;
-            return Ok(());
+            let is_told = matches!(trial.outcome, Outcome::Untenable(_) | Outcome::Tenable { .. });
+            if decided.is_none() || !is_told {
+                return Ok(());
+            }
         }
         report.effects += expired.len();
         report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
         report.steps += steps.len();
         let same = steps.iter().zip(&trial.steps).take_while(|(a, b)| a == b).count();
-        if same < steps.len().max(trial.steps.len()) {
+        if !calls && same < steps.len().max(trial.steps.len()) {
             let reaction = trial.steps.get(same).or(steps.get(same));
             let place = reaction.map_or("", |it| it.reaction.place.as_str());
             let reason = format!("step {} ({place}) is not what happens", same + 1);
@@ -130,7 +134,7 @@ impl Checker {
         }
         // What is decided stays so, unless a later stage refuses it.
         let done = match (done, &trial.outcome) {
-            (Err(_), Outcome::Untenable(_)) | (Err(Stop::Endless), _)
+            (Err(_), Outcome::Untenable(_)) | (Err(Stop::Endless | Stop::Code), _)
                 if trial.decided.is_some() =>
             {
                 Ok(())

@@ -555,6 +555,12 @@ impl Program {
         self.relation_names.get(name).copied()
     }
 
+    /// The relations of that name: the one of all files, and those that presets have for themselves.
+    pub fn relations_called(&self, name: &str) -> impl Iterator<Item = RelId> {
+        let is_it = move |it: &Relation| it.name.rsplit(SEPARATOR).next() == Some(name);
+        (0..).map(RelId).zip(&self.relations).filter(move |it| is_it(it.1)).map(|it| it.0)
+    }
+
     /// The relations that rule files declare, and not those that the engine itself adds.
     pub fn declared(&self) -> impl Iterator<Item = &Relation> {
         let all = (0..).map(RelId).zip(&self.relations);

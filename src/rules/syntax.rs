@@ -433,7 +433,7 @@ impl<'t> Parser<'t, '_> {
                 "simulates" => action.simulates = Some(self.reference("the name of a relation")?),
                 "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
                 "legality" => action.legality = Some(self.legality()?),
-                "until" => action.until = Some(self.ident("the name of a stage")?),
+                "until" => action.until = Some(self.reference("the name of a stage")?),
                 "given" => action.given.push(self.given()?),
                 "also" => action.also.push(self.text("the template, in double quotes")?),
                 "uci" => action.uci = Some(self.text("the template, in double quotes")?),
@@ -447,7 +447,7 @@ impl<'t> Parser<'t, '_> {
     fn given(&mut self) -> Parsed<GivenDecl<'t>> {
         let name = self.ident("the name of an argument")?;
         self.expect(Kind::Colon, "`:` and its type")?;
-        let ty = self.ident("the type of the argument")?;
+        let ty = self.reference("the type of the argument")?;
         self.expect(Kind::Eq, "`=` and what it is unless it is given")?;
         let default = self.default_value()?;
         let from = match self.eat_word("from") {

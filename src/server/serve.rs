@@ -21,6 +21,8 @@ use crate::presets::{CatalogueError, Source};
 const GRACE: Duration = Duration::from_secs(1);
 /// How long the runtime's tasks may take to go then.
 const END: Duration = Duration::from_millis(500);
+/// How long rule files that could not be offered wait for the next try.
+const OFFER_AGAIN: Duration = Duration::from_secs(10);
 
 /// What a server is started with.
 #[derive(Debug)]
@@ -122,16 +124,29 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
     served
 }
 
-/// Offers rule files anew whenever they change.
+/// Offers rule files anew whenever they change, and again after a while if that fails for no fault of theirs.
 async fn follow(host: Arc<Host>, mut files: watch::Receiver<Vec<Source>>) {
-    while files.changed().await.is_ok() {
-        let now = files.borrow_and_update().clone();
-        match host.offer(now).await {
-            Ok(()) => tracing::info!("new games are played by the changed rule files"),
-            Err(Problem { message, .. }) => {
-                tracing::error!("{message}: the rule files are offered as before");
-            }
+    let mut failed = false;
+    loop {
+        let changed = files.changed();
+        let is_open = match failed {
+            true => tokio::time::timeout(OFFER_AGAIN, changed).await.unwrap_or(Ok(())).is_ok(),
+            false => changed.await.is_ok(),
+        };
+        if !is_open {
+            return;
         }
+        let now = files.borrow_and_update().clone();
+        failed = match host.offer(now).await {
+            Ok(()) => {
+                tracing::info!("new games are played by the changed rule files");
+                false
+            }
+            Err(Problem { message, status, .. }) => {
+                tracing::error!("{message}: the rule files are offered as before");
+                status.is_server_error()
+            }
+        };
     }
 }
 

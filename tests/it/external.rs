@@ -6,11 +6,13 @@
 use std::sync::Arc;
 
 use rulemate::audit;
+use rulemate::derive::explain::{Finding, Limits, Trial};
 use rulemate::derive::{Backend, Done, Refusal};
 use rulemate::facts::GAME;
 use rulemate::game::{Game, PlayError};
 use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, LoadError, Moment, Opinion, Point, Preset, Ruleset, Source};
+use rulemate::proof::Checker;
 
 use crate::reactions::fire_alike;
 
@@ -478,4 +480,44 @@ fn external_presets_come_and_go() {
     let off = catalogue.set_active::<&str>(&rules, &mut game, &[]);
     off.unwrap_or_else(|it| panic!("{it}"));
     assert!(play(&mut game, "e7e5").is_empty());
+}
+
+/// Its code is called after each action.
+#[derive(Debug)]
+struct Clerk;
+
+impl Preset for Clerk {
+    fn rules(&self) -> String {
+        ".meta preset \"clerk\"\n.domain Preset += { clerk }\n".into()
+    }
+    fn points(&self) -> Vec<Point> {
+        vec![Point::AfterMove]
+    }
+    fn on_after_move(&self, _: &mut Moment<'_>) {}
+}
+
+/// An action says `until STAGE`, and code is called in a later one: what is decided before it is checked all
+/// the same.
+#[test]
+fn what_is_decided_before_code_is_called_is_checked() {
+    let mut catalogue = with(Clerk);
+    let source = Source { path: "mine/relay.dl".into(), text: crate::tried::RELAY.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("relay", &["clerk"]).unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let explained = game.clone().explain_move("a1c1", Limits::default()).expect("a move");
+    let Finding::Tried(trial) = explained.finding else { panic!("{}", explained.summary) };
+    let check = |it: &serde_json::Value| {
+        let trial: Trial = serde_json::from_value(it.clone()).expect("well-formed");
+        Checker::new(game.program(), game.facts()).trial(&trial).map_err(|it| it.to_string())
+    };
+    let told = serde_json::json!(trial);
+    let report = check(&told).unwrap_or_else(|it| panic!("{it}"));
+    assert!(!explained.holds && report.code > 0, "{report:?}");
+    let mut forged = told;
+    let goal = &forged["outcome"]["untenable"];
+    let goal = serde_json::json!({ "relation": goal["relation"], "args": goal["tuple"] });
+    forged["outcome"] = serde_json::json!({ "tenable": { "goal": goal, "refutation": null } });
+    let refused = check(&forged).map(|_| ()).expect_err("c1 is swamp");
+    assert!(refused.contains("may not be left so"), "{refused}");
 }

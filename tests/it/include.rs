@@ -146,6 +146,15 @@ fn files_on_disk_bring_along_what_they_include() {
         let said = check(file);
         assert_eq!(said.code, 0, "{file}: {}{}", said.out, said.err);
     }
+    // A module may use what its includer declares, and is checked with that.
+    let shares = format!("{}.export seen\n", reader("one"));
+    std::fs::write(folder.join("one.dl"), shares).expect("written");
+    let uses = format!("{COUNT}.decl told(side: Side) \"{{side}}\"\ntold(c) :- seen(c, _).\n");
+    std::fs::write(folder.join("shared/count.dl"), uses).expect("written");
+    let said = crate::cli::rulemate(&["check", folder.to_str().expect("a path")]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let said = check("shared/count.dl");
+    assert!(said.code != 0 && said.out.contains("seen"), "{}{}", said.out, said.err);
     let wrong = COUNT.replace("mover(c)", "movre(c)");
     std::fs::write(folder.join("shared/count.dl"), wrong).expect("written");
     for file in ["one.dl", "shared/count.dl"] {

@@ -340,3 +340,74 @@ fn saves_of_before_load_and_mean_what_they_meant() {
         assert_eq!(facts(&today, "hp"), 31);
     }
 }
+
+/// One keeps a stage for itself and another exports one of that name: each means its own, in whatever order.
+#[test]
+fn stages_of_one_name_stay_apart() {
+    let preset = |id: &str, export: &str, note: &str| {
+        format!(
+            ".meta preset \"{id}\"\n.domain Preset += {{ {id} }}\n{export}.stage till after describe\n\
+             on move(_, _) in till when active('{id}, _) do note \"{note}\".\n"
+        )
+    };
+    let keeps = preset("keeps", "", "kept");
+    let shows = preset("shows", ".export till\n", "shown");
+    let guest = format!(
+        "{HEAD}on move(_, _) in till when active('reader, _) do note \"guest\".\n\
+         on move(_, _) in shows::till when active('reader, _) do note \"guest again\".\n"
+    );
+    let files = [("keeps.dl", keeps.as_str()), ("shows.dl", &shows), ("reader.dl", &guest)];
+    for presets in [["keeps", "shows", "reader"], ["reader", "shows", "keeps"]] {
+        let rules = loaded(&with(&files), "chess", &presets);
+        let program = rules.program();
+        let stages: Vec<&str> = program.stages.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(stages.iter().filter(|it| it.ends_with("till")).count(), 2, "{stages:?}");
+        for (path, stage) in [("keeps.dl", "keeps::till"), ("shows.dl", "till"), ("reader.dl", "till")]
+        {
+            let own = program.reactions.iter().filter(|it| {
+                program.sources[usize::from(it.span.source)].path == path
+                    && !it.effects.is_empty()
+            });
+            let of: Vec<&str> =
+                own.map(|it| stages[usize::from(it.stage.0)]).filter(|it| it.contains("till")).collect();
+            assert!(!of.is_empty() && of.iter().all(|it| *it == stage), "{path}: {of:?}");
+        }
+        let game = played(&rules, "e4");
+        assert_eq!(game.history()[0].notes().len(), 4);
+    }
+    let lost = format!("{HEAD}on move(_, _) in keeps::till do note \"x\".\n");
+    let why = refused(&[("keeps.dl", &keeps), ("reader.dl", &lost)], &["keeps", "reader"]);
+    assert!(why.contains("[E610]"), "{why}");
+    // A part of an action says where it ends, and of what type an argument is, by full names, too.
+    let acts = ".meta preset \"acts\"\n.domain Preset += { acts }\n.domain Mood { calm, wild }\n\
+                .stage late after describe\n\
+                .action rest(piece: Entity) given mood: acts::Mood = 'calm legality simulate until acts::late \
+                uci \"rest{at(piece)}[/{mood}]\" \"{piece} rests\"\nrest(p) :- active('acts, _), own(p), kind(p, 'king).\n";
+    let rules = loaded(&with(&[("acts.dl", acts)]), "chess", &["acts"]);
+    let mut game = rules.start(None).expect("it starts");
+    assert!(game.listing().iter().any(|it| it.0 == "reste1"));
+}
+
+/// The family's word and each preset's are heard beside each other.
+#[test]
+fn presets_and_families_say_each_what_is_misplaced_and_unfinished() {
+    let own = format!(
+        "{HEAD}.meta family \"cotulenh\"\n.decl misplaced(side: Side) \"{{side}} has no commander\"\n\
+         misplaced(c) :- opponent(c, _), count {{ kind(p, 'commander), color(p, c) }} = 0.\n\
+         .decl unfinished() \"a rest is to come\"\nunfinished() :- kind(_, 'infantry), fullmove(77).\n"
+    );
+    let rules = loaded(&with(&[("reader.dl", &own)]), "cotulenh", &["reader"]);
+    let mut game = rules.start(None).expect("it starts");
+    assert!(!game.listing().is_empty());
+    let fen = game.fen();
+    let headless = fen.replace('c', "i");
+    let why = rules.start(Some(&headless)).map(|_| ()).expect_err("no commander").to_string();
+    assert!(why.contains("has no commander"), "{why}");
+    let crowded = fen.replacen('i', "(cc)", 1);
+    assert!(rules.start(Some(&crowded)).is_err(), "the family's own still holds");
+    for name in ["misplaced", "unfinished"] {
+        let program = game.program();
+        assert_eq!(program.relations_called(name).count(), 2, "{name}");
+    }
+    assert_eq!(game.contract().unfinished.len(), 2);
+}

@@ -10,6 +10,7 @@ use rulemate::protocols::TableError;
 use rulemate::rules::Source;
 
 use crate::cli::{rulemate, rulemate_reading};
+use crate::fixture::rows;
 use crate::random_rules::Choices;
 
 const FOLDER: &str = "tests/data/sides";
@@ -249,4 +250,34 @@ fn two_sides_of_other_names_are_written_in_two_cases() {
     assert_eq!(game.fen(), "3/Oo1/Oo1 s 3");
     game.play_text("a3").expect("a free square");
     assert_eq!(game.result().map(ToString::to_string).as_deref(), Some("sun wins by row"));
+}
+
+/// A side that puts itself out took the last action all the same.
+#[test]
+fn a_side_that_leaves_has_taken_the_last_action() {
+    let leave = r#"
+.meta game "leave"
+.meta title "Who stays"
+.meta board "1x1"
+.meta sides "red, green, blue"
+.meta start "1 r 1"
+.domain Reason += { alone }
+.input out(side: Side) of Side attr out "{side} is out"
+sits_out(c) :- out(c).
+.action go(side: Side) legality rules uci "{side}" san "{side}" "{side} goes"
+go(c) :- turn(c).
+movable() :- go(_).
+on go(c) do set out(c).
+finish(o, 'alone) :- turn(c), wins(c, o), count { out(x) } = 2.
+"#;
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    catalogue.add(Source { path: "mine/leave.dl".into(), text: leave.into() }).expect("a game");
+    let rules = catalogue.load::<&str>("leave", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    for (text, mover, turn) in [("red", "red", "green"), ("green", "green", "blue")] {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        assert_eq!(rows(game.world_mut(), "mover"), [format!("mover({mover})")]);
+        assert_eq!(rows(game.world_mut(), "turn"), [format!("turn({turn})")]);
+    }
+    assert_eq!(game.result().map(ToString::to_string).as_deref(), Some("blue wins by alone"));
 }

@@ -258,7 +258,7 @@ fn nothing_that_is_played_out_asks_what_comes_of_it() {
 }
 
 /// Runners hop on as long as a hop is free and leaves them dry: the turn ends by itself.
-const RELAY: &str = r#"
+pub(crate) const RELAY: &str = r#"
 .meta game "relay"
 .meta title "Relay"
 .meta board "8x1"

@@ -231,3 +231,50 @@ fn mistakes_of_what_may_be_given_are_told() {
     assert_eq!(codes(&format!("{given} uci \"{{thing}}{{mood}}]\"")), ["E116"]);
     assert_eq!(codes(&format!("{given} also \"{{moon}}\"")), ["E117"]);
 }
+
+/// The default may be what is not legal: then the list has the action with something else given.
+#[test]
+fn an_action_is_legal_if_something_legal_may_be_given() {
+    let text = |played: &str| {
+        CROWNS.replace("PLAYED", played).replace("crown: Kind = 'lord", "crown: Kind = 'mule")
+    };
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/crowns.dl".into(), text: text("simulate").into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("crowns", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(Some("1R1m w 1")).unwrap_or_else(|it| panic!("{it}"));
+    let contract = game.contract().clone();
+    let texts: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+    assert_eq!(texts, ["b1c1p"], "a mule may not come about");
+    assert_eq!(perft(game.world_mut(), &contract, 1), 1);
+    assert!(game.result().is_none());
+    assert!(game.play_text("b1c1").is_err());
+    game.play_text("b1c1p").expect("legal");
+    let save = Save::of(&game, &rules, Content::default()).expect("a save");
+    let tally =
+        audit::save(&save.write(Form::Json), "", &catalogue, RulesFrom::Here, &mut |_| {});
+    assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).proofs, 1);
+}
+
+/// Rules decide the action, and a row of theirs what may be given: a save proves both.
+#[test]
+fn saves_prove_what_was_given() {
+    let (catalogue, rules, mut game) = crowns("rules", "1R1m w 1");
+    game.play_text("b1c1p*3").expect("it is legal");
+    let save = Save::of(&game, &rules, Content::default()).expect("a save");
+    let audited = |save: &Save| {
+        audit::save(&save.write(Form::Json), "", &catalogue, RulesFrom::Here, &mut |_| {})
+            .map(|it| it.proofs)
+            .map_err(|it| it.to_string())
+    };
+    assert_eq!(audited(&save), Ok(1));
+    let both = save.moves[0].proof.as_array().expect("two proofs").clone();
+    let proved: Vec<&str> = both.iter().filter_map(|it| it["relation"].as_str()).collect();
+    assert_eq!(proved, ["run", "crownable"]);
+    for forged in [json!([both[0]]), both[0].clone(), json!([both[0], both[0]])] {
+        let mut save = save.clone();
+        save.moves[0].proof = forged;
+        let why = audited(&save).expect_err("the crown is not proved");
+        assert!(why.contains("2 rows are to be proved") || why.contains("not crownable"), "{why}");
+    }
+}

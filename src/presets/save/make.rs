@@ -150,7 +150,9 @@ pub(super) fn action_name(program: &Program, mv: &Move) -> String {
 fn proof(game: &mut Game, mv: &Move) -> Result<Value, Exhausted> {
     let contract = game.contract().clone();
     Ok(match decide(game.world_mut(), &contract, mv, Limits::default())?.1 {
-        Finding::Proved(all) => all.first().map_or(Value::Null, |it| in_order(&json!(it))),
+        // One proof stands alone; with it stand those of what was given beside the list.
+        Finding::Proved(all) if all.len() == 1 => in_order(&json!(all[0])),
+        Finding::Proved(all) => in_order(&json!(all)),
         other => in_order(&json!(other)),
     })
 }

@@ -151,6 +151,9 @@ struct Checker<'t> {
     event_ids: Table<'t, EventId>,
     /// In their order.
     stages: Vec<Stage>,
+    /// By the order in which they are declared, which `stage_at` translates to theirs.
+    stage_ids: Table<'t, usize>,
+    stage_at: Vec<StageId>,
     default_stage: StageId,
     trials: Vec<Tried>,
     /// For each source the preset's file that it belongs to.
@@ -188,6 +191,8 @@ impl<'t> Checker<'t> {
             events: Vec::new(),
             event_ids: Table::new(),
             stages: Vec::new(),
+            stage_ids: Table::new(),
+            stage_at: Vec::new(),
             default_stage: StageId(0),
             trials: Vec::new(),
             owners,
@@ -250,7 +255,7 @@ impl<'t> Checker<'t> {
             let is_there = self.relation_ids.declares(scope, name.text)
                 || self.event_ids.declares(scope, name.text)
                 || self.domains.declares(scope, name.text)
-                || self.is_stage(name)
+                || self.stage_ids.declares(scope, name.text)
                 || self.broken.contains(name.text);
             if !is_there {
                 let near = self.nearest_of(name, || {

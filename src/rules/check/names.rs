@@ -17,9 +17,6 @@ use super::super::program::Span;
 /// What stands between a preset or game and the name of its own.
 pub(in super::super) const SEPARATOR: &str = "::";
 
-/// Names that the host looks for wherever they are declared: nobody has to export them.
-const ROLES: [&str; 2] = ["misplaced", "unfinished"];
-
 /// Which preset or game each file belongs to, and what these export.
 #[derive(Default)]
 pub(super) struct Scopes<'t> {
@@ -108,7 +105,7 @@ impl<'t> Scopes<'t> {
     }
 
     fn exports(&self, scope: u16, name: &str) -> bool {
-        self.game == Some(scope) || ROLES.contains(&name) || self.exported.contains(&(scope, name))
+        self.game == Some(scope) || self.exported.contains(&(scope, name))
     }
 
     /// What is written after `.export`, with the scope.
@@ -168,10 +165,7 @@ impl<'t, T: Copy + Eq + Hash> Table<'t, T> {
     ) -> Result<Declared<T>, T> {
         let text = name.text;
         let Some(scope) = scopes.at(name.span) else {
-            if let Some(&old) = self.shared.get(text) {
-                return Err(old);
-            }
-            self.shared.insert(text, it);
+            self.share(text, it)?;
             return Ok(Declared { full: None, clash: self.exported.get(text).copied() });
         };
         if let Some(&old) = self.own.get(&(scope, text)) {
@@ -192,6 +186,24 @@ impl<'t, T: Copy + Eq + Hash> Table<'t, T> {
             return Ok(Declared { full: None, clash });
         }
         Ok(Declared { full: Some(scopes.long(scope, text)), clash })
+    }
+
+    /// Declares a name for all files, whichever says it; the error is what has that name already.
+    pub(super) fn share(&mut self, name: &'t str, it: T) -> Result<(), T> {
+        match self.shared.get(name) {
+            Some(&old) => Err(old),
+            None => {
+                self.shared.insert(name, it);
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets a preset or game use something of another's as if it were declared there, too.
+    pub(super) fn adopt(&mut self, scopes: &Scopes<'t>, name: Name<'t>, it: T) {
+        if let Some(scope) = scopes.at(name.span) {
+            self.own.insert((scope, name.text), it);
+        }
     }
 
     /// What a name means where it stands, and how far away that was found: 0 in the same preset or game.

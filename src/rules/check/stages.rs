@@ -11,7 +11,7 @@ use super::Checker;
 /// The only stage of programs that list none.
 const ONLY: &str = "apply";
 
-/// Stages that are being ordered.
+/// Stages that are being ordered, by the numbers of `Checker::stage_ids`.
 struct Order<'t> {
     names: Vec<Name<'t>>,
     /// For each name what it is called in the program, where that is not the name.
@@ -36,29 +36,25 @@ impl<'t> Checker<'t> {
         let mut order = Order { names: Vec::new(), full: Vec::new(), listed: 0, edges: Vec::new() };
         let only = [Name { text: ONLY, span: Span { line: 1, ..Span::default() } }];
         for &name in list.map_or(&only[..], |it| &it.names) {
-            match order.find(name.text, None) {
-                Some(old) => {
-                    let report = mistake::stages_twice(name.span, order.names[old].span);
-                    self.report(report);
-                }
-                None => order.append(name),
+            match self.stage_ids.share(name.text, order.names.len()) {
+                Err(old) => self.report(mistake::stages_twice(name.span, order.names[old].span)),
+                Ok(()) => order.append(name),
             }
         }
         let added = items().filter_map(|it| if let Item::Stage(it) = it { Some(it) } else { None });
-        let added: Vec<&StageDecl<'t>> = added.collect();
-        let shared = |it: &&StageDecl<'t>| self.scopes.at(it.name.span).is_none();
-        let (shared, own): (Vec<&StageDecl<'t>>, Vec<_>) = added.iter().partition(|it| shared(it));
-        shared.iter().for_each(|it| order.name(it.name, None));
-        own.iter().for_each(|it| order.name(it.name, self.scopes.private(it.name)));
-        for decl in &added {
+        let (shared, own): (Vec<&StageDecl<'t>>, Vec<_>) =
+            added.partition(|it| self.scopes.at(it.name.span).is_none());
+        for decl in shared.iter().chain(&own) {
+            self.name_stage(&mut order, decl.name);
+        }
+        for decl in shared.iter().chain(&own) {
             self.place_stage(&mut order, decl);
         }
         if order.names.len() > limits::STAGES {
             let count = LimitError::Stages(order.names.len());
             self.report(mistake::limit(count, order.names[limits::STAGES].span));
-            order.names.truncate(limits::STAGES);
-            order.full.truncate(limits::STAGES);
-            order.edges.retain(|it| it.0.max(it.1) < limits::STAGES);
+            // To order them would take too long.
+            order.edges.clear();
         }
         self.settle_order(&order);
         if let Some(name) = list.and_then(|it| it.default)
@@ -68,20 +64,29 @@ impl<'t> Checker<'t> {
         }
     }
 
+    /// Adds a stage, which several files may do: one that all share or that another preset exports is the same.
+    fn name_stage(&mut self, order: &mut Order<'t>, name: Name<'t>) {
+        let found = self.stage_ids.find(&self.scopes, name);
+        if let Some((exported, 2)) = found.filter(|_| self.scopes.private(name).is_none()) {
+            self.stage_ids.adopt(&self.scopes, name, exported);
+            return;
+        }
+        let next = order.names.len();
+        if let Ok(declared) = self.stage_ids.declare(&self.scopes, name, next, |_| true) {
+            order.names.push(name);
+            order.full.push(declared.full);
+        }
+    }
+
     fn place_stage(&mut self, order: &mut Order<'t>, decl: &StageDecl<'t>) {
-        let own = self.scopes.private(decl.name);
-        let Some(at) = order.find(decl.name.text, own.as_deref()) else { return };
+        let Some(at) = self.stage_ids.get(&self.scopes, decl.name) else { return };
         for (other, is_earlier) in
             [Some((decl.after, true)), decl.before.map(|it| (it, false))].into_iter().flatten()
         {
-            match order.find(other.text, self.scopes.private(other).as_deref()) {
+            match self.stage_ids.get(&self.scopes, other) {
                 Some(it) if is_earlier => order.edges.push((it, at, other.span)),
                 Some(it) => order.edges.push((at, it, other.span)),
-                None => {
-                    let near =
-                        self.speller.nearest(other.text, order.names.iter().map(|it| it.text));
-                    self.report(mistake::unknown_stage(other, near));
-                }
+                None => self.report_unknown_stage(other),
             }
         }
     }
@@ -89,8 +94,8 @@ impl<'t> Checker<'t> {
     /// Takes stages that nothing holds back any more, added ones before listed ones: an added stage
     /// comes as soon as what it follows is through.
     fn settle_order(&mut self, order: &Order<'t>) {
-        let listed = order.listed.min(order.names.len());
-        let mut left: Vec<usize> = (listed..order.names.len()).chain(0..listed).collect();
+        self.stage_at = vec![StageId(0); order.names.len()];
+        let mut left: Vec<usize> = (order.listed..order.names.len()).chain(0..order.listed).collect();
         while !left.is_empty() {
             let is_free =
                 |&at: &usize| !order.edges.iter().any(|it| it.1 == at && left.contains(&it.0));
@@ -110,39 +115,27 @@ impl<'t> Checker<'t> {
     fn push_stage(&mut self, order: &Order<'t>, at: usize) {
         let name = order.names[at];
         let full = order.full[at].clone().unwrap_or_else(|| name.text.to_owned());
+        self.stage_at[at] = StageId(self.stages.len() as u16);
         self.stages.push(Stage { name: full, span: name.span });
-    }
-
-    /// Whether a preset or game has a stage of that name.
-    pub(super) fn is_stage(&self, name: Name<'t>) -> bool {
-        let of = self.scopes.at(name.span);
-        self.stages.iter().any(|it| it.name == name.text && self.scopes.at(it.span) == of)
     }
 
     /// The stage of that name, or a report that there is none.
     pub(super) fn find_stage(&mut self, name: Name<'t>) -> Option<StageId> {
-        let called = |name: &str| self.stages.iter().position(|it| it.name == name);
-        let own = self.scopes.private(name).and_then(|it| called(&it));
-        let found = own.or_else(|| called(name.text));
+        let found = self.stage_ids.get(&self.scopes, name);
         if found.is_none() {
-            let near =
-                self.speller.nearest(name.text, self.stages.iter().map(|it| it.name.as_str()));
-            let report = mistake::unknown_stage(name, near);
-            self.report(report);
+            self.report_unknown_stage(name);
         }
-        found.map(|it| StageId(it as u16))
+        found.map(|it| self.stage_at[it])
+    }
+
+    fn report_unknown_stage(&mut self, name: Name<'t>) {
+        let all = || self.stage_ids.visible(&self.scopes, name.span).into_iter().collect();
+        let near = self.nearest_of(name, all);
+        self.report(mistake::unknown_stage(name, near));
     }
 }
 
 impl<'t> Order<'t> {
-    /// The stage that a word means: one of the preset's own goes before one of all.
-    fn find(&self, name: &str, own: Option<&str>) -> Option<usize> {
-        let own = own.and_then(|own| self.full.iter().position(|it| it.as_deref() == Some(own)));
-        let full = || self.full.iter().position(|it| it.as_deref() == Some(name));
-        let mut all = self.names.iter().zip(&self.full);
-        own.or_else(|| all.position(|it| it.0.text == name && it.1.is_none())).or_else(full)
-    }
-
     /// Adds a stage of the list, after the others.
     fn append(&mut self, name: Name<'t>) {
         if let Some(last) = self.names.len().checked_sub(1) {
@@ -151,14 +144,6 @@ impl<'t> Order<'t> {
         self.names.push(name);
         self.full.push(None);
         self.listed += 1;
-    }
-
-    /// Adds a stage that files may name several times.
-    fn name(&mut self, name: Name<'t>, own: Option<String>) {
-        if self.find(name.text, own.as_deref()).is_none() {
-            self.names.push(name);
-            self.full.push(own);
-        }
     }
 
     /// Stages that wait for each other, the first one again at the end, and a place that says so.

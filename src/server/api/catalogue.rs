@@ -161,11 +161,17 @@ pub(super) async fn upload(
     Ok(Json(Uploaded { ok, diagnostics, name, rules }))
 }
 
+/// Maximum number of parts of the name of an uploaded file.
+const FOLDERS: usize = 4;
+
 /// A path of its own, so that no upload takes the place of a file of this package.
 fn path(name: &str) -> String {
     let plain = |it: &char| it.is_ascii_alphanumeric() || "-_.".contains(*it);
-    let name: String = name.chars().filter(plain).take(64).collect();
-    format!("upload/{name}")
+    let part = |it: &str| it.chars().filter(plain).take(64).collect::<String>();
+    // Included files may stand in folders, and none above the upload's.
+    let parts = name.split('/').map(part).filter(|it| !it.is_empty() && it != "." && it != "..");
+    let parts: Vec<String> = parts.take(FOLDERS).collect();
+    format!("upload/{}", parts.join("/"))
 }
 
 /// Compiles the game that an upload is, or the default game with the preset that it is.

@@ -102,13 +102,20 @@ struct Terms {
 
 impl Terms {
     /// # Errors
-    /// There is no such game, or the clock makes no sense: refused now, not when somebody accepts it.
+    /// There is no such game or position, or the clock makes no sense: refused now, not when somebody accepts it.
     async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
         let variant = match text(fields, "variant").unwrap_or("standard") {
             "standard" | "fromPosition" => "chess".to_owned(),
             other => other.to_owned(),
         };
-        web.host.ruleset(&web.host.library.own_hash(), &variant, &[]).await?;
+        let rules = web.host.library.own_hash();
+        let ruleset = web.host.ruleset(&rules, &variant, &[]).await?;
+        let fen = text(fields, "fen").map(str::to_owned);
+        if let Some(fen) = fen.clone() {
+            let start = move || ruleset.start(Some(&fen)).map(|_| ());
+            let started = web.host.pool.run(web.host.slow_lane(&rules), start).await?;
+            started.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
+        }
         let clock = number(fields, "clock.limit").map(|limit| Control {
             initial: limit.saturating_mul(1000),
             increment: number(fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
@@ -117,7 +124,7 @@ impl Terms {
         if let Some(fault) = clock.and_then(|it| it.fault()) {
             return Err(Problem::unprocessable("bad_clock", fault));
         }
-        Ok(Self { variant, fen: text(fields, "fen").map(str::to_owned), clock })
+        Ok(Self { variant, fen, clock })
     }
 }
 

@@ -541,13 +541,13 @@ fn uploaded_rules_are_checked_kept_and_played() {
 fn uploaded_rules_bring_along_what_they_include() {
     hosted("included", Config { uploads: true, ..Config::default() }, async |server| {
         let text =
-            ".meta preset \"leapers\"\n.meta include \"leaps.dl\"\n.domain Preset += { leapers }\n";
+            ".meta preset \"leapers\"\n.meta include \"lib/leaps.dl\"\n.domain Preset += { leapers }\n";
         let leaps = ".meta module \"leaps\"\nleap('bishop, 1, 2).\n";
         let (_, alone) = server.post("/api/v1/rules", "", json!({ "text": text })).await;
         assert_eq!(alone["ok"], false);
         let told = alone["diagnostics"][0]["message"].as_str().unwrap_or_default();
         assert!(told.contains("leaps.dl") && told.contains("cannot be included"), "{alone}");
-        let included = json!([{ "path": "leaps.dl", "text": leaps }]);
+        let included = json!([{ "path": "../lib/leaps.dl", "text": leaps }]);
         let body = json!({ "text": text, "included": included, "keep": true });
         let (_, answer) = server.post("/api/v1/rules", "", body).await;
         assert_eq!((&answer["ok"], &answer["name"]), (&json!(true), &json!("leapers")), "{answer}");

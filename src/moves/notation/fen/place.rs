@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, NEXT_ENTITY};
-use crate::rules::Column;
+use crate::rules::{Column, RelId};
 
 use super::super::super::contract::{About, Contract};
 use super::super::chess::Oddity;
@@ -52,8 +52,8 @@ pub(super) fn place(
 
 /// Why the rules refuse a position, by the sentence of the first row that says so.
 fn misplaced(world: &mut World, contract: &Contract) -> Option<String> {
-    let rel = contract.misplaced?;
-    let row = world.tuples(rel).into_iter().min()?;
+    let first = |&rel: &RelId| Some((rel, world.tuples(rel).into_iter().min()?));
+    let (rel, row) = contract.misplaced.iter().find_map(first)?;
     let program = world.program();
     let relation = program.relation(rel);
     let said = |text: String, (column, raw): (&Column, &i64)| {

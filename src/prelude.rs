@@ -1,0 +1,56 @@
+//! What programs that use this crate need, in one line: `use rulemate::prelude::*`.
+//!
+//! The names here keep their meaning from version to version. Deliberately absent: the rest of the crate, which
+//! is there for the tools of this package and changes as they do.
+
+pub use crate::derive::explain::Limits;
+pub use crate::facts::{EntityId, Fact, GAME, Value};
+pub use crate::game::{Explanation, Game, GameResult, IllegalMove, PlayError, Record};
+pub use crate::moves::Move as Action;
+pub use crate::presets::save::{Content, Form, RulesFrom, Save};
+pub use crate::presets::{Catalogue, Moment, Opinion, Point, Preset, Ruleset, Source};
+
+use crate::game::{EndError, Exhausted, QuestionError};
+use crate::presets::save::{MakeError, RestoreError};
+use crate::presets::{AddError, CatalogueError, LoadError, SetError, StartError};
+
+/// Whatever can go wrong between loading rules and reading a save, for programs that only pass it on.
+///
+/// Each kind has its sentence, which names the cause and the fix; match on it to tell them apart.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Rule files whose metadata makes no sense together.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// Rule files that cannot be read, or do not go with those that are there.
+    #[error(transparent)]
+    Add(#[from] AddError),
+    /// A game that cannot be made of its rules and presets: mistakes in rule text among them.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A position from which the game cannot start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A move that is not legal, cannot be read, or comes after the end.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// A game that cannot be ended so.
+    #[error(transparent)]
+    End(#[from] EndError),
+    /// Presets that cannot be changed so in the middle of a game.
+    #[error(transparent)]
+    Presets(#[from] SetError),
+    /// A question that names what there is not.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
+    /// Rules that take more than an evaluator gives.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
+    /// A game that cannot be saved.
+    #[error(transparent)]
+    Save(#[from] MakeError),
+    /// A save that is damaged, or of other rules.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+}
