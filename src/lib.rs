@@ -96,6 +96,7 @@ pub mod rules;
 pub mod derive;
 pub mod moves;
 pub mod game;
+pub mod opponent;
 pub mod presets;
 pub mod protocols;
 pub mod proof;

@@ -234,7 +234,8 @@ pub(crate) struct PerftArgs {
 
 Examples:
   rulemate play chess
-  rulemate play knightmate --random black
+  rulemate play knightmate --computer black --level 3
+  rulemate play antichess --random black
   rulemate play --save game.json
   printf 'e4\\ne5\\nwhy Ke3\\nquit\\n' | rulemate play chess --ascii")]
 pub(crate) struct PlayArgs {
@@ -246,7 +247,13 @@ pub(crate) struct PlayArgs {
     /// Side that a random mover plays, by its name (white, black), or `both` for all of them
     #[arg(long, short, value_name = "SIDE")]
     pub(crate) random: Option<String>,
-    /// Seed of the random mover (drawn afresh if absent)
+    /// Side that the computer plays, by its name, or `both` for all of them
+    #[arg(long, value_name = "SIDE", conflicts_with = "random")]
+    pub(crate) computer: Option<String>,
+    /// How well the computer plays, from 1 to 8
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub(crate) level: u8,
+    /// Seed of the random mover and the computer (drawn afresh if absent)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Draw the board with letters instead of chess symbols

@@ -1,4 +1,4 @@
-//! `rulemate play`: a board in the terminal, for two persons or against a random mover.
+//! `rulemate play`: a board in the terminal, for two persons, against the computer or a random mover.
 //!
 //! Lines are read from standard input, so a session can be piped in; what was typed is then echoed,
 //! and the transcript reads like the session it stands for.
@@ -16,9 +16,10 @@ use super::output::{Ink, Out, trouble};
 use super::saves;
 use super::setup::{self, Library, Opened};
 use crate::derive::explain::Limits;
-use crate::game::{Game, PlayError, Record};
+use crate::game::{Game, PlayError, Record, Stop};
 use crate::moves::notation::san_listing;
 use crate::moves::{Move, refusal};
+use crate::opponent::{Knowledge, Lessons, Level, Opponent};
 use crate::presets::save::Content;
 use crate::presets::{Activation, Catalogue, Ruleset};
 
@@ -43,31 +44,37 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.from.rules)?;
     let Opened { rules, game, .. } = setup::open_with(&mut library, &args.game, &args.from)?;
     let rules = Arc::unwrap_or_clone(rules);
-    let plays = args.random.as_deref().map(|it| random_side(&rules, it)).transpose()?;
-    let random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+    let seat = args.computer.as_deref().or(args.random.as_deref());
+    let plays = seat.map(|it| side_of_machine(&rules, it)).transpose()?;
+    let mut random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+    let level = Level::new(args.level).unwrap_or(Level::HIGHEST);
+    let computer = args.computer.as_ref().map(|_| {
+        let knowledge = Knowledge::learn(&game, Lessons::default(), 1);
+        Opponent::new(knowledge, level, random.u64(..))
+    });
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
-    let mut session = Session { game, rules, library, out, symbols, random, plays };
+    let mut session = Session { game, rules, library, out, symbols, random, computer, plays };
     session.run()?;
     Ok(Verdict::Fine)
 }
 
-/// Who is played by the random mover.
+/// Who is played by the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RandomSide {
+enum Seat {
     One(i64),
     Both,
 }
 
-fn random_side(rules: &Ruleset, name: &str) -> anyhow::Result<RandomSide> {
+fn side_of_machine(rules: &Ruleset, name: &str) -> anyhow::Result<Seat> {
     let sides = rules.sides();
     if name == "both" || name == "all" {
-        return Ok(RandomSide::Both);
+        return Ok(Seat::Both);
     }
     if let Some(side) = sides.iter().position(|it| it == name) {
-        return Ok(RandomSide::One(side as i64));
+        return Ok(Seat::One(side as i64));
     }
     let cause = format!("{} has no side {name}", rules.game().name);
-    Err(trouble(cause, format!("name a side for the random mover: {}, both", sides.join(", "))))
+    Err(trouble(cause, format!("name a side for the machine: {}, both", sides.join(", "))))
 }
 
 struct Session<'a> {
@@ -78,8 +85,10 @@ struct Session<'a> {
     out: &'a mut Out,
     symbols: Symbols,
     random: fastrand::Rng,
-    /// Who is played by the random mover.
-    plays: Option<RandomSide>,
+    /// Who answers; at random, if none.
+    computer: Option<Opponent>,
+    /// Who is played by the machine.
+    plays: Option<Seat>,
 }
 
 /// Whether a session goes on.
@@ -150,7 +159,7 @@ impl Session<'_> {
         Ok(Next::Read)
     }
 
-    /// Plays what was typed, then lets the random mover answer.
+    /// Plays what was typed, then lets the machine answer.
     fn play(&mut self, text: &str) -> anyhow::Result<()> {
         if let Some(result) = self.game.result() {
             let line = format!("the game is over: {result} (undo takes the last move back)");
@@ -175,22 +184,19 @@ impl Session<'_> {
         self.answer()
     }
 
-    /// Lets the random mover play as long as it is its turn.
+    /// Lets the machine play as long as it is its turn.
     fn answer(&mut self) -> anyhow::Result<()> {
-        while self.is_random_to_move() {
-            let mut moves = self.game.listing();
-            let contract = self.game.contract().clone();
-            // The random mover picks what can be played; if nothing can, it says why.
-            let world = self.game.world_mut();
-            let possible = |it: &(String, Move)| refusal(world, &contract, &it.1).is_none();
-            let (possible, _): (Vec<_>, Vec<_>) = moves.iter().cloned().partition(possible);
-            if !possible.is_empty() {
-                moves = possible;
-            }
-            let Some((_, mv)) = self.random.choice(moves) else { return Ok(()) };
+        while self.is_machine_to_move() {
+            let (mv, by) = match self.thought() {
+                Some(mv) => (mv, "the computer"),
+                None => match self.at_random() {
+                    Some(mv) => (mv, "the random mover"),
+                    None => return Ok(()),
+                },
+            };
             let number = names::numbered(&self.game, "");
             let record = self.game.play(&mv)?;
-            let line = format!("{number}{} ({}) by the random mover", record.san, record.uci);
+            let line = format!("{number}{} ({}) by {by}", record.san, record.uci);
             self.out.line(line)?;
             notes(record, self.out)?;
             self.show_board()?;
@@ -198,21 +204,44 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn is_random_to_move(&self) -> bool {
+    /// What the computer takes, if there is one and its action can be taken.
+    fn thought(&mut self) -> Option<Move> {
+        let computer = self.computer.as_mut()?;
+        let budget = computer.level().budget();
+        let choice = computer.choose(&self.game, budget, &Stop::default())?;
+        let contract = self.game.contract().clone();
+        let can_be_taken = refusal(self.game.world_mut(), &contract, &choice.action).is_none();
+        can_be_taken.then_some(choice.action)
+    }
+
+    /// Any action that can be played; if none can, one that says why.
+    fn at_random(&mut self) -> Option<Move> {
+        let mut moves = self.game.listing();
+        let contract = self.game.contract().clone();
+        let world = self.game.world_mut();
+        let possible = |it: &(String, Move)| refusal(world, &contract, &it.1).is_none();
+        let (possible, _): (Vec<_>, Vec<_>) = moves.iter().cloned().partition(possible);
+        if !possible.is_empty() {
+            moves = possible;
+        }
+        self.random.choice(moves).map(|it| it.1)
+    }
+
+    fn is_machine_to_move(&self) -> bool {
         self.game.result().is_none()
             && match self.plays {
                 None => false,
-                Some(RandomSide::Both) => true,
-                Some(RandomSide::One(side)) => self.game.side() == Some(side),
+                Some(Seat::Both) => true,
+                Some(Seat::One(side)) => self.game.side() == Some(side),
             }
     }
 
-    /// Takes a move back; against a random mover, as many as bring the person to move again.
+    /// Takes a move back; against a machine, as many as bring the person to move again.
     fn undo(&mut self) -> anyhow::Result<()> {
         let Some(mut record) = self.game.takeback() else {
             return Ok(self.out.line("nothing to undo")?);
         };
-        while self.plays != Some(RandomSide::Both) && self.is_random_to_move() {
+        while self.plays != Some(Seat::Both) && self.is_machine_to_move() {
             match self.game.takeback() {
                 Some(earlier) => record = earlier,
                 None => break,

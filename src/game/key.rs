@@ -7,7 +7,7 @@
 use crate::derive::World;
 
 /// The key of the position on the board.
-pub(super) fn key(world: &mut World) -> u64 {
+pub fn key(world: &mut World) -> u64 {
     let program = world.program().clone();
     let mut key = 0u64;
     for (place, &rel) in program.repetition.iter().enumerate() {

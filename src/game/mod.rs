@@ -23,6 +23,7 @@ pub use ask::{Answer, Because, Explanation, Row};
 pub use fact::QuestionError;
 pub use finding::decide;
 pub use kept::Kept;
+pub use key::key as position_key;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::{Game, RULE_SETS, SWITCHES, go_back};

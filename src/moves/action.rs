@@ -228,12 +228,7 @@ pub fn rows_of_given(program: &Program, mv: &Move) -> Vec<(RelId, Tuple)> {
 }
 
 /// What stands before the value in a row that says what may be given: nothing, or the row of the action.
-fn before_given<'m>(
-    program: &Program,
-    action: &Action,
-    from: RelId,
-    args: &'m [i64],
-) -> &'m [i64] {
+fn before_given<'m>(program: &Program, action: &Action, from: RelId, args: &'m [i64]) -> &'m [i64] {
     if program.relation(from).columns.len() == 1 { &[] } else { action.row(args) }
 }
 

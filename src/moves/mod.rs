@@ -20,4 +20,4 @@ pub use perft::{
     PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, read_perft_list,
 };
 pub use safety::{Decision, played_out};
-pub use turn::{BETWEEN, Turns, parse_either, parse_turn, turn_text, turns};
+pub use turn::{BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_text, turns};

@@ -136,6 +136,11 @@ pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>
 
 /// The text of the actions of a turn, from the first on.
 pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
+    action_texts(world, actions).join(&BETWEEN.to_string())
+}
+
+/// The texts of actions that follow each other, in UCI.
+pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
     let mark = world.mark();
     let mut texts = Vec::new();
     for mv in actions {
@@ -145,7 +150,7 @@ pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
         }
     }
     world.rollback(mark);
-    texts.join(&BETWEEN.to_string())
+    texts
 }
 
 /// The legal actions that a text with commas means, in UCI or SAN; all of them of one turn. The turn

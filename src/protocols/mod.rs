@@ -2,8 +2,7 @@
 //!
 //! Each adapter is a function from a line to lines: no input or output happens here, so tests drive
 //! whole conversations. What both share is here too: the game on the table and the dialect in which
-//! clients write its pieces. Rulemate referees; it is no strong player, and when asked for a move
-//! it picks a legal one by the hash of the position, the same for the same position.
+//! clients write its pieces. Asked for a move, it thinks (`opponent`) for as long as the client's clock allows.
 
 mod dialect;
 mod table;
@@ -11,7 +10,7 @@ mod uci;
 mod xboard;
 
 pub use dialect::{Dialect, DialectError};
-pub use table::{Table, TableError};
+pub use table::{Table, TableError, Thought};
 pub use uci::Uci;
 pub use xboard::Xboard;
 

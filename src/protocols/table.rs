@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::dialect::{Dialect, DialectError};
-use crate::game::{Exhausted, Game, GameResult, PlayError};
-use crate::moves::{divide, refusal};
+use crate::game::{Exhausted, Game, GameResult, PlayError, Stop};
+use crate::moves::{action_texts, divide, refusal};
+use crate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
 /// Our own letters.
@@ -25,6 +26,19 @@ pub struct Table {
     /// The client writes our letters.
     plain: bool,
     game: Game,
+    /// What was learned of the games that were played, by their names.
+    knowledge: HashMap<String, Knowledge>,
+}
+
+/// What the engine would play, in the client's letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thought {
+    pub text: String,
+    pub score: Score,
+    pub depth: u32,
+    pub nodes: u64,
+    /// What it expects to follow, its own action first.
+    pub line: Vec<String>,
 }
 
 /// Why the table stays as it is.
@@ -62,7 +76,8 @@ impl Table {
         let mut loaded = HashMap::new();
         let (rules, dialect) = load(&catalogue, &mut loaded, game)?;
         let game = rules.start(None)?;
-        Ok(Self { catalogue, loaded, rules, dialect, plain: false, game })
+        let knowledge = HashMap::new();
+        Ok(Self { catalogue, loaded, rules, dialect, plain: false, game, knowledge })
     }
 
     /// The names of all games.
@@ -179,6 +194,35 @@ impl Table {
     /// Takes the last move back; `false` if there is none.
     pub fn take_back(&mut self) -> bool {
         self.game.takeback().is_some()
+    }
+
+    /// The action that the engine takes; `None` if there is none. The first time that a game is asked for, it is
+    /// learned, which takes a second or a few.
+    ///
+    /// # Errors
+    /// As [`Table::pick`].
+    pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
+        let Some(text) = self.pick()? else { return Ok(None) };
+        let name = self.rules.game().name.clone();
+        if !self.knowledge.contains_key(&name) {
+            let start = self.rules.start(None)?;
+            self.knowledge.insert(name.clone(), Knowledge::learn(&start, Lessons::default(), 1));
+        }
+        let knowledge = self.knowledge[&name].clone();
+        let mut opponent = Opponent::new(knowledge, level, self.game.hash());
+        let Some(choice) = opponent.choose(&self.game, budget, &Stop::default()) else {
+            return Ok(None);
+        };
+        let contract = self.game.contract().clone();
+        let (score, depth, nodes) = (choice.score, choice.depth, choice.nodes);
+        // Rules may call an action legal that cannot be taken: then any that can will do.
+        if refusal(self.game.world_mut(), &contract, &choice.action).is_some() {
+            return Ok(Some(Thought { line: vec![text.clone()], text, score, depth, nodes }));
+        }
+        let texts = action_texts(self.game.world_mut(), &choice.line);
+        let line: Vec<String> = texts.iter().map(|it| self.dialect().move_to_theirs(it)).collect();
+        let text = line.first().cloned().unwrap_or(text);
+        Ok(Some(Thought { text, score, depth, nodes, line }))
     }
 
     /// A legal move, chosen by the position alone; `None` if there is none.

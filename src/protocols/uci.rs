@@ -1,17 +1,23 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
-//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` answers at once with a
-//! legal move (after `stop`, if told to search without end); `go perft N` counts. An unknown variant
+//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches as long as its clocks, depth or
+//! nodes say, else as the level does; one without end answers at `stop`, after a short search, for lines are read
+//! one after the other. `go perft N` counts. An unknown variant
 //! is refused aloud, and so is every `position` and `go` until a known one is chosen.
 
 use std::path::Path;
+use std::time::Duration;
 
-use super::{Flow, Table, TableError};
+use super::{Flow, Table, TableError, Thought};
+use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
 /// Options that graphical interfaces set blindly; a referee has no use for them.
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
+
+/// How long is thought when a search without end is stopped.
+const AT_STOP: Duration = Duration::from_millis(200);
 
 /// A conversation.
 #[derive(Debug)]
@@ -24,6 +30,7 @@ pub struct Uci {
     refused: Option<String>,
     /// A search without end is on: its move is to be given at `stop`.
     searching: bool,
+    level: Level,
 }
 
 impl Uci {
@@ -32,7 +39,8 @@ impl Uci {
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
         let table = Table::new(catalogue, default)?;
         let variant = default.to_owned();
-        Ok(Self { table, variant, shuffled: false, refused: None, searching: false })
+        let level = Level::HIGHEST;
+        Ok(Self { table, variant, shuffled: false, refused: None, searching: false, level })
     }
 
     /// Answers one line.
@@ -64,6 +72,8 @@ impl Uci {
         out("option name UCI_Chess960 type check default false");
         out("option name VariantPath type string default <empty>");
         out("option name Letters type combo default client var client var plain");
+        let (low, high) = (Level::LOWEST.number(), Level::HIGHEST.number());
+        out(&format!("option name Skill Level type spin default {high} min {low} max {high}"));
         out("option name Hash type spin default 16 min 1 max 1024");
         out("option name Threads type spin default 1 min 1 max 1");
         out("option name MultiPV type spin default 1 min 1 max 1");
@@ -88,6 +98,10 @@ impl Uci {
                 self.shuffled = value == "true";
                 self.choose(out);
             }
+            "skill level" => match value.parse().ok().and_then(Level::new) {
+                Some(level) => self.level = level,
+                None => error(out, "the skill level is a number from 1 to 8"),
+            },
             "letters" if matches!(value.as_str(), "client" | "plain") => {
                 self.table.write_plainly(value == "plain");
             }
@@ -153,7 +167,30 @@ impl Uci {
             words if words.contains(&"infinite") || words.contains(&"ponder") => {
                 self.searching = true;
             }
-            _ => self.best_move(out),
+            _ => self.best_move(self.budget(words), out),
+        }
+    }
+
+    /// How long to think, by what follows `go`.
+    fn budget(&self, words: &[&str]) -> Budget {
+        let number = |name: &str| {
+            let at = words.iter().position(|it| *it == name)?;
+            words.get(at + 1)?.parse::<u64>().ok()
+        };
+        let (clock, increment) = match self.table.side() {
+            0 => (number("wtime"), number("winc")),
+            _ => (number("btime"), number("binc")),
+        };
+        let own = self.level.budget();
+        let of_clock = clock.map(|it| think_for(it, increment.unwrap_or(0), number("movestogo")));
+        let time = number("movetime").or(of_clock).map(Duration::from_millis);
+        let (nodes, depth) = (number("nodes"), number("depth"));
+        let is_bounded = time.is_some() || nodes.is_some() || depth.is_some();
+        Budget {
+            nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
+            depth: depth
+                .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
+            time: if is_bounded { time } else { own.time },
         }
     }
 
@@ -175,14 +212,20 @@ impl Uci {
 
     fn stop(&mut self, out: &mut dyn FnMut(&str)) {
         if std::mem::take(&mut self.searching) {
-            self.best_move(out);
+            self.best_move(Budget { time: Some(AT_STOP), ..self.level.budget() }, out);
         }
     }
 
-    fn best_move(&mut self, out: &mut dyn FnMut(&str)) {
-        match self.table.pick() {
-            Ok(Some(text)) => {
-                out(&format!("info depth 1 score cp 0 nodes 1 pv {text}"));
+    fn best_move(&mut self, budget: Budget, out: &mut dyn FnMut(&str)) {
+        match self.table.think(self.level, budget) {
+            Ok(Some(Thought { text, score, depth, nodes, line })) => {
+                let score = match score {
+                    Score::Hundredths(it) => format!("cp {it}"),
+                    Score::Wins(actions) => format!("mate {}", actions.div_ceil(2)),
+                    Score::Loses(actions) => format!("mate -{}", actions.div_ceil(2)),
+                };
+                let line = line.join(" ");
+                out(&format!("info depth {depth} score {score} nodes {nodes} pv {line}"));
                 out(&format!("bestmove {text}"));
             }
             Ok(None) => out("bestmove (none)"),
@@ -208,6 +251,13 @@ impl Uci {
             out(&format!("Result: {result}"));
         }
     }
+}
+
+/// How much of a clock one action may take, in milliseconds.
+pub(super) fn think_for(left: u64, increment: u64, actions_to_go: Option<u64>) -> u64 {
+    let share = left / actions_to_go.unwrap_or(30).clamp(1, 30);
+    // Something is left for the way to the client.
+    (share + increment * 4 / 5).min(left.saturating_sub(50)).max(1)
 }
 
 fn error(out: &mut dyn FnMut(&str), text: &str) {

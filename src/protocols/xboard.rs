@@ -1,10 +1,14 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
-//! One game at a time, no search: when it is our turn we play a legal move at once. Games that
+//! One game at a time. When it is our turn we think as long as `st`, `sd` and our clock (`time`) say. Games that
 //! xboard does not know are described to it by `setup`. Turns of several actions do not fit this
 //! protocol and are not promised here.
 
+use std::time::Duration;
+
+use super::uci::think_for;
 use super::{Flow, Table, TableError};
+use crate::opponent::{Budget, Level};
 use crate::presets::Catalogue;
 
 /// What xboard itself calls these games, where the names differ: theirs, ours.
@@ -16,10 +20,10 @@ const NATIVE: &[&str] =
 
 /// Commands that are true of other engines or of no matter to a referee.
 const IGNORED: &[&str] = &[
-    "xboard", "accepted", "rejected", "random", "level", "st", "sd", "time", "otim", "post",
-    "nopost", "hard", "easy", "cores", "memory", "computer", "name", "rating", "ics", "option",
-    "draw", ".", "bk", "hint", "hover", "lift", "put", "egtpath", "exit", "analyze", "white",
-    "black", "nps", "pause", "resume",
+    "xboard", "accepted", "rejected", "random", "level", "otim", "post", "nopost", "hard", "easy",
+    "cores", "memory", "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint",
+    "hover", "lift", "put", "egtpath", "exit", "analyze", "white", "black", "nps", "pause",
+    "resume",
 ];
 
 /// A conversation.
@@ -32,6 +36,12 @@ pub struct Xboard {
     own: Option<i64>,
     /// The result was claimed.
     claimed: bool,
+    /// Seconds that an action may take.
+    seconds: Option<u64>,
+    /// Maximum number of actions to look ahead.
+    depth: Option<u32>,
+    /// Hundredths of a second that are left on our clock.
+    left: Option<u64>,
 }
 
 impl Xboard {
@@ -39,7 +49,9 @@ impl Xboard {
     /// The catalogue has no game of the default name.
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
         let table = Table::new(catalogue, default)?;
-        Ok(Self { table, default: default.to_owned(), own: None, claimed: false })
+        let default = default.to_owned();
+        let (own, claimed, seconds, depth, left) = (None, false, None, None, None);
+        Ok(Self { table, default, own, claimed, seconds, depth, left })
     }
 
     /// Answers one line.
@@ -61,6 +73,9 @@ impl Xboard {
             }
             "playother" => self.own = Some(1 - self.table.side()),
             "?" => self.answer(out),
+            "st" => self.seconds = rest.parse().ok(),
+            "sd" => self.depth = rest.parse().ok(),
+            "time" => self.left = rest.parse().ok(),
             "usermove" => self.user_move(rest, out),
             "option" if rest == "Letters=client" => self.table.write_plainly(false),
             "option" if rest == "Letters=plain" => self.table.write_plainly(true),
@@ -143,11 +158,23 @@ impl Xboard {
         }
     }
 
+    /// How long to think about the next action.
+    fn budget(&self) -> Budget {
+        let own = Level::HIGHEST.budget();
+        let of_clock = self.left.map(|it| think_for(it.saturating_mul(10), 0, None));
+        let time = self.seconds.map(|it| it.saturating_mul(1000)).or(of_clock);
+        Budget {
+            depth: self.depth.map_or(own.depth, |it| it.clamp(1, own.depth)),
+            time: time.map(Duration::from_millis).or(own.time),
+            ..own
+        }
+    }
+
     /// Plays our moves while it is our turn.
     fn answer(&mut self, out: &mut dyn FnMut(&str)) {
         while self.own == Some(self.table.side()) {
-            let text = match self.table.pick() {
-                Ok(Some(text)) => text,
+            let text = match self.table.think(Level::HIGHEST, self.budget()) {
+                Ok(Some(thought)) => thought.text,
                 Ok(None) => return,
                 Err(why) => return out(&format!("tellusererror {}", one_line(&why))),
             };

@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::begin::{begin, bring_back, start};
 use super::board::Board;
+use super::computer::Learned;
 use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Table, TokenHash};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Branched, Command, Feed};
@@ -25,7 +26,7 @@ use super::state::summary;
 use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
 };
-use crate::game::Answer as Finding;
+use crate::game::{Answer as Finding, Game};
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
 /// As many requests as wait for one game.
@@ -125,6 +126,8 @@ pub struct Host {
     office: OnceLock<Office>,
     /// Where rules run.
     pub(super) pool: Pool,
+    /// What the computer knows of games.
+    pub(super) learned: Arc<Learned>,
 }
 
 impl Host {
@@ -158,6 +161,7 @@ impl Host {
             ready: Ready::default(),
             office: OnceLock::new(),
             pool: Pool::start().map_err(threads)?,
+            learned: Arc::default(),
         };
         Ok((Arc::new(host), journal))
     }
@@ -274,6 +278,15 @@ impl Host {
         let Branched { mut game, lane } = game;
         // Proofs may take a while: they are found on a copy, beside the game.
         self.pool.run(lane, move || question(&mut game)).await?
+    }
+
+    /// A copy of a game as it is now.
+    ///
+    /// # Errors
+    /// There is no such game.
+    pub(super) async fn copy_of(self: &Arc<Self>, id: &str) -> Result<Box<Game>, Problem> {
+        let branched = self.ask(id, |reply| Command::Branch { ply: None, reply }).await??;
+        Ok(branched.game)
     }
 
     /// Where moves and views of games by these rules are worked out.

@@ -9,6 +9,7 @@ mod accept;
 mod api;
 mod begin;
 mod board;
+mod computer;
 pub mod core;
 mod host;
 mod library;

@@ -2,9 +2,9 @@
 //! them runs on the runtime's threads: there are a few threads for it, with queues that have an end, and
 //! every job has a deadline.
 //!
-//! There are three lanes, so that what takes long does not stand before what does not: moves and views of
+//! There are four lanes, so that what takes long does not stand before what does not: moves and views of
 //! games by the package's own rules; what may take longer by these rules (compiling, explaining, games
-//! from elsewhere); and all that rules from outside are asked. A job has one allowance for all that it
+//! from elsewhere); all that rules from outside are asked; and what the computer thinks about. A job has one allowance for all that it
 //! comes to. It ends when that is used up, when its deadline has passed, and when it is of no use any
 //! more to whoever asked for it: then it takes its place no longer. Deliberately absent: what the jobs
 //! do.
@@ -31,9 +31,11 @@ pub(super) enum Lane {
     Work,
     /// Whatever rules from outside are asked.
     Foreign,
+    /// What the computer plays.
+    Think,
 }
 
-const LANES: [Lane; 3] = [Lane::Play, Lane::Work, Lane::Foreign];
+const LANES: [Lane; 4] = [Lane::Play, Lane::Work, Lane::Foreign, Lane::Think];
 
 impl Lane {
     /// The maximum number of jobs that wait.
@@ -41,7 +43,7 @@ impl Lane {
         match self {
             // Whoever makes a game as the server starts waits for the same rules to be compiled once.
             Self::Play | Self::Work => 4096,
-            Self::Foreign => 64,
+            Self::Foreign | Self::Think => 64,
         }
     }
 
@@ -51,6 +53,8 @@ impl Lane {
             Self::Play => Duration::from_secs(5),
             Self::Work => Duration::from_secs(10),
             Self::Foreign => Duration::from_secs(2),
+            // The longest thought, and lessons before it.
+            Self::Think => Duration::from_secs(8),
         }
     }
 
@@ -60,7 +64,7 @@ impl Lane {
             Self::Play => cores.max(2),
             // A job may take much memory: there are few.
             Self::Work => (cores / 2).clamp(1, 4),
-            Self::Foreign => (cores / 4).clamp(1, 4),
+            Self::Foreign | Self::Think => (cores / 4).clamp(1, 4),
         }
     }
 }

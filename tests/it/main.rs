@@ -35,6 +35,7 @@ mod moves;
 mod notation;
 mod names;
 mod numbers;
+mod opponent;
 mod pairs;
 mod perft;
 mod positions;

@@ -362,14 +362,16 @@ fn stages_of_one_name_stay_apart() {
         let program = rules.program();
         let stages: Vec<&str> = program.stages.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(stages.iter().filter(|it| it.ends_with("till")).count(), 2, "{stages:?}");
-        for (path, stage) in [("keeps.dl", "keeps::till"), ("shows.dl", "till"), ("reader.dl", "till")]
+        for (path, stage) in
+            [("keeps.dl", "keeps::till"), ("shows.dl", "till"), ("reader.dl", "till")]
         {
             let own = program.reactions.iter().filter(|it| {
-                program.sources[usize::from(it.span.source)].path == path
-                    && !it.effects.is_empty()
+                program.sources[usize::from(it.span.source)].path == path && !it.effects.is_empty()
             });
-            let of: Vec<&str> =
-                own.map(|it| stages[usize::from(it.stage.0)]).filter(|it| it.contains("till")).collect();
+            let of: Vec<&str> = own
+                .map(|it| stages[usize::from(it.stage.0)])
+                .filter(|it| it.contains("till"))
+                .collect();
             assert!(!of.is_empty() && of.iter().all(|it| *it == stage), "{path}: {of:?}");
         }
         let game = played(&rules, "e4");

@@ -15,9 +15,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("derive", &["facts", "rules"]),
     ("moves", &["facts", "rules", "derive"]),
     ("game", &["facts", "rules", "derive", "moves"]),
+    ("opponent", &["facts", "rules", "derive", "moves", "game"]),
     ("presets", &["facts", "rules", "derive", "moves", "game"]),
-    ("server", &["moves", "game", "presets"]),
-    ("protocols", &["moves", "game", "presets"]),
+    ("server", &["moves", "game", "opponent", "presets"]),
+    ("protocols", &["moves", "game", "opponent", "presets"]),
     ("proof", &["facts", "rules"]),
     ("audit", &["facts", "rules", "derive", "moves", "game", "presets", "proof"]),
     ("testing", &["facts", "rules", "derive", "moves", "game", "presets"]),
@@ -29,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "derive",
             "moves",
             "game",
+            "opponent",
             "presets",
             "server",
             "protocols",
@@ -39,7 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// The layers that must not know any game or preset by name.
-const NAMELESS: &[&str] = &["facts", "rules", "derive", "moves", "game", "proof"];
+const NAMELESS: &[&str] = &["facts", "rules", "derive", "moves", "game", "opponent", "proof"];
 
 /// Licences that may be linked. No copyleft.
 const LICENCES: &[&str] = &[

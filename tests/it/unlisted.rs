@@ -251,8 +251,7 @@ fn an_action_is_legal_if_something_legal_may_be_given() {
     assert!(game.play_text("b1c1").is_err());
     game.play_text("b1c1p").expect("legal");
     let save = Save::of(&game, &rules, Content::default()).expect("a save");
-    let tally =
-        audit::save(&save.write(Form::Json), "", &catalogue, RulesFrom::Here, &mut |_| {});
+    let tally = audit::save(&save.write(Form::Json), "", &catalogue, RulesFrom::Here, &mut |_| {});
     assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).proofs, 1);
 }
 

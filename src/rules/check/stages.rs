@@ -95,7 +95,8 @@ impl<'t> Checker<'t> {
     /// comes as soon as what it follows is through.
     fn settle_order(&mut self, order: &Order<'t>) {
         self.stage_at = vec![StageId(0); order.names.len()];
-        let mut left: Vec<usize> = (order.listed..order.names.len()).chain(0..order.listed).collect();
+        let mut left: Vec<usize> =
+            (order.listed..order.names.len()).chain(0..order.listed).collect();
         while !left.is_empty() {
             let is_free =
                 |&at: &usize| !order.edges.iter().any(|it| it.1 == at && left.contains(&it.0));

@@ -14,6 +14,7 @@ use super::guard::Caller;
 use super::requests::{
     Acting, After, Asking, At, Exporting, From, Joining, Listing, Moving, NewGame,
 };
+use crate::opponent::Level;
 use crate::server::ProblemBody;
 use crate::server::core::{Act, Answer, Entry, Input, Seat, TokenHash};
 use crate::server::host::{Import, Wish, new_token};
@@ -70,8 +71,18 @@ pub(super) async fn create(
         let names = sides(&web, &rules, &wish).await?;
         let name = new.name.unwrap_or_else(|| NOBODY.to_owned());
         let hash = TokenHash::of(token);
-        let seat_of = |side| (side, Seat { name: name.clone(), token: hash.clone() });
+        let seat_of =
+            |side| (side, Seat { name: name.clone(), token: hash.clone(), computer: None });
         wish.seats = chosen(&names, seat, token)?.into_iter().map(seat_of).collect();
+        if let Some(level) = new.computer {
+            let others = (0..names.len()).filter(|it| wish.seats.iter().all(|seat| seat.0 != *it));
+            let computers = others.map(|side| Ok((side, computer(level)?)));
+            let computers = computers.collect::<Result<Vec<_>, Problem>>()?;
+            wish.seats.extend(computers);
+        }
+    } else if new.computer.is_some() {
+        let message = "the computer plays who has a seat: give `seat`";
+        return Err(Problem::unprocessable("no_opponent", message));
     }
     let id = web.host.create(wish).await?;
     let hash = token.as_deref().map(TokenHash::of);
@@ -87,6 +98,12 @@ pub(super) async fn create(
     }
     let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
     Ok((StatusCode::CREATED, location, Json(state)).into_response())
+}
+
+/// A seat of the computer.
+fn computer(level: u8) -> Result<Seat, Problem> {
+    let bad = || Problem::unprocessable("bad_level", "the computer plays at a level from 1 to 8");
+    crate::server::computer::seat(Level::new(level).ok_or_else(bad)?)
 }
 
 /// What a PGN says of the game that is wanted, where the request itself says nothing.

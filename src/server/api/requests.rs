@@ -27,6 +27,8 @@ pub(super) struct NewGame {
     /// `white`, `black`, `random`, or `both` to play both sides. Without a seat the game is an open
     /// board: whoever has its link plays for the side to move, and no token is needed.
     pub(super) seat: Option<String>,
+    /// The computer plays the other seats, at a level from 1 to 8.
+    pub(super) computer: Option<u8>,
     /// What the player is called.
     pub(super) name: Option<String>,
     /// Whether players may write to each other.

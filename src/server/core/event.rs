@@ -63,6 +63,9 @@ pub struct Setup {
 pub struct Seat {
     pub name: String,
     pub token: TokenHash,
+    /// The level at which the computer plays it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computer: Option<u8>,
 }
 
 impl Seat {

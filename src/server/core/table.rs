@@ -316,7 +316,7 @@ impl<R: Rules> Table<R> {
         let free = self.seats.iter().position(Option::is_none);
         let side = side.or(free).ok_or(Refusal::SeatTaken)?;
         self.seat_free(side)?;
-        self.push(events, Event::Seated { side, seat: Seat { name, token } });
+        self.push(events, Event::Seated { side, seat: Seat { name, token, computer: None } });
         Ok(self.answer(side))
     }
 

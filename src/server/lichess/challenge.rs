@@ -58,7 +58,8 @@ impl Challenge {
     }
 
     fn wish(&self) -> Wish {
-        let seat = |it: &Account| Seat { name: it.name.clone(), token: it.token.clone() };
+        let seat =
+            |it: &Account| Seat { name: it.name.clone(), token: it.token.clone(), computer: None };
         let first = usize::from(self.color == "black");
         Wish {
             game: self.variant.clone(),

@@ -540,8 +540,7 @@ fn uploaded_rules_are_checked_kept_and_played() {
 #[test]
 fn uploaded_rules_bring_along_what_they_include() {
     hosted("included", Config { uploads: true, ..Config::default() }, async |server| {
-        let text =
-            ".meta preset \"leapers\"\n.meta include \"lib/leaps.dl\"\n.domain Preset += { leapers }\n";
+        let text = ".meta preset \"leapers\"\n.meta include \"lib/leaps.dl\"\n.domain Preset += { leapers }\n";
         let leaps = ".meta module \"leaps\"\nleap('bishop, 1, 2).\n";
         let (_, alone) = server.post("/api/v1/rules", "", json!({ "text": text })).await;
         assert_eq!(alone["ok"], false);
@@ -737,5 +736,51 @@ fn want_of_room_and_what_positions_lack_is_told() {
         }
         let told = server.get(&path).await.1["fen_leaves_out"].clone();
         assert_eq!(told, json!(["capture-to-win.winner"]));
+    });
+}
+
+/// Asks for a game until something holds of it.
+async fn until(server: &Server, id: &str, holds: impl Fn(&Value) -> bool) -> Value {
+    for _ in 0..2_400 {
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        if holds(&state) {
+            return state;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("it never came to that");
+}
+
+#[test]
+fn the_computer_plays_the_other_seat() {
+    hosted("computer", Config::default(), async |server| {
+        for (made, code) in [
+            (json!({ "computer": 1 }), "no_opponent"),
+            (json!({ "seat": "white", "computer": 9 }), "bad_level"),
+        ] {
+            let (status, answer) = server.post("/api/v1/games", "", made).await;
+            assert_eq!(
+                (status, answer["error"].as_str()),
+                (StatusCode::UNPROCESSABLE_ENTITY, Some(code))
+            );
+        }
+        let played = |state: &Value| state["moves"].as_array().map_or(0, Vec::len);
+        let made = json!({ "game": "chess", "seat": "white", "computer": 1 });
+        let (id, token) = server.make(made).await;
+        assert_eq!(server.play(&id, &token, "e2e4").await.0, StatusCode::OK);
+        let state = until(server, &id, |it| played(it) == 2).await;
+        assert_eq!(state["seats"][1], "Computer, level 1");
+        // What is asked back is granted; a draw is not.
+        let act = |name: &str| format!("/api/v1/games/{id}/{name}");
+        assert_eq!(server.post(&act("takeback"), &token, json!({})).await.0, StatusCode::OK);
+        until(server, &id, |it| played(it) < 2 && it["offers"]["takeback"].is_null()).await;
+        assert_eq!(server.post(&act("resign"), &token, json!({})).await.0, StatusCode::OK);
+        // It plays again, with the seats turned, and has the first move then.
+        let (_, answer) = server.post(&act("rematch"), &token, json!({})).await;
+        assert!(answer["v"].is_number(), "{answer}");
+        let state = until(server, &id, |it| it["rematch"].is_string()).await;
+        let next = state["rematch"].as_str().expect("an id").to_owned();
+        let state = until(server, &next, |it| played(it) == 1).await;
+        assert_eq!(state["seats"][0], "Computer, level 1");
     });
 }

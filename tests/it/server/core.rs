@@ -116,7 +116,7 @@ pub(super) fn setup(clock: Option<Control>) -> Setup {
 }
 
 pub(super) fn seats() -> Vec<(usize, Seat)> {
-    let seat = |name: &str| Seat { name: name.into(), token: TokenHash::of(name) };
+    let seat = |name: &str| Seat { name: name.into(), token: TokenHash::of(name), computer: None };
     vec![(0, seat("ann")), (1, seat("ben"))]
 }
 

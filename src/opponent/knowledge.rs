@@ -1,0 +1,314 @@
+//! What positions are worth, learned from games that are played with nothing but the rules.
+//!
+//! A position is told by what stands where: so many pieces of each kind, and on which squares they stand. A
+//! logistic regression over random games finds what of that goes with winning. Kinds begin with what they can do
+//! (how many actions a piece has on average), so that a few games are enough; where fewer pieces win, the games
+//! turn that round. Deliberately absent: any kind, square or game by name.
+
+use std::time::{Duration, Instant};
+
+use crate::derive::World;
+use crate::facts::{AttrId, Shape};
+use crate::game::Game;
+use crate::moves::{Contract, Move, legal_moves};
+use crate::rules::{Program, Type};
+
+use super::Chance;
+
+/// How much is learned before the first move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lessons {
+    /// Maximum number of actions of all games together.
+    pub actions: usize,
+    /// Maximum number of actions of one game.
+    pub longest: usize,
+    /// After this time no further game is begun. What is learned is then not the same each time.
+    pub time: Option<Duration>,
+}
+
+impl Default for Lessons {
+    fn default() -> Self {
+        Self { actions: 12_000, longest: 300, time: Some(Duration::from_secs(3)) }
+    }
+}
+
+/// What pieces are worth, by kind, side and square.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knowledge {
+    kinds: usize,
+    squares: usize,
+    sides: usize,
+    /// By kind.
+    worth: Vec<f32>,
+    /// By side, kind and square, beside the kind's worth.
+    place: Vec<f32>,
+    /// How many games with a winner it rests on.
+    games: usize,
+}
+
+/// Where the pieces of a position stand: of each its side, its kind, and its square if it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub(super) side: usize,
+    pub(super) kind: usize,
+    pub(super) square: Option<usize>,
+}
+
+/// A position of a game, for the regression.
+struct Sample {
+    standing: Vec<Standing>,
+    winner: usize,
+}
+
+/// The scale of scores: a difference of 100 is as good as this in the regression.
+const UNIT: f32 = 0.6;
+/// What an action more that a piece has counts before anything is learned.
+const PRIOR: f32 = 0.12;
+
+impl Knowledge {
+    /// Learns a game from its position by playing it at random: the same of the same seed, if time is not
+    /// limited.
+    pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {
+        let contract = game.contract().clone();
+        let program = game.program().clone();
+        let size = |domain| program.schema.domain(domain).size();
+        let mut it = Self {
+            kinds: size(contract.kinds),
+            squares: size(contract.board.domain),
+            sides: size(contract.sides),
+            worth: Vec::new(),
+            place: Vec::new(),
+            games: 0,
+        };
+        let mut school = School {
+            contract: &contract,
+            program: &program,
+            chance: Chance(seed),
+            samples: Vec::new(),
+            actions_of: vec![(0, 0); it.kinds],
+            longest: lessons.longest,
+        };
+        let mut left = lessons.actions;
+        let started = Instant::now();
+        while left > 0 && lessons.time.is_none_or(|it| started.elapsed() < it) {
+            let mut world = game.world().clone();
+            let (taken, won) = school.play(&mut world, left);
+            it.games += usize::from(won);
+            left = left.saturating_sub(taken.max(1));
+            if world.has_run_out() {
+                break;
+            }
+        }
+        it.fit(&school);
+        it
+    }
+
+    /// How many games with a winner it rests on.
+    pub fn games(&self) -> usize {
+        self.games
+    }
+
+    /// What a piece of a kind is worth, in hundredths.
+    pub fn worth_of(&self, kind: usize) -> i32 {
+        (self.worth.get(kind).copied().unwrap_or_default() / UNIT * 100.0) as i32
+    }
+
+    /// What a position is worth for a side, in hundredths: its pieces against the average of the others.
+    pub(super) fn score(&self, standing: &[Standing], side: usize) -> i32 {
+        let others = self.sides.saturating_sub(1).max(1) as f32;
+        let sum: f32 = standing
+            .iter()
+            .map(|it| {
+                let value = self.value(it);
+                if it.side == side { value } else { -value / others }
+            })
+            .sum();
+        (sum / UNIT * 100.0) as i32
+    }
+
+    fn value(&self, it: &Standing) -> f32 {
+        self.worth[it.kind] + it.square.map_or(0.0, |square| self.place[self.at(it, square)])
+    }
+
+    fn at(&self, it: &Standing, square: usize) -> usize {
+        (it.side * self.kinds + it.kind) * self.squares + square
+    }
+
+    /// The regression: first by how much mobility counts, and which way, then each kind and place by itself.
+    fn fit(&mut self, school: &School<'_>) {
+        let mobility: Vec<f32> = school
+            .actions_of
+            .iter()
+            .map(|&(actions, seen)| if seen == 0 { 0.0 } else { actions as f32 / seen as f32 })
+            .collect();
+        self.worth = mobility.iter().map(|it| (it + 0.5) * PRIOR).collect();
+        self.place = vec![0.0; self.sides * self.kinds * self.squares];
+        let Some(sign) = self.sign(school) else { return };
+        self.worth.iter_mut().for_each(|it| *it *= sign);
+        let prior = self.worth.clone();
+        let (mut rate, mut chance) = (0.05_f32, Chance(1));
+        for _ in 0..PASSES {
+            for _ in 0..school.samples.len() {
+                let sample = &school.samples[chance.below(school.samples.len())];
+                self.step(sample, &prior, rate);
+            }
+            rate *= 0.8;
+        }
+    }
+
+    /// Which way, and how much, the prior goes with winning: none if no game had a winner.
+    fn sign(&self, school: &School<'_>) -> Option<f32> {
+        if school.samples.is_empty() {
+            return None;
+        }
+        // A few games say little: they count against one that went as the prior says.
+        let mut scale = 1.0_f32;
+        for _ in 0..20 {
+            let (mut slope, mut curve) = (0.0, 0.0);
+            for it in &school.samples {
+                let difference = self.difference(it);
+                let expected = logistic(scale * difference);
+                slope += (1.0 - expected) * difference;
+                curve += expected * (1.0 - expected) * difference * difference;
+            }
+            slope += CAUTION * (1.0 - scale);
+            scale += (slope / (curve + CAUTION)).clamp(-1.0, 1.0);
+        }
+        Some(scale.clamp(-2.0, 2.0))
+    }
+
+    /// What the winner's pieces are worth more than the others'.
+    fn difference(&self, sample: &Sample) -> f32 {
+        let others = self.sides.saturating_sub(1).max(1) as f32;
+        let signed = |it: &Standing| {
+            let value = self.value(it);
+            if it.side == sample.winner { value } else { -value / others }
+        };
+        sample.standing.iter().map(signed).sum()
+    }
+
+    /// One step of the descent.
+    fn step(&mut self, sample: &Sample, prior: &[f32], rate: f32) {
+        let others = self.sides.saturating_sub(1).max(1) as f32;
+        let missing = 1.0 - logistic(self.difference(sample));
+        for it in &sample.standing {
+            let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
+            let push = rate * missing * share;
+            // Many squares share what a few games tell: each goes a smaller step, and back towards nothing.
+            self.worth[it.kind] +=
+                0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
+            if let Some(square) = it.square {
+                let at = self.at(it, square);
+                self.place[at] += 0.1 * push - rate * 0.02 * self.place[at];
+            }
+        }
+    }
+}
+
+/// Passes over all samples.
+const PASSES: usize = 6;
+/// How many positions' worth of evidence the prior has.
+const CAUTION: f32 = 4.0;
+
+fn logistic(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The games from which is learned.
+struct School<'g> {
+    contract: &'g Contract,
+    program: &'g Program,
+    chance: Chance,
+    samples: Vec<Sample>,
+    /// By kind: actions of pieces, and pieces of sides to move.
+    actions_of: Vec<(u64, u64)>,
+    longest: usize,
+}
+
+impl School<'_> {
+    /// Plays a game to its end or to the limit. Returns how many actions it had, and whether somebody won.
+    fn play(&mut self, world: &mut World, left: usize) -> (usize, bool) {
+        let mut positions = Vec::new();
+        for taken in 0..self.longest.min(left) {
+            if let Some(winner) = winner(world, self.contract) {
+                let Some(winner) = winner else { return (taken, false) };
+                let sample = |standing| Sample { standing, winner };
+                self.samples.extend(positions.into_iter().map(sample));
+                return (taken, true);
+            }
+            let moves = legal_moves(world, self.contract);
+            if moves.is_empty() || world.has_run_out() {
+                return (taken, false);
+            }
+            let standing = standing(world, self.contract);
+            if self.chance.below(4) == 0 {
+                self.watch(world, &moves, &standing);
+                positions.push(standing);
+            }
+            let mv = &moves[self.chance.below(moves.len())];
+            if world.fire(mv.action, &mv.args).is_err() {
+                return (taken, false);
+            }
+            world.commit();
+        }
+        (self.longest, false)
+    }
+
+    /// Takes down how many actions the pieces of the side to move have.
+    fn watch(&mut self, world: &World, moves: &[Move], standing: &[Standing]) {
+        let Some(mover) =
+            self.contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
+        else {
+            return;
+        };
+        for it in standing.iter().filter(|it| it.side == mover) {
+            self.actions_of[it.kind].1 += 1;
+        }
+        for mv in moves {
+            let columns = &self.program.action(mv.action).columns;
+            let first = columns.iter().zip(&mv.args).find(|it| is_entity(self.program, it.0.ty));
+            let kind = first.and_then(|it| raw(world, *it.1, self.contract.kind.attr));
+            if let Some(kind) = kind.filter(|it| *it < self.actions_of.len()) {
+                self.actions_of[kind].0 += 1;
+            }
+        }
+    }
+}
+
+/// How a position has ended: the winner, or nobody; none if it has not.
+pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
+    if !world.any(contract.result) {
+        return None;
+    }
+    let outcome = world.tuples(contract.result).first().and_then(|it| it.first().copied())?;
+    Some(winner_of(world, contract, outcome))
+}
+
+/// Who wins by an outcome.
+pub(super) fn winner_of(world: &mut World, contract: &Contract, outcome: i64) -> Option<usize> {
+    let rows = world.matching(contract.wins, &[None, Some(outcome)]);
+    rows.first().and_then(|it| usize::try_from(*it.first()?).ok())
+}
+
+/// Where the pieces stand that belong to a side.
+pub(super) fn standing(world: &World, contract: &Contract) -> Vec<Standing> {
+    let facts = world.facts();
+    let number = |entity, attr| facts.get_raw(entity, attr).and_then(|it| usize::try_from(it).ok());
+    let of = |entity| {
+        let (side, kind) =
+            (number(entity, contract.color.attr)?, number(entity, contract.kind.attr)?);
+        Some(Standing { side, kind, square: number(entity, contract.at.attr) })
+    };
+    facts.entities_with(contract.kind.attr).filter_map(of).collect()
+}
+
+/// Whether a column is about pieces.
+pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
+    matches!(ty, Type::Domain(it) if matches!(program.schema.domain(it).shape, Shape::Entities { .. }))
+}
+
+/// What an entity has, as an index.
+fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
+    let entity = crate::facts::EntityId(u32::try_from(entity).ok()?);
+    world.facts().get_raw(entity, attr).and_then(|it| usize::try_from(it).ok())
+}

@@ -1,0 +1,427 @@
+//! Looking ahead: alpha-beta over the actions of a game, deeper and deeper until the budget is spent.
+//!
+//! All scores are those of the side that asks, so that turns of several actions and games of several sides need
+//! nothing of their own: that side takes the best action for itself, every other side the worst for it. What
+//! captures is guessed from an action's arguments (they name an enemy piece, or the square of one); such actions
+//! are looked at first, and beyond the depth.
+
+use std::time::Instant;
+
+use foldhash::{HashMap, HashMapExt};
+
+use super::knowledge::{Standing, is_entity, standing, winner, winner_of};
+use super::{Budget, Chance, Choice, Knowledge, Score};
+use crate::derive::{Stop, World};
+use crate::game::{Game, position_key};
+use crate::moves::{Contract, Move, legal_moves};
+use crate::rules::{Program, Type};
+
+/// A win at once; one that takes longer counts less by one for each action.
+const WIN: i32 = 1_000_000;
+/// Scores beyond this are wins or losses.
+const DECIDED: i32 = WIN - 1_000;
+/// Above all scores.
+const INFINITE: i32 = 2 * WIN;
+/// Maximum number of actions looked ahead beyond the depth.
+const BEYOND: i32 = 6;
+/// Maximum number of positions that are remembered.
+const REMEMBERED: usize = 1 << 20;
+/// The clock is looked at once in so many positions.
+const LOOK: u64 = 8;
+
+pub(super) struct Search<'g> {
+    world: World,
+    contract: &'g Contract,
+    program: &'g Program,
+    knowledge: &'g Knowledge,
+    budget: Budget,
+    stop: Stop,
+    started: Instant,
+    /// Who asks.
+    side: i64,
+    nodes: u64,
+    is_out: bool,
+    /// The keys of the positions since the game began, and on the way to the one looked at.
+    path: Vec<u64>,
+    known: HashMap<u64, Known>,
+    /// How often an action was the best, by what it looks like.
+    history: HashMap<Move, i32>,
+    /// Games whose rules say nothing of equal positions have no keys.
+    has_keys: bool,
+    repeats: bool,
+}
+
+/// What is known of a position.
+#[derive(Debug, Clone)]
+struct Known {
+    depth: i32,
+    score: i32,
+    bound: Bound,
+    best: Option<Move>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Exact,
+    AtLeast,
+    AtMost,
+}
+
+impl<'g> Search<'g> {
+    pub(super) fn new(
+        game: &'g Game,
+        knowledge: &'g Knowledge,
+        budget: Budget,
+        stop: Stop,
+    ) -> Self {
+        let (contract, program) = (game.contract(), &**game.program());
+        Self {
+            world: game.world().clone(),
+            contract,
+            program,
+            knowledge,
+            budget,
+            stop,
+            started: Instant::now(),
+            side: game.side().unwrap_or_default(),
+            nodes: 0,
+            is_out: false,
+            path: game.history().iter().map(|it| it.key).collect(),
+            known: HashMap::new(),
+            history: HashMap::new(),
+            has_keys: !program.repetition.is_empty(),
+            repeats: contract.occurrences.is_some(),
+        }
+    }
+
+    /// The best action, misjudged by as much as a beginner does.
+    pub(super) fn choose(&mut self, error: i32, seed: u64) -> Option<Choice> {
+        let mut chance = Chance(seed);
+        let mut moves = self.sorted(None);
+        // Actions that look alike come in another order each time.
+        for at in (1..moves.len()).rev() {
+            moves.swap(at, chance.below(at + 1));
+        }
+        let mut best = Choice {
+            action: moves.first()?.clone(),
+            score: Score::Hundredths(0),
+            depth: 0,
+            nodes: 0,
+            line: Vec::new(),
+        };
+        for depth in 1..=self.budget.depth.max(1) {
+            let scores = self.root(&moves, depth as i32, error > 0);
+            let misjudged = |(at, score): (usize, &i32)| {
+                let off = if error == 0 { 0 } else { wobble(&mut chance, error) };
+                (score.saturating_add(off), std::cmp::Reverse(at))
+            };
+            let judged: Vec<_> = scores.iter().enumerate().map(misjudged).collect();
+            let Some(first) = (0..judged.len()).max_by_key(|it| judged[*it]) else { break };
+            best = Choice {
+                action: moves[first].clone(),
+                score: told(scores[first]),
+                depth,
+                nodes: self.nodes,
+                line: self.line(&moves[first], depth),
+            };
+            if self.is_out || scores[first].abs() > DECIDED || moves.len() == 1 {
+                break;
+            }
+            let mut order: Vec<usize> = (0..moves.len()).collect();
+            // Actions that were not looked at keep their place behind the others.
+            order
+                .sort_by_key(|it| std::cmp::Reverse(scores.get(*it).copied().unwrap_or(-INFINITE)));
+            moves = order.into_iter().map(|it| moves[it].clone()).collect();
+        }
+        best.nodes = self.nodes;
+        Some(best)
+    }
+
+    /// All actions with their scores, best first, as deep as the budget goes.
+    pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
+        let moves = self.sorted(None);
+        let mut judged: Vec<(Move, i32)> = moves.iter().map(|it| (it.clone(), 0)).collect();
+        for depth in 1..=self.budget.depth.max(1) {
+            let scores = self.root(&moves, depth as i32, true);
+            if scores.len() < moves.len() {
+                break;
+            }
+            judged = moves.iter().cloned().zip(scores).collect();
+            if self.is_out {
+                break;
+            }
+        }
+        judged.sort_by_key(|it| std::cmp::Reverse(it.1));
+        judged.into_iter().map(|(mv, score)| (mv, told(score))).collect()
+    }
+
+    /// The scores of the first actions, as many as the budget allows; each of them true, or only whether it is
+    /// better than those before it.
+    fn root(&mut self, moves: &[Move], depth: i32, all: bool) -> Vec<i32> {
+        let mut scores = Vec::new();
+        let mut best = -INFINITE;
+        for mv in moves {
+            let least = if all { -INFINITE } else { best };
+            let Some(score) = self.after(mv, |it| it.score(depth - 1, 1, least, INFINITE)) else {
+                scores.push(-INFINITE);
+                continue;
+            };
+            // What was cut short says nothing, but for the first action of the first depth.
+            if self.is_out && !(scores.is_empty() && depth == 1) {
+                break;
+            }
+            scores.push(score);
+            best = best.max(score);
+        }
+        scores
+    }
+
+    /// What is found after an action, which is taken back; none if it cannot be taken.
+    fn after<T>(&mut self, mv: &Move, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let mark = self.world.mark();
+        let taken = self.world.fire(mv.action, &mv.args).is_ok();
+        let found = taken.then(|| look(self));
+        self.world.rollback(mark);
+        found
+    }
+
+    /// The score of a position, so many actions ahead.
+    fn score(&mut self, depth: i32, ply: i32, mut least: i32, mut most: i32) -> i32 {
+        if self.is_spent() {
+            return 0;
+        }
+        if let Some(winner) = winner(&mut self.world, self.contract) {
+            return self.ended(winner, ply);
+        }
+        let key = if self.has_keys { position_key(&mut self.world) } else { 0 };
+        if self.repeats && self.has_keys && self.path.contains(&key) {
+            return 0;
+        }
+        let known = if self.has_keys { self.known.get(&key) } else { None };
+        let mut first = None;
+        if let Some(it) = known {
+            first.clone_from(&it.best);
+            let holds = match it.bound {
+                Bound::Exact => true,
+                Bound::AtLeast => it.score >= most,
+                Bound::AtMost => it.score <= least,
+            };
+            if it.depth >= depth && holds && it.score.abs() < DECIDED {
+                return it.score;
+            }
+        }
+        let is_own = self.is_own_turn();
+        let standing = standing(&self.world, self.contract);
+        let here = self.knowledge.score(&standing, usize::try_from(self.side).unwrap_or_default());
+        let is_quiet = depth <= 0 && !self.is_threatened();
+        if depth <= -BEYOND {
+            return here;
+        }
+        if is_quiet {
+            // The side to move may leave it at that, if it likes what it sees.
+            if is_own {
+                if here >= most {
+                    return here;
+                }
+                least = least.max(here);
+            } else {
+                if here <= least {
+                    return here;
+                }
+                most = most.min(here);
+            }
+        }
+        let moves = legal_moves(&mut self.world, self.contract);
+        if moves.is_empty() {
+            return self.stuck(ply);
+        }
+        let (bottom, top) = (least, most);
+        let moves = self.ordered(moves, &standing, first.as_ref(), is_quiet);
+        let mut best: Option<(i32, Option<Move>)> = is_quiet.then_some((here, None));
+        self.path.push(key);
+        for mv in moves {
+            let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, least, most));
+            if self.is_out {
+                break;
+            }
+            let Some(score) = found else { continue };
+            let is_better =
+                best.as_ref().is_none_or(|it| if is_own { score > it.0 } else { score < it.0 });
+            if is_better {
+                best = Some((score, Some(mv)));
+            }
+            match is_own {
+                true => least = least.max(score),
+                false => most = most.min(score),
+            }
+            if least >= most {
+                break;
+            }
+        }
+        self.path.pop();
+        let Some((score, mv)) = best else { return here };
+        if !self.is_out && !is_quiet && self.has_keys && self.known.len() < REMEMBERED {
+            if let Some(mv) = mv.clone().filter(|_| least >= most) {
+                *self.history.entry(mv).or_default() += depth * depth;
+            }
+            let bound = match score {
+                it if it <= bottom => Bound::AtMost,
+                it if it >= top => Bound::AtLeast,
+                _ => Bound::Exact,
+            };
+            self.known.insert(key, Known { depth, score, bound, best: mv });
+        }
+        score
+    }
+
+    fn is_spent(&mut self) -> bool {
+        self.nodes += 1;
+        if self.nodes > self.budget.nodes || self.world.has_run_out() {
+            self.is_out = true;
+        } else if self.nodes.is_multiple_of(LOOK) {
+            let is_late = self.budget.time.is_some_and(|it| self.started.elapsed() >= it);
+            self.is_out |= is_late || self.stop.is_stopped();
+        }
+        self.is_out
+    }
+
+    fn is_own_turn(&self) -> bool {
+        self.contract.mover(self.world.facts()) == Some(self.side)
+    }
+
+    /// The side to move has to answer a threat to what it must keep.
+    fn is_threatened(&mut self) -> bool {
+        let Some(mover) = self.contract.mover(self.world.facts()) else { return false };
+        self.contract.exposed.is_some_and(|it| self.world.contains(it, &[mover]))
+    }
+
+    fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
+        match winner {
+            None => 0,
+            Some(it) if i64::try_from(it) == Ok(self.side) => WIN - ply,
+            Some(_) => ply - WIN,
+        }
+    }
+
+    /// The score where the side to move has no action.
+    fn stuck(&mut self, ply: i32) -> i32 {
+        let rows = self.contract.stuck.map(|it| self.world.tuples(it)).unwrap_or_default();
+        let outcome = rows.first().and_then(|it| it.first().copied());
+        let winner = outcome.and_then(|it| winner_of(&mut self.world, self.contract, it));
+        self.ended(winner, ply)
+    }
+
+    /// The legal actions of the position on the board, likely ones first.
+    fn sorted(&mut self, first: Option<&Move>) -> Vec<Move> {
+        let moves = legal_moves(&mut self.world, self.contract);
+        let standing = standing(&self.world, self.contract);
+        self.ordered(moves, &standing, first, false)
+    }
+
+    /// Likely actions first; of loud ones only those, where only these are wanted.
+    fn ordered(
+        &self,
+        moves: Vec<Move>,
+        standing: &[Standing],
+        first: Option<&Move>,
+        loud_only: bool,
+    ) -> Vec<Move> {
+        let prey = Prey::of(self, standing);
+        let mut rated: Vec<(i32, Move)> = moves
+            .into_iter()
+            .filter_map(|mv| {
+                let loud = prey.taken_by(self, &mv);
+                if loud_only && loud.is_none() {
+                    return None;
+                }
+                let is_first = first == Some(&mv);
+                let often = self.history.get(&mv).copied().unwrap_or_default().min(90_000);
+                let rate = if is_first { i32::MAX } else { loud.map_or(often, |it| 100_000 + it) };
+                Some((rate, mv))
+            })
+            .collect();
+        rated.sort_by(|a, b| b.0.cmp(&a.0));
+        rated.into_iter().map(|it| it.1).collect()
+    }
+
+    /// What is expected after an action, as far as it is remembered.
+    fn line(&mut self, first: &Move, depth: u32) -> Vec<Move> {
+        let mark = self.world.mark();
+        let mut line = vec![first.clone()];
+        let mut mv = first.clone();
+        while line.len() < depth as usize && self.has_keys {
+            if self.world.fire(mv.action, &mv.args).is_err() {
+                break;
+            }
+            let key = position_key(&mut self.world);
+            let next = self.known.get(&key).and_then(|it| it.best.clone());
+            let Some(next) =
+                next.filter(|it| crate::moves::is_legal(&mut self.world, self.contract, it))
+            else {
+                break;
+            };
+            line.push(next.clone());
+            mv = next;
+        }
+        self.world.rollback(mark);
+        line
+    }
+}
+
+/// What could be captured: the pieces of other sides, by entity and by square.
+struct Prey {
+    by_square: HashMap<i64, i32>,
+    mover: Option<usize>,
+}
+
+impl Prey {
+    fn of(search: &Search<'_>, standing: &[Standing]) -> Self {
+        let mover = search.contract.mover(search.world.facts());
+        let mover = mover.and_then(|it| usize::try_from(it).ok());
+        let foes = standing.iter().filter(|it| Some(it.side) != mover);
+        let at = |it: &Standing| {
+            let worth = search.knowledge.worth_of(it.kind).abs();
+            it.square.map(|square| (square as i64, worth.min(10_000)))
+        };
+        Self { by_square: foes.filter_map(at).collect(), mover }
+    }
+
+    /// What an action seems to capture is worth, less a little for what it is taken with; none if it seems to
+    /// capture nothing.
+    fn taken_by(&self, search: &Search<'_>, mv: &Move) -> Option<i32> {
+        let columns = &search.program.action(mv.action).columns;
+        let facts = search.world.facts();
+        let (mut taken, mut with) = (None::<i32>, 0);
+        for (column, &raw) in columns.iter().zip(&mv.args) {
+            if column.ty == Type::Domain(search.contract.board.domain) {
+                taken = taken.max(self.by_square.get(&raw).copied());
+            } else if is_entity(search.program, column.ty) {
+                let entity = crate::facts::EntityId(u32::try_from(raw).unwrap_or_default());
+                let number =
+                    |attr| facts.get_raw(entity, attr).and_then(|it| usize::try_from(it).ok());
+                let Some(kind) = number(search.contract.kind.attr) else { continue };
+                let worth = search.knowledge.worth_of(kind).abs().min(10_000);
+                match number(search.contract.color.attr) {
+                    side if side.is_some() && side != self.mover => taken = taken.max(Some(worth)),
+                    _ => with = worth,
+                }
+            }
+        }
+        taken.map(|it| it * 8 - with)
+    }
+}
+
+/// A number around 0, more often a small one.
+fn wobble(chance: &mut Chance, size: i32) -> i32 {
+    let width = size.unsigned_abs() as usize + 1;
+    chance.below(width) as i32 - chance.below(width) as i32
+}
+
+/// A score as callers get it.
+fn told(score: i32) -> Score {
+    match score {
+        it if it > DECIDED => Score::Wins((WIN - it) as u32),
+        it if it < -DECIDED => Score::Loses((WIN + it) as u32),
+        it => Score::Hundredths(it),
+    }
+}

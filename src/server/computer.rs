@@ -1,0 +1,141 @@
+//! The computer as a player: it thinks beside the games, in a lane of its own, and takes its actions like any
+//! player. It grants what others ask back, declines draws and other presets, and plays again.
+//!
+//! Deliberately absent: how it thinks (`opponent`); when it has something to do, which the game's task knows.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::core::{Act, Input, Seat, TokenHash};
+use super::host::{Host, new_token};
+use super::library::lock;
+use super::pool::Lane;
+use super::problem::Problem;
+use crate::game::Game;
+use crate::moves::action_texts;
+use crate::opponent::{Knowledge, Lessons, Level, Opponent};
+
+/// Maximum number of rule sets whose lessons are remembered.
+const REMEMBERED: usize = 32;
+/// What is learned of a game before its first action here.
+const LESSONS: Lessons =
+    Lessons { actions: 8_000, longest: 200, time: Some(Duration::from_secs(2)) };
+/// How often an action is thought about again where there was no room, and after what time.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_secs(3);
+
+/// A seat that the computer has. It has a token that nobody knows.
+///
+/// # Errors
+/// The system has no random numbers.
+pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
+    let name = format!("Computer, level {}", level.number());
+    let token = TokenHash::of(&new_token()?);
+    Ok(Seat { name, token, computer: Some(level.number()) })
+}
+
+/// What the computer has to do in a game.
+#[derive(Debug)]
+pub(super) struct Duty {
+    /// Of its seat.
+    pub(super) token: TokenHash,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    /// An action; the key is the same for games of the same rules.
+    Move {
+        level: u8,
+        rules: String,
+    },
+    Act(Act),
+}
+
+/// What was learned of games, by their rules; the oldest is forgotten first.
+#[derive(Debug, Default)]
+pub(super) struct Learned(Mutex<VecDeque<(String, Arc<Knowledge>)>>);
+
+impl Learned {
+    /// What is known of a game, learned from it if need be.
+    fn of(&self, rules: String, game: &Game) -> Arc<Knowledge> {
+        if let Some((_, known)) = lock(&self.0).iter().find(|it| it.0 == rules) {
+            return Arc::clone(known);
+        }
+        let start = game.branch(0).unwrap_or_else(|| game.clone());
+        let knowledge = Arc::new(Knowledge::learn(&start, LESSONS, 1));
+        let mut all = lock(&self.0);
+        if all.len() >= REMEMBERED {
+            all.pop_front();
+        }
+        all.push_back((rules, Arc::clone(&knowledge)));
+        knowledge
+    }
+}
+
+/// Does what is to be done.
+pub(super) async fn attend(host: Arc<Host>, id: String, Duty { token, what }: Duty) {
+    let done = match what {
+        What::Act(act) => answer(&host, &id, token, act).await,
+        What::Move { level, rules } => take_turn(&host, &id, token, level, &rules).await,
+    };
+    if let Err(problem) = done {
+        tracing::warn!(game = id, problem.message, "the computer could not do its part");
+    }
+}
+
+async fn answer(host: &Arc<Host>, id: &str, token: TokenHash, act: Act) -> Result<(), Problem> {
+    let is_rematch = matches!(act, Act::Rematch { .. });
+    let answer = host.step(id, Input::Act { token: Some(token), id: None, act }).await?;
+    match answer.game.filter(|_| is_rematch) {
+        Some(game) => host.make_rematch(id, &game).await,
+        None => Ok(()),
+    }
+}
+
+async fn take_turn(
+    host: &Arc<Host>,
+    id: &str,
+    token: TokenHash,
+    level: u8,
+    rules: &str,
+) -> Result<(), Problem> {
+    let level = Level::new(level).unwrap_or(Level::LOWEST);
+    let mut tries = 0;
+    let (uci, ply) = loop {
+        let game = host.copy_of(id).await?;
+        let (learned, rules) = (Arc::clone(&host.learned), rules.to_owned());
+        let think = move || thought(*game, &learned, rules, level);
+        match host.pool.run_all(Lane::Think, THOUGHT, think).await {
+            Ok((Some(found), _)) => break found,
+            // It has ended meanwhile.
+            Ok((None, _)) => return Ok(()),
+            Err(_) if tries < TRIES => {
+                tries += 1;
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(problem) => return Err(problem),
+        }
+    };
+    let act = Act::Move { uci, expected_ply: Some(ply) };
+    host.step(id, Input::Act { token: Some(token), id: None, act }).await.map(|_| ())
+}
+
+/// How many requests' steps one action may take.
+const THOUGHT: usize = 512;
+
+/// The text of the action that the computer takes, and how many were taken before it.
+fn thought(
+    mut game: Game,
+    learned: &Learned,
+    rules: String,
+    level: Level,
+) -> Option<(String, usize)> {
+    game.wake();
+    let knowledge = learned.of(rules, &game);
+    let mut opponent = Opponent::new((*knowledge).clone(), level, game.hash());
+    let choice = opponent.choose(&game, level.budget(), &crate::game::Stop::default())?;
+    let text = action_texts(game.world_mut(), &[choice.action]).pop()?;
+    Some((text, game.history().len()))
+}

@@ -1,0 +1,250 @@
+//! The opponent plays games of every sort by their rules alone: it takes wins that are there, beats a mover that
+//! takes any action, keeps to its budget, and leaves the game as it is.
+
+use rulemate::game::{Game, Stop};
+use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
+use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::rules::Source;
+
+use crate::cli::rulemate_reading;
+use crate::random_rules::Choices;
+
+/// Rules that come from outside: runners hop across, several times a turn.
+const OWN: &str = "relay";
+
+fn rules(name: &str) -> Ruleset {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/relay.dl".into(), text: crate::tried::RELAY.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{name}: {it}"))
+}
+
+fn is_full() -> bool {
+    std::env::var_os("RULEMATE_FULL").is_some()
+}
+
+fn lessons() -> Lessons {
+    let actions = if is_full() { 20_000 } else { 3_000 };
+    Lessons { actions, longest: 300, time: None }
+}
+
+fn budget(nodes: u64, depth: u32) -> Budget {
+    Budget { nodes, depth, time: None }
+}
+
+/// The outcome of a game of the opponent, as that side, against random actions: 2 for a win, 1 for a draw.
+fn against_random(rules: &Ruleset, opponent: &mut Opponent, side: i64, seed: u64) -> u32 {
+    let mut choices = Choices(seed);
+    let mut game = rules.start(None).expect("it starts");
+    for _ in 0..300 {
+        if game.result().is_some() {
+            break;
+        }
+        let mv = if game.side() == Some(side) {
+            let choice = opponent.choose(&game, budget(400, 3), &Stop::default());
+            choice.expect("the game goes on").action
+        } else {
+            let moves = game.legal_moves();
+            moves[choices.below(moves.len())].clone()
+        };
+        game.play(&mv).unwrap_or_else(|it| panic!("{it}"));
+    }
+    match game.result().map(|it| it.winner) {
+        Some(Some(winner)) if winner == side => 2,
+        Some(Some(_)) => 0,
+        _ => 1,
+    }
+}
+
+/// Of forty games each of twelve games at least 39 are won, draws as halves; in CI form, two games of five.
+#[test]
+fn the_opponent_beats_a_random_mover() {
+    let (names, games): (&[&str], u64) = if is_full() {
+        let all = &[
+            "chess",
+            "antichess",
+            "atomic",
+            "crazyhouse",
+            "knightmate",
+            "3check",
+            "racingkings",
+            "connect-four",
+            "hex",
+            "othello",
+            "checkers",
+            OWN,
+        ];
+        (all, 40)
+    } else {
+        (&["chess", "antichess", "connect-four", "noughts-and-crosses", OWN], 2)
+    };
+    for name in names {
+        let rules = rules(name);
+        let start = rules.start(None).expect("it starts");
+        let knowledge = Knowledge::learn(&start, lessons(), 1);
+        let mut opponent = Opponent::new(knowledge, Level::HIGHEST, 7);
+        let halves: u32 = (0..games)
+            .map(|it| against_random(&rules, &mut opponent, (it % 2) as i64, 1_000 + it))
+            .sum();
+        eprintln!("{name}: {} of {games}", f64::from(halves) / 2.0);
+        // Games that only the first or the second side can win are drawn at best by the other.
+        let least = if *name == OWN { games as u32 } else { 2 * games as u32 - 2 };
+        assert!(halves >= least, "{name}: {halves} halves in {games} games");
+    }
+}
+
+/// Positions of random games in which some action wins at once.
+fn wins_in_one(rules: &Ruleset, wanted: usize) -> Vec<Game> {
+    let mut choices = Choices(3);
+    let mut found = Vec::new();
+    for _ in 0..400 {
+        let mut game = rules.start(None).expect("it starts");
+        for _ in 0..80 {
+            if game.result().is_some() || found.len() >= wanted {
+                break;
+            }
+            let moves = game.legal_moves();
+            let side = game.side();
+            let wins = moves.iter().any(|mv| {
+                let mut after = game.clone();
+                after.play(mv).is_ok_and(|_| true)
+                    && after.result().is_some_and(|it| it.winner.is_some() && it.winner == side)
+            });
+            if wins {
+                found.push(game.clone());
+            }
+            game.play(&moves[choices.below(moves.len())].clone()).expect("legal");
+        }
+        if found.len() >= wanted {
+            break;
+        }
+    }
+    found
+}
+
+#[test]
+fn the_opponent_takes_a_win_that_is_there() {
+    let (names, wanted): (&[&str], usize) = if is_full() {
+        let all = &[
+            "chess",
+            "antichess",
+            "atomic",
+            "crazyhouse",
+            "knightmate",
+            "3check",
+            "kingofthehill",
+            "racingkings",
+            "connect-four",
+            "checkers",
+        ];
+        (all, 50)
+    } else {
+        (&["atomic", "racingkings", "connect-four", "checkers"], 3)
+    };
+    for name in names {
+        let rules = rules(name);
+        let start = rules.start(None).expect("it starts");
+        let knowledge =
+            Knowledge::learn(&start, Lessons { actions: 500, longest: 100, time: None }, 1);
+        let positions = wins_in_one(&rules, wanted);
+        assert_eq!(positions.len(), wanted, "{name}: random games come to such positions");
+        for game in positions {
+            let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7);
+            let choice =
+                opponent.choose(&game, budget(20_000, 3), &Stop::default()).expect("it goes on");
+            assert_eq!(choice.score, Score::Wins(1), "{name}: {}", game.clone().fen());
+            let (mut after, side) = (game.clone(), game.side());
+            after.play(&choice.action).expect("legal");
+            assert_eq!(after.result().and_then(|it| it.winner), side, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_mate_in_two_is_seen_and_told() {
+    let rules = rules("chess");
+    let knowledge = Knowledge::learn(&rules.start(None).expect("chess"), lessons(), 1);
+    for (fen, first) in [
+        ("r2qkb1r/pp2nppp/3p4/2pNN1B1/2BnP3/3P4/PPP2PPP/R2bK2R w KQkq - 1 0", "d5f6"),
+        ("6k1/5ppp/8/8/8/8/8/K2RR3 w - - 0 1", "d1d8"),
+    ] {
+        let game = rules.start(Some(fen)).expect("a position");
+        let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7);
+        let choice =
+            opponent.choose(&game, budget(200_000, 4), &Stop::default()).expect("it goes on");
+        assert!(matches!(choice.score, Score::Wins(1 | 3)), "{fen}: {choice:?}");
+        let mut world = game.world().clone();
+        let texts = rulemate::moves::action_texts(&mut world, &choice.line);
+        assert!(texts[0] == first || choice.score == Score::Wins(1), "{fen}: {texts:?}");
+    }
+}
+
+/// Where fewer pieces win, games teach that pieces are worth less than nothing.
+#[test]
+fn what_pieces_are_worth_is_learned_from_games() {
+    let worth = |name: &str| {
+        let rules = rules(name);
+        let start = rules.start(None).expect("it starts");
+        let knowledge = Knowledge::learn(&start, lessons(), 1);
+        let kinds = rules.program().schema.domain(rules.contract().kinds);
+        let of = |kind: &str| knowledge.worth_of(kinds.member(kind).expect("a kind") as usize);
+        (of("pawn"), of("knight"), of("queen"), knowledge.games())
+    };
+    let (pawn, knight, queen, _) = worth("chess");
+    assert!(0 < pawn && pawn < knight && knight < queen, "{pawn} {knight} {queen}");
+    let (_, knight, queen, games) = worth("antichess");
+    assert!(games > 5 && knight < 0 && queen < 0, "{knight} {queen} after {games} games");
+}
+
+#[test]
+fn a_search_keeps_to_its_budget_and_changes_nothing() {
+    let rules = rules("chess");
+    let start = rules.start(None).expect("chess");
+    let knowledge = Knowledge::learn(&start, Lessons { actions: 300, longest: 100, time: None }, 1);
+    let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7);
+    let before = start.hash();
+    let choice = opponent.choose(&start, budget(100, 64), &Stop::default()).expect("an action");
+    assert!(choice.nodes <= 101, "{}", choice.nodes);
+    let stopped = Stop::default();
+    stopped.stop();
+    let choice = opponent.choose(&start, budget(u64::MAX, 64), &stopped).expect("an action");
+    assert!(choice.nodes < 100, "{}", choice.nodes);
+    assert_eq!(start.hash(), before);
+    // Hints have all actions, the best first.
+    let judged = opponent.judge(&start, budget(2_000, 2), &Stop::default());
+    assert_eq!(judged.len(), 20);
+    // The same seed plays the same.
+    let game = |seed| {
+        let mut game = rules.start(None).expect("chess");
+        let mut opponent = Opponent::new(knowledge.clone(), Level::LOWEST, seed);
+        for _ in 0..6 {
+            let mv =
+                opponent.choose(&game, budget(200, 1), &Stop::default()).expect("goes on").action;
+            game.play(&mv).expect("legal");
+        }
+        game.hash()
+    };
+    assert_eq!(game(5), game(5));
+    assert!((6..12).any(|it| game(it) != game(5)), "beginners differ");
+    let over = rules.start(Some("7k/5KQ1/8/8/8/8/8/8 b - - 0 1")).expect("mate");
+    assert!(opponent.choose(&over, budget(10, 1), &Stop::default()).is_none());
+}
+
+#[test]
+fn protocols_and_the_terminal_play_what_the_opponent_thinks() {
+    let mate = "position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1\ngo depth 2\nquit\n";
+    let said = rulemate_reading(&["uci"], mate).out;
+    assert!(said.contains("score mate 1") && said.contains("bestmove d1d8"), "{said}");
+    let skill =
+        "setoption name Skill Level value 9\nsetoption name Skill Level value 2\ngo\nquit\n";
+    let said = rulemate_reading(&["uci"], skill).out;
+    assert!(said.contains("number from 1 to 8") && said.contains("bestmove "), "{said}");
+    let board = "new\nsetboard 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1\nsd 2\ngo\nquit\n";
+    let said = rulemate_reading(&["xboard"], board).out;
+    assert!(said.contains("move d1d8") && said.contains("1-0"), "{said}");
+    let args = ["play", "connect-four", "--computer", "both", "--level", "1", "--seed", "3"];
+    let said = rulemate_reading(&args, "").out;
+    assert!(said.contains("by the computer") && said.contains(" by "), "{said}");
+    let wrong = rulemate_reading(&["play", "chess", "--computer", "red"], "");
+    assert!(wrong.code != 0 && wrong.err.contains("white, black"), "{}", wrong.err);
+}
