@@ -21,36 +21,61 @@ use crate::presets::{AddError, CatalogueError, LoadError, SetError, StartError};
 #[non_exhaustive]
 pub enum Error {
     /// Rule files whose metadata makes no sense together.
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
+    #[error("{0}")]
+    Catalogue(Box<CatalogueError>),
     /// Rule files that cannot be read, or do not go with those that are there.
-    #[error(transparent)]
-    Add(#[from] AddError),
+    #[error("{0}")]
+    Add(Box<AddError>),
     /// A game that cannot be made of its rules and presets: mistakes in rule text among them.
-    #[error(transparent)]
-    Load(#[from] LoadError),
+    #[error("{0}")]
+    Load(Box<LoadError>),
     /// A position from which the game cannot start.
-    #[error(transparent)]
-    Start(#[from] StartError),
+    #[error("{0}")]
+    Start(Box<StartError>),
     /// A move that is not legal, cannot be read, or comes after the end.
-    #[error(transparent)]
-    Play(#[from] PlayError),
+    #[error("{0}")]
+    Play(Box<PlayError>),
     /// A game that cannot be ended so.
-    #[error(transparent)]
-    End(#[from] EndError),
+    #[error("{0}")]
+    End(Box<EndError>),
     /// Presets that cannot be changed so in the middle of a game.
-    #[error(transparent)]
-    Presets(#[from] SetError),
+    #[error("{0}")]
+    Presets(Box<SetError>),
     /// A question that names what there is not.
-    #[error(transparent)]
-    Question(#[from] QuestionError),
+    #[error("{0}")]
+    Question(Box<QuestionError>),
     /// Rules that take more than an evaluator gives.
-    #[error(transparent)]
-    Exhausted(#[from] Exhausted),
+    #[error("{0}")]
+    Exhausted(Box<Exhausted>),
     /// A game that cannot be saved.
-    #[error(transparent)]
-    Save(#[from] MakeError),
+    #[error("{0}")]
+    Save(Box<MakeError>),
     /// A save that is damaged, or of other rules.
-    #[error(transparent)]
-    Restore(#[from] RestoreError),
+    #[error("{0}")]
+    Restore(Box<RestoreError>),
 }
+
+/// An error is small to hand on, whatever it tells.
+macro_rules! boxed {
+    ($($variant:ident($cause:ty)),* $(,)?) => {
+        $(impl From<$cause> for Error {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(Box::new(cause))
+            }
+        })*
+    };
+}
+
+boxed!(
+    Catalogue(CatalogueError),
+    Add(AddError),
+    Load(LoadError),
+    Start(StartError),
+    Play(PlayError),
+    End(EndError),
+    Presets(SetError),
+    Question(QuestionError),
+    Exhausted(Exhausted),
+    Save(MakeError),
+    Restore(RestoreError),
+);

@@ -340,7 +340,7 @@ impl<'g> Search<'g> {
                 Some((rate, mv))
             })
             .collect();
-        rated.sort_by(|a, b| b.0.cmp(&a.0));
+        rated.sort_by_key(|it| std::cmp::Reverse(it.0));
         rated.into_iter().map(|it| it.1).collect()
     }
 

@@ -86,7 +86,6 @@ fn the_opponent_beats_a_random_mover() {
         let halves: u32 = (0..games)
             .map(|it| against_random(&rules, &mut opponent, (it % 2) as i64, 1_000 + it))
             .sum();
-        eprintln!("{name}: {} of {games}", f64::from(halves) / 2.0);
         // Games that only the first or the second side can win are drawn at best by the other.
         let least = if *name == OWN { games as u32 } else { 2 * games as u32 - 2 };
         assert!(halves >= least, "{name}: {halves} halves in {games} games");
