@@ -407,7 +407,7 @@ impl Prey {
                 }
             }
         }
-        taken.map(|it| it * 8 - with)
+        taken.map(|it| it * 10 - with)
     }
 }
 

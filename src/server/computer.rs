@@ -7,7 +7,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::core::{Act, Input, Seat, TokenHash};
+use tokio::task::JoinHandle;
+
+use super::board::Board;
+use super::core::{Act, Input, OfferKind, Rules, Seat, Table, TokenHash};
 use super::host::{Host, new_token};
 use super::library::lock;
 use super::pool::Lane;
@@ -37,14 +40,51 @@ pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
 
 /// What the computer has to do in a game.
 #[derive(Debug)]
-pub(super) struct Duty {
+struct Duty {
     /// Of its seat.
-    pub(super) token: TokenHash,
-    pub(super) what: What,
+    token: TokenHash,
+    what: What,
+}
+
+impl Duty {
+    /// What the computer has to do in a game, if it has a seat there: answers to what others ask of it first.
+    /// `next` names the game that follows.
+    fn of(table: &Table<Board>, next: impl FnOnce() -> String) -> Option<Self> {
+        let seats = table.seats().iter().enumerate();
+        let computers: Vec<(usize, &Seat)> = seats
+            .filter_map(|(side, it)| Some((side, it.as_ref().filter(|it| it.computer.is_some())?)))
+            .collect();
+        let (side, seat) = *computers.first()?;
+        let turn = table.rules().side();
+        let of_others = |by: usize| computers.iter().all(|it| it.0 != by);
+        let offers = table.offers();
+        let act = if offers.takeback.is_some_and(|it| of_others(it.0)) {
+            Some(Act::Takeback)
+        } else if offers.rematch.is_some_and(of_others) {
+            Some(Act::Rematch { game: next() })
+        } else if offers.presets.as_ref().is_some_and(|it| of_others(it.0)) {
+            Some(Act::Decline(OfferKind::Presets))
+        } else if offers.draw.is_some_and(of_others) && turn == side {
+            Some(Act::Decline(OfferKind::Draw))
+        } else {
+            None
+        };
+        if let Some(act) = act {
+            return Some(Self { token: seat.token.clone(), what: What::Act(act) });
+        }
+        let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
+        if table.outcome().is_some() {
+            return None;
+        }
+        let setup = table.setup();
+        let rules = format!("{}/{}/{}", setup.rules, setup.game, table.presets().join("/"));
+        let what = What::Move { level: seat.computer?, rules };
+        Some(Self { token: seat.token.clone(), what })
+    }
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+enum What {
     /// An action; the key is the same for games of the same rules.
     Move {
         level: u8,
@@ -74,8 +114,27 @@ impl Learned {
     }
 }
 
+/// What the computer is at in a game: after which event it began, and whether it is done.
+#[derive(Debug, Default)]
+pub(super) struct Attention(Option<(u64, JoinHandle<()>)>);
+
+impl Attention {
+    /// Has the computer do its part, if it has any and is not at it.
+    pub(super) fn attend(&mut self, host: &Arc<Host>, id: &str, table: &Table<Board>) {
+        let v = table.v();
+        let is_at_it = self.0.as_ref().is_some_and(|it| it.0 == v && !it.1.is_finished());
+        if is_at_it || host.is_draining() {
+            return;
+        }
+        if let Some(duty) = Duty::of(table, || host.rematch_id(id)) {
+            let task = attend(Arc::clone(host), id.to_owned(), duty);
+            self.0 = Some((v, tokio::spawn(task)));
+        }
+    }
+}
+
 /// Does what is to be done.
-pub(super) async fn attend(host: Arc<Host>, id: String, Duty { token, what }: Duty) {
+async fn attend(host: Arc<Host>, id: String, Duty { token, what }: Duty) {
     let done = match what {
         What::Act(act) => answer(&host, &id, token, act).await,
         What::Move { level, rules } => take_turn(&host, &id, token, level, &rules).await,

@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::board::Board;
-use super::computer::{self, Duty, What};
-use super::core::{Act, Answer, Entry, Event, Input, OfferKind, Rules, Seat, Table, TokenHash};
+use super::computer::Attention;
+use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
 use super::host::{Host, new_token, payload};
 use super::library::lock;
 use super::office::Done;
@@ -167,8 +167,7 @@ struct Live {
     lease: Option<(Lease, std::time::Instant)>,
     /// The clock is not looked at before: another node owns the game.
     look: Instant,
-    /// What the computer is at: after which event it began, and whether it is done.
-    computer: Option<(u64, tokio::task::JoinHandle<()>)>,
+    computer: Attention,
 }
 
 /// A game that has to be loaded first.
@@ -218,7 +217,7 @@ pub(super) fn run(
         begun,
         lease: lease.map(|it| (it, std::time::Instant::now())),
         look: Instant::now(),
-        computer: None,
+        computer: Attention::default(),
     };
     live.serve(inbox)
 }
@@ -298,52 +297,11 @@ impl Live {
         }
     }
 
-    /// Has the computer do its part, if it has any, and is not at it.
+    /// Has the computer do its part, where this node owns the game.
     fn attend(&mut self) {
-        let v = self.table.v();
-        let is_at_it = self.computer.as_ref().is_some_and(|it| it.0 == v && !it.1.is_finished());
-        let is_ours = self.lease.is_some() || self.host.office().is_none();
-        if is_at_it || !is_ours || self.host.is_draining() {
-            return;
+        if self.lease.is_some() || self.host.office().is_none() {
+            self.computer.attend(&self.host, &self.id, &self.table);
         }
-        if let Some(duty) = self.duty() {
-            let task = computer::attend(Arc::clone(&self.host), self.id.clone(), duty);
-            self.computer = Some((v, tokio::spawn(task)));
-        }
-    }
-
-    /// What the computer has to do: answers to what others ask of it first.
-    fn duty(&self) -> Option<Duty> {
-        let seats = self.table.seats().iter().enumerate();
-        let computers: Vec<(usize, &Seat)> = seats
-            .filter_map(|(side, it)| Some((side, it.as_ref().filter(|it| it.computer.is_some())?)))
-            .collect();
-        let (side, seat) = *computers.first()?;
-        let of_others = |by: usize| computers.iter().all(|it| it.0 != by);
-        let offers = self.table.offers();
-        let act = if offers.takeback.is_some_and(|it| of_others(it.0)) {
-            Some(Act::Takeback)
-        } else if offers.rematch.is_some_and(of_others) {
-            Some(Act::Rematch { game: self.host.rematch_id(&self.id) })
-        } else if offers.presets.as_ref().is_some_and(|it| of_others(it.0)) {
-            Some(Act::Decline(OfferKind::Presets))
-        } else if offers.draw.is_some_and(of_others) && self.table.rules().side() == side {
-            Some(Act::Decline(OfferKind::Draw))
-        } else {
-            None
-        };
-        if let Some(act) = act {
-            return Some(Duty { token: seat.token.clone(), what: What::Act(act) });
-        }
-        let turn = self.table.rules().side();
-        let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
-        if self.table.outcome().is_some() {
-            return None;
-        }
-        let setup = self.table.setup();
-        let rules = format!("{}/{}/{}", setup.rules, setup.game, self.table.presets().join("/"));
-        let what = What::Move { level: seat.computer?, rules };
-        Some(Duty { token: seat.token.clone(), what })
     }
 
     /// When to look after the clock or whether anybody is there.
