@@ -1,16 +1,16 @@
 //! What positions are worth, learned from games that are played with nothing but the rules.
 //!
 //! A position is told by what stands where: so many pieces of each kind, and on which squares they stand. A
-//! logistic regression over random games finds what of that goes with winning. Kinds begin with what they can do
-//! (how many actions a piece has on average), so that a few games are enough; where fewer pieces win, the games
-//! turn that round. Deliberately absent: any kind, square or game by name.
+//! logistic regression over games finds what of that goes with winning: first over random ones, then over games
+//! whose sides take what looks best one action ahead. Kinds begin with what they can do (how many actions a piece
+//! has on average), so that a few games are enough; where fewer pieces win, the games turn that round. Deliberately absent: any kind, square or game by name.
 
 use std::time::{Duration, Instant};
 
 use crate::derive::World;
-use crate::facts::{AttrId, Shape};
+use crate::facts::{AttrId, EntityId, GAME, Shape};
 use crate::game::Game;
-use crate::moves::{Contract, Move, legal_moves};
+use crate::moves::{Contract, Move, legal_moves, pseudo_moves};
 use crate::rules::{Program, Type};
 
 use super::Chance;
@@ -18,7 +18,7 @@ use super::Chance;
 /// How much is learned before the first move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lessons {
-    /// Maximum number of actions of all games together.
+    /// Maximum number of actions of all games together, those included that are looked at and not taken.
     pub actions: usize,
     /// Maximum number of actions of one game.
     pub longest: usize,
@@ -28,7 +28,7 @@ pub struct Lessons {
 
 impl Default for Lessons {
     fn default() -> Self {
-        Self { actions: 12_000, longest: 300, time: Some(Duration::from_secs(3)) }
+        Self { actions: 300_000, longest: 300, time: Some(Duration::from_secs(3)) }
     }
 }
 
@@ -62,8 +62,12 @@ struct Sample {
 
 /// The scale of scores: a difference of 100 is as good as this in the regression.
 const UNIT: f32 = 0.6;
-/// What an action more that a piece has counts before anything is learned.
-const PRIOR: f32 = 0.12;
+/// What a piece is worth that has one action, before anything is learned.
+const PRIOR: f32 = 0.25;
+/// A piece with twice as many actions is worth a little less than twice as much.
+const POWER: f32 = 0.85;
+/// On how many squares a piece is tried alone.
+const TRIED: usize = 12;
 
 impl Knowledge {
     /// Learns a game from its position by playing it at random: the same of the same seed, if time is not
@@ -88,18 +92,15 @@ impl Knowledge {
             actions_of: vec![(0, 0); it.kinds],
             longest: lessons.longest,
         };
-        let mut left = lessons.actions;
-        let started = Instant::now();
-        while left > 0 && lessons.time.is_none_or(|it| started.elapsed() < it) {
-            let mut world = game.world().clone();
-            let (taken, won) = school.play(&mut world, left);
-            it.games += usize::from(won);
-            left = left.saturating_sub(taken.max(1));
-            if world.has_run_out() {
-                break;
-            }
-        }
-        it.fit(&school);
+        let alone = school.alone(&mut game.world().clone(), it.squares);
+        // A third of all is random; what follows from it guides the rest.
+        let third = lessons.time.map(|it| it / 3);
+        it.games += school.attend(game, None, lessons.actions / 3, third);
+        it.fit(&school, &alone);
+        let guided =
+            school.attend(game, Some(&it), lessons.actions * 2 / 3, third.map(|it| it * 2));
+        it.games += guided;
+        it.fit(&school, &alone);
         it
     }
 
@@ -135,13 +136,14 @@ impl Knowledge {
     }
 
     /// The regression: first by how much mobility counts, and which way, then each kind and place by itself.
-    fn fit(&mut self, school: &School<'_>) {
-        let mobility: Vec<f32> = school
-            .actions_of
-            .iter()
-            .map(|&(actions, seen)| if seen == 0 { 0.0 } else { actions as f32 / seen as f32 })
-            .collect();
-        self.worth = mobility.iter().map(|it| (it + 0.5) * PRIOR).collect();
+    fn fit(&mut self, school: &School<'_>, alone: &[Option<f32>]) {
+        let among_others = |&(actions, seen): &(u64, u64)| match seen {
+            0 => 0.0,
+            _ => actions as f32 / seen as f32,
+        };
+        let mobility = school.actions_of.iter().map(among_others).zip(alone);
+        let mean = mobility.map(|(among, alone)| (among + alone.unwrap_or(among)) / 2.0);
+        self.worth = mean.map(|it| it.powf(POWER) * PRIOR).collect();
         self.place = vec![0.0; self.sides * self.kinds * self.squares];
         let Some(sign) = self.sign(school) else { return };
         self.worth.iter_mut().for_each(|it| *it *= sign);
@@ -154,6 +156,13 @@ impl Knowledge {
             }
             rate *= 0.8;
         }
+        // A few games tell little of single kinds, and less of single squares.
+        let games = self.games as f32;
+        let (of_kinds, of_places) = (games / (games + 40.0), games / (games + 200.0));
+        for (worth, prior) in self.worth.iter_mut().zip(&prior) {
+            *worth = prior + (*worth - prior) * of_kinds;
+        }
+        self.place.iter_mut().for_each(|it| *it *= of_places);
     }
 
     /// Which way, and how much, the prior goes with winning: none if no game had a winner.
@@ -226,10 +235,38 @@ struct School<'g> {
 }
 
 impl School<'_> {
-    /// Plays a game to its end or to the limit. Returns how many actions it had, and whether somebody won.
-    fn play(&mut self, world: &mut World, left: usize) -> (usize, bool) {
+    /// Plays games with so many actions, or for so long. Returns how many had a winner.
+    fn attend(
+        &mut self,
+        game: &Game,
+        guide: Option<&Knowledge>,
+        mut left: usize,
+        time: Option<Duration>,
+    ) -> usize {
+        let started = Instant::now();
+        let mut games = 0;
+        while left > 0 && time.is_none_or(|it| started.elapsed() < it) {
+            let mut world = game.world().clone();
+            let (taken, won) = self.play(&mut world, guide, left);
+            games += usize::from(won);
+            left = left.saturating_sub(taken.max(1));
+            if world.has_run_out() {
+                break;
+            }
+        }
+        games
+    }
+
+    /// Plays a game to its end or to the limit. Returns how many actions it had, those that were looked at
+    /// included, and whether somebody won.
+    fn play(&mut self, world: &mut World, guide: Option<&Knowledge>, left: usize) -> (usize, bool) {
         let mut positions = Vec::new();
-        for taken in 0..self.longest.min(left) {
+        let mut taken = 0;
+        for _ in 0..self.longest {
+            if taken >= left {
+                break;
+            }
+            taken += 1;
             if let Some(winner) = winner(world, self.contract) {
                 let Some(winner) = winner else { return (taken, false) };
                 let sample = |standing| Sample { standing, winner };
@@ -245,13 +282,69 @@ impl School<'_> {
                 self.watch(world, &moves, &standing);
                 positions.push(standing);
             }
-            let mv = &moves[self.chance.below(moves.len())];
+            let mut mv = &moves[self.chance.below(moves.len())];
+            if let Some(guide) = guide.filter(|_| self.chance.below(4) != 0) {
+                taken += moves.len();
+                mv = self.best(world, guide, &moves).map_or(mv, |it| &moves[it]);
+            }
             if world.fire(mv.action, &mv.args).is_err() {
                 return (taken, false);
             }
             world.commit();
         }
-        (self.longest, false)
+        (taken, false)
+    }
+
+    /// The action after which the position looks best for the side that takes it.
+    fn best(&mut self, world: &mut World, guide: &Knowledge, moves: &[Move]) -> Option<usize> {
+        let mover = usize::try_from(self.contract.mover(world.facts())?).ok()?;
+        let mut best = None;
+        for (at, mv) in moves.iter().enumerate() {
+            let mark = world.mark();
+            let score = match world.fire(mv.action, &mv.args) {
+                Ok(()) => match winner(world, self.contract) {
+                    Some(Some(winner)) if winner == mover => i32::MAX,
+                    Some(Some(_)) => i32::MIN,
+                    _ => guide.score(&standing(world, self.contract), mover),
+                },
+                Err(_) => i32::MIN,
+            };
+            world.rollback(mark);
+            // Of actions that look alike any one.
+            let rated = (score, self.chance.next());
+            if best.is_none_or(|(known, _)| rated > known) {
+                best = Some((rated, at));
+            }
+        }
+        best.map(|it| it.1)
+    }
+
+    /// How many actions a piece of each kind has on average where it stands alone, of the kinds that are on the
+    /// board: among others, pieces that reach far do not show it.
+    fn alone(&mut self, world: &mut World, squares: usize) -> Vec<Option<f32>> {
+        let (kind_of, at) = (self.contract.kind.attr, self.contract.at.attr);
+        let pieces: Vec<EntityId> = world.facts().entities_with(at).collect();
+        let mut found = vec![None; self.actions_of.len()];
+        for &piece in &pieces {
+            let Some(kind) = raw(world, i64::from(piece.0), kind_of) else { continue };
+            if found.get(kind) != Some(&None) || squares == 0 {
+                continue;
+            }
+            let mark = world.mark();
+            pieces.iter().filter(|it| **it != piece).for_each(|it| world.remove(*it));
+            let side = world.facts().get_raw(piece, self.contract.color.attr);
+            world.set_raw(GAME, self.contract.turn.attr, side);
+            let mut actions = 0;
+            for _ in 0..TRIED {
+                let square = self.chance.below(squares) as i64;
+                world.set_raw(piece, at, Some(square));
+                let own = |it: &Move| it.args.first() == Some(&i64::from(piece.0));
+                actions += pseudo_moves(world).iter().filter(|it| own(it)).count();
+            }
+            world.rollback(mark);
+            found[kind] = Some(actions as f32 / TRIED as f32);
+        }
+        found
     }
 
     /// Takes down how many actions the pieces of the side to move have.
@@ -309,6 +402,6 @@ pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
 
 /// What an entity has, as an index.
 fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
-    let entity = crate::facts::EntityId(u32::try_from(entity).ok()?);
+    let entity = EntityId(u32::try_from(entity).ok()?);
     world.facts().get_raw(entity, attr).and_then(|it| usize::try_from(it).ok())
 }

@@ -23,7 +23,7 @@ use crate::opponent::{Knowledge, Lessons, Level, Opponent};
 const REMEMBERED: usize = 32;
 /// What is learned of a game before its first action here.
 const LESSONS: Lessons =
-    Lessons { actions: 8_000, longest: 200, time: Some(Duration::from_secs(2)) };
+    Lessons { actions: 200_000, longest: 200, time: Some(Duration::from_secs(2)) };
 /// How often an action is thought about again where there was no room, and after what time.
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_secs(3);

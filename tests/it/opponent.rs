@@ -24,7 +24,7 @@ fn is_full() -> bool {
 }
 
 fn lessons() -> Lessons {
-    let actions = if is_full() { 20_000 } else { 3_000 };
+    let actions = if is_full() { 300_000 } else { 30_000 };
     Lessons { actions, longest: 300, time: None }
 }
 
