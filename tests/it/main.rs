@@ -4,6 +4,7 @@ mod agreement;
 mod boards;
 mod budgets;
 mod cli;
+mod code_map;
 mod cli_explain;
 mod corners;
 mod cotulenh;

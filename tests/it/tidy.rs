@@ -349,51 +349,6 @@ fn input_cannot_reach_a_panic_in_the_command_line() {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
-#[test]
-fn the_code_map_is_the_tree_on_disk() {
-    let mut on_disk: BTreeSet<String> = BTreeSet::new();
-    for (dir, ext) in
-        [("src", "rs"), ("rules", "rs"), ("tests/it", "rs"), ("benches", "rs"), ("docs", "md")]
-    {
-        let found = files(&root().join(dir), ext).into_iter().map(|path| shown(&path));
-        // The pages about presets are one line: a test holds them to the presets that there are.
-        on_disk.extend(found.filter(|it| !it.starts_with("docs/presets/")));
-    }
-    on_disk.extend(folders(&root().join("rules")).into_iter().map(|it| format!("rules/{it}/")));
-    let on_map = code_map();
-    let missing: Vec<_> = on_disk.difference(&on_map).collect();
-    let gone: Vec<_> = on_map.difference(&on_disk).collect();
-    assert!(
-        missing.is_empty() && gone.is_empty(),
-        "the code map in docs/architecture.md lacks {missing:#?} and has too much {gone:#?}"
-    );
-}
-
-/// The paths in the fenced block under `## Code map`: a folder's line ends in `/`, what lies in it
-/// is indented by two spaces more.
-fn code_map() -> BTreeSet<String> {
-    let text = read(&root().join("docs/architecture.md"));
-    let map = text.split("## Code map").nth(1).expect("a code map");
-    let block = map.split("```").nth(1).expect("a fenced block");
-    let mut folders: Vec<&str> = Vec::new();
-    let mut res = BTreeSet::new();
-    for line in block.lines().skip(1).filter(|it| !it.trim().is_empty()) {
-        let depth = (line.len() - line.trim_start().len()) / 2;
-        let name = line.split_whitespace().next().unwrap();
-        folders.truncate(depth);
-        let path = folders.concat() + name;
-        if name.ends_with('/') {
-            folders.push(name);
-            if path.starts_with("rules/") && path != "rules/" {
-                res.insert(path);
-            }
-        } else {
-            res.insert(path);
-        }
-    }
-    res
-}
-
 /// What the table of limits says, with where the source has the number.
 const LIMITS: &[(&str, &str, &str, &str)] = &[
     ("sides", "2 to {}", "src/presets/sides.rs", "SIDES"),
@@ -531,21 +486,21 @@ fn rust_files() -> Vec<PathBuf> {
     dirs.iter().flat_map(|dir| files(&root().join(dir), "rs")).collect()
 }
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The path from the project's root, as messages show it.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
 /// The files with an extension under a folder, at any depth, sorted. None if there is no folder.
-fn files(dir: &Path, ext: &str) -> Vec<PathBuf> {
+pub(crate) fn files(dir: &Path, ext: &str) -> Vec<PathBuf> {
     let mut res = Vec::new();
     let Ok(entries) = fs::read_dir(dir) else { return res };
     for path in entries.map(|it| it.unwrap().path()) {
@@ -560,7 +515,7 @@ fn files(dir: &Path, ext: &str) -> Vec<PathBuf> {
 }
 
 /// The names of the folders directly in a folder.
-fn folders(dir: &Path) -> Vec<String> {
+pub(crate) fn folders(dir: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let paths = entries.map(|it| it.unwrap().path()).filter(|it| it.is_dir());
     paths.filter_map(|it| Some(it.file_name()?.to_str()?.to_owned())).collect()
