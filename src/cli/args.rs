@@ -87,10 +87,9 @@ pub(crate) enum Command {
     /// Print completions for a shell
     #[cfg(feature = "server")]
     Completions(super::serve::CompletionsArgs),
-    /// Print the manual page
-    #[command(after_help = "Examples:\n  rulemate man | man -l -")]
+    /// Print a page of the manual
     #[cfg(feature = "server")]
-    Man,
+    Man(super::serve::ManArgs),
 }
 
 #[derive(Debug, Args)]

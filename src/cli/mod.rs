@@ -118,7 +118,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         #[cfg(feature = "server")]
         Command::Completions(args) => serve::completions(args, out),
         #[cfg(feature = "server")]
-        Command::Man => serve::man(out),
+        Command::Man(args) => serve::man(args, out),
     }
 }
 

@@ -77,6 +77,9 @@ pub(crate) struct BackupArgs {
     /// The store to copy [default: that of `rulemate serve`]
     #[arg(long, short, value_name = "URL")]
     store: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +91,9 @@ pub(crate) struct DoctorArgs {
     /// Leave out what takes long: playing games again to see whether their snapshots are right
     #[arg(long)]
     quick: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -98,6 +104,20 @@ pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate man | man -l -
+  rulemate man serve | man -l -
+  rulemate man --to ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The command that the page is about [default: all of them, in one line each]
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+    /// Write all pages into this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    to: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -216,19 +236,28 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict
     let health = store::open(&args.to.display().to_string())
         .and_then(|mut it| it.check())
         .or_fix("the copy cannot be read: try again")?;
+    let (games, events) = (health.games, health.events);
+    if args.json {
+        let faults: Vec<String> = health.faults.iter().map(ToString::to_string).collect();
+        let file = args.to.display().to_string();
+        out.json(&serde_json::json!({ "file": file, "games": games, "events": events, "faults": faults }))?;
+        return Ok(Verdict::of(!faults.is_empty()));
+    }
     for fault in &health.faults {
         out.line(fault)?;
     }
-    let (games, events) = (health.games, health.events);
     out.line(format_args!("{}: {games} games, {events} events", args.to.display()))?;
     Ok(Verdict::of(!health.faults.is_empty()))
 }
 
 pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let url = store_url(args.store.as_deref())?;
-    let mut fine = true;
+    let mut found = Vec::new();
     let mut say = |out: &mut Out, good: bool, text: String| {
-        fine &= good;
+        found.push((good, text.clone()));
+        if args.json {
+            return Ok(());
+        }
         let mark = if good { out.ink(Ink::Good, "ok  ") } else { out.ink(Ink::Bad, "BAD ") };
         out.line(format_args!("{mark}{text}"))
     };
@@ -251,9 +280,9 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
     for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
         match store::open(&url).and_then(|mut it| look(it.as_mut(), &library)) {
-            Ok(found) => {
-                say(out, true, format!("{what}: {} are what their logs say", found.good))?;
-                for fault in found.faults {
+            Ok(looked) => {
+                say(out, true, format!("{what}: {} are what their logs say", looked.good))?;
+                for fault in looked.faults {
                     say(out, false, fault)?;
                 }
             }
@@ -267,6 +296,14 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     match open_files() {
         Some(limit) => say(out, limit >= 1024, format!("open files: {limit} at most"))?,
         None => say(out, true, "open files: unknown here".to_owned())?,
+    }
+    let fine = found.iter().all(|it| it.0);
+    if args.json {
+        let looks: Vec<serde_json::Value> = found
+            .into_iter()
+            .map(|(ok, text)| serde_json::json!({ "ok": ok, "text": text }))
+            .collect();
+        out.json(&serde_json::json!({ "ok": fine, "looks": looks }))?;
     }
     Ok(Verdict::of(!fine))
 }
@@ -315,14 +352,65 @@ fn open_files() -> Option<u64> {
 
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut super::grammar(), "rulemate", &mut text);
+    let mut grammar = with_names(super::grammar())?;
+    clap_complete::generate(args.shell, &mut grammar, "rulemate", &mut text);
     out.write_all(&text)?;
     Ok(Verdict::Fine)
 }
 
-pub(crate) fn man(out: &mut Out) -> anyhow::Result<Verdict> {
+/// The grammar with the names of this package's games and presets wherever one of them is asked for.
+fn with_names(grammar: clap::Command) -> anyhow::Result<clap::Command> {
+    let catalogue = setup::catalogue(&RulesArgs::default())?;
+    // The names live as long as the program, which ends when it has printed them.
+    let kept = |it: &String| -> &'static str { it.clone().leak() };
+    let games: Vec<&str> = catalogue.games().iter().map(|it| kept(&it.name)).collect();
+    let presets: Vec<&str> = catalogue.presets().iter().map(|it| kept(&it.preset)).collect();
+    let names = [("game", games), ("presets", presets)];
+    let name = |command: clap::Command| {
+        command.mut_args(|arg| match names.iter().find(|it| it.0 == arg.get_id().as_str()) {
+            Some((_, names)) => {
+                arg.value_parser(clap::builder::PossibleValuesParser::new(names.clone()))
+            }
+            None => arg,
+        })
+    };
+    Ok(grammar.mut_subcommands(name))
+}
+
+pub(crate) fn man(args: &ManArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut grammar = super::grammar();
+    grammar.build();
+    if let Some(folder) = &args.to {
+        std::fs::create_dir_all(folder).or_fix("name a folder that can be written")?;
+        for (name, command) in pages(&grammar) {
+            let mut text = Vec::new();
+            clap_mangen::Man::new(command).render(&mut text)?;
+            let file = folder.join(format!("{name}.1"));
+            std::fs::write(&file, text).or_fix("name a folder that can be written")?;
+            out.line(file.display())?;
+        }
+        return Ok(Verdict::Fine);
+    }
+    let wanted = match &args.command {
+        None => "rulemate".to_owned(),
+        Some(name) => format!("rulemate-{name}"),
+    };
+    let Some((_, command)) = pages(&grammar).into_iter().find(|it| it.0 == wanted) else {
+        let error = format!("there is no page {wanted}");
+        return Err(trouble(error, "`rulemate help` lists the commands"));
+    };
     let mut text = Vec::new();
-    clap_mangen::Man::new(super::grammar()).render(&mut text)?;
+    clap_mangen::Man::new(command).render(&mut text)?;
     out.write_all(&text)?;
     Ok(Verdict::Fine)
+}
+
+/// Every page with its name: the program's, and one for each command.
+fn pages(grammar: &clap::Command) -> Vec<(String, clap::Command)> {
+    let of_command = |it: &clap::Command| {
+        let name = format!("rulemate-{}", it.get_name());
+        (name, it.clone())
+    };
+    let shown = grammar.get_subcommands().filter(|it| !it.is_hide_set());
+    std::iter::once(("rulemate".to_owned(), grammar.clone())).chain(shown.map(of_command)).collect()
 }

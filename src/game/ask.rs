@@ -369,7 +369,8 @@ impl Game {
         Ok(found.into_iter().map(|(rel, tuple)| self.row(rel, &tuple)).collect())
     }
 
-    fn row(&mut self, rel: RelId, tuple: &[i64]) -> Row {
+    /// A row as a fact and as a sentence.
+    pub(super) fn row(&mut self, rel: RelId, tuple: &[i64]) -> Row {
         let program = self.program().clone();
         let relation = program.relation(rel);
         let args: Vec<String> = relation

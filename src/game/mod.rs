@@ -31,4 +31,4 @@ pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, Objection, PlayError, SwitchError};
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
-pub use view::{ActionView, KindView, Mark, PieceView, PointView, View};
+pub use view::{ActionView, KindView, Mark, PieceView, PointView, View, Zone};

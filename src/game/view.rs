@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::derive::{Allowance, World};
+use crate::derive::{Allowance, Tuple, World};
 use crate::facts::{AttrType, Domain, EntityId, Fact, GAME, Shape, Value, owner};
-use crate::moves::refusal;
+use crate::moves::notation::open_listing;
+use crate::moves::{Move, refusal};
 use crate::rules::{Program, RelId, Type};
 
 use super::play::Game;
@@ -20,6 +21,12 @@ pub struct View {
     /// Where the points are drawn, on a board that has no files and ranks: to the right and up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<PointView>,
+    /// The lines that join points, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<(String, String)>,
+    /// Its squares are hexagons, each rank half a square to the right of the one below.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hexagons: bool,
     pub fen: String,
     /// The side to move, by number.
     pub turn: usize,
@@ -28,6 +35,9 @@ pub struct View {
     pub kinds: Vec<KindView>,
     /// Squares that the rules mark (`.meta mark "relation"`): terrain, zones.
     pub marks: Vec<Mark>,
+    /// Squares that a piece has to itself (`.meta zone "relation"`): what it guards or defends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<Zone>,
     /// Royal pieces that stand attacked, by square.
     pub checks: Vec<String>,
     pub legal: Vec<ActionView>,
@@ -83,6 +93,18 @@ pub struct Mark {
     pub squares: Vec<String>,
 }
 
+/// Squares of one piece.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Zone {
+    pub name: String,
+    pub piece: u32,
+    pub squares: Vec<String>,
+}
+
+fn is_false(it: &bool) -> bool {
+    !it
+}
+
 /// Something that the side to move may do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActionView {
@@ -90,6 +112,17 @@ pub struct ActionView {
     /// The first and the last square of its text, if it has two.
     pub from: Option<String>,
     pub to: Option<String>,
+    /// What kind of action the rules call it.
+    pub action: String,
+    /// The piece that acts, if one does: the first that the action is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub piece: Option<u32>,
+    /// What it is about beside pieces and squares, in words: a kind to promote to, a manner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choice: Vec<String>,
+    /// What it is, in a sentence, where others go from and to the same squares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
     /// Why it cannot be played though it is legal: there is no room for what it makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -105,11 +138,14 @@ impl Game {
             files: board.files,
             ranks: board.ranks,
             points: self.points(),
+            lines: self.lines(),
+            hexagons: self.has_hexagons(),
             fen: self.fen(),
             turn,
             pieces: self.pieces(),
             kinds: self.kinds(),
             marks: self.marks(),
+            zones: self.zones(),
             checks: self.checks(),
             legal: self.actions(),
             claims: self.claims(),
@@ -144,6 +180,29 @@ impl Game {
             PointView { name: domain.member_name(raw), x, y }
         };
         (0..domain.size() as i64).map(&mut point).collect()
+    }
+
+    /// The lines between points, as the relation `adjacent(point, point)` has them. None of a board of squares.
+    fn lines(&mut self) -> Vec<(String, String)> {
+        let board = self.contract().board;
+        if board.is_grid {
+            return Vec::new();
+        }
+        let program = self.program().clone();
+        let point = Type::Domain(board.domain);
+        let joins =
+            |rel: &RelId| program.relation(*rel).columns.iter().map(|it| it.ty).eq([point, point]);
+        let rel = program.relation_named("adjacent").filter(joins);
+        let rows = rel.map(|it| self.world_mut().tuples(it)).unwrap_or_default();
+        let name = |raw: i64| program.value_name(point, raw);
+        let once = rows.iter().filter(|it| it[0] < it[1]);
+        once.map(|it| (name(it[0]), name(it[1]))).collect()
+    }
+
+    /// Whether the relation `hexagonal()` says so.
+    fn has_hexagons(&mut self) -> bool {
+        let rel = self.program().relation_named("hexagonal");
+        rel.is_some_and(|it| !self.world_mut().tuples(it).is_empty())
     }
 
     /// The names of the sides, in their order.
@@ -181,7 +240,8 @@ impl Game {
     fn pieces(&mut self) -> Vec<PieceView> {
         let contract = self.contract().clone();
         let facts = self.facts().all_facts();
-        let places = self.world_mut().tuples(contract.at.rel);
+        let mut places = self.world_mut().tuples(contract.at.rel);
+        self.in_order_of_stacks(&mut places);
         let mut pieces = Vec::with_capacity(places.len());
         for row in places {
             let (Some(&raw), Some(&square)) = (row.first(), row.get(1)) else { continue };
@@ -189,6 +249,20 @@ impl Game {
             pieces.push(self.piece(id, square, &facts));
         }
         pieces
+    }
+
+    /// What stands on one square comes in the order in which stacks are written: carriers first.
+    fn in_order_of_stacks(&mut self, places: &mut [Tuple]) {
+        let contract = self.contract().clone();
+        let Some(written) = contract.stack else { return };
+        let order: BTreeMap<i64, i64> =
+            self.world_mut().tuples(written).iter().map(|it| (it[0], it[1])).collect();
+        let kind = |it: &Tuple| {
+            let id = it.first().and_then(|it| u32::try_from(*it).ok())?;
+            self.facts().get_raw(EntityId(id), contract.kind.attr)
+        };
+        places
+            .sort_by_cached_key(|it| (it.get(1).copied(), kind(it).and_then(|it| order.get(&it))));
     }
 
     fn piece(&mut self, id: u32, square: i64, facts: &[Fact]) -> PieceView {
@@ -280,6 +354,33 @@ impl Game {
         marks
     }
 
+    fn zones(&mut self) -> Vec<Zone> {
+        let program = self.program().clone();
+        let square = Type::Domain(self.contract().board.domain);
+        let entities = self.contract().entity_type(&program);
+        let mut zones: BTreeMap<(String, u32), Vec<String>> = BTreeMap::new();
+        for meta in program.meta.iter().filter(|it| it.key == "zone") {
+            let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
+            let columns = &program.relation(rel).columns;
+            let column = |ty: Type| columns.iter().position(|it| it.ty == ty);
+            let (Some(piece), Some(at)) = (entities.and_then(column), column(square)) else {
+                continue;
+            };
+            for row in self.world_mut().listed(rel) {
+                let (Some(&raw), Some(&there)) = (row.get(piece), row.get(at)) else { continue };
+                let Ok(id) = u32::try_from(raw) else { continue };
+                let squares = zones.entry((meta.value.clone(), id)).or_default();
+                squares.push(program.value_name(square, there));
+            }
+        }
+        let zone = |((name, piece), mut squares): ((String, u32), Vec<String>)| {
+            squares.sort_unstable();
+            squares.dedup();
+            Zone { name, piece, squares }
+        };
+        zones.into_iter().map(zone).collect()
+    }
+
     fn checks(&mut self) -> Vec<String> {
         let contract = self.contract().clone();
         let threatened = contract.notation.threatened(self.world_mut(), &contract);
@@ -294,19 +395,46 @@ impl Game {
         if self.result().is_some() {
             return Vec::new();
         }
+        self.reachable()
+    }
+
+    /// What the side to move could do if it did not matter whether the game is over.
+    pub fn reachable(&mut self) -> Vec<ActionView> {
         let contract = self.contract().clone();
-        let texts = self.listing();
-        let board = self.program().schema.domain(contract.board.domain).clone();
-        texts
-            .into_iter()
-            .map(|(uci, mv)| {
-                let refused = refusal(self.world_mut(), &contract, &mv).map(|it| it.to_string());
-                let squares = squares_in(&uci, &board);
-                let to = squares.last().cloned();
-                let from = squares.first().filter(|_| squares.len() > 1).cloned();
-                ActionView { uci, from, to, refused }
-            })
-            .collect()
+        let texts = open_listing(self.world_mut(), &contract);
+        let program = self.program().clone();
+        let board = program.schema.domain(contract.board.domain).clone();
+        let entities = contract.entity_type(&program);
+        let mut actions: Vec<(ActionView, Move)> = Vec::with_capacity(texts.len());
+        for (uci, mv) in texts {
+            let refused = refusal(self.world_mut(), &contract, &mv).map(|it| it.to_string());
+            let squares = squares_in(&uci, &board);
+            let to = squares.last().cloned();
+            let from = squares.first().filter(|_| squares.len() > 1).cloned();
+            let action = program.relation(program.action(mv.action).rel);
+            let about = || action.columns.iter().map(|it| it.ty).zip(mv.args.iter().copied());
+            let piece = about().find(|it| Some(it.0) == entities);
+            let piece = piece.and_then(|it| u32::try_from(it.1).ok());
+            let told = [entities, Some(Type::Domain(contract.board.domain))];
+            let choice = about().filter(|it| !told.contains(&Some(it.0)));
+            let choice = choice.map(|(ty, raw)| program.value_name(ty, raw)).collect();
+            let action = action.name.clone();
+            let says = None;
+            actions.push((ActionView { uci, from, to, action, piece, choice, says, refused }, mv));
+        }
+        // Where the squares alone leave a choice, each says what it is.
+        let mut ways: BTreeMap<(Option<String>, Option<String>), usize> = BTreeMap::new();
+        for (it, _) in &actions {
+            *ways.entry((it.from.clone(), it.to.clone())).or_default() += 1;
+        }
+        for (it, mv) in &mut actions {
+            let is_drop = it.from.is_none() && it.to.is_some();
+            if !is_drop && ways.get(&(it.from.clone(), it.to.clone())) > Some(&1) {
+                let rel = program.action(mv.action).rel;
+                it.says = Some(self.row(rel, &mv.args).sentence);
+            }
+        }
+        actions.into_iter().map(|it| it.0).collect()
     }
 }
 

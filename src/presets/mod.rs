@@ -10,6 +10,7 @@ mod combine;
 mod compose;
 mod definitions;
 mod describe;
+mod diagram;
 mod external;
 mod include;
 mod modifier;
@@ -30,6 +31,7 @@ pub use catalogue::{
 pub use combine::{SetError, SetFault};
 pub use definitions::{DefinitionError, DefinitionFault};
 pub use describe::Particulars;
+pub use diagram::Diagram;
 pub use external::{Opinion, Point, Preset};
 pub use include::load_with_included;
 pub use modifier::{

@@ -1,5 +1,6 @@
 //! A game of this engine as the core sees one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
@@ -38,6 +39,22 @@ impl Board {
     /// What the FEN of the position does not tell: names of attributes.
     pub fn unsaid(&mut self) -> Vec<String> {
         self.rules.unsaid(&mut self.game)
+    }
+
+    /// What people call a game.
+    pub fn title_of(&self, game: &str) -> String {
+        let known = self.catalogue.games().iter().find(|it| it.name == game);
+        known.map_or_else(|| game.to_owned(), |it| it.title.clone())
+    }
+
+    /// What people call the presets of activations, by preset.
+    pub fn names_of(&self, activations: &[String]) -> BTreeMap<String, String> {
+        let meant = |preset: &str| {
+            activations.iter().any(|it| it.split(':').next().is_some_and(|it| it == preset))
+        };
+        let presets = self.catalogue.presets().iter();
+        let named = presets.filter(|it| meant(&it.preset));
+        named.map(|it| (it.preset.clone(), it.name.clone())).collect()
     }
 
     /// For questions and views. Whoever changes something takes it back.

@@ -20,6 +20,7 @@ use super::metrics::Metrics;
 use super::office::{Done, Letter, Office};
 use super::parked::{Parked, Running};
 use super::pool::{Lane, Pool, failed};
+use super::presence::Presence;
 use super::problem::Problem;
 use super::ready::Ready;
 use super::state::summary;
@@ -31,6 +32,8 @@ use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
 /// As many requests as wait for one game.
 const INBOX: usize = 256;
+/// A day, in milliseconds.
+pub const DAY: u64 = 24 * 60 * 60 * 1_000;
 /// How often a game that was just let go is asked for again.
 const TRIES: usize = 3;
 
@@ -48,12 +51,15 @@ pub struct Config {
     pub live: usize,
     /// Whether strangers' rules are compiled and played.
     pub uploads: bool,
+    /// The number of milliseconds after which a game that is not over, and in which nothing happens, is
+    /// listed no more.
+    pub abandoned: u64,
 }
 
 impl Default for Config {
     fn default() -> Self {
         let (idle, wait) = (Duration::from_secs(60), Duration::from_secs(2));
-        Self { idle, wait, live: 20_000, uploads: false }
+        Self { idle, wait, live: 20_000, uploads: false, abandoned: 14 * DAY }
     }
 }
 
@@ -122,6 +128,7 @@ pub struct Host {
     draining: AtomicBool,
     pub(super) parked: Parked,
     pub(super) ready: Ready,
+    pub(super) presence: Presence,
     /// Where other nodes share the store.
     office: OnceLock<Office>,
     /// Where rules run.
@@ -159,6 +166,7 @@ impl Host {
             draining: AtomicBool::new(false),
             parked: Parked::default(),
             ready: Ready::default(),
+            presence: Presence::default(),
             office: OnceLock::new(),
             pool: Pool::start().map_err(threads)?,
             learned: Arc::default(),

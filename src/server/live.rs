@@ -674,9 +674,17 @@ impl Live {
 
     fn tell(&mut self, frame: Arc<str>) {
         for feeds in [&mut self.watchers, &mut self.players] {
-            let before = feeds.len();
-            feeds.retain(|it| it.try_send(Arc::clone(&frame)).is_ok());
-            self.host.metrics.dropped(before - feeds.len());
+            let mut slow = 0;
+            feeds.retain(|it| match it.try_send(Arc::clone(&frame)) {
+                Ok(()) => true,
+                Err(mpsc::error::TrySendError::Full(_)) => {
+                    slow += 1;
+                    false
+                }
+                // A tab that was closed is not slow.
+                Err(mpsc::error::TrySendError::Closed(_)) => false,
+            });
+            self.host.metrics.dropped(slow);
         }
         if self.frames.len() == RECENT {
             self.frames.pop_front();

@@ -23,6 +23,7 @@ mod page;
 mod parked;
 mod places;
 mod pool;
+mod presence;
 mod problem;
 mod ready;
 mod reading;
@@ -35,7 +36,7 @@ mod verify;
 
 pub use api::{Web, metrics_router, router};
 pub use board::Board;
-pub use host::{Clock, Config, Host, Wish};
+pub use host::{Clock, Config, DAY, Host, Wish};
 pub use library::{Library, Texts};
 pub use lichess::Hall;
 pub use limit::{Cost, Limits, Net, Payer, Rate};

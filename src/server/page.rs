@@ -9,24 +9,46 @@ use super::api::Web;
 
 /// Address, type, text.
 const FILES: &[(&str, &str, &str)] = &[
-    ("/page/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
-    ("/page/app.js", SCRIPT, include_str!("page/app.js")),
+    ("/page/style.css", STYLE, include_str!("page/style.css")),
+    ("/page/board.css", STYLE, include_str!("page/board.css")),
+    ("/page/about.js", SCRIPT, include_str!("page/about.js")),
+    ("/page/acts.js", SCRIPT, include_str!("page/acts.js")),
     ("/page/api.js", SCRIPT, include_str!("page/api.js")),
+    ("/page/app.js", SCRIPT, include_str!("page/app.js")),
+    ("/page/arrows.js", SCRIPT, include_str!("page/arrows.js")),
     ("/page/board.js", SCRIPT, include_str!("page/board.js")),
+    ("/page/chat.js", SCRIPT, include_str!("page/chat.js")),
+    ("/page/choose.js", SCRIPT, include_str!("page/choose.js")),
+    ("/page/diagrams.js", SCRIPT, include_str!("page/diagrams.js")),
     ("/page/dom.js", SCRIPT, include_str!("page/dom.js")),
+    ("/page/editor.js", SCRIPT, include_str!("page/editor.js")),
+    ("/page/form.js", SCRIPT, include_str!("page/form.js")),
     ("/page/game.js", SCRIPT, include_str!("page/game.js")),
+    ("/page/geometry.js", SCRIPT, include_str!("page/geometry.js")),
     ("/page/lobby.js", SCRIPT, include_str!("page/lobby.js")),
+    ("/page/moves.js", SCRIPT, include_str!("page/moves.js")),
+    ("/page/notice.js", SCRIPT, include_str!("page/notice.js")),
+    ("/page/pieces.js", SCRIPT, include_str!("page/pieces.js")),
+    ("/page/pointer.js", SCRIPT, include_str!("page/pointer.js")),
     ("/page/presets.js", SCRIPT, include_str!("page/presets.js")),
     ("/page/rules.js", SCRIPT, include_str!("page/rules.js")),
+    ("/page/seats.js", SCRIPT, include_str!("page/seats.js")),
+    ("/page/settings.js", SCRIPT, include_str!("page/settings.js")),
+    ("/page/shapes.js", SCRIPT, include_str!("page/shapes.js")),
+    ("/page/sound.js", SCRIPT, include_str!("page/sound.js")),
+    ("/page/sync.js", SCRIPT, include_str!("page/sync.js")),
+    ("/page/why.js", SCRIPT, include_str!("page/why.js")),
+    ("/page/icon-turn.svg", "image/svg+xml", include_str!("page/icon-turn.svg")),
     ("/page/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
+const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const INDEX: &str = include_str!("page/index.html");
 
 pub(super) fn routes() -> Router<Web> {
     let mut router = Router::new();
-    for address in ["/", "/rules", "/game/{id}"] {
+    for address in ["/", "/rules", "/game/{id}", "/about/{game}"] {
         router = router
             .route(address, get(|| std::future::ready(file("text/html; charset=utf-8", INDEX))));
     }

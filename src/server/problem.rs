@@ -135,6 +135,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Damaged { .. } => {
+                tracing::error!(%error, "a damaged log");
                 let status = StatusCode::INTERNAL_SERVER_ERROR;
                 Self::new(status, "log_damaged", error.to_string())
             }

@@ -22,7 +22,8 @@ use super::accept::Connected;
 use super::api::Web;
 use super::api::guard::Caller;
 use super::core::{Act, Answer, Input, TokenHash};
-use super::live::{FRAME, Feed};
+use super::live::{FRAME, Feed, Lines};
+use super::presence::Place;
 use super::problem::{Problem, ProblemBody};
 
 /// As large as a message may be.
@@ -79,8 +80,18 @@ pub(super) enum FromServer {
     Ack { a: Value, d: Answer },
     /// What was asked is not done.
     Error { a: Value, d: ProblemBody },
-    /// The answer to `ping`.
-    Pong { a: Value },
+    /// The answer to `ping`, and who is there.
+    Pong { a: Value, d: Present },
+}
+
+/// Who is there, as far as this node knows.
+#[derive(Debug, Serialize, ToSchema)]
+#[allow(dead_code, reason = "a description; what is sent is made in `presence`")]
+pub(super) struct Present {
+    /// The sides whose players have a socket open.
+    sides: Vec<usize>,
+    /// The number of open sockets, those of players among them.
+    sockets: usize,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -151,7 +162,9 @@ pub(super) async fn open(
         .max_write_buffer_size(FRAME + MESSAGE);
     Ok(upgrade.on_upgrade(move |socket| async move {
         web.host.metrics.socket_opened();
-        let mut client = Client { web, id, socket, token: None, window: Instant::now(), said: 0 };
+        let present = web.host.presence.enter(&id);
+        let window = Instant::now();
+        let mut client = Client { web, id, socket, token: None, present, window, said: 0 };
         if let Some(feed) = client.admitted(feed, have.v).await {
             client.run(feed).await;
         }
@@ -166,6 +179,7 @@ struct Client {
     id: String,
     socket: WebSocket,
     token: Option<TokenHash>,
+    present: Place,
     /// The second in which messages are counted.
     window: Instant,
     said: u32,
@@ -254,10 +268,10 @@ impl Client {
 
     async fn answer(&mut self, said: Said) -> Value {
         let done = match said.t.as_str() {
-            "ping" => return json!({ "t": "pong", "a": said.a }),
+            "ping" => return json!({ "t": "pong", "a": said.a, "d": self.present.told() }),
             "auth" => match said.d["token"].as_str() {
                 Some(token) => {
-                    self.token = Some(TokenHash::of(token));
+                    self.sit(TokenHash::of(token)).await;
                     Ok(json!({}))
                 }
                 None => Err(Problem::bad("missing_field", "auth needs `token`")),
@@ -269,6 +283,15 @@ impl Client {
             Ok(answer) => json!({ "t": "ack", "a": said.a, "d": answer }),
             Err(problem) => failure(&said.a, &problem),
         }
+    }
+
+    /// Whoever has the token of a seat is there from now on.
+    async fn sit(&mut self, token: TokenHash) {
+        self.token = Some(token.clone());
+        let state = self.web.host.state(&self.id, Some(token), None, Lines::Last(0)).await;
+        // What cannot be told now is not worth an error: the token is heeded all the same.
+        let sides = state.ok().and_then(|mut it| serde_json::from_value(it["you"].take()).ok());
+        self.present.plays(sides.unwrap_or_default());
     }
 
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {

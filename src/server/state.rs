@@ -51,13 +51,19 @@ pub(super) fn of(
         }
         Lines::Texts => (0, &[][..]),
     };
+    let offers = json!(table.offers());
+    let offered: Vec<String> =
+        serde_json::from_value(offers["presets"][1].clone()).unwrap_or_default();
+    let named = [&active[..], table.presets(), &offered].concat();
     let moves: Vec<&str> = all[from..].iter().map(|it| &*it.uci).collect();
     Ok(json!({
         "id": id,
         "v": table.v(),
         "game": setup.game,
+        "title": table.rules().title_of(&setup.game),
         "presets": table.presets(),
         "active": active,
+        "named": table.rules().names_of(&named),
         "status": summary.state,
         "open": setup.open,
         "chat": setup.chat,
@@ -73,7 +79,7 @@ pub(super) fn of(
         "clocks": table.clocks(now),
         "clock_runs": table.clock_runs(),
         "now": now,
-        "offers": table.offers(),
+        "offers": offers,
         "result": table.outcome(),
         "rematch": table.rematch(),
         "start_fen": setup.fen,

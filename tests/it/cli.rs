@@ -612,3 +612,24 @@ fn fits(found: &str, expected: &str) -> bool {
     }
     rest.is_empty() || last.is_empty() || expected.trim_end().ends_with("...")
 }
+
+#[test]
+fn completions_know_games_and_every_page_of_the_manual_is_printed() {
+    for shell in ["bash", "zsh", "fish"] {
+        let text = check(0, &["completions", shell]);
+        assert!(text.contains("nine-mens-morris"), "{shell}");
+    }
+    let main = check(0, &["man"]);
+    // Pages are named as `rulemate\\-serve(1)`.
+    let named = main.lines().filter_map(|it| it.strip_prefix("rulemate\\-")?.split_once('('));
+    let named: Vec<String> = named.map(|it| it.0.replace('\\', "")).collect();
+    assert!(named.iter().any(|it| it == "serve"), "{named:?}");
+    for name in named.iter().filter(|it| *it != "help") {
+        let page = check(0, &["man", name]);
+        assert!(
+            page.contains(&format!("rulemate\\-{}", name.replace('-', "\\-"))),
+            "{name}: {page}"
+        );
+    }
+    assert!(rulemate(&["man", "nothing"]).err.contains("there is no page"));
+}

@@ -18,7 +18,7 @@ pub use fen::{FenError, FenField, NamedField, Setup, Warning, cells, read_fen, w
 pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
 pub use san::{parse_san, san_listing, to_san};
-pub use uci::{listing, parse_uci, to_uci};
+pub use uci::{listing, open_listing, parse_uci, to_uci};
 
 /// Why a text is no move here. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

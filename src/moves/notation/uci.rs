@@ -5,7 +5,9 @@
 
 use crate::derive::World;
 
-use super::super::action::{Move, is_legal, is_over, is_pseudo, legal_moves};
+use super::super::action::{
+    LegalityMode, Move, is_legal, is_over, is_pseudo, legal_moves, open_moves,
+};
 use super::super::contract::Contract;
 use super::super::template::{Stop, arguments, render, spell};
 use super::chess::{is_written_so, moves_two, written_otherwise};
@@ -20,6 +22,14 @@ pub fn to_uci(world: &mut World, mv: &Move) -> String {
 /// The legal moves with their texts, sorted by text.
 pub fn listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let moves = legal_moves(world, contract);
+    let mut rows: Vec<_> = moves.into_iter().map(|it| (to_uci(world, &it), it)).collect();
+    rows.sort();
+    rows
+}
+
+/// What the side to move could do if it did not matter whether the game is over, with its text, sorted by text.
+pub fn open_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
+    let moves = open_moves(world, contract, LegalityMode::Declared);
     let mut rows: Vec<_> = moves.into_iter().map(|it| (to_uci(world, &it), it)).collect();
     rows.sort();
     rows

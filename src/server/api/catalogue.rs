@@ -72,7 +72,7 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
 
 /// Whether a game and presets work together, before a game is made of them.
 #[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
-    (status = 200, description = "They do: what is `active`, in full, the `position` that it starts from and its `facts` as text; `conflicts` are what two presets both say, and which one holds", body = Value),
+    (status = 200, description = "They do: what is `active`, in full, the `position` that it starts from and its `facts` as text; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
     (status = 422, description = "They do not, and why", body = ProblemBody),
 ))]
 pub(super) async fn check_presets(
@@ -91,13 +91,17 @@ pub(super) async fn check_presets(
             Some(facts) => ruleset.resume_text(&facts.to_string()),
             None => ruleset.start(wanted.fen.as_deref()),
         };
-        game.map(|mut game| (Catalogue::conflicts(&mut game), game.to_json(), game.view()))
+        let diagrams = wanted.diagrams.then(|| ruleset.diagrams());
+        game.map(|mut game| {
+            (Catalogue::conflicts(&mut game), game.to_json(), game.view(), diagrams)
+        })
     };
     let view = web.host.pool.run(web.host.slow_lane(&hash), look).await?;
     let view = view.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
-    let (conflicts, facts, view) = view;
+    let (conflicts, facts, view, diagrams) = view;
     Ok(Json(json!({
         "active": active, "sides": sides, "conflicts": conflicts, "position": view, "facts": facts,
+        "diagrams": diagrams,
     })))
 }
 

@@ -160,7 +160,9 @@ pub(super) async fn list(
     Query(query): Query<Listing>,
 ) -> Result<Json<Vec<Summary>>, Problem> {
     let limit = query.limit.unwrap_or(SOME).min(LISTED);
-    let list = move |store: &mut dyn Store| store.list(query.state, query.before.as_deref(), limit);
+    let stale = web.host.now().saturating_sub(web.host.config.abandoned);
+    let list =
+        move |store: &mut dyn Store| store.list(query.state, query.before.as_deref(), limit, stale);
     Ok(Json(web.host.reads().ask(list).await?))
 }
 

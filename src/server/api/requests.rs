@@ -166,6 +166,9 @@ pub(super) struct Combination {
     /// Facts to start from, as exported.
     pub(super) facts: Option<serde_json::Value>,
     pub(super) rules: Option<String>,
+    /// Tell where each kind of piece goes, too.
+    #[serde(default)]
+    pub(super) diagrams: bool,
 }
 
 /// Rule text from outside.

@@ -1,220 +1,319 @@
-// A board as SVG: any size, any pieces, several on a square, numbers on them. It draws what the
-// position says and knows the rules of no game.
+// A board as SVG: any geometry, any pieces, several on a square, numbers on them. It draws what the position says and
+// knows the rules of no game. Pieces are kept from one position to the next, so that they glide.
 
+import { Arrows } from "./arrows.js";
 import { svg, words } from "./dom.js";
+import { geometry, neighbour, outline, squareAt } from "./geometry.js";
+import { badges, picture, places, SIZE, told, usualNumbers } from "./pieces.js";
+import { followPointer } from "./pointer.js";
+import { settings } from "./settings.js";
 
-const SIZE = 60;
-const EDGE = 22;
 /** The corners of a square, filled: an attacked royal piece stands between them. */
-const ALARM = "M0 0h17L0 17zM60 0h-17l17 17zM0 60h17L0 43zM60 60h-17l17-17z";
+const ALARM = "M-30 -30h17l-17 17zM30 -30h-17l17 17zM-30 30h17l-17-17zM30 30h-17l17-17z";
+/** How long a piece that is gone is seen going, in milliseconds. */
+const GOING = 250;
+const HALF = SIZE / 2;
 
-// Outlines of our own, in a square of 60, for the kinds that most games have. Any other kind is
-// drawn as its letter on a disc.
-const SHAPES = {
-  pawn: "M30 14a8 8 0 0 1 5.5 13.8c4 2 6 5 6 8.2h-5c0 5 2 8 6.500 11H17c4.500-3 6.500-6 6.500-11h-5c0-3.200 2-6.200 6-8.200A8 8 0 0 1 30 14z",
-  rook: "M16 13h6v5h5v-5h6v5h5v-5h6v11l-5 4v12l5 4v5H16v-5l5-4V28l-5-4z",
-  bishop: "M30 9a3.500 3.500 0 0 1 2.200 6.200C38 19 41 24 41 29c0 4-2 7-5 9l2 5h6v6H16v-6h6l2-5c-3-2-5-5-5-9 0-5 3-10 8.800-13.800A3.500 3.500 0 0 1 30 9z",
-  knight: "M25 11l3 4c9 0 16 7 16 20v14H19c0-8 8-10 8-16-3 3-6 3-8 6l-5-3c-1-6 5-10 6-16 0-3 2-5 4-6z",
-  queen: "M11 18a3 3 0 1 1 4 2.800l5 9 2-13a3 3 0 1 1 3.500 0L30 29l4.500-12.200a3 3 0 1 1 3.500 0l2 13 5-9a3 3 0 1 1 4 1.500L44 38l-1 5v6H17v-6l-1-5-5-15.500z",
-  king: "M28 8h4v4h4v4h-4v5c6-4 16-2 16 6 0 6-5 9-6 14v8H18v-8c-1-5-6-8-6-14 0-8 10-10 16-6v-5h-4v-4h4z",
-};
-const DETAILS = {
-  bishop: "M30 21v9M26 25h8",
-  knight: "M24 21l1.500 1.500",
-  queen: "M17 43h26",
-  king: "M18 41h24M30 24v13",
-  rook: "M21 28h18M21 40h18",
-};
-
-// What a number on a piece is about, where there is a picture for it: inside a square of 12.
-const ICONS = {
-  hp: "M6 11L1.500 6.200a2.700 2.700 0 0 1 4.500-3 2.700 2.700 0 0 1 4.500 3z",
-  shield: "M6 1l4.500 1.500v3.500c0 2.500-2 4-4.500 5-2.500-1-4.500-2.500-4.500-5V2.500z",
-  stamina: "M7 .5L2 7h3l-.5 4.500L10 5H6.500z",
-};
-
-/** A piece by itself, in a square of 60: its picture, or its letter on a disc. */
-export function picture({ kind, letter, side }) {
-  const group = svg("g", { class: `piece side${side == null ? "none" : side % 4}` });
-  if (Object.hasOwn(SHAPES, kind)) {
-    group.append(svg("path", { class: "shape", d: SHAPES[kind] }));
-    if (DETAILS[kind]) group.append(svg("path", { class: "detail", d: DETAILS[kind] }));
-  } else {
-    const text = (letter || kind[0] || "?").toUpperCase();
-    group.append(svg("circle", { class: "shape", cx: 30, cy: 30, r: 19 }), svg("text", { class: "letter", x: 30, y: 38 }, text));
-  }
-  return group;
-}
-
-/** Kinds as people choose among them: the strongest of those that have a picture first. */
-export function byStrength(one, other) {
-  const order = ["queen", "rook", "bishop", "knight", "king", "pawn"];
-  const rank = (kind) => (order.includes(kind) ? order.indexOf(kind) : order.length);
-  return rank(one) - rank(other);
-}
+const at = (node, x, y, scale = 1) => { node.style.transform = `translate(${x}px, ${y}px) scale(${scale})`; };
 
 export class Board {
   /**
-   * @param {{onSquare: (square: string) => void}} handlers
+   * @param {{onSquare: (square: ?string) => void, onDrag?: (from: string, to: ?string, piece: number) => void,
+   *   canDrag?: (square: string, piece: ?number) => boolean, onTake?: (square: string, piece: ?number) => void}} handlers
    */
   constructor(handlers) {
     this.handlers = handlers;
-    this.root = svg("svg", { class: "board", role: "grid", "aria-label": "Board" });
+    this.arrows = new Arrows();
+    this.ground = svg("g", { class: "ground", "aria-hidden": "true" });
+    this.grid = svg("g", { class: "cells", role: "presentation" });
+    this.labels = svg("g", { class: "labels", "aria-hidden": "true" });
+    this.men = svg("g", { class: "men", "aria-hidden": "true" });
+    this.above = svg("g", { class: "above", "aria-hidden": "true" });
+    this.root = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground, this.grid, this.labels, this.men, this.above, this.arrows.root);
     this.root.addEventListener("keydown", (event) => this.key(event));
+    // What clicks without a pointer, as screen readers do.
+    this.root.addEventListener("click", (event) => {
+      const square = event.detail === 0 && event.target.closest("[data-square]")?.dataset.square;
+      if (square) this.choose(square);
+    });
+    this.root.addEventListener("pointerover", (event) => this.hover(event));
+    this.root.addEventListener("pointerleave", () => this.showZone(null));
     this.focused = null;
+    this.nodes = new Map();
+    followPointer(this.root, {
+      place: (event) => this.place(event),
+      grab: (square, place) => this.grab(square, place),
+      take: (it) => this.take(it),
+      drag: (it, place) => at(it.node.root, place.x - HALF, place.y - HALF),
+      letGo: (it) => this.letGo(it),
+      drop: (it, square) => this.handlers.onDrag?.(it.square, square, it.piece),
+      choose: (square) => this.choose(square),
+      sketch: (from, to, colour) => { this.arrows.toggle(from, to, colour); this.arrows.draw(this.layout); },
+    });
   }
 
   /**
    * @param {object} position as the server tells it
-   * @param {{flipped: boolean, selected: ?string, targets: Map, last: string[], lit: Set, effects: Map, sides: string[]}} look
+   * @param {{flipped: boolean, selected: ?string, targets: Map, last: string[], lit: Set, effects: Map, sides: string[],
+   *   ahead?: Set, from?: ?string}} look `from`: where what is new on the board comes from
    */
   draw(position, look) {
+    const before = this.layout;
     this.position = position;
     this.look = look;
-    const { files, ranks } = position;
-    const hadFocus = this.root.contains(document.activeElement);
-    this.root.setAttribute("viewBox", `0 0 ${files * SIZE + EDGE} ${ranks * SIZE + EDGE}`);
-    const here = new Map();
+    this.layout = geometry(position, look.flipped);
+    const { width, height, shape } = this.layout;
+    this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    // What fills the window with the board needs to know how wide it is for its height.
+    (this.root.closest(".side") ?? this.root).style.setProperty("--fit", height ? width / height : 1);
+    this.root.dataset.shape = shape;
+    this.here = new Map();
     for (const piece of position.pieces) {
-      if (!here.has(piece.square)) here.set(piece.square, []);
-      here.get(piece.square).push(piece);
+      if (!this.here.has(piece.square)) this.here.set(piece.square, []);
+      this.here.get(piece.square).push(piece);
     }
-    this.usual = usualNumbers(position.pieces);
-    const marks = new Map();
-    position.marks.forEach((mark, at) => mark.squares.forEach((it) => marks.set(it, { name: mark.name, at })));
-    this.squares = [];
-    const rows = [];
-    // A board without files and ranks: each point where it is drawn, the first column on the left.
-    const points = (position.points || []).map((it) => ({ ...it }));
-    if (points.length) {
-      const left = Math.min(...points.map((it) => it.x));
-      const [low, high] = [Math.min(...points.map((it) => it.y)), Math.max(...points.map((it) => it.y))];
-      const wide = Math.max(...points.map((it) => it.x)) - left + 1;
-      this.root.setAttribute("viewBox", `0 0 ${wide * SIZE + EDGE} ${(high - low + 1) * SIZE + EDGE}`);
-      rows.push(svg("g", { role: "row" }, points.map((it) => {
-        this.squares.push(it.name);
-        const row = look.flipped ? it.y - low : high - it.y;
-        const column = look.flipped ? wide - 1 - (it.x - left) : it.x - left;
-        const cell = this.square(it.name, 1, 0, column, row, here.get(it.name) || [], marks.get(it.name));
-        cell.append(svg("text", { class: "point", x: SIZE / 2, y: SIZE - 3 }, it.name));
-        return cell;
-      })));
-    }
-    for (let row = 0; row < (points.length ? 0 : ranks); row += 1) {
-      const cells = [];
-      for (let column = 0; column < files; column += 1) {
-        const rank = look.flipped ? row : ranks - 1 - row;
-        const file = look.flipped ? files - 1 - column : column;
-        const name = `${String.fromCharCode(97 + file)}${rank + 1}`;
-        this.squares.push(name);
-        cells.push(this.square(name, file, rank, column, row, here.get(name) || [], marks.get(name)));
-      }
-      rows.push(svg("g", { role: "row" }, cells));
-    }
-    if (!this.squares.includes(this.focused)) this.focused = this.squares[Math.max(0, this.squares.length - files)];
-    this.root.replaceChildren(...rows, ...(points.length ? [] : [this.edge()]));
-    const focused = this.cell(this.focused);
-    if (focused) focused.setAttribute("tabindex", "0");
-    if (hadFocus && focused) focused.focus();
+    this.marks = new Map();
+    position.marks.forEach((mark, order) => mark.squares.forEach((it) => {
+      if (!this.marks.has(it)) this.marks.set(it, []);
+      this.marks.get(it).push({ name: mark.name, order });
+    }));
+    this.drawGround();
+    this.drawCells();
+    // Another board altogether: nothing glides.
+    const isOther = !before || before.width !== width || before.height !== height;
+    this.drawPieces(isOther);
+    this.drawAbove();
+    this.arrows.draw(this.layout);
   }
 
-  square(name, file, rank, column, row, pieces, mark) {
+  drawGround() {
+    const { lines } = this.layout;
+    this.ground.replaceChildren(...lines.map(([x1, y1, x2, y2]) => svg("line", { class: "join", x1, y1, x2, y2 })));
+  }
+
+  drawCells() {
+    const { squares } = this.layout;
+    const hadFocus = this.grid.contains(document.activeElement);
+    if (!this.layout.at.has(this.focused)) this.focused = squares.at(-1) ? this.firstSquare() : null;
+    this.labels.replaceChildren(...squares.flatMap((it) => this.label(it)));
+    const rows = new Map();
+    for (const it of squares) {
+      if (!rows.has(it.y)) rows.set(it.y, []);
+      rows.get(it.y).push(this.square(it));
+    }
+    this.grid.replaceChildren(...[...rows.values()].map((cells) => svg("g", { role: "row" }, cells)));
+    const focused = this.cell(this.focused);
+    if (focused) focused.setAttribute("tabindex", "0");
+    if (hadFocus && focused) focused.focus({ preventScroll: true });
+  }
+
+  /** The square at the lower left. */
+  firstSquare() {
+    const lowest = Math.max(...this.layout.squares.map((it) => it.y));
+    return this.layout.squares.find((it) => it.y === lowest).name;
+  }
+
+  square({ name, x, y, isLight }) {
     const { look, position } = this;
+    const pieces = this.here.get(name) || [];
+    const marks = this.marks.get(name) || [];
     const target = look.targets.get(name);
-    const classes = ["square", (file + rank) % 2 ? "light" : "dark"];
-    if (mark) classes.push("mark", `mark${mark.at % 4}`);
+    const classes = ["square", isLight ? "light" : "dark"];
+    for (const mark of marks) classes.push("mark", `mark${mark.order % 4}`, `mark-${mark.name.replace(/[^a-z]/g, "-")}`);
     if (look.last.includes(name)) classes.push("last");
     if (look.selected === name) classes.push("selected");
     if (look.lit.has(name)) classes.push("lit");
+    if (look.ahead?.has(name)) classes.push("ahead");
     if (position.checks.includes(name)) classes.push("check");
-    const x = EDGE + column * SIZE;
-    const y = row * SIZE;
+    if (pieces.length && this.handlers.canDrag?.(name, null)) classes.push("own");
     const cell = svg("g", {
       class: classes.join(" "),
       transform: `translate(${x} ${y})`,
       role: "gridcell",
       tabindex: "-1",
       "data-square": name,
-      "aria-label": this.describe(name, pieces, mark, target),
+      "aria-label": this.describe(name, pieces, marks, target),
       "aria-selected": look.selected === name ? "true" : "false",
-      onclick: () => this.choose(name),
-    });
-    cell.append(svg("rect", { width: SIZE, height: SIZE }));
-    if (look.lit.has(name)) cell.append(svg("rect", { class: "glow", x: 2, y: 2, width: SIZE - 4, height: SIZE - 4 }));
-    const effect = look.effects?.get(name);
-    if (effect) cell.append(svg("circle", { class: `effect effect-${effect}`, cx: SIZE / 2, cy: SIZE / 2, r: SIZE / 2 - 2 }));
-    pieces.forEach((piece, at) => cell.append(this.piece(piece, at, pieces.length)));
-    // A shape as well as a colour, and there while the piece is selected.
-    if (position.checks.includes(name)) cell.append(svg("path", { class: "alarm", d: ALARM }));
-    if (target) {
-      cell.append(pieces.length
-        ? svg("rect", { class: "target", x: 3, y: 3, width: SIZE - 6, height: SIZE - 6, rx: 8 })
-        : svg("circle", { class: "dot", cx: SIZE / 2, cy: SIZE / 2, r: 9 }));
-    }
+    }, svg("path", { class: "tile", d: outline(this.layout.shape) }));
+    if (this.layout.shape === "point") cell.append(svg("circle", { class: "spot", r: 7 }));
     return cell;
   }
 
-  describe(name, pieces, mark, target) {
-    const { sides } = this.look;
-    const told = pieces.map((piece) => {
-      const numbers = numbersOf(piece).map(([fact, value]) => `${words(fact)} ${value}`);
-      const side = piece.side == null ? "" : `${sides[piece.side]} `;
-      return [`${side}${words(piece.kind)}`, ...numbers].join(", ");
-    });
-    const parts = [name, ...told];
+  /** The name of a point; the file and the rank in the corners of the squares at the left and at the bottom. */
+  label({ name, x, y, isLight, file, rank }) {
+    const text = (kind, dx, dy, told) => svg("text", { class: `${kind} ${isLight ? "on-light" : "on-dark"}`, x: x + dx, y: y + dy }, told);
+    if (this.layout.shape === "point") return [text("point", 17, 28, name)];
+    const { files, ranks } = this.position;
+    const [left, bottom] = this.look.flipped ? [files - 1, ranks - 1] : [0, 0];
+    const labels = [];
+    const isHexagon = this.layout.shape === "hexagon";
+    if (file === left) labels.push(text("coordinate", isHexagon ? -25 : -27, isHexagon ? 4 : -18, String(rank + 1)));
+    if (rank === bottom) labels.push(text("coordinate file", isHexagon ? 4 : 27, 27, String.fromCharCode(97 + file)));
+    return labels;
+  }
+
+  describe(name, pieces, marks, target) {
+    const parts = [name, ...pieces.map((it) => told(it, this.look.sides))];
     if (!pieces.length) parts.push("empty");
-    if (mark) parts.push(words(mark.name));
+    parts.push(...marks.map((it) => words(it.name)));
     if (this.position.checks.includes(name)) parts.push("attacked");
+    if (this.look.ahead?.has(name)) parts.push("to be moved when it is your turn");
     if (target) parts.push("can be moved to");
     return parts.join(", ");
   }
 
-  piece(piece, at, count) {
-    // Several on one square stand smaller, one beside the other.
-    const scale = count === 1 ? 1 : count <= 4 ? 0.7 : 0.5;
-    const across = count === 1 ? 1 : count <= 4 ? 2 : 3;
-    const down = Math.ceil(count / across);
-    const place = (index, of) => ((index + 0.5) * SIZE) / of - (SIZE * scale) / 2;
-    const x = place(at % across, across);
-    const y = place(Math.floor(at / across), down);
-    const group = picture(piece);
-    group.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
-    // What most pieces have needs no badge. In a stack numbers would be too small to read: they, and all others,
-    // are told when the square is chosen, and to who listens.
-    const odd = count === 1 ? numbersOf(piece).filter(([fact, value]) => this.usual.get(fact) !== value) : [];
-    odd.slice(0, 4).forEach(([fact, value], at) => {
-      const name = fact.split(/[._]/).pop();
-      const icon = Object.hasOwn(ICONS, name) ? ICONS[name] : null;
-      const text = icon ? value : `${name.slice(0, 2)} ${value}`;
-      const width = 6 + (icon ? 12 : 0) + text.length * 6.500;
-      const left = at % 2 ? 1 : SIZE - 1 - width;
-      const top = at < 2 ? SIZE - 16 : 1;
-      group.append(svg("g", { class: "badge" },
-        svg("title", {}, `${words(fact)}: ${value}`),
-        svg("rect", { x: left, y: top, width, height: 15, rx: 7 }),
-        icon ? svg("path", { d: icon, transform: `translate(${left + 3} ${top + 1.500})` }) : null,
-        svg("text", { x: left + (width + (icon ? 11 : 0)) / 2, y: top + 11.500 }, text)));
-    });
-    return group;
+  // --- pieces ------------------------------------------------------------------------------------
+
+  drawPieces(isOther) {
+    const usual = usualNumbers(this.position.pieces);
+    const seen = new Set();
+    const stands = isOther || !settings.animation;
+    for (const [square, pieces] of this.here) {
+      const spots = places(pieces.length);
+      const middle = this.layout.at.get(square);
+      if (!middle) continue;
+      // The first of a stack is drawn first: the others stand before it.
+      pieces.forEach((piece, order) => {
+        const spot = spots[order];
+        const place = { x: middle.x + spot.x - HALF * spot.scale, y: middle.y + spot.y - HALF * spot.scale, scale: spot.scale };
+        seen.add(piece.id);
+        this.drawPiece(piece, place, pieces.length === 1 ? badges(piece, usual) : [], stands);
+      });
+    }
+    for (const [id, node] of this.nodes) if (!seen.has(id)) this.remove(id, node, stands);
   }
 
-  edge() {
-    const { files, ranks } = this.position;
-    const labels = svg("g", { class: "edge", "aria-hidden": "true" });
-    for (let at = 0; at < ranks; at += 1) {
-      const rank = this.look.flipped ? at + 1 : ranks - at;
-      labels.append(svg("text", { x: EDGE / 2, y: at * SIZE + SIZE / 2 + 5 }, String(rank)));
+  drawPiece(piece, place, numbers, stands) {
+    const { sides } = this.look;
+    const key = JSON.stringify([piece.kind, piece.letter, piece.side, sides, settings.pieces]);
+    let node = this.nodes.get(piece.id);
+    if (!node) {
+      const root = svg("g", { class: "piece" });
+      node = { root, key: null, held: false };
+      const from = this.layout.at.get(this.look.from);
+      const begins = !stands && from ? { x: from.x - HALF, y: from.y - HALF, scale: 1 } : place;
+      at(root, begins.x, begins.y, begins.scale);
+      this.nodes.set(piece.id, node);
+      this.men.append(root);
+      // What comes out of another piece is seen to: it begins where that one is.
+      if (begins !== place) root.getBoundingClientRect();
+    } else if (this.men.lastChild !== node.root && (node.x !== place.x || node.y !== place.y || node.scale !== place.scale)) {
+      // Whoever moves goes over the others.
+      this.men.append(node.root);
     }
-    for (let at = 0; at < files; at += 1) {
-      const file = this.look.flipped ? files - 1 - at : at;
-      const x = EDGE + at * SIZE + SIZE / 2;
-      labels.append(svg("text", { x, y: ranks * SIZE + 16 }, String.fromCharCode(97 + file)));
-    }
-    return labels;
+    if (node.key !== key) node.picture = picture(piece, sides);
+    node.key = key;
+    node.root.replaceChildren(node.picture, ...numbers);
+    Object.assign(node, place, { square: piece.square });
+    node.root.classList.toggle("still", stands);
+    if (!node.held) at(node.root, place.x, place.y, place.scale);
   }
+
+  remove(id, node, stands) {
+    this.nodes.delete(id);
+    if (stands) return node.root.remove();
+    node.root.setAttribute("class", "gone");
+    // It was not captured by what stands there now: it went up by itself.
+    if (!this.here.has(node.square)) {
+      const where = this.layout.at.get(node.square);
+      if (where) this.burst(where);
+    }
+    setTimeout(() => node.root.remove(), GOING);
+  }
+
+  burst({ x, y }) {
+    const flash = svg("circle", { class: "burst", cx: x, cy: y, r: HALF });
+    this.root.append(flash);
+    setTimeout(() => flash.remove(), 2 * GOING);
+  }
+
+  /** What is drawn over pieces: targets, what explanations light, alarms, effects. */
+  drawAbove() {
+    const { look, position } = this;
+    const parts = [];
+    const middle = (name) => this.layout.at.get(name);
+    const put = (name, ...children) => { if (middle(name)) parts.push(svg("g", { transform: `translate(${middle(name).x} ${middle(name).y})` }, children)); };
+    for (const name of look.lit) put(name, svg("path", { class: "glow", d: outline(this.layout.shape), transform: "scale(.94)" }));
+    for (const [name, effect] of look.effects || []) put(name, svg("circle", { class: `effect effect-${effect}`, r: HALF - 2 }));
+    // A shape as well as a colour, and there while the piece is selected.
+    for (const name of position.checks) put(name, svg("path", { class: "alarm", d: ALARM }));
+    for (const name of look.targets.keys()) {
+      put(name, this.here.has(name) ? svg("rect", { class: "target", x: 3 - HALF, y: 3 - HALF, width: SIZE - 6, height: SIZE - 6, rx: 8 }) : svg("circle", { class: "dot", r: 9 }));
+    }
+    this.above.replaceChildren(...parts);
+    this.zone = null;
+  }
+
+  /** What the piece under the pointer guards, where the rules of a game declare such zones. */
+  hover(event) {
+    this.showZone(event.target.closest?.("[data-square]")?.dataset.square ?? null);
+  }
+
+  showZone(square) {
+    if (this.zone === square || !this.position?.zones) return;
+    this.zone = square;
+    this.above.querySelectorAll(".zone").forEach((it) => it.remove());
+    const ids = (this.here.get(square) || []).map((it) => it.id);
+    for (const zone of this.position.zones.filter((it) => ids.includes(it.piece))) {
+      for (const it of zone.squares.map((name) => this.layout.at.get(name)).filter(Boolean)) {
+        this.above.append(svg("path", { class: "zone", d: outline(this.layout.shape), transform: `translate(${it.x} ${it.y})` }));
+      }
+    }
+  }
+
+  // --- input -------------------------------------------------------------------------------------
 
   cell(name) {
-    return name ? this.root.querySelector(`[data-square="${name}"]`) : null;
+    return name ? this.grid.querySelector(`[data-square="${name}"]`) : null;
+  }
+
+  /** Where on the board an event is. */
+  place(event) {
+    const matrix = this.root.getScreenCTM();
+    if (!matrix || !this.layout) return { square: null, x: 0, y: 0 };
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    return { square: squareAt(this.layout, x, y), x, y };
+  }
+
+  /** The piece that is picked up at a place: of a stack the one that is drawn there. */
+  grab(square, { x, y }) {
+    if (this.arrows.marks.size) this.arrows.clear();
+    const pieces = this.here.get(square) || [];
+    if (!pieces.length) return null;
+    const middle = this.layout.at.get(square);
+    const spots = places(pieces.length);
+    const hit = (order) => Math.max(Math.abs(x - middle.x - spots[order].x), Math.abs(y - middle.y - spots[order].y)) <= HALF * spots[order].scale * 0.9;
+    const drawn = pieces.map((_, order) => order).reverse();
+    // The first carries the others: where it is picked up, the whole stack is meant.
+    const order = drawn.find((it) => it > 0 && hit(it)) ?? 0;
+    const piece = order > 0 && this.handlers.canDrag?.(square, pieces[order].id) ? pieces[order].id : null;
+    if (!this.handlers.canDrag?.(square, piece)) return null;
+    return { square, piece, node: this.nodes.get(pieces[piece === null ? 0 : order].id) };
+  }
+
+  take(it) {
+    it.node.held = true;
+    it.node.root.classList.add("held");
+    this.men.append(it.node.root);
+    this.handlers.onTake?.(it.square, it.piece);
+  }
+
+  letGo(it) {
+    it.node.held = false;
+    it.node.root.classList.remove("held");
+    at(it.node.root, it.node.x, it.node.y, it.node.scale);
+  }
+
+  /** Shows a move at once, before it is known to be played: the next drawing puts all in its place. */
+  glide(action, isWhole) {
+    const to = this.layout.at.get(action.to);
+    const pieces = this.here.get(action.from) || [];
+    if (!to) return;
+    for (const it of pieces.filter((one) => isWhole || one.id === action.piece)) {
+      const node = this.nodes.get(it.id);
+      at(node.root, to.x + node.x - this.layout.at.get(action.from).x, to.y + node.y - this.layout.at.get(action.from).y, node.scale);
+      this.men.append(node.root);
+    }
   }
 
   choose(name) {
@@ -223,44 +322,22 @@ export class Board {
   }
 
   key(event) {
-    const { files } = this.position;
-    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -files, ArrowDown: files };
-    const at = this.squares.indexOf(this.focused);
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.choose(this.focused);
     } else if (event.key in steps) {
       event.preventDefault();
       event.stopPropagation();
-      const next = at + steps[event.key];
-      const wraps = Math.abs(steps[event.key]) === 1 && Math.floor(at / files) !== Math.floor(next / files);
-      if (wraps || !this.squares[next]) return;
+      const next = neighbour(this.layout, this.focused, ...steps[event.key]);
+      if (!next) return;
       this.cell(this.focused)?.setAttribute("tabindex", "-1");
-      this.focused = this.squares[next];
-      const cell = this.cell(this.focused);
+      this.focused = next;
+      const cell = this.cell(next);
       cell.setAttribute("tabindex", "0");
       cell.focus();
     } else if (event.key === "Escape") {
       this.handlers.onSquare(null);
     }
   }
-}
-
-/** What most pieces that have such a number have. */
-function usualNumbers(pieces) {
-  const counts = new Map();
-  for (const piece of pieces) {
-    for (const [fact, value] of numbersOf(piece)) {
-      if (!counts.has(fact)) counts.set(fact, new Map());
-      counts.get(fact).set(value, (counts.get(fact).get(value) || 0) + 1);
-    }
-  }
-  // One piece alone is no rule.
-  const most = (values) => [...values].filter((it) => it[1] > 1).sort((one, other) => other[1] - one[1])[0]?.[0];
-  return new Map([...counts].map(([fact, values]) => [fact, most(values)]));
-}
-
-/** The facts of a piece that are numbers: points, shields, stamina. */
-function numbersOf(piece) {
-  return Object.entries(piece.facts).filter(([, value]) => /^-?\d+$/.test(value));
 }

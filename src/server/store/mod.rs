@@ -187,7 +187,8 @@ pub trait Store: Send {
     /// The store is away.
     fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError>;
 
-    /// Listed games, the last changed first; those that come after the game `before` if it is given.
+    /// Listed games, the last changed first; those that come after the game `before` if it is given. Games
+    /// that are not over, and in which nothing has happened since `stale`, are left out.
     ///
     /// # Errors
     /// The store is away.
@@ -196,6 +197,7 @@ pub trait Store: Send {
         state: Option<GameState>,
         before: Option<&str>,
         limit: usize,
+        stale: u64,
     ) -> Result<Vec<Summary>, StoreError>;
 
     /// Keeps a text under its hash (the rules that games are played by), durably.

@@ -267,14 +267,18 @@ impl Store for Postgres {
         state: Option<GameState>,
         before: Option<&str>,
         limit: usize,
+        stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
         let (state, limit) = (state.map(GameState::word), int(limit as u64));
+        let stale = int(stale);
         let sql = "SELECT summary FROM games
                    WHERE listed AND seq > 0 AND ($1::TEXT IS NULL OR state = $1)
+                     AND (state = 'over' OR updated >= $4)
                    AND ($3::TEXT IS NULL
                         OR (updated, id) < (SELECT updated, id FROM games WHERE id = $3))
                    ORDER BY updated DESC, id DESC LIMIT $2";
-        let rows = self.with(|it| Ok(it.client.query(sql, &[&state, &limit, &before])?))?;
+        let rows =
+            self.with(|it| Ok(it.client.query(sql, &[&state, &limit, &before, &stale])?))?;
         let read = |it: &postgres::Row| serde_json::from_str(it.get(0));
         let read: Result<_, serde_json::Error> = rows.iter().map(read).collect();
         read.map_err(|it| StoreError::Unavailable(it.to_string()))

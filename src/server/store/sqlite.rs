@@ -160,16 +160,18 @@ impl Store for Sqlite {
         state: Option<GameState>,
         before: Option<&str>,
         limit: usize,
+        stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT summary FROM games WHERE listed = 1 AND (?1 IS NULL OR state = ?1)
+             AND (state = 'over' OR updated >= ?4)
              AND (?3 IS NULL OR (updated, id) < (SELECT updated, id FROM games WHERE id = ?3))
              ORDER BY updated DESC, id DESC LIMIT ?2",
         )?;
         let state = state.map(GameState::word);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let texts =
-            statement.query_map(params![state, limit, before], |row| row.get::<_, String>(0))?;
+        let texts = statement
+            .query_map(params![state, limit, before, int(stale)], |row| row.get::<_, String>(0))?;
         let mut summaries = Vec::new();
         for text in texts {
             let read = serde_json::from_str(&text?);

@@ -478,6 +478,22 @@ fn a_second_server_on_one_file_is_refused_and_the_first_goes_on() {
     assert_eq!(code, Some(0), "{told}");
     let (code, told) = run(&["doctor", "--store", &folder.url()]);
     assert!(code.is_some() && !told.contains("BAD store"), "{told}");
+    // And for scripts, as JSON.
+    let json = |args: &[&str]| -> serde_json::Value {
+        let (_, told) = run(args);
+        serde_json::from_str(&told).unwrap_or_else(|it| panic!("{it}: {told}"))
+    };
+    let other = folder.0.join("other.db").display().to_string();
+    let copied = json(&["backup", &other, "--store", &folder.url(), "--json"]);
+    assert_eq!((&copied["games"], &copied["faults"]), (&1.into(), &serde_json::json!([])));
+    let looked = json(&["doctor", "--store", &folder.url(), "--quick", "--json"]);
+    let looks = looked["looks"].as_array().unwrap();
+    assert!(
+        looks
+            .iter()
+            .any(|it| it["ok"] == true && it["text"].as_str().unwrap().starts_with("store: "))
+    );
+    assert_eq!(looked["ok"] == true, looks.iter().all(|it| it["ok"] == true));
     assert_eq!(wire.ask("POST", "/api/v1/games", game).unwrap().0, 201);
     // When it is gone, however it ended, the next one may.
     server.kill();

@@ -4,6 +4,7 @@ mod api;
 mod attack;
 mod core;
 mod doctor;
+mod drawn;
 mod front;
 mod fuzz;
 mod kill;

@@ -118,14 +118,16 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     ];
     assert!(store.append(&group).unwrap().iter().all(Result::is_ok));
     let ids = |found: Vec<Summary>| found.into_iter().map(|it| it.id).collect::<Vec<_>>();
-    assert_eq!(ids(store.list(None, None, 2).unwrap()), ["w", "o"]);
-    assert_eq!(ids(store.list(Some(GameState::Over), None, 9).unwrap()), ["o"]);
-    let whole = ids(store.list(None, None, 9).unwrap());
+    assert_eq!(ids(store.list(None, None, 2, 0).unwrap()), ["w", "o"]);
+    assert_eq!(ids(store.list(Some(GameState::Over), None, 9, 0).unwrap()), ["o"]);
+    // Nothing has happened for long in what is not over: it is listed no more.
+    assert_eq!(ids(store.list(None, None, 9, u64::MAX / 2).unwrap()), ["o"]);
+    let whole = ids(store.list(None, None, 9, 0).unwrap());
     for at in 0..whole.len() {
-        let after = ids(store.list(None, Some(&whole[at]), 9).unwrap());
+        let after = ids(store.list(None, Some(&whole[at]), 9, 0).unwrap());
         assert_eq!(after, whole[at + 1..], "those after {}", whole[at]);
     }
-    assert!(store.list(None, Some("none"), 9).unwrap().is_empty());
+    assert!(store.list(None, Some("none"), 9, 0).unwrap().is_empty());
 
     // A snapshot comes with events or alone; the last one counts, and it is of its event.
     assert_eq!(store.snapshot("a").unwrap(), None);

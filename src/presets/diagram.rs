@@ -1,0 +1,215 @@
+//! Where each kind of piece goes, found by asking the rules: alone on the board, and with an enemy beside it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::ruleset::Ruleset;
+use crate::derive::Allowance;
+use crate::game::{Game, KindView};
+
+/// Where a piece of one kind goes from a square.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagram {
+    pub kind: String,
+    pub letter: String,
+    /// For people.
+    pub name: String,
+    pub square: String,
+    /// Where it goes on a board that is empty but for it.
+    pub goes: Vec<String>,
+    /// Where else it goes if an enemy stands there: what it captures on only.
+    pub captures: Vec<String>,
+}
+
+/// The maximum number of squares that are tried for a piece that may not stand everywhere.
+const PLACES: usize = 12;
+/// How far from a piece enemies are put, one after the other, to see whether it captures them.
+const NEAR: usize = 2;
+/// The number of actions of the game that is played to see which kinds come up.
+const WALK: usize = 80;
+
+impl Ruleset {
+    /// A diagram of every kind of piece that comes up in the game and moves. None on boards without files and ranks.
+    pub fn diagrams(&self) -> Vec<Diagram> {
+        let _paid = Allowance::open();
+        let Ok(mut game) = self.start(None) else { return Vec::new() };
+        let view = game.view();
+        if !view.points.is_empty() || view.files == 0 {
+            return Vec::new();
+        }
+        let own = view.pieces.iter().filter(|it| it.side == Some(view.turn));
+        let mut sheet = Sheet {
+            rules: self,
+            files: usize::from(view.files),
+            ranks: usize::from(view.ranks),
+            rest: rest_of(&view.fen),
+            start: own.filter_map(|it| Some((it.kind.clone(), place_of(&it.square)?))).collect(),
+            foe: view.kinds.first().map(|it| it.letter.clone()).unwrap_or_default(),
+            companion: None,
+        };
+        let seen = sheet.kinds_seen(game);
+        let kinds: Vec<&KindView> =
+            view.kinds.iter().filter(|it| seen.contains(&it.kind)).collect();
+        let mut found: Vec<Option<Diagram>> = kinds.iter().map(|it| sheet.diagram(it)).collect();
+        // Where a piece may not move because another one is missing, that is one which moves alone.
+        sheet.companion = found.iter().flatten().next().map(|it| it.letter.clone());
+        for (diagram, kind) in found.iter_mut().zip(kinds) {
+            if diagram.is_none() && sheet.companion.is_some() {
+                *diagram = sheet.diagram(kind);
+            }
+        }
+        found.into_iter().flatten().collect()
+    }
+}
+
+/// What is behind the board and the hands in a FEN.
+fn rest_of(fen: &str) -> String {
+    let (board, rest) = fen.split_once(' ').unwrap_or((fen, ""));
+    let hands = if board.contains('[') { "[]" } else { "" };
+    format!("{hands} {rest}")
+}
+
+/// What all diagrams of a game have in common.
+struct Sheet<'a> {
+    rules: &'a Ruleset,
+    files: usize,
+    ranks: usize,
+    rest: String,
+    /// Where kinds of the side to move stand at the start.
+    start: Vec<(String, Place)>,
+    /// How a piece of the other side is written, in lower case.
+    foe: String,
+    /// What else of its side stands on the board, in a corner.
+    companion: Option<String>,
+}
+
+type Place = (usize, usize);
+
+impl Sheet<'_> {
+    fn diagram(&self, kind: &KindView) -> Option<Diagram> {
+        let at_start = self.start.iter().filter(|it| it.0 == kind.kind).map(|it| it.1);
+        let mut places = self.places().take(1).chain(at_start).chain(self.places().take(PLACES));
+        let (place, square, goes) = places.find_map(|place| {
+            let square = square_at(place);
+            let goes = reached(&mut self.with(place, &kind.letter, None)?, &square);
+            (!goes.is_empty()).then_some((place, square, goes))
+        })?;
+        let near = |it: &Place| it.0.abs_diff(place.0).max(it.1.abs_diff(place.1)) <= NEAR;
+        let others = self.places().filter(|it| near(it) && *it != place);
+        let captures = others.filter(|&it| {
+            let name = square_at(it);
+            let foe = || self.with(place, &kind.letter, Some(it));
+            !goes.contains(&name)
+                && foe().is_some_and(|mut it| reached(&mut it, &square).contains(&name))
+        });
+        let mut captures: Vec<String> = captures.map(square_at).collect();
+        captures.sort_unstable();
+        captures.dedup();
+        let (kind, letter, name) = (kind.kind.clone(), kind.letter.clone(), kind.name.clone());
+        (!goes.is_empty() || !captures.is_empty()).then_some(Diagram {
+            kind,
+            letter,
+            name,
+            square,
+            goes,
+            captures,
+        })
+    }
+
+    /// The kinds that are on the board at the start and in a game, and those that a piece becomes near the last rank.
+    fn kinds_seen(&self, mut game: Game) -> BTreeSet<String> {
+        let mut seen = BTreeSet::new();
+        let mut letters = BTreeSet::new();
+        for step in 0..WALK {
+            let view = game.view();
+            letters.extend(view.pieces.iter().map(|it| it.letter.clone()));
+            seen.extend(view.pieces.into_iter().map(|it| it.kind));
+            seen.extend(view.legal.iter().flat_map(|it| it.choice.clone()));
+            // Neighbours in the list are alike: it goes through it in long steps.
+            let chosen = view.legal.get((step * 31 + 7) % view.legal.len().max(1));
+            if chosen.is_none_or(|it| game.play_text(&it.uci).is_err()) {
+                break;
+            }
+        }
+        for letter in letters {
+            let place = (self.files / 2, self.ranks.saturating_sub(2));
+            let choices = self.with(place, &letter, None).map(|mut it| it.reachable());
+            seen.extend(choices.into_iter().flatten().flat_map(|it| it.choice));
+        }
+        seen
+    }
+
+    /// Squares by their distance from the middle, as file and rank from 0.
+    fn places(&self) -> impl Iterator<Item = Place> {
+        let (files, ranks) = (self.files, self.ranks);
+        let (x, y) = (files / 2, (ranks - 1) / 2);
+        let mut all: Vec<Place> =
+            (0..files).flat_map(|file| (0..ranks).map(move |rank| (file, rank))).collect();
+        all.sort_by_key(|it| it.0.abs_diff(x).max(it.1.abs_diff(y)));
+        // A board's first file may be of another kind: it is tried soon.
+        all.insert(1.min(all.len()), (0, y));
+        all.into_iter()
+    }
+
+    /// A position with one piece, its companion, and an enemy where one is wanted.
+    fn with(&self, place: Place, letter: &str, foe: Option<Place>) -> Option<Game> {
+        let cell = |file: usize, rank: usize| {
+            let here = (file, rank);
+            match &self.companion {
+                _ if here == place => letter.to_uppercase(),
+                _ if Some(here) == foe => self.foe.to_lowercase(),
+                Some(companion) if here == (0, 0) => companion.to_uppercase(),
+                _ => "1".to_owned(),
+            }
+        };
+        let rank = |rank: usize| -> String {
+            let row: String = (0..self.files).map(|file| cell(file, rank)).collect();
+            merged(&row)
+        };
+        let rows: Vec<String> = (0..self.ranks).rev().map(rank).collect();
+        self.rules.start(Some(&format!("{}{}", rows.join("/"), self.rest))).ok()
+    }
+}
+
+/// A row of a FEN with its empty squares counted: `11p1` is `2p1`.
+fn merged(row: &str) -> String {
+    let mut text = String::new();
+    let mut empty = 0;
+    for letter in row.chars() {
+        if letter == '1' {
+            empty += 1;
+            continue;
+        }
+        if empty > 0 {
+            text.push_str(&empty.to_string());
+            empty = 0;
+        }
+        text.push(letter);
+    }
+    if empty > 0 {
+        text.push_str(&empty.to_string());
+    }
+    text
+}
+
+fn square_at((file, rank): (usize, usize)) -> String {
+    let letter = (b'a'..=b'z').nth(file).map(char::from).unwrap_or('?');
+    format!("{letter}{}", rank + 1)
+}
+
+fn place_of(square: &str) -> Option<Place> {
+    let file = (b'a'..=b'z').position(|it| square.starts_with(char::from(it)))?;
+    let rank: usize = square.get(1..)?.parse().ok()?;
+    Some((file, rank.checked_sub(1)?))
+}
+
+/// The squares that the piece on a square reaches, be the game over or not.
+fn reached(game: &mut Game, square: &str) -> Vec<String> {
+    let all = game.reachable().into_iter();
+    let from_there = all.filter(|it| it.from.as_deref() == Some(square));
+    let mut squares: Vec<String> = from_there.filter_map(|it| it.to).collect();
+    squares.sort_unstable();
+    squares.dedup();
+    squares
+}

@@ -1,0 +1,78 @@
+// A game by itself: its rules in words, where its pieces go, and what presets would change.
+
+import { get, keepToken, post } from "./api.js";
+import { Board } from "./board.js";
+import { begin, clear, h, words } from "./dom.js";
+import { diagram } from "./diagrams.js";
+
+/** @param {URLSearchParams} asked `rules`: whose; `presets`: what is active on top, with spaces between */
+export async function showAbout(main, name, asked) {
+  const rules = asked.get("rules");
+  const presets = (asked.get("presets") || "").split(" ").filter(Boolean);
+  const catalogue = await get(rules ? `/catalogue?rules=${rules}` : "/catalogue");
+  const game = catalogue.games.find((it) => it.game === name || it.aliases.includes(name));
+  if (!game) throw new Error(`There is no game ${name}.`);
+  const wish = (more) => ({ game: game.game, presets: [...presets, ...more], rules: catalogue.rules, diagrams: true });
+  const found = await post("/presets/check", wish([]));
+  document.title = `${game.title} – Rulemate`;
+  const board = new Board({ onSquare: () => {} });
+  board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides: found.sides });
+  clear(main, h("article", { class: "about-page" },
+    h("h1", {}, game.title, h("small", {}, presets.length ? ` with ${presets.map((it) => named(catalogue, it)).join(", ")}` : "")),
+    h("p", {}, h("button", { onclick: () => play(main, { game: game.game, presets, rules }) }, "Play it with a friend")),
+    rulesInWords(catalogue, found),
+    h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root),
+    found.diagrams?.length ? [h("h2", {}, "Where the pieces go"),
+      h("p", { class: "hint" }, "Dots: where a piece goes on an empty board. Crosses: where it goes to capture only."),
+      h("div", { class: "kinds-of" }, found.diagrams.map((it) => diagram(it, found.position, found.sides)))] : null,
+    changes(catalogue, found, wish)));
+}
+
+const named = (catalogue, activation) => catalogue.presets.find((it) => it.preset === activation.split(":")[0])?.name ?? words(activation);
+
+/** What each active preset says of itself, and for whom it holds. */
+function rulesInWords(catalogue, found) {
+  const told = found.active.map((activation) => {
+    const [preset, scope] = activation.split(":");
+    const entry = catalogue.presets.find((it) => it.preset === preset);
+    if (!entry) return null;
+    const whom = scope && scope !== "both" && scope !== "all" ? ` (${words(scope)} only)` : "";
+    return h("li", {}, h("b", {}, `${entry.name}${whom}: `), `${entry.description}.`);
+  }).filter(Boolean);
+  const sides = found.sides.map(words);
+  return [h("h2", {}, "The rules"),
+    h("p", {}, `${begin(sides.slice(0, -1).join(", "))} and ${sides.at(-1)} play; ${words(found.sides[found.position.turn])} begins.`),
+    told.length ? h("ul", {}, told) : h("p", {}, "The pieces go as drawn below, and nothing else is changed.")];
+}
+
+/** What a preset would change: in its words, and in the diagrams that come out otherwise. */
+function changes(catalogue, found, wish) {
+  const active = new Set(found.active.map((it) => it.split(":")[0]));
+  const free = catalogue.presets.filter((it) => !active.has(it.preset));
+  const answer = h("div", { "aria-live": "polite" });
+  const choose = h("select", { id: "what-if", "aria-label": "A preset", onchange: async () => {
+    const entry = free.find((it) => it.preset === choose.value);
+    if (!entry) return clear(answer);
+    try {
+      const other = await post("/presets/check", wish([entry.preset]));
+      const same = new Map((found.diagrams || []).map((it) => [it.kind, JSON.stringify([it.goes, it.captures])]));
+      const changed = (other.diagrams || []).filter((it) => same.get(it.kind) !== JSON.stringify([it.goes, it.captures]));
+      clear(answer, h("p", {}, `${entry.description}.`), other.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)),
+        h("div", { class: "kinds-of" }, changed.map((it) => diagram(it, other.position, other.sides))),
+        changed.length ? null : h("p", { class: "hint" }, "Where the pieces go on an empty board stays as it is."));
+    } catch (error) {
+      clear(answer, h("p", { class: "error" }, error.message));
+    }
+  } }, h("option", { value: "" }, "a preset"), free.map((it) => h("option", { value: it.preset }, it.name)));
+  return [h("h2", {}, "What if?"), h("p", {}, "What would change with ", choose), answer];
+}
+
+async function play(main, { game, presets, rules }) {
+  try {
+    const made = await post("/games", { game, presets, seat: "random", listed: true, ...(rules ? { rules } : {}) });
+    if (made.token) keepToken(made.id, made.token);
+    location.href = made.url;
+  } catch (error) {
+    main.prepend(h("p", { class: "error" }, error.message));
+  }
+}

@@ -1,0 +1,102 @@
+// What can be done beside moving a piece: buttons, offers, free seats, other presets.
+
+import { get, keepToken, myName, post } from "./api.js";
+import { clear, confirmed, h, words } from "./dom.js";
+import { Picker } from "./presets.js";
+
+export class Acts {
+  constructor(view) {
+    this.view = view;
+    this.root = h("div", { class: "acts" });
+    this.offers = h("div", { class: "offers" });
+    // It stays as it is while the rest is drawn anew: something may have been typed.
+    this.nameField = h("input", { id: "name", value: myName(), maxlength: "40" });
+  }
+
+  draw() {
+    this.drawOffers();
+    this.drawButtons();
+  }
+
+  drawOffers() {
+    const { offers, sides, seats, open, you } = this.view.state;
+    const mine = this.view.mine();
+    const lines = [];
+    const offer = (by, text, kind, accept) => {
+      const toMe = mine.some((it) => it !== by);
+      lines.push(h("p", { class: "offer" }, `${words(sides[by])} ${text}. `,
+        toMe ? h("button", { onclick: accept }, "Accept") : null,
+        mine.length ? h("button", { class: "quiet", onclick: () => this.view.act("decline", { offer: kind }) }, toMe ? "Decline" : "Withdraw") : null));
+    };
+    if (offers.draw != null) offer(offers.draw, "offers a draw", "draw", () => this.view.act("draw"));
+    if (offers.takeback) offer(offers.takeback[0], "asks to take the last turn back", "takeback", () => this.view.act("takeback"));
+    if (offers.presets) offer(offers.presets[0], `asks for these presets: ${offers.presets[1].map((it) => this.view.spoken(it)).join(", ") || "none"}`, "presets", () => this.view.act("presets", { presets: offers.presets[1] }));
+    if (offers.rematch != null) offer(offers.rematch, "wants a rematch", "rematch", () => this.view.act("rematch"));
+    const free = open || you.length ? [] : sides.filter((_, at) => seats[at] === null);
+    if (free.length) {
+      lines.push(h("div", { class: "offer" },
+        h("label", {}, "Your name ", this.nameField),
+        free.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
+    } else if (!open && you.length && seats.includes(null)) {
+      const invited = seats.filter((it) => it === null).length > 1 ? "the others" : "your opponent";
+      lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
+    }
+    // What is typed into stays where it is: a field that is put in its place again loses the focus.
+    const typing = document.activeElement === this.nameField;
+    clear(this.offers, lines);
+    if (typing) this.nameField.focus();
+  }
+
+  drawButtons() {
+    const { view } = this;
+    const { state, position } = view;
+    const button = (text, act, quiet = true) => h("button", { class: quiet ? "quiet" : "", onclick: act }, text);
+    const sure = (question, answer, act) => async () => { if (await confirmed(question, answer)) view.act(act); };
+    const acts = [];
+    const last = state.history.at(-1);
+    if (view.canMove()) {
+      for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(it.says ?? words(it.uci), () => view.play(it), false));
+      if (last?.turn_goes_on && view.mine().includes(last.side)) acts.push(button("Undo step", () => view.act("takeback"), false));
+      if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
+    }
+    if (view.mine().length && !state.result) {
+      if (state.ply > 0 && !last?.turn_goes_on) acts.push(button("Take back", () => view.act("takeback")));
+      acts.push(button("Presets", () => this.propose()));
+      acts.push(button("Offer draw", () => view.act("draw")));
+      acts.push(state.ply < 2 ? button("Call off", sure("Call the game off?", "Yes, call it off", "abort")) : button("Resign", sure("Resign, and lose the game?", "Yes, resign", "resign")));
+    }
+    if (view.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => view.act("rematch")));
+    if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
+    clear(this.root, acts);
+  }
+
+  /** Other presets from here on: the opponent has to agree. */
+  async propose() {
+    const { state } = this.view;
+    const catalogue = await get(`/catalogue?rules=${state.rules}`);
+    const picker = new Picker(catalogue.presets, state.sides);
+    picker.set(state.active);
+    const verdict = h("div", { class: "verdict", "aria-live": "polite" });
+    const ask = h("button", { onclick: () => { dialog.close(); this.view.act("presets", { presets: picker.chosen() }); } }, "Ask for it");
+    const check = async () => {
+      picker.refresh();
+      try {
+        const found = await post("/presets/check", { game: state.game, presets: picker.chosen(), rules: state.rules });
+        clear(verdict, h("p", { class: "yes" }, picker.chosen().length ? "They go together." : "No presets at all."), found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)));
+        ask.disabled = false;
+      } catch (error) {
+        clear(verdict, picker.clashes().map((it) => h("p", { class: "error" }, it)), h("p", { class: picker.clashes().length ? "hint" : "error" }, error.message));
+        ask.disabled = true;
+      }
+    };
+    const dialog = h("dialog", { class: "pick wide", "aria-label": "Presets" },
+      h("h2", {}, "What is active from here on"),
+      h("p", { class: "hint" }, state.open || this.view.mine().length > 1 ? "It takes effect when both sides have agreed." : "Your opponent has to agree."),
+      h("div", { class: "make presets", tabindex: "0", onchange: check }, picker.elements), verdict, ask,
+      h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+    check();
+  }
+}

@@ -1,0 +1,65 @@
+// What players write to each other, where a game lets them.
+
+import { get } from "./api.js";
+import { announce, clear, h } from "./dom.js";
+import { reveal } from "./moves.js";
+
+/** How many events are looked through at a time for what was said. */
+const EVENTS = 500;
+
+export class Chat {
+  constructor(view) {
+    this.view = view;
+    this.root = h("div", { class: "talk" });
+    this.spoken = 0; // the last event of the chat that is shown
+  }
+
+  async listen() {
+    if (!this.view.state.chat) return;
+    this.log = h("ol", { class: "said", "aria-label": "Chat", tabindex: "0" });
+    const field = h("input", { "aria-label": "Message", maxlength: "300", autocomplete: "off" });
+    const send = (event) => {
+      event.preventDefault();
+      if (field.value.trim()) this.view.act("chat", { text: field.value.trim() });
+      field.value = "";
+    };
+    this.earlier = h("button", { class: "quiet", onclick: () => this.hearEarlier().catch((error) => this.view.tell(error.message)) }, "Earlier messages");
+    clear(this.root, h("h2", {}, "Chat"), this.earlier, this.log,
+      this.view.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send")) : null);
+    await this.hearAnew(this.view.state.v);
+  }
+
+  /** What was said up to an event, as if nothing had been heard before. */
+  async hearAnew(v) {
+    if (!this.log) return;
+    clear(this.log);
+    [this.spoken, this.unheard] = [v, v];
+    await this.hearEarlier().catch((error) => this.view.tell(error.message));
+  }
+
+  /** What was said in the events before those that were looked through. */
+  async hearEarlier() {
+    const until = this.unheard;
+    const after = Math.max(0, until - EVENTS);
+    const events = until ? await get(`/games/${this.view.id}/events?after=${after}&limit=${until - after}`, this.view.token) : [];
+    if (until !== this.unheard) return;
+    this.unheard = after;
+    this.earlier.hidden = after === 0;
+    const said = events.filter((it) => it.t === "said");
+    this.log.prepend(...said.map((it) => h("li", {}, this.line(it))));
+    if (until === this.spoken) reveal(this.log, this.log.lastChild);
+  }
+
+  line({ d }) {
+    return `${this.view.state.sides[d.by]}: ${d.text}`;
+  }
+
+  /** Something is said. What was shown before comes again when a socket comes back. */
+  said(event) {
+    if (!this.log || event.v <= this.spoken) return;
+    this.spoken = event.v;
+    this.log.append(h("li", {}, this.line(event)));
+    reveal(this.log, this.log.lastChild);
+    announce(this.line(event));
+  }
+}

@@ -1,0 +1,92 @@
+// Which of the legal actions is meant: by the squares of a click or a drag, by a piece of a stack, from a hand.
+// What is selected is `{square, piece}` (a piece of a stack, or null for all of it) or `{hand}` (a letter).
+
+import { h, words } from "./dom.js";
+import { byStrength, icon } from "./pieces.js";
+
+/** Where an action starts: `square` of the piece that acts, `hand` letter of what is put down, or neither. */
+export function sourceOf(action, position) {
+  if (action.from && action.piece !== undefined) return { square: action.from };
+  // The text of an action may begin with a square though no piece acts: something is put down.
+  if (action.from || !action.to) return {};
+  if (position.pieces.some((it) => it.id === action.piece)) return {};
+  const hand = action.uci.slice(0, action.uci.length - action.to.length).replace("@", "").toLowerCase();
+  return hand ? { hand } : {};
+}
+
+const indexed = new WeakMap();
+
+/** The legal actions of a position by where they start: read for every square, so made once. */
+function index(position) {
+  if (!indexed.has(position)) {
+    const found = { squares: new Map(), hands: new Map() };
+    const add = (map, key, it) => map.set(key, [...(map.get(key) || []), it]);
+    for (const it of position.legal) {
+      const { square, hand } = sourceOf(it, position);
+      if (square) add(found.squares, square, it);
+      else if (hand) add(found.hands, hand, it);
+    }
+    indexed.set(position, found);
+  }
+  return indexed.get(position);
+}
+
+/** The actions of a stack as a whole: those that only its first piece takes. */
+function ofWhole(actions, first) {
+  const byOthers = new Set(actions.filter((it) => it.piece !== first).map((it) => it.action));
+  const whole = actions.filter((it) => !byOthers.has(it.action));
+  return whole.length ? whole : actions;
+}
+
+/** The actions that start from what is selected. */
+export function actionsOf(selected, position) {
+  if (!selected) return [];
+  if (selected.hand) return index(position).hands.get(selected.hand) || [];
+  const here = index(position).squares.get(selected.square) || [];
+  const stack = position.pieces.filter((it) => it.square === selected.square);
+  if (stack.length < 2) return here;
+  const whole = ofWhole(here, stack[0].id);
+  if (selected.piece == null) return whole;
+  const alone = here.filter((it) => it.piece === selected.piece);
+  return whole.length < here.length ? alone.filter((it) => !whole.includes(it)) : alone;
+}
+
+/** The actions that a square says by itself: a stone that is put down, a piece that is taken. */
+export function actionsOn(square, position) {
+  return position.legal.filter((it) => it.to === square && !Object.keys(sourceOf(it, position)).length);
+}
+
+/** The pieces of a stack that may act by themselves, if there are any beside the whole. */
+export function membersOf(square, position) {
+  const stack = position.pieces.filter((it) => it.square === square);
+  if (stack.length < 2) return [];
+  return stack.filter((it) => actionsOf({ square, piece: it.id }, position).length);
+}
+
+/** Whether an action takes along all that stands on its first square. */
+export function isWhole(action, position) {
+  return actionsOf({ square: action.from, piece: null }, position).includes(action);
+}
+
+/** Of several, the one that a move ahead means: the strongest promotion. */
+export function strongest(options) {
+  return [...options].sort((one, other) => byStrength(one.choice?.[0], other.choice?.[0]))[0];
+}
+
+/** Asks which of several actions is meant. */
+export function pick(options, position, sides, play) {
+  const kindOf = (it) => position.kinds.find((kind) => it.choice?.includes(kind.kind))
+    ?? position.kinds.find((kind) => kind.letter && sourceOf(it, position).hand === kind.letter);
+  const known = options.map((it) => ({ it, kind: kindOf(it) }));
+  known.sort((one, other) => byStrength(one.kind?.kind, other.kind?.kind));
+  const text = ({ it, kind }) => (kind ? words(kind.name) : it.says ? it.says : words(it.uci));
+  const drawn = (kind) => icon({ ...kind, side: position.turn }, sides);
+  const dialog = h("dialog", { class: "pick", "aria-label": "Which move" },
+    h("p", {}, "Which move?"),
+    known.map((one) => h("button", { title: one.it.uci, class: one.kind ? "kind" : "says", onclick: () => { dialog.close(); play(one.it); } },
+      one.kind ? drawn(one.kind) : null, text(one))),
+    h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

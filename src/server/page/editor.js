@@ -1,0 +1,120 @@
+// A position put together by clicks: what the editor makes is a text, the FEN of the position.
+
+import { Board } from "./board.js";
+import { clear, h, words } from "./dom.js";
+
+export class Editor {
+  /** @param {(fen: string) => void} told of every change */
+  constructor(told) {
+    this.told = told;
+    this.board = new Board({ onSquare: (square) => this.put(square) });
+    this.brush = h("select", { id: "brush", "aria-label": "What a click on a square does" });
+    this.turn = h("select", { id: "turn", "aria-label": "Side to move", onchange: () => this.compose() });
+    this.root = h("section", { class: "panel", "aria-label": "Start position" }, h("h2", {}, "Start position"),
+      h("div", { class: "board" }, this.board.root),
+      h("p", { class: "edit" }, "A click on a square ", this.brush, " ", this.turn));
+  }
+
+  /** Shows a position of a game. */
+  show(position, sides, game) {
+    this.position = position;
+    this.sides = sides;
+    this.signs = signsOf(position.fen, sides.length);
+    this.brushes(game);
+    this.turn.value = sides[position.turn]?.[0] ?? this.turn.value;
+    this.board.draw(position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides });
+  }
+
+  /** The kinds of piece that a game knows, of every side. */
+  brushes(game) {
+    const { position, sides } = this;
+    const letters = new Map(position.kinds.map((it) => [it.letter, it.name]));
+    if (this.game === game && letters.size <= this.count) return;
+    this.game = game;
+    this.count = letters.size;
+    const option = (value, text) => h("option", { value }, text);
+    const pieces = sides.flatMap((side, at) => [...letters].map(([letter, kind]) =>
+      option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind)} there`)));
+    clear(this.brush, option("", "does nothing"), option("-", "clears it"), pieces);
+    clear(this.turn, sides.map((side) => option(side[0], `${words(side)} to move`)));
+  }
+
+  put(square) {
+    if (!square || !this.position || !this.brush.value) return;
+    const others = this.position.pieces.filter((it) => it.square !== square);
+    const brush = this.brush.value;
+    const meant = this.sides.flatMap((_, side) => this.position.kinds.map(({ letter }) => ({ square, letter, side })));
+    this.position = { ...this.position, pieces: brush === "-" ? others : [...others, ...meant.filter((it) => this.written(it) === brush).slice(0, 1)] };
+    this.signs.delete(square);
+    this.compose();
+  }
+
+  /** A piece as a FEN has it: of two sides, capitals tell the first; of more, each writes its initial before. */
+  written({ side, letter }) {
+    if (side == null) return letter;
+    if (this.sides.length > 2) return this.sides[side][0].toUpperCase() + letter.toLowerCase();
+    return side === 0 ? letter.toUpperCase() : letter.toLowerCase();
+  }
+
+  /** What stands on a square: as it was written before, if nothing was put there, with its signs and its stack. */
+  onSquare(square, pieces) {
+    if (this.signs.has(square)) return this.signs.get(square);
+    const letters = pieces.map((it) => this.written(it)).join("");
+    return pieces.length > 1 ? `(${letters})` : letters;
+  }
+
+  compose() {
+    const { files, ranks, pieces, fen, points } = this.position;
+    const at = new Map();
+    for (const it of pieces) at.set(it.square, [...(at.get(it.square) || []), it]);
+    const text = new Map([...at].map(([square, here]) => [square, this.onSquare(square, here)]));
+    const rows = [];
+    const isGrid = !points && files > 0;
+    if (!isGrid) rows.push([...text].map(([square, here]) => `${square}:${here}`).join(",") || "-");
+    for (let rank = isGrid ? ranks : 0; rank >= 1; rank -= 1) {
+      let row = "";
+      let empty = 0;
+      for (let file = 0; file < files; file += 1) {
+        const letter = text.get(`${String.fromCharCode(97 + file)}${rank}`);
+        if (letter && empty) row += empty;
+        empty = letter ? 0 : empty + 1;
+        if (letter) row += letter;
+      }
+      rows.push(empty ? row + empty : row);
+    }
+    // Castling rights stay, and the server says which of them the position has no rook for. A square that was
+    // passed does not: it was in another position.
+    const [, turn, ...rest] = fen.split(" ");
+    const fields = rest.map((it) => (/^[a-p]\d{1,2}$/.test(it) ? "-" : it));
+    // Pieces in hand stay in hand.
+    const hand = fen.match(/^[^ ]*(\[[^\] ]*\])/)?.[1] ?? "";
+    this.told([rows.join("/") + hand, this.turn.value || turn, ...fields].join(" "));
+  }
+}
+
+/** A number of empty squares; or a stack in brackets, or a piece, with the signs beside it. */
+const CELLS = /\d+|[^\w(*]*(?:\([^)]*\)|\*|[A-Za-z])[^\w(+*]*/g;
+/** Of more than two sides, each piece is written with its side's initial. */
+const CELLS_OF_MANY = /\d+|[^\w(*]*(?:\([^)]*\)|[A-Z][^\w(]*[a-z*])[^\w(+*]*/g;
+
+/** Each square of a FEN that is not empty, as it is written there. */
+export function signsOf(fen, sides) {
+  const signs = new Map();
+  const board = fen.split(" ")[0].replace(/\[.*$/, "");
+  if (board.includes(":") || board === "-") {
+    for (const it of board.split(",").filter((one) => one.includes(":"))) signs.set(...it.split(":"));
+    return signs;
+  }
+  const rows = board.split("/");
+  rows.forEach((row, down) => {
+    let file = 0;
+    for (const cell of row.match(sides > 2 ? CELLS_OF_MANY : CELLS) || []) {
+      if (/^\d+$/.test(cell)) file += Number(cell);
+      else {
+        signs.set(`${String.fromCharCode(97 + file)}${rows.length - down}`, cell);
+        file += 1;
+      }
+    }
+  });
+  return signs;
+}

@@ -1,0 +1,90 @@
+// Where the squares of a board are: files and ranks, hexagons, or points that lines join.
+
+import { SIZE } from "./pieces.js";
+
+/** How much higher the next rank of hexagons is. */
+const ROW = SIZE * 0.87;
+
+/**
+ * The squares of a position: each with its name, its middle, and its place among the others for arrow keys.
+ * @returns {{shape: string, width: number, height: number, squares: {name, x, y, row, column, isLight}[], lines: number[][], columns: number}}
+ */
+export function geometry(position, isFlipped) {
+  const made = position.points?.length ? ofPoints(position) : position.hexagons ? ofHexagons(position) : ofSquares(position);
+  if (isFlipped) {
+    for (const it of made.squares) [it.x, it.y] = [made.width - it.x, made.height - it.y];
+    made.lines = made.lines.map(([a, b, c, d]) => [made.width - a, made.height - b, made.width - c, made.height - d]);
+  }
+  // In the order in which they are read: from the top, from the left.
+  made.squares.sort((one, other) => one.y - other.y || one.x - other.x);
+  made.at = new Map(made.squares.map((it) => [it.name, it]));
+  return made;
+}
+
+const named = (file, rank) => `${String.fromCharCode(97 + file)}${rank + 1}`;
+
+function ofSquares({ files, ranks }) {
+  const squares = [];
+  for (let rank = 0; rank < ranks; rank += 1) {
+    for (let file = 0; file < files; file += 1) {
+      squares.push({ name: named(file, rank), file, rank, x: (file + 0.5) * SIZE, y: (ranks - rank - 0.5) * SIZE, isLight: (file + rank) % 2 === 1 });
+    }
+  }
+  return { shape: "square", width: files * SIZE, height: ranks * SIZE, squares, lines: [] };
+}
+
+/** Each rank stands half a square to the right of the one below: neighbours are those along files, ranks, and one diagonal. */
+function ofHexagons({ files, ranks }) {
+  const squares = [];
+  const height = (ranks - 1) * ROW + SIZE * 1.16;
+  for (let rank = 0; rank < ranks; rank += 1) {
+    for (let file = 0; file < files; file += 1) {
+      squares.push({ name: named(file, rank), file, rank, x: (file + 0.5 + rank / 2) * SIZE, y: height - SIZE * 0.58 - rank * ROW, isLight: (file + rank) % 2 === 1 });
+    }
+  }
+  return { shape: "hexagon", width: (files + (ranks - 1) / 2) * SIZE, height, squares, lines: [] };
+}
+
+function ofPoints({ points, lines = [] }) {
+  const [left, low] = [Math.min(...points.map((it) => it.x)), Math.min(...points.map((it) => it.y))];
+  const [right, high] = [Math.max(...points.map((it) => it.x)), Math.max(...points.map((it) => it.y))];
+  const x = (it) => (it.x - left + 0.5) * SIZE;
+  const y = (it) => (high - it.y + 0.5) * SIZE;
+  const squares = points.map((it) => ({ name: it.name, x: x(it), y: y(it), isLight: true }));
+  const at = new Map(points.map((it) => [it.name, it]));
+  const drawn = lines.filter(([a, b]) => at.has(a) && at.has(b)).map(([a, b]) => [x(at.get(a)), y(at.get(a)), x(at.get(b)), y(at.get(b))]);
+  return { shape: "point", width: (right - left + 1) * SIZE, height: (high - low + 1) * SIZE, squares, lines: drawn };
+}
+
+/** The outline of a square around its middle. */
+export function outline(shape) {
+  const half = SIZE / 2;
+  if (shape === "hexagon") return `M0 ${-SIZE * 0.58}L${half} ${-SIZE * 0.29}V${SIZE * 0.29}L0 ${SIZE * 0.58}L${-half} ${SIZE * 0.29}V${-SIZE * 0.29}z`;
+  if (shape === "point") return "M-24 0a24 24 0 1 1 48 0a24 24 0 1 1-48 0z";
+  return `M${-half} ${-half}h${SIZE}v${SIZE}h${-SIZE}z`;
+}
+
+/** The square that a place is in; none beside the board. */
+export function squareAt(layout, x, y) {
+  let [found, best] = [null, Infinity];
+  for (const it of layout.squares) {
+    const [dx, dy] = [Math.abs(it.x - x), Math.abs(it.y - y)];
+    const far = layout.shape === "square" ? Math.max(dx, dy) : Math.hypot(dx, dy);
+    if (far < best) [found, best] = [it, far];
+  }
+  return best <= SIZE * (layout.shape === "hexagon" ? 0.58 : 0.5) ? found.name : null;
+}
+
+/** The next square in a direction, for arrow keys: the nearest of those that lie that way. */
+export function neighbour(layout, name, dx, dy) {
+  const from = layout.at.get(name);
+  if (!from) return null;
+  let [found, best] = [null, Infinity];
+  for (const it of layout.squares) {
+    const along = (it.x - from.x) * dx + (it.y - from.y) * dy;
+    const across = Math.abs((it.x - from.x) * dy) + Math.abs((it.y - from.y) * dx);
+    if (along <= 1 || across > along) continue;
+    if (along + 2 * across < best) [found, best] = [it.name, along + 2 * across];
+  }
+  return found;
+}

@@ -1,0 +1,65 @@
+// The list of what was played, and the buttons that go through it.
+
+import { clear, h, words } from "./dom.js";
+
+/** Scrolls a list, and nothing around it, until one of its lines is seen. */
+export function reveal(list, line) {
+  if (!line) return;
+  const top = line.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  const below = top + line.offsetHeight - list.clientHeight;
+  if (top < 0) list.scrollTop += top;
+  else if (below > 0) list.scrollTop += below;
+}
+
+/** The squares in the text of an action, by the names that a position has. */
+export function squaresOf(uci, position) {
+  const names = position.points?.length ? position.points.map((it) => it.name) : null;
+  if (!names) return uci.match(/[a-p]\d{1,2}/g) || [];
+  const found = names.map((it) => [uci.indexOf(it), it]).filter(([at]) => at >= 0);
+  return found.sort((one, other) => one[0] - other[0]).map(([, it]) => it);
+}
+
+export class Moves {
+  constructor(view) {
+    this.view = view;
+    this.root = h("div", { class: "moves" });
+    this.steps = h("div", { class: "steps" });
+    this.drawSteps();
+    // The list scrolls: whoever has no mouse gets to it, too.
+    this.list = null;
+  }
+
+  draw() {
+    const { state, ply, id } = this.view;
+    const shown = ply ?? state.ply;
+    let number = 0;
+    const items = state.history.map((it, at) => {
+      const starts = at === 0 || !state.history[at - 1].turn_goes_on;
+      const round = starts && (it.side === 0 || at === 0);
+      if (round) number += 1;
+      const count = round ? h("span", { class: "number" }, it.side === 0 ? `${number}.` : `${number}…`) : null;
+      return h("li", { class: `side${it.side}${starts ? "" : " goes-on"}` }, count, h("button", {
+        class: at + 1 === shown ? "move current" : "move",
+        "aria-current": at + 1 === shown ? "step" : null,
+        title: it.uci,
+        onclick: () => this.view.show(at + 1),
+      }, it.san),
+      (it.notes || []).map((note) => h("span", { class: "note" }, words(note))));
+    });
+    const list = h("ol", { class: "list", "aria-label": "Moves", tabindex: "0" }, items);
+    const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${id}/export?format=${it}` }, it.toUpperCase()), " "]);
+    const before = this.root.querySelector(".list")?.scrollTop ?? 0;
+    clear(this.root, list, h("p", { class: "exports" }, "Export: ", exports));
+    list.scrollTop = before;
+    reveal(list, list.querySelector(".current"));
+  }
+
+  /** Where nothing moves them: who steps back twice must not offer a draw. */
+  drawSteps() {
+    const shown = () => this.view.ply ?? this.view.state.ply;
+    const go = (text, label, ply) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.view.show(ply()) }, text);
+    clear(this.steps, go("|◀", "First position", () => 0), go("◀", "One back", () => shown() - 1), go("▶", "One on", () => shown() + 1), go("▶|", "Current position", () => null),
+      h("button", { class: "quiet", "aria-label": "Turn board", title: "Turn board", onclick: () => this.view.turnBoard() }, "⇅"),
+      h("button", { class: "quiet", "aria-label": "Settings", title: "Settings", onclick: () => this.view.openSettings() }, "⚙"));
+  }
+}

@@ -1,0 +1,103 @@
+// How a piece is drawn: its picture, or its letter on a disc; the numbers on it; and how those of one square stand.
+
+import { svg, words } from "./dom.js";
+import { settings } from "./settings.js";
+import { iconOf, shapeOf } from "./shapes.js";
+
+export const SIZE = 60;
+
+/** The classes that give a side its colours: by its number, and by its name where that is a colour. */
+export function colours(side, sides) {
+  if (side == null) return "sidenone";
+  const name = sides?.[side];
+  return `side${side % 4}${name ? ` named-${String(name).replace(/[^a-z]/g, "")}` : ""}`;
+}
+
+/** A piece by itself, in a square of 60. */
+export function picture({ kind, letter, side }, sides) {
+  const group = svg("g", { class: `${colours(side, sides)} kind-${kind}` });
+  const shape = settings.pieces === "letters" ? null : shapeOf(kind);
+  if (!shape) {
+    const text = (letter || kind[0] || "?").toUpperCase();
+    group.append(svg("circle", { class: "shape", cx: 30, cy: 30, r: 20 }), svg("text", { class: "letter", x: 30, y: 38 }, text));
+    return group;
+  }
+  group.append(svg("path", { class: "shape", d: shape.fill }));
+  if (shape.line) group.append(svg("path", { class: "detail", d: shape.line }));
+  if (shape.sign) group.append(svg("path", { class: "sign", d: shape.sign }));
+  if (shape.text) group.append(svg("text", { class: "letter", x: 30, y: 41 }, shape.text));
+  return group;
+}
+
+/** A picture that stands in text: in a button, in a hand. */
+export function icon(piece, sides) {
+  return svg("svg", { class: "icon", viewBox: "0 0 60 60", "aria-hidden": "true" }, picture(piece, sides));
+}
+
+/** Where each of `count` pieces stands in the middle of whose square is 0, 0: the first carries the others. */
+export function places(count) {
+  if (count === 1) return [{ x: 0, y: 0, scale: 1 }];
+  const first = { x: -7, y: 7, scale: 0.76 };
+  const rest = count - 1;
+  const scale = rest <= 2 ? 0.52 : 0.4;
+  const spots = Array.from({ length: rest }, (_, at) => (rest <= 2
+    ? { x: at === 0 ? 14 : -14, y: -15, scale }
+    : { x: 18 - 18 * (at % 3), y: -18 + 18 * Math.floor(at / 3), scale }));
+  return [first, ...spots];
+}
+
+/** The facts of a piece that are numbers, points, shields, stamina; or that are so, and have a picture. */
+export function numbersOf(piece) {
+  return Object.entries(piece.facts || {}).filter(([fact, value]) => /^-?\d+$/.test(value) || (value === "true" && iconOf(fact)));
+}
+
+/** What most pieces that have such a number have. One piece alone is no rule. */
+export function usualNumbers(pieces) {
+  const counts = new Map();
+  for (const piece of pieces) {
+    for (const [fact, value] of numbersOf(piece)) {
+      if (value === "true") continue;
+      if (!counts.has(fact)) counts.set(fact, new Map());
+      counts.get(fact).set(value, (counts.get(fact).get(value) || 0) + 1);
+    }
+  }
+  const most = (values) => [...values].filter((it) => it[1] > 1).sort((one, other) => other[1] - one[1])[0]?.[0];
+  return new Map([...counts].map(([fact, values]) => [fact, most(values)]));
+}
+
+/** The numbers of a piece that are not as usual: as icons in its corners. */
+export function badges(piece, usual) {
+  const odd = numbersOf(piece).filter(([fact, value]) => usual.get(fact) !== value);
+  return odd.slice(0, 4).map(([fact, value], at) => {
+    const name = fact.split(/[._]/).pop();
+    const drawn = iconOf(fact);
+    const text = value === "true" ? "" : drawn ? value : `${name.slice(0, 2)} ${value}`;
+    const width = 6 + (drawn ? 12 : 0) + text.length * 6.5;
+    const left = at % 2 ? 1 : SIZE - 1 - width;
+    const top = at < 2 ? SIZE - 16 : 1;
+    return svg("g", { class: "badge" },
+      svg("title", {}, value === "true" ? words(fact) : `${words(fact)}: ${value}`),
+      svg("rect", { x: left, y: top, width, height: 15, rx: 7 }),
+      drawn ? svg("path", { d: drawn, transform: `translate(${left + 3} ${top + 1.5})` }) : null,
+      text ? svg("text", { x: left + (width + (drawn ? 11 : 0)) / 2, y: top + 11.5 }, text) : null);
+  });
+}
+
+/** A piece in words: its side, its kind, and its numbers. */
+export function told(piece, sides) {
+  const numbers = numbersOf(piece).map(([fact, value]) => (value === "true" ? words(fact) : `${words(fact)} ${value}`));
+  const side = piece.side == null ? "" : `${words(sides[piece.side])} `;
+  return [`${side}${words(piece.kind)}`, ...numbers].join(", ");
+}
+
+/** Kinds as people choose among them: the strongest of those that are known first. */
+const ORDER = ["queen", "rook", "bishop", "knight", "king", "pawn"];
+const VALUES = { queen: 9, rook: 5, bishop: 3, knight: 3, pawn: 1, king: 0 };
+
+export function byStrength(one, other) {
+  const rank = (kind) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
+  return rank(one) - rank(other);
+}
+
+/** What a kind is worth as chess players count; none of a kind that they do not have. */
+export const worth = (kind) => (Object.hasOwn(VALUES, kind) ? VALUES[kind] : null);

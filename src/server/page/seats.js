@@ -1,0 +1,152 @@
+// The players: who sits where, clocks, what each has in hand, what was captured, who is there.
+
+import { begin, clear, h, words } from "./dom.js";
+import { colours, icon, worth } from "./pieces.js";
+
+export class Seats {
+  constructor(view) {
+    this.view = view;
+    this.top = h("div", { class: "seats top" });
+    this.bottom = h("div", { class: "seats bottom" });
+    this.present = null;
+  }
+
+  draw(isFlipped) {
+    const { state } = this.view;
+    const all = state.sides.map((_, side) => side);
+    // The side that is played from below; everybody else sits above.
+    const mine = this.view.mine();
+    const below = mine.length === 1 && all.length > 2 ? mine[0] : Number(isFlipped);
+    const above = [...all.slice(below + 1), ...all.slice(0, below)].reverse();
+    clear(this.top, above.map((side) => this.seat(side)));
+    clear(this.bottom, this.seat(below));
+    // The board leaves room for all of them.
+    this.top.closest(".side")?.style.setProperty("--seats", all.length);
+    this.drawClocks();
+  }
+
+  seat(side) {
+    const { state, position } = this.view;
+    const you = state.you.includes(side) ? " (you)" : "";
+    const name = state.open ? "open board" : state.seats[side] ?? "free seat";
+    const there = this.present?.sides.includes(side);
+    const presence = state.open || state.seats[side] == null || !this.present ? null
+      : h("span", { class: there ? "presence there" : "presence", title: there ? "is there" : "is not there", role: "img", "aria-label": there ? "is there" : "is not there" });
+    return h("div", { class: "seat" },
+      h("span", { class: `disc ${colours(side, state.sides)}`, "aria-hidden": "true" }),
+      h("span", { class: "who" }, `${begin(words(state.sides[side]))}: ${name}${you}`), presence,
+      state.turn === side && !state.result ? h("span", { class: "turn" }, "to move") : null,
+      this.hand(side, position), this.captured(side, position),
+      state.clocks ? h("span", { class: "clock", "data-side": side }) : null);
+  }
+
+  /** What a side has in hand, as the FEN tells it: `[QNp]`. */
+  hand(side, position) {
+    const letters = position.fen.match(/^[^ ]*\[([^\] ]*)\]/)?.[1];
+    if (letters === undefined || side > 1) return null;
+    const counts = new Map();
+    for (const letter of letters) {
+      const owner = letter === letter.toLowerCase() ? 1 : 0;
+      if (owner === side) counts.set(letter.toLowerCase(), (counts.get(letter.toLowerCase()) || 0) + 1);
+    }
+    const { sides } = this.view.state;
+    const selected = this.view.selected?.hand;
+    return h("span", { class: "hand" }, [...counts].map(([letter, count]) => {
+      const kind = position.kinds.find((it) => it.letter === letter);
+      if (!kind) return null;
+      const isMine = this.view.canMove() && position.turn === side;
+      const button = h("button", {
+        class: isMine && selected === letter ? "man selected" : "man",
+        disabled: !isMine,
+        "data-hand": letter,
+        "aria-label": `${words(kind.name)} in hand, ${count}`,
+        "aria-pressed": selected === letter ? "true" : "false",
+        onclick: () => this.view.chooseHand(letter),
+      }, icon({ ...kind, side }, sides), count > 1 ? h("b", {}, count) : null);
+      if (isMine) button.addEventListener("pointerdown", (event) => this.carry(event, letter, button));
+      return button;
+    }));
+  }
+
+  /** A piece in hand is dragged to the board. */
+  carry(event, letter, button) {
+    if (event.button !== 0) return;
+    const copy = button.querySelector("svg").cloneNode(true);
+    copy.setAttribute("class", "carried");
+    let moved = false;
+    const move = (now) => {
+      if (!moved && Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) < 6) return;
+      if (!moved) {
+        moved = true;
+        document.body.append(copy);
+        this.view.carry(letter);
+      }
+      copy.style.left = `${now.clientX}px`;
+      copy.style.top = `${now.clientY}px`;
+    };
+    const up = (now) => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", up);
+      removeEventListener("pointercancel", up);
+      copy.remove();
+      if (moved) this.view.putDown(now.type === "pointerup" ? this.view.board.place(now).square : null);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", up);
+    addEventListener("pointercancel", up);
+  }
+
+  /** The men of the others that are gone from the board, and by how much a side is ahead. */
+  captured(side, position) {
+    const { state, first } = this.view;
+    if (!first || state.sides.length !== 2 || position.fen.includes("[")) return null;
+    const here = new Set(position.pieces.map((it) => it.id));
+    const gone = first.pieces.filter((it) => it.side === 1 - side && !here.has(it.id));
+    const kinds = new Map();
+    for (const it of gone) kinds.set(it.kind, [...(kinds.get(it.kind) || []), it]);
+    const order = [...kinds].sort((one, other) => (worth(other[0]) ?? 0) - (worth(one[0]) ?? 0));
+    const lead = this.lead(side, position);
+    if (!gone.length && !lead) return null;
+    const text = order.map(([kind, all]) => `${all.length} ${words(kind)}`).join(", ");
+    return h("span", { class: "captured", role: "img", "aria-label": `captured: ${text || "nothing"}${lead ? `; ${lead} ahead` : ""}` },
+      order.map(([, all]) => h("span", { class: "kinds" }, all.map((it) => icon(it, state.sides)))),
+      lead ? h("b", {}, `+${lead}`) : null);
+  }
+
+  /** By how much a side is ahead as chess players count; nothing where a kind is none of theirs. */
+  lead(side, position) {
+    let sum = 0;
+    for (const it of position.pieces) {
+      const value = worth(it.kind);
+      if (value === null) return 0;
+      if (it.side != null) sum += it.side === side ? value : -value;
+    }
+    return Math.max(0, sum);
+  }
+
+  /** Who is there, as the server says now and then. */
+  told(present) {
+    if (JSON.stringify(present) === JSON.stringify(this.present)) return false;
+    this.present = present;
+    return true;
+  }
+
+  drawClocks() {
+    const { state, fetched } = this.view;
+    if (!state?.clocks) return;
+    for (const clock of document.querySelectorAll(".clock")) {
+      const side = Number(clock.dataset.side);
+      const runs = state.clock_runs && side === state.turn;
+      const spent = runs ? performance.now() - fetched : 0;
+      const left = Math.max(0, state.clocks[side] - spent);
+      const seconds = Math.ceil(left / 1000);
+      clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      clock.classList.toggle("runs", runs);
+      clock.classList.toggle("low", left < 15000);
+      if (runs && left === 0 && !this.late) {
+        this.late = true;
+        setTimeout(() => { this.late = false; this.view.refresh(); }, 500);
+      }
+    }
+  }
+}

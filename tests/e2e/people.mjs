@@ -1,0 +1,151 @@
+// What browser tests have in common: a real server, people in headless Chromium, games made by the API.
+//
+//   npm install --prefix /tmp/e2e playwright-core axe-core     (once; Chromium comes from Debian)
+//
+// With PAGE=src/server/page the page's files come from there instead of from the binary.
+
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const require = createRequire(join(process.env.NODE_PATH || ".", "x.js"));
+export { require };
+const { chromium } = require("playwright-core");
+const [binary, shots] = process.argv.slice(2);
+let passed = 0;
+
+export function check(what, holds) {
+  if (!holds) throw new Error(`failed: ${what}`);
+  passed += 1;
+  console.log(`ok ${what}`);
+}
+
+async function serve() {
+  const store = join(mkdtempSync(join(tmpdir(), "rulemate-e2e-")), "games.db");
+  const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--uploads", "--log", "warn"], { stdio: ["ignore", "pipe", "inherit"] });
+  const address = await new Promise((found) => server.stdout.once("data", (text) => found(String(text).split("\n")[0])));
+  return { server, address: address.replace(/\/$/, "") };
+}
+
+const { server, address } = await serve();
+export { address };
+// A browser each: a process of its own, as people have.
+const browsers = [];
+async function browser() {
+  const one = await chromium.launch({
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-features=LocalNetworkAccessChecks"],
+  });
+  browsers.push(one);
+  return one;
+}
+mkdirSync(shots, { recursive: true });
+
+export const faults = [];
+export async function person(name, size = { width: 1400, height: 900 }, more = {}) {
+  const context = await (await browser()).newContext({ viewport: size, ...more });
+  if (process.env.PAGE) {
+    await context.route("**/page/*", (route) => {
+      const file = route.request().url().split("/").pop();
+      const type = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[file.split(".").pop()];
+      return route.fulfill({ body: readFileSync(join(process.env.PAGE, file)), contentType: type });
+    });
+    await context.route(/^http:..[^/]*\/(about\/.*|game\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
+  }
+  const page = await context.newPage();
+  page.setDefaultTimeout(20000);
+  page.on("pageerror", (error) => faults.push(`${name}: ${error.message}`));
+  page.on("console", (said) => { if (said.type() === "error" && !/4\d\d|ERR_FAILED/.test(said.text())) faults.push(`${name}: ${said.text()}`); });
+  return page;
+}
+
+export const square = (page, name) => page.locator(`[data-square="${name}"]`);
+export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
+export const verdict = (page) => page.locator(".state .verdict").innerText();
+
+export async function waitFor(what, test) {
+  for (let tries = 0; tries < 150; tries += 1) {
+    if (await test().catch(() => false)) return check(what, true);
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
+  check(what, false);
+}
+
+export async function move(page, other, from, to, choice) {
+  const count = await page.locator(".list .move").count();
+  await square(page, from).click();
+  await square(page, to).click();
+  if (choice) await page.getByRole("button", { name: choice, exact: true }).click();
+  for (const it of [page, other]) await waitFor(`${from}${to} is on the board`, async () => (await it.locator(".list .move").count()) === count + 1);
+}
+
+/** A finished game is reached by the API: `moves` in UCI, for both seats. */
+export async function make(body, moves = []) {
+  const made = await (await fetch(`${address}/api/v1/games`, { method: "POST", body: JSON.stringify({ seat: "both", ...body }) })).json();
+  if (!made.id) throw new Error(JSON.stringify(made));
+  for (const uci of moves) {
+    const answer = await fetch(`${address}/api/v1/games/${made.id}/moves`, { method: "POST", headers: { authorization: `Bearer ${made.token}` }, body: JSON.stringify({ uci }) });
+    if (!answer.ok) throw new Error(`${uci}: ${await answer.text()}`);
+  }
+  return made;
+}
+
+/** The lobby, with what it folds away. */
+export async function lobby(page, query = "") {
+  await page.goto(`${address}/${query}`);
+  await page.locator(".quick").waitFor();
+  await page.locator("details.fold").evaluate((it) => { it.open = true; });
+}
+
+export async function sit(page, made) {
+  await page.goto(`${address}/`);
+  await page.evaluate(([id, token]) => localStorage.setItem(`seat:${id}`, token), [made.id, made.token]);
+  await page.goto(`${address}/game/${made.id}`);
+  await drawn(page);
+}
+
+/** Waits until a game is drawn. */
+export async function drawn(page) {
+  await page.locator("svg.board").waitFor();
+  await page.locator(".moves .list").waitFor({ state: "attached" });
+}
+
+/** Two people at one game, made by the API: each has a seat. */
+export async function pair(first, second, body) {
+  const post = async (path, what) => (await fetch(`${address}/api/v1${path}`, { method: "POST", body: JSON.stringify(what) })).json();
+  const made = await post("/games", { seat: "white", ...body, name: "Ann" });
+  if (!made.id) throw new Error(JSON.stringify(made));
+  const joined = await post(`/games/${made.id}/join`, { name: "Ben" });
+  for (const [page, token] of [[first, made.token], [second, joined.token]]) await sit(page, { id: made.id, token });
+  return made.id;
+}
+
+/** Plays moves by clicks, each on the page of whose turn it is, seen on both. */
+export async function playAll(pages, moves) {
+  for (const uci of moves.split(" ")) {
+    const count = await pages[0].locator(".list .move").count();
+    const white = (await verdict(pages[0])).startsWith("White");
+    const page = pages[white ? 0 : 1];
+    const [, from, to] = uci.match(/^([a-z]\d+)([a-z]\d+)/);
+    await square(page, from).click();
+    await square(page, to).click();
+    for (const it of pages) await it.waitForFunction((want) => document.querySelectorAll(".list .move").length === want, count + 1, { timeout: 20000 });
+  }
+}
+
+/** Runs a test, ends all that was begun, and says how many checks passed. */
+export async function run(name, main) {
+  try {
+    await main();
+    check(`no script has failed${faults.length ? `: ${faults.join("; ")}` : ""}`, faults.length === 0);
+    console.log(`${name}: ${passed} checks passed`);
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  } finally {
+    for (const it of browsers) await it.close();
+    server.kill("SIGTERM");
+  }
+}
