@@ -23,6 +23,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/cotulenh/effects.dl", include_str!("cotulenh/effects.dl")),
     ("rules/cotulenh/moves.dl", include_str!("cotulenh/moves.dl")),
     ("rules/cotulenh/pieces.dl", include_str!("cotulenh/pieces.dl")),
+    ("rules/cotulenh/record.dl", include_str!("cotulenh/record.dl")),
     ("rules/cotulenh/results.dl", include_str!("cotulenh/results.dl")),
     ("rules/cotulenh/safety.dl", include_str!("cotulenh/safety.dl")),
     ("rules/cotulenh/stacks.dl", include_str!("cotulenh/stacks.dl")),

@@ -98,6 +98,10 @@ pub struct Contract {
     pub stack: Option<RelId>,
     /// How many fields follow the side to move that are a dash in every position.
     pub dashes: usize,
+    /// A FEN is read only as it would be written.
+    pub strict: bool,
+    /// No signs of check or mate follow a move in SAN.
+    pub unmarked: bool,
     pub letter: RelId,
     /// Kinds that are written without their letter.
     pub marches: Option<RelId>,
@@ -298,6 +302,8 @@ impl Finder<'_> {
             pocket: fen_lines(self.program).any(|it| it == "pocket"),
             stack,
             dashes: fen_lines(self.program).find_map(dashes).unwrap_or(0),
+            strict: fen_lines(self.program).any(|it| it == "strict"),
+            unmarked: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
             marches,
             notation,
@@ -585,6 +591,11 @@ pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
 pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
     let all = program.meta.iter().filter(|it| it.key == "fen");
     all.map(|it| (it.value.as_str(), it.span.source))
+}
+
+/// The values of the lines `.meta san "..."`.
+fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
+    program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
 }
 
 /// What the relation is called in the program that a file calls so.

@@ -18,6 +18,41 @@ pub(super) fn render(
     action: ActionId,
     args: &[i64],
 ) -> String {
+    render_so(world, template, action, args, Much::Whole)
+}
+
+/// How much of a square is written that tells an action from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Much {
+    Nothing,
+    File,
+    Rank,
+    Whole,
+}
+
+impl Much {
+    pub(super) const ALL: [Self; 4] = [Self::Nothing, Self::File, Self::Rank, Self::Whole];
+
+    /// So much of a square's name: its file is a letter.
+    pub(super) fn of(self, name: &str) -> &str {
+        let rank = name.find(|it: char| it.is_ascii_digit()).unwrap_or(name.len());
+        match self {
+            Self::Nothing => "",
+            Self::File => &name[..rank],
+            Self::Rank => &name[rank..],
+            Self::Whole => name,
+        }
+    }
+}
+
+/// The text of an action with so much of the square that tells it from others.
+pub(super) fn render_so(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    args: &[i64],
+    much: Much,
+) -> String {
     let program = world.program().clone();
     let action = program.action(action);
     let args = action.whole(args);
@@ -28,10 +63,47 @@ pub(super) fn render(
             Piece::Optional(all) => {
                 all.iter().for_each(|it| write(world, &program, action, it, &args, &mut text));
             }
+            Piece::Among(square, _) => {
+                let mut name = String::new();
+                write(world, &program, action, square, &args, &mut name);
+                text.push_str(much.of(&name));
+            }
             piece => write(world, &program, action, piece, &args, &mut text),
         }
     }
     text
+}
+
+/// What tells an action from others in its text: the square, and what those that it is told from have in common
+/// with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Apart {
+    pub(super) square: String,
+    pub(super) keys: Vec<Option<i64>>,
+}
+
+/// What tells an action from others, if its template says so.
+pub(super) fn apart(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    args: &[i64],
+) -> Option<Apart> {
+    let among = template.0.iter().find_map(|it| match it {
+        Piece::Among(square, keys) => Some((square, keys)),
+        _ => None,
+    });
+    let (square, keys) = among?;
+    let program = world.program().clone();
+    let action = program.action(action);
+    let args = action.whole(args);
+    let mut value = |piece: &Piece| match value_of(world, action, piece, &args) {
+        Some(Filled::Value(ty, raw)) => Some((ty, raw)),
+        _ => None,
+    };
+    let (ty, raw) = value(square)?;
+    let keys = keys.iter().map(|it| Some(value(it)?.1)).collect();
+    Some(Apart { square: program.value_name(ty, raw), keys })
 }
 
 fn write(
@@ -64,7 +136,7 @@ fn column_in(piece: &Piece) -> Option<usize> {
     match piece {
         Piece::Text(_) | Piece::Optional(_) => None,
         Piece::Column(at) => Some(*at),
-        Piece::Lookup(_, inner) => column_in(inner),
+        Piece::Lookup(_, inner) | Piece::Among(inner, _) => column_in(inner),
     }
 }
 
@@ -82,6 +154,7 @@ fn value_of<'a>(
     match piece {
         Piece::Text(text) => Some(Filled::Text(text)),
         Piece::Optional(_) => None,
+        Piece::Among(inner, _) => value_of(world, action, inner, args),
         Piece::Column(at) => {
             let column = action.columns.get(*at)?;
             Some(Filled::Value(column.ty, *args.get(*at)?))
@@ -185,6 +258,14 @@ impl Reader<'_> {
             }
             return;
         }
+        if let Piece::Among(square, _) = piece {
+            for (value, length) in self.parts_of_square(world, square, rest) {
+                values.extend(value.map(|it| (index, it)));
+                self.read(world, later, index + 1, offset + length, values);
+                values.truncate(values.len() - usize::from(value.is_some()));
+            }
+            return;
+        }
         let spellings = self.prefixes(world, piece, rest);
         if spellings.is_empty() {
             let expected = self.expected(piece);
@@ -206,8 +287,26 @@ impl Reader<'_> {
         }
     }
 
+    /// What the text may begin with of a square: all of it, its rank, its file, nothing. Only the whole is known
+    /// for a value.
+    fn parts_of_square(
+        &self,
+        world: &mut World,
+        square: &Piece,
+        text: &str,
+    ) -> Vec<(Option<i64>, usize)> {
+        let whole = self.prefixes(world, square, text);
+        let mut parts: Vec<_> = whole.into_iter().map(|it| (Some(it.0), it.1)).collect();
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let letters = usize::from(text.starts_with(|it: char| it.is_ascii_lowercase()));
+        parts.extend([digits, letters].into_iter().filter(|it| *it > 0).map(|it| (None, it)));
+        parts.push((None, 0));
+        parts
+    }
+
     fn output(&self, piece: &Piece) -> Option<Type> {
         let column = match piece {
+            Piece::Among(inner, _) => return self.output(inner),
             Piece::Text(_) | Piece::Optional(_) => None,
             Piece::Column(at) => self.action.columns.get(*at),
             Piece::Lookup(table, _) => self.program.relation(*table).columns.last(),
@@ -332,6 +431,7 @@ pub(super) fn keys_of(
     match piece {
         Piece::Text(_) | Piece::Optional(_) => (None, values),
         Piece::Column(at) => (Some(*at), values),
+        Piece::Among(inner, _) => keys_of(world, inner, values),
         Piece::Lookup(table, inner) => {
             let mut keys = BTreeSet::new();
             for value in values {

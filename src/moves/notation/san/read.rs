@@ -6,13 +6,13 @@ use crate::rules::Program;
 
 use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::{arguments, render, spell};
+use super::super::super::template::{Much, arguments, render_so, spell};
 use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
 use super::super::letters::Letters;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{Spelled, spelled};
-use super::write::{Usual, captures, is_bare, text_of};
+use super::write::{Spelt, Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
 ///
@@ -68,7 +68,8 @@ impl Reader<'_> {
     }
 
     fn texts(&self, world: &mut World, legal: &[Move], moves: &[Move]) -> Vec<String> {
-        moves.iter().map(|it| text_of(world, self.contract, legal, it)).collect()
+        let spelt = Spelt::of(world, legal);
+        moves.iter().map(|it| text_of(world, self.contract, legal, &spelt, it)).collect()
     }
 
     /// The moves in the usual form that the text fits. Without its piece a promotion is all of them.
@@ -188,8 +189,19 @@ impl Reader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let meant: Vec<Move> =
-            legal.iter().filter(|it| self.is_written(world, it, text)).cloned().collect();
+        let meant: Vec<usize> =
+            (0..legal.len()).filter(|it| self.is_written(world, &legal[*it], text)).collect();
+        let meant = match meant.len() {
+            0 | 1 => meant,
+            // Too little was told of the square, unless that is how one of them is written.
+            _ => {
+                let spelt = Spelt::of(world, legal);
+                let exact = meant.iter().copied().filter(|it| spelt.is(*it, text));
+                let exact: Vec<usize> = exact.collect();
+                if exact.is_empty() { meant } else { exact }
+            }
+        };
+        let meant: Vec<Move> = meant.into_iter().map(|it| legal[it].clone()).collect();
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(MoveFault::Illegal { candidates }),
@@ -197,8 +209,10 @@ impl Reader<'_> {
         })
     }
 
+    /// Whether a move's text is this, with whatever is told of the square that tells it from others.
     fn is_written(&self, world: &mut World, mv: &Move, text: &str) -> bool {
-        let template = self.program.action(mv.action).san.as_ref();
-        template.is_some_and(|it| render(world, it, mv.action, &mv.args) == text)
+        let Some(template) = &self.program.action(mv.action).san else { return false };
+        let mut so = |much| render_so(world, template, mv.action, &mv.args, much) == text;
+        Much::ALL.into_iter().any(&mut so)
     }
 }
