@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::Shape;
-use crate::rules::{Action, ActionId, Piece, Program, Template, Type};
+use crate::rules::{Action, ActionId, Column, Piece, Program, Template, Type};
 
 /// The text of an action. A lookup that finds nothing is written `?`; an optional part that says nothing is
 /// left out.
@@ -69,6 +69,38 @@ pub(super) fn render_so(
                 text.push_str(much.of(&name));
             }
             piece => write(world, &program, action, piece, &args, &mut text),
+        }
+    }
+    text
+}
+
+/// The text of a relation's row.
+pub(super) fn render_row(
+    world: &mut World,
+    template: &Template,
+    columns: &[Column],
+    row: &[i64],
+) -> String {
+    let program = world.program().clone();
+    let mut text = String::new();
+    let mut push = |world: &mut World, pieces: &[Piece]| -> Option<()> {
+        let values: Option<Vec<String>> = pieces
+            .iter()
+            .map(|it| match filled(world, columns, it, row)? {
+                Filled::Text(it) => Some(it.to_owned()),
+                Filled::Value(ty, raw) => Some(program.value_name(ty, raw)),
+            })
+            .collect();
+        text.push_str(&values?.concat());
+        Some(())
+    };
+    for piece in &template.0 {
+        let (pieces, optional) = match piece {
+            Piece::Optional(all) => (all.as_slice(), true),
+            piece => (std::slice::from_ref(piece), false),
+        };
+        if push(world, pieces).is_none() && !optional {
+            push(world, &[Piece::Text("?".into())]);
         }
     }
     text
@@ -151,16 +183,25 @@ fn value_of<'a>(
     piece: &'a Piece,
     args: &[i64],
 ) -> Option<Filled<'a>> {
+    filled(world, &action.columns, piece, args)
+}
+
+fn filled<'a>(
+    world: &mut World,
+    columns: &[Column],
+    piece: &'a Piece,
+    args: &[i64],
+) -> Option<Filled<'a>> {
     match piece {
         Piece::Text(text) => Some(Filled::Text(text)),
         Piece::Optional(_) => None,
-        Piece::Among(inner, _) => value_of(world, action, inner, args),
+        Piece::Among(inner, _) => filled(world, columns, inner, args),
         Piece::Column(at) => {
-            let column = action.columns.get(*at)?;
+            let column = columns.get(*at)?;
             Some(Filled::Value(column.ty, *args.get(*at)?))
         }
         Piece::Lookup(table, inner) => {
-            let Filled::Value(_, key) = value_of(world, action, inner, args)? else {
+            let Filled::Value(_, key) = filled(world, columns, inner, args)? else {
                 return None;
             };
             let row = world.matching(*table, &[Some(key), None]).into_iter().next()?;

@@ -30,7 +30,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
     Action, DeclaredEvent, EventId, Expiry, Given, Meta, Program, Reaction, RelId, Relation, Role,
-    Rule, Source, Span, Stage, StageId, Tried, Type, Was,
+    Rule, Source, Span, Stage, StageId, Template, Tried, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
@@ -364,7 +364,7 @@ impl<'t> Checker<'t> {
             rules: self.rules,
             strata,
             actions: self.actions,
-            row_texts: self.row_texts,
+            row_texts: self.row_texts.into_iter().collect(),
             reactions: self.reactions,
             stages: self.stages,
             events: self.events.into_iter().zip(0..).map(declared).collect(),

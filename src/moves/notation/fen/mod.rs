@@ -7,7 +7,7 @@
 //! board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their letter: `Q~`),
 //! `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several pieces, `(FTI)`, in
 //! the order of the numbers that the relation gives to kinds), `dashes N` (so many fields after the side to move
-//! are a dash), `strict` (the text must be as it would be written). What a family adds and the counters are there if the rules have them.
+//! are a dash), `turn ...` (what follows of a turn that is under way, see `turn`), `strict` (the text must be as it would be written). What a family adds and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
@@ -20,6 +20,7 @@ mod place;
 mod points;
 mod read;
 mod stack;
+mod turn;
 mod write;
 
 use std::fmt;
@@ -32,6 +33,7 @@ use super::letters::Letters;
 
 pub use place::Warning;
 pub(super) use read::{Part, Parts, Placed, initial, initials, number};
+pub use turn::{read_turn, split_turn, write_turn};
 pub use write::{cells, write_fen};
 
 /// A field that only some families have: what it is called, and what is expected there.
@@ -55,6 +57,8 @@ pub enum FenField {
     Whole,
     /// All of them, as they are written.
     Form,
+    /// What was done of a turn that is under way.
+    UnderWay,
 }
 
 impl fmt::Display for FenField {
@@ -67,6 +71,7 @@ impl fmt::Display for FenField {
             Self::Further => "further field",
             Self::Whole => "position",
             Self::Form => "form",
+            Self::UnderWay => "turn under way",
         })
     }
 }
