@@ -31,8 +31,6 @@ pub(super) enum Much {
 }
 
 impl Much {
-    pub(super) const ALL: [Self; 4] = [Self::Nothing, Self::File, Self::Rank, Self::Whole];
-
     /// So much of a square's name: its file is a letter.
     pub(super) fn of(self, name: &str) -> &str {
         let rank = name.find(|it: char| it.is_ascii_digit()).unwrap_or(name.len());

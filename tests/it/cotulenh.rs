@@ -107,18 +107,17 @@ fn turns_under_way_that_cannot_be_are_refused() {
     }
 }
 
-/// Text of moves tells as much of the square as tells the pieces of a kind apart, and reads more.
+/// Text of moves tells as much of the square as tells the pieces of a kind apart, neither more nor less.
 #[test]
 fn pieces_of_a_kind_are_told_apart() {
     let fen = "2c8/4+T6/4+T6/4I6/4T6/11/11/11/11/11/10I/8C2 r - - 0 1";
-    for text in ["+T11e12", "T8&e9", "Te8&e9", "+Te10&e9", "+T10&e9"] {
+    for text in ["+Te12", "T8&e9", "Te8&e9", "+Te10&e9", "+T10&e9"] {
         let mut game = started(Some(fen)).expect("it starts");
         game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
     }
     let mut game = started(Some(fen)).expect("it starts");
-    for (text, why) in [("+Te&e9", "ambiguous"), ("Te&e9", ""), ("+T1&e9", "")] {
-        let refused = game.play_text(text).map(|_| ()).expect_err(text).to_string();
-        assert!(refused.contains(why), "{refused}");
+    for text in ["+Te&e9", "Te&e9", "+T1&e9", "+T&e9", "+T11e12"] {
+        game.play_text(text).map(|_| ()).expect_err(text);
     }
     // Each legal action has a text of its own, which means it.
     let moves = game.legal_moves();
@@ -229,6 +228,84 @@ fn the_filter_of_safe_moves_agrees_with_playing_them_out() {
             game.play(&mv).unwrap_or_else(|it| panic!("{it}"));
         }
     }
+}
+
+const READINGS: &str = "other-readings:both:headquarter=true,carried_defence=true,duels=true,\
+                        last_guard=true,late_parry=true,landing=false";
+
+fn with(presets: &[&str], fen: &str) -> Game {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load("cotulenh", presets).unwrap_or_else(|it| panic!("{it}"));
+    rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// The texts of the legal actions that have a sign in them.
+fn listed(game: &mut Game, sign: &str) -> Vec<String> {
+    game.listing().into_iter().map(|it| it.0).filter(|it| it.contains(sign)).collect()
+}
+
+#[test]
+fn other_readings_are_options() {
+    // A tank takes a headquarter alone, an artillery both.
+    let fen = "11/11/11/11/11/4A6/4(hc)6/11/4T6/11/10I/5C5 r - - 0 1";
+    assert_eq!(listed(&mut with(&[], fen), "e6"), ["Ae7xe6", "Te4xe6"]);
+    let mut game = with(&[READINGS], fen);
+    assert_eq!(listed(&mut game, "e6"), ["Ae7xe6", "Te4_e6"]);
+    game.play_text("Te4_e6").expect("the headquarter falls");
+    assert!(game.fen().starts_with("11/11/11/11/11/4+A6/4c6/11/4+T6/11"), "{}", game.fen());
+    // What is carried defends.
+    let fen = "6c4/11/11/11/11/4(eg)6/11/11/4F6/11/11/5C5 r - - 0 1";
+    assert_eq!(listed(&mut with(&[], fen), "e7"), ["Fe4_e7", "Fe4xe7"]);
+    assert_eq!(listed(&mut with(&[READINGS], fen), "e7"), ["Fe4@e7"]);
+    // An aircraft is lost for the defender alone.
+    let fen = "6c4/11/11/11/4ti5/4g6/11/11/4F6/11/11/5C5 r - - 0 1";
+    assert_eq!(listed(&mut with(&[], fen), "@"), ["Fe4@e7", "Fe4@e8"]);
+    assert_eq!(listed(&mut with(&[READINGS], fen), "@"), ["Fe4@e7"]);
+    // The last piece becomes heroic although it carries the commander.
+    let fen = "6c4/11/11/11/4ti5/4g6/11/11/4(TC)6/11/11/11 r - - 0 1";
+    for (presets, last) in [(&[][..], "3(TC)7"), (&[READINGS], "3(+TC)7")] {
+        let mut game = with(presets, fen);
+        game.play_text("(TC)e4d4").expect("it is legal");
+        assert!(game.fen().contains(last), "{}", game.fen());
+    }
+    // Two steps parry what one cannot.
+    let text = std::fs::read_to_string(format!("{FOLDER}/positions.json")).expect("the vectors");
+    let vectors: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let all = vectors["positions"].as_array().expect("a list");
+    for position in all.iter().filter(|it| it["flags"]["O10"].is_object()) {
+        let fen = position["fen"].as_str().expect("a FEN");
+        let late = position["flags"]["O10"]["first_steps_excluded_but_completable"].as_array();
+        let late = late.expect("a list").len();
+        let steps = |presets: &[&str]| listed(&mut with(presets, fen), ">").len();
+        assert!(late > 0 && steps(&[READINGS]) >= steps(&[]) + late, "{fen}");
+    }
+}
+
+#[test]
+fn lost_arms_decide_where_that_is_agreed() {
+    let fen = "6c4/11/1n9/11/3i7/5g5/11/N10/4T6/4A6/4I1f4/4F5C r - - 0 1";
+    let mut game = with(&["lost-arms"], fen);
+    assert!(game.result().is_none(), "{:?}", game.result());
+    game.play_text("Te4e5").expect("it is legal");
+    game.play_text("Fg2xe2").expect("it is legal");
+    game.play_text("Fe1xe2").expect("it is legal");
+    let result = game.result().expect("an arm is lost").to_string();
+    assert!(result.contains("air_force_destroyed") || result.contains("air force"), "{result}");
+}
+
+#[test]
+fn the_board_as_text_has_terrain_stacks_and_zones() {
+    let ran = rulemate(&[
+        "play",
+        "cotulenh",
+        "--ascii",
+        "--fen",
+        "6c4/11/11/11/11/11/11/4(FTI)6/11/11/1N9/2C8 r - - 0 1",
+    ]);
+    let has = |line: &str| ran.out.lines().any(|it| it.starts_with(line));
+    assert!(has(" 5  ~     ~     =     .     (FTI) ."), "{}{}", ran.out, ran.err);
+    assert!(has(" 2  ~'    N'    ='    ."), "{}", ran.out);
+    assert!(has("    ~     ~     ~"), "{}", ran.out);
 }
 
 /// A square that holds several pieces where no file says so: what the FEN leaves out is told.

@@ -43,6 +43,14 @@ const GAMES: [(&str, &[&str]); 23] = [
     ("cotulenh", &[]),
     ("cotulenh", &["piece-hp", "piece-shield", "poisoned-squares"]),
     ("cotulenh", &["stamina", "double-move"]),
+    (
+        "cotulenh",
+        &[
+            "other-readings:both:headquarter=true,carried_defence=true,duels=true,last_guard=true,\
+             late_parry=true,landing=false",
+            "lost-arms",
+        ],
+    ),
 ];
 
 fn catalogue() -> Catalogue {

@@ -256,7 +256,9 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
             };
             let mut texts: Vec<String> = position.moves.iter().filter_map(text).collect();
             texts.sort();
-            rows.push(Row { fen: position.fen.clone(), ask: Ask::San(texts) });
+            if texts.len() == position.moves.len() {
+                rows.push(Row { fen: position.fen.clone(), ask: Ask::San(texts) });
+            }
         }
         for action in &position.moves {
             if let (Some(fen), Some(lan), None) = (&action.session_fen, &action.lan, &polluted) {

@@ -6,7 +6,7 @@ use crate::rules::Program;
 
 use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::{Much, arguments, render_so, spell};
+use super::super::super::template::{arguments, spell};
 use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
 use super::super::letters::Letters;
 use super::super::uci::parse_uci;
@@ -189,30 +189,13 @@ impl Reader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let meant: Vec<usize> =
-            (0..legal.len()).filter(|it| self.is_written(world, &legal[*it], text)).collect();
-        let meant = match meant.len() {
-            0 | 1 => meant,
-            // Too little was told of the square, unless that is how one of them is written.
-            _ => {
-                let spelt = Spelt::of(world, legal);
-                let exact = meant.iter().copied().filter(|it| spelt.is(*it, text));
-                let exact: Vec<usize> = exact.collect();
-                if exact.is_empty() { meant } else { exact }
-            }
-        };
-        let meant: Vec<Move> = meant.into_iter().map(|it| legal[it].clone()).collect();
+        let spelt = Spelt::of(world, legal);
+        let meant = legal.iter().enumerate().filter(|it| spelt.is(it.0, text));
+        let meant: Vec<Move> = meant.map(|it| it.1.clone()).collect();
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(MoveFault::Illegal { candidates }),
             _ => Err(MoveFault::Ambiguous { candidates: self.texts(world, legal, &meant) }),
         })
-    }
-
-    /// Whether a move's text is this, with whatever is told of the square that tells it from others.
-    fn is_written(&self, world: &mut World, mv: &Move, text: &str) -> bool {
-        let Some(template) = &self.program.action(mv.action).san else { return false };
-        let mut so = |much| render_so(world, template, mv.action, &mv.args, much) == text;
-        Much::ALL.into_iter().any(&mut so)
     }
 }
