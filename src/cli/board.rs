@@ -1,8 +1,11 @@
 //! The board as text: chess symbols or plain letters.
 //!
-//! A letter that has no chess symbol is drawn as it is, so games with pieces of their own show too.
+//! A letter that has no chess symbol is drawn as it is, so games with pieces of their own show too. What else is to be
+//! seen, rules say: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in the place of a dot),
+//! `.meta aura "' RELATION"` (the sign follows whatever is on such a square), `.meta divide "~ RELATION"` (a line between
+//! ranks where the relation has different values above and below).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::game::{Game, PointView};
@@ -18,8 +21,9 @@ pub(crate) enum Symbols {
 pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     let points = game.points();
     let cells = game.cells();
+    let symbols = if has_chess_names(game) { symbols } else { Symbols::Ascii };
     if game.contract().board.is_grid {
-        draw(&cells, symbols)
+        draw(&cells, symbols, &Look::of(game))
     } else {
         draw_points(&points, &cells.concat(), symbols)
     }
@@ -47,17 +51,95 @@ fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols)
     rows.into_iter().rev().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Whether chess symbols show what the letters mean: in other games an `n` may be a ship.
+fn has_chess_names(game: &Game) -> bool {
+    let program = game.program();
+    let kinds = program.schema.domain(game.contract().kinds);
+    ["king", "knight", "pawn", "rook", "bishop", "queen"]
+        .iter()
+        .any(|it| kinds.member(it).is_some())
+}
+
+/// What rules say about squares that a board as text shows, by the number of the square.
+#[derive(Debug, Default)]
+struct Look {
+    grounds: Vec<(char, BTreeSet<i64>)>,
+    auras: Vec<(char, BTreeSet<i64>)>,
+    divides: Vec<(char, BTreeMap<i64, i64>)>,
+}
+
+impl Look {
+    fn of(game: &mut Game) -> Self {
+        let program = game.program().clone();
+        let mut look = Self::default();
+        for meta in &program.meta {
+            let Some((sign, name)) = meta.value.split_once(' ') else { continue };
+            let sign = sign.chars().next().filter(|_| sign.chars().count() == 1);
+            let rel = program.relation_in(meta.span.source, name);
+            let (Some(sign), Some(rel)) = (sign, rel) else { continue };
+            let squares = |game: &mut Game| -> BTreeSet<i64> {
+                let rows = game.world_mut().tuples(rel);
+                rows.iter().filter_map(|it| it.first().copied()).collect()
+            };
+            match meta.key.as_str() {
+                "ground" => look.grounds.push((sign, squares(game))),
+                "aura" => look.auras.push((sign, squares(game))),
+                "divide" => {
+                    let rows = game.world_mut().tuples(rel);
+                    let value = |it: &[i64]| Some((*it.first()?, *it.get(1)?));
+                    look.divides.push((sign, rows.iter().filter_map(|it| value(it)).collect()));
+                }
+                _ => {}
+            }
+        }
+        look
+    }
+
+    fn cell(&self, square: i64, piece: Option<&str>, symbols: Symbols) -> String {
+        let ground = self.grounds.iter().find(|it| it.1.contains(&square)).map(|it| it.0);
+        let text = match (piece, ground) {
+            (None, Some(sign)) => sign.to_string(),
+            _ => cell(piece, symbols),
+        };
+        let auras = self.auras.iter().filter(|it| it.1.contains(&square)).map(|it| it.0);
+        text.chars().chain(auras).collect()
+    }
+
+    /// The line between a rank and the one below it, if something divides them.
+    fn line(&self, rank: i64, files: usize, width: usize) -> Option<String> {
+        let sign = |file: usize| {
+            let above = rank * files as i64 + file as i64;
+            let differs = |values: &BTreeMap<i64, i64>| {
+                values.get(&above) != values.get(&(above - files as i64))
+            };
+            self.divides.iter().find(|it| differs(&it.1)).map_or(' ', |it| it.0)
+        };
+        let signs: Vec<char> = (0..files).map(sign).collect();
+        let cell = |it: &char| format!("{:width$}", it.to_string());
+        let text = signs.iter().map(cell).collect::<Vec<_>>().join(" ");
+        signs.iter().any(|it| *it != ' ').then(|| format!("    {}", text.trim_end()))
+    }
+}
+
 /// The board with its coordinates, its last rank at the top; empty squares are dots.
-pub(crate) fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols) -> String {
+fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols, look: &Look) -> String {
     let files = ranks.iter().map(Vec::len).max().unwrap_or(0);
-    let texts = ranks.iter().flatten().flatten();
-    let width = texts.map(|it| it.chars().count()).max().unwrap_or(1).max(1);
+    let cells = ranks.iter().enumerate().map(|(at, rank)| {
+        let first = (ranks.len() - 1 - at) * files;
+        let squares = (first as i64..).zip(rank);
+        squares.map(|(it, piece)| look.cell(it, piece.as_deref(), symbols)).collect()
+    });
+    let cells: Vec<Vec<String>> = cells.collect();
+    let width = cells.iter().flatten().map(|it| it.chars().count()).max().unwrap_or(1).max(1);
     let mut res = String::new();
-    for (at, rank) in ranks.iter().enumerate() {
-        let cell = |it: &Option<String>| format!("{:width$}", cell(it.as_deref(), symbols));
-        let row = rank.iter().map(cell).collect::<Vec<_>>().join(" ");
+    for (at, rank) in cells.iter().enumerate() {
+        let row = rank.iter().map(|it| format!("{it:width$}")).collect::<Vec<_>>().join(" ");
+        let number = ranks.len() - at;
         // Writing to a string cannot fail.
-        let _ = writeln!(res, "{:>2}  {}", ranks.len() - at, row.trim_end());
+        let _ = writeln!(res, "{number:>2}  {}", row.trim_end());
+        if let Some(line) = look.line(number as i64 - 1, files, width).filter(|_| number > 1) {
+            let _ = writeln!(res, "{line}");
+        }
     }
     let letters = ('a'..='z').take(files).map(|it| format!("{it:width$}"));
     let _ = write!(res, "    {}", letters.collect::<Vec<_>>().join(" ").trim_end());
@@ -94,14 +176,26 @@ mod tests {
 
     #[test]
     fn boards_are_drawn_with_coordinates() {
-        let text = draw(&[rank("- - k"), rank("- K A")], Symbols::Unicode);
+        let text = draw(&[rank("- - k"), rank("- K A")], Symbols::Unicode, &Look::default());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines, [" 2  . . ♚", " 1  . ♔ A", "    a b c"]);
     }
 
     #[test]
+    fn ground_and_zones_are_seen() {
+        let look = Look {
+            grounds: vec![('~', [0, 3].into())],
+            auras: vec![('*', [3, 5].into())],
+            divides: vec![('=', [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 0)].into())],
+        };
+        let text = draw(&[rank("- - k"), rank("- K A")], Symbols::Ascii, &look);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines, [" 2  ~* .  k*", "    =  =", " 1  ~  K  A", "    a  b  c"]);
+    }
+
+    #[test]
     fn letters_of_several_signs_keep_their_squares() {
-        let text = draw(&[rank("- +R k"), rank("- K Q~")], Symbols::Ascii);
+        let text = draw(&[rank("- +R k"), rank("- K Q~")], Symbols::Ascii, &Look::default());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines, [" 2  .  +R k", " 1  .  K  Q~", "    a  b  c"]);
     }

@@ -4,8 +4,8 @@
 //! Base facts only: what follows from them is derived anew when somebody asks. What was kept is
 //! believed if the program is the same and the facts come to the hash they had; whoever gets
 //! nothing back plays the moves again.
-//! Deliberately absent: games whose rules were changed on the way, or whose facts are texts: they
-//! are not kept, and are played again.
+//! Deliberately absent: games whose rules were changed on the way, whose facts are texts, or which start in the
+//! middle of a turn: they are not kept, and are played again.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Game {
     pub fn keep(&self) -> Option<Kept> {
         let schema = self.facts().schema();
         let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
-        if has_texts || self.has_changed_rules() {
+        if has_texts || self.has_changed_rules() || self.starts_in_a_turn() {
             return None;
         }
         let start = self.start().all_facts().iter().map(|it| row(saved(schema, it))).collect();

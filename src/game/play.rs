@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
-    FenError, Setup, Warning, cells, listing, read_fen, to_san, to_uci, write_fen,
+    FenError, Setup, Warning, cells, listing, read_fen, to_san, to_uci, write_fen, write_turn,
 };
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
@@ -29,6 +29,8 @@ pub struct Game {
     warnings: Vec<Warning>,
     start: Snapshot,
     start_key: u64,
+    /// The position that the turn began from, where the game starts in the middle of one.
+    turn_start: Option<Box<Snapshot>>,
     history: Vec<Record>,
     /// The rules that the game was played by so far, in the order in which they first came, and which
     /// of them are in force.
@@ -67,6 +69,36 @@ impl Game {
         Ok(Self::from_world(world, terms, warnings))
     }
 
+    /// The game, which starts in the middle of a turn, with the position that the turn began from.
+    #[must_use]
+    pub fn with_turn_start(mut self, start: Option<Snapshot>) -> Self {
+        self.turn_start = start.map(Box::new);
+        self
+    }
+
+    /// The game starts in the middle of a turn.
+    pub(super) fn starts_in_a_turn(&self) -> bool {
+        self.turn_start.is_some()
+    }
+
+    /// The position that the turn under way began from, if it is known and was played by these rules.
+    fn turn_start(&self) -> Option<Snapshot> {
+        let mut first = None;
+        for at in self.line() {
+            if !self.history[at].turn_goes_on {
+                return first.map(|it| self.position_before(it));
+            }
+            if !self.history.get(at + 1).map_or(&self.switches[..], Record::switches).is_empty() {
+                return None;
+            }
+            first = Some(at);
+        }
+        match &self.turn_start {
+            Some(start) => Some((**start).clone()),
+            None => first.map(|it| self.position_before(it)),
+        }
+    }
+
     /// A game that goes on from the facts as they are.
     pub fn from_facts(world: World, terms: Arc<Terms>) -> Self {
         Self::from_world(world, terms, Vec::new())
@@ -81,7 +113,19 @@ impl Game {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (history, switches) = (Vec::new(), Vec::new());
-        Self { world, terms, warnings, start, start_key, history, eras, era: 0, switches, result }
+        Self {
+            world,
+            terms,
+            warnings,
+            start,
+            start_key,
+            turn_start: None,
+            history,
+            eras,
+            era: 0,
+            switches,
+            result,
+        }
     }
 
     /// A game whose history is known already, in a world with the facts after it.
@@ -94,7 +138,19 @@ impl Game {
         let result = GameResult::read(&mut world, &terms);
         let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (warnings, switches) = (Vec::new(), Vec::new());
-        Self { world, terms, warnings, start, start_key, history, eras, era: 0, switches, result }
+        Self {
+            world,
+            terms,
+            warnings,
+            start,
+            start_key,
+            turn_start: None,
+            history,
+            eras,
+            era: 0,
+            switches,
+            result,
+        }
     }
 
     /// The game was not played by the same rules all the time.
@@ -241,9 +297,23 @@ impl Game {
         self.world.facts().hash()
     }
 
-    /// The position as FEN, in the style of the game.
+    /// The position as FEN, in the style of the game. In the middle of a turn, games whose rules have a text for it
+    /// tell the position that it began from, and what was done of it.
     pub fn fen(&mut self) -> String {
-        write_fen(&mut self.world, &self.terms.moves, self.terms.style)
+        let _paid = Allowance::open();
+        let terms = Arc::clone(&self.terms);
+        let write = |world: &mut World| write_fen(world, &terms.moves, terms.style);
+        let Some(done) = write_turn(&mut self.world, &terms.moves) else {
+            return write(&mut self.world);
+        };
+        let Some(start) = self.turn_start() else { return write(&mut self.world) };
+        let mark = self.world.mark();
+        for change in self.world.facts().changes_to(&start) {
+            self.world.set_raw(change.entity, change.attr, change.new);
+        }
+        let position = write(&mut self.world);
+        self.world.rollback(mark);
+        format!("{position} {done}")
     }
 
     /// The board as a FEN tells it, its last rank first: of each square the letter of what stands there.

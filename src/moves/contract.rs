@@ -40,6 +40,16 @@ pub struct Field {
     pub about: About,
 }
 
+/// A part of what a FEN tells of a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnPart {
+    Text(String),
+    /// The rows of a relation that has a text.
+    Rows(RelId),
+    /// The same with commas between them: what was done, which only grows.
+    List(RelId),
+}
+
 /// What a sign beside a piece's letter means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
@@ -99,6 +109,12 @@ pub struct Contract {
     pub stack: Option<RelId>,
     /// How many fields follow the side to move that are a dash in every position.
     pub dashes: usize,
+    /// What a FEN tells of a turn that is under way, after the position that it began from.
+    pub turn_text: Option<Vec<TurnPart>>,
+    /// A FEN is read only as it would be written.
+    pub strict: bool,
+    /// No signs of check or mate follow a move in SAN.
+    pub unmarked: bool,
     pub letter: RelId,
     /// Kinds that are written without their letter.
     pub marches: Option<RelId>,
@@ -267,6 +283,7 @@ impl Finder<'_> {
         let fields = self.fields();
         let marks = self.marks();
         let stack = self.stack();
+        let turn_text = self.turn_text();
         let letter = self.rules("letter", &[Kind, Text]);
         let marches = self.if_there("marches", &[Kind]);
         let notation = Roles::find(self);
@@ -299,6 +316,9 @@ impl Finder<'_> {
             pocket: fen_lines(self.program).any(|it| it == "pocket"),
             stack,
             dashes: fen_lines(self.program).find_map(dashes).unwrap_or(0),
+            turn_text,
+            strict: fen_lines(self.program).any(|it| it == "strict"),
+            unmarked: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
             marches,
             notation,
@@ -458,6 +478,37 @@ impl Finder<'_> {
         self.find(name, Source::Rules, &[Slot::Kind, Slot::Int])
     }
 
+    /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and what stands between them.
+    fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
+        let program = self.program;
+        let (line, file) = fen_notes(program).find(|it| it.0.starts_with("turn "))?;
+        let mut parts = Vec::new();
+        for piece in line["turn ".len()..].split_inclusive(['{', '}']) {
+            if let Some(name) = piece.strip_suffix('}') {
+                let (name, is_list) = (name.trim_end_matches(','), name.ends_with(','));
+                let name = called(program, file, name);
+                let Some(rel) = program.relation_named(&name) else {
+                    self.faults.push(Fault::Missing { relation: name });
+                    continue;
+                };
+                if !program.row_texts.contains_key(&rel) {
+                    self.faults.push(Fault::Shape {
+                        relation: name,
+                        expected: "a relation whose rows have a text, `.decl ... text \"...\"`"
+                            .into(),
+                        found: "without one".into(),
+                    });
+                }
+                parts.push(if is_list { TurnPart::List(rel) } else { TurnPart::Rows(rel) });
+            } else {
+                let text = piece.strip_suffix('{').unwrap_or(piece);
+                parts.push(TurnPart::Text(text.to_owned()));
+            }
+        }
+        parts.retain(|it| *it != TurnPart::Text(String::new()));
+        Some(parts)
+    }
+
     pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, source, slots)?;
         match self.program.relation(rel).role {
@@ -586,6 +637,11 @@ pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
 pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
     let all = program.meta.iter().filter(|it| it.key == "fen");
     all.map(|it| (it.value.as_str(), it.span.source))
+}
+
+/// The values of the lines `.meta san "..."`.
+fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
+    program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
 }
 
 /// What the relation is called in the program that a file calls so.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::Shape;
-use crate::rules::{Action, ActionId, Piece, Program, Template, Type};
+use crate::rules::{Action, ActionId, Column, Piece, Program, Template, Type};
 
 /// The text of an action. A lookup that finds nothing is written `?`; an optional part that says nothing is
 /// left out.
@@ -17,6 +17,39 @@ pub(super) fn render(
     template: &Template,
     action: ActionId,
     args: &[i64],
+) -> String {
+    render_so(world, template, action, args, Much::Whole)
+}
+
+/// How much of a square is written that tells an action from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Much {
+    Nothing,
+    File,
+    Rank,
+    Whole,
+}
+
+impl Much {
+    /// So much of a square's name: its file is a letter.
+    pub(super) fn of(self, name: &str) -> &str {
+        let rank = name.find(|it: char| it.is_ascii_digit()).unwrap_or(name.len());
+        match self {
+            Self::Nothing => "",
+            Self::File => &name[..rank],
+            Self::Rank => &name[rank..],
+            Self::Whole => name,
+        }
+    }
+}
+
+/// The text of an action with so much of the square that tells it from others.
+pub(super) fn render_so(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    args: &[i64],
+    much: Much,
 ) -> String {
     let program = world.program().clone();
     let action = program.action(action);
@@ -28,10 +61,79 @@ pub(super) fn render(
             Piece::Optional(all) => {
                 all.iter().for_each(|it| write(world, &program, action, it, &args, &mut text));
             }
+            Piece::Among(square, _) => {
+                let mut name = String::new();
+                write(world, &program, action, square, &args, &mut name);
+                text.push_str(much.of(&name));
+            }
             piece => write(world, &program, action, piece, &args, &mut text),
         }
     }
     text
+}
+
+/// The text of a relation's row.
+pub(super) fn render_row(
+    world: &mut World,
+    template: &Template,
+    columns: &[Column],
+    row: &[i64],
+) -> String {
+    let program = world.program().clone();
+    let mut text = String::new();
+    let mut push = |world: &mut World, pieces: &[Piece]| -> Option<()> {
+        let values: Option<Vec<String>> = pieces
+            .iter()
+            .map(|it| match filled(world, columns, it, row)? {
+                Filled::Text(it) => Some(it.to_owned()),
+                Filled::Value(ty, raw) => Some(program.value_name(ty, raw)),
+            })
+            .collect();
+        text.push_str(&values?.concat());
+        Some(())
+    };
+    for piece in &template.0 {
+        let (pieces, optional) = match piece {
+            Piece::Optional(all) => (all.as_slice(), true),
+            piece => (std::slice::from_ref(piece), false),
+        };
+        if push(world, pieces).is_none() && !optional {
+            push(world, &[Piece::Text("?".into())]);
+        }
+    }
+    text
+}
+
+/// What tells an action from others in its text: the square, and what those that it is told from have in common
+/// with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Apart {
+    pub(super) square: String,
+    pub(super) keys: Vec<Option<i64>>,
+}
+
+/// What tells an action from others, if its template says so.
+pub(super) fn apart(
+    world: &mut World,
+    template: &Template,
+    action: ActionId,
+    args: &[i64],
+) -> Option<Apart> {
+    let among = template.0.iter().find_map(|it| match it {
+        Piece::Among(square, keys) => Some((square, keys)),
+        _ => None,
+    });
+    let (square, keys) = among?;
+    let program = world.program().clone();
+    let action = program.action(action);
+    let args = action.whole(args);
+    let mut value = |piece: &Piece| match value_of(world, action, piece, &args) {
+        Some(Filled::Value(ty, raw)) => Some((ty, raw)),
+        _ => None,
+    };
+    let (ty, raw) = value(square)?;
+    let keys = keys.iter().map(|it| Some(value(it)?.1)).collect();
+    Some(Apart { square: program.value_name(ty, raw), keys })
 }
 
 fn write(
@@ -64,7 +166,7 @@ fn column_in(piece: &Piece) -> Option<usize> {
     match piece {
         Piece::Text(_) | Piece::Optional(_) => None,
         Piece::Column(at) => Some(*at),
-        Piece::Lookup(_, inner) => column_in(inner),
+        Piece::Lookup(_, inner) | Piece::Among(inner, _) => column_in(inner),
     }
 }
 
@@ -79,15 +181,25 @@ fn value_of<'a>(
     piece: &'a Piece,
     args: &[i64],
 ) -> Option<Filled<'a>> {
+    filled(world, &action.columns, piece, args)
+}
+
+fn filled<'a>(
+    world: &mut World,
+    columns: &[Column],
+    piece: &'a Piece,
+    args: &[i64],
+) -> Option<Filled<'a>> {
     match piece {
         Piece::Text(text) => Some(Filled::Text(text)),
         Piece::Optional(_) => None,
+        Piece::Among(inner, _) => filled(world, columns, inner, args),
         Piece::Column(at) => {
-            let column = action.columns.get(*at)?;
+            let column = columns.get(*at)?;
             Some(Filled::Value(column.ty, *args.get(*at)?))
         }
         Piece::Lookup(table, inner) => {
-            let Filled::Value(_, key) = value_of(world, action, inner, args)? else {
+            let Filled::Value(_, key) = filled(world, columns, inner, args)? else {
                 return None;
             };
             let row = world.matching(*table, &[Some(key), None]).into_iter().next()?;
@@ -185,6 +297,14 @@ impl Reader<'_> {
             }
             return;
         }
+        if let Piece::Among(square, _) = piece {
+            for (value, length) in self.parts_of_square(world, square, rest) {
+                values.extend(value.map(|it| (index, it)));
+                self.read(world, later, index + 1, offset + length, values);
+                values.truncate(values.len() - usize::from(value.is_some()));
+            }
+            return;
+        }
         let spellings = self.prefixes(world, piece, rest);
         if spellings.is_empty() {
             let expected = self.expected(piece);
@@ -206,8 +326,26 @@ impl Reader<'_> {
         }
     }
 
+    /// What the text may begin with of a square: all of it, its rank, its file, nothing. Only the whole is known
+    /// for a value.
+    fn parts_of_square(
+        &self,
+        world: &mut World,
+        square: &Piece,
+        text: &str,
+    ) -> Vec<(Option<i64>, usize)> {
+        let whole = self.prefixes(world, square, text);
+        let mut parts: Vec<_> = whole.into_iter().map(|it| (Some(it.0), it.1)).collect();
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let letters = usize::from(text.starts_with(|it: char| it.is_ascii_lowercase()));
+        parts.extend([digits, letters].into_iter().filter(|it| *it > 0).map(|it| (None, it)));
+        parts.push((None, 0));
+        parts
+    }
+
     fn output(&self, piece: &Piece) -> Option<Type> {
         let column = match piece {
+            Piece::Among(inner, _) => return self.output(inner),
             Piece::Text(_) | Piece::Optional(_) => None,
             Piece::Column(at) => self.action.columns.get(*at),
             Piece::Lookup(table, _) => self.program.relation(*table).columns.last(),
@@ -332,6 +470,7 @@ pub(super) fn keys_of(
     match piece {
         Piece::Text(_) | Piece::Optional(_) => (None, values),
         Piece::Column(at) => (Some(*at), values),
+        Piece::Among(inner, _) => keys_of(world, inner, values),
         Piece::Lookup(table, inner) => {
             let mut keys = BTreeSet::new();
             for value in values {

@@ -176,11 +176,14 @@ fn parse_actions(
 ) -> Result<Vec<Move>, MoveError> {
     let mover = contract.mover(world.facts());
     let mut actions: Vec<Move> = Vec::new();
-    for part in text.split(BETWEEN).map(str::trim) {
+    let parts: Vec<&str> = text.split(BETWEEN).collect();
+    let mut at = 0;
+    while at < parts.len() {
         if !actions.is_empty() && contract.mover(world.facts()) != mover {
-            return Err(MoveError { text: part.into(), reason: MoveFault::NextTurn });
+            return Err(MoveError { text: parts[at].trim().into(), reason: MoveFault::NextTurn });
         }
-        let mv = parse_either(world, contract, part)?;
+        let (mv, taken) = parse_first(world, contract, &parts[at..])?;
+        at += taken;
         let refused = world.fire(mv.action, &mv.args).is_err();
         actions.push(mv);
         // Whoever plays it hears why; there is no position to read the rest in.
@@ -189,6 +192,40 @@ fn parse_actions(
         }
     }
     Ok(actions)
+}
+
+/// Maximum number of commas in the text of an action.
+const COMMAS: usize = 8;
+
+/// The first action of what stands between commas, and how many of the parts it took: a text of an action may have
+/// commas of its own (`swap:#1,#2`).
+///
+/// # Errors
+/// No text that begins here means a legal action.
+fn parse_first(
+    world: &mut World,
+    contract: &Contract,
+    parts: &[&str],
+) -> Result<(Move, usize), MoveError> {
+    let mut refused: Option<MoveError> = None;
+    for taken in 1..=parts.len().min(1 + COMMAS) {
+        let text = parts[..taken].join(&BETWEEN.to_string());
+        match parse_either(world, contract, text.trim()) {
+            Ok(mv) => return Ok((mv, taken)),
+            Err(error) => {
+                let is_text = !matches!(error.reason, MoveFault::Malformed { .. });
+                // What is written like an action tells more than what is not.
+                let is_better = refused
+                    .as_ref()
+                    .is_none_or(|it| is_text && matches!(it.reason, MoveFault::Malformed { .. }));
+                if is_better {
+                    refused = Some(error);
+                }
+            }
+        }
+    }
+    let empty = || MoveError { text: String::new(), reason: MoveFault::NoSuchPiece };
+    Err(refused.unwrap_or_else(empty))
 }
 
 /// The legal move that a text means in UCI or SAN.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::derive::{Allowance, Backend, Exhausted, Plan, Refusal, World};
-use crate::facts::{AttrId, Document, EntityId, FactError, NEXT_ENTITY, SaveError, Value};
+use crate::facts::{
+    AttrId, Document, EntityId, FactError, NEXT_ENTITY, SaveError, Snapshot, Value,
+};
 use crate::game::{Game, Kept, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::{FenError, Setup, read_fen};
+use crate::moves::notation::{FenError, Setup, read_fen, read_turn, split_turn};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
@@ -123,11 +125,22 @@ impl Ruleset {
             active.push(activation.state(&mut world, number)?);
         }
         let fen = fen.unwrap_or(&self.start);
-        let Setup { warnings } = read_fen(&mut world, &self.terms.moves, fen)?;
+        let contract = &self.terms.moves;
+        let (position, turn) = split_turn(contract, fen);
+        let Setup { warnings } = read_fen(&mut world, contract, position)?;
         for entity in active {
             announce(&mut world, "activated", entity)?;
         }
-        checked(Game::from_world(world, Arc::clone(&self.terms), warnings))
+        let mut before = None;
+        if let Some(turn) = turn {
+            world.commit();
+            before = Some(Snapshot::new(world.facts()));
+            for mv in read_turn(&mut world, contract, turn)? {
+                world.fire(mv.action, &mv.args)?;
+            }
+        }
+        let game = Game::from_world(world, Arc::clone(&self.terms), warnings);
+        checked(game.with_turn_start(before))
     }
 
     /// A game that goes on from facts, activations included. The positions that led there are not

@@ -102,6 +102,9 @@ pub enum Piece {
     /// `{at(piece)}`, `{at(partner(rook))}`: a functional relation looked up with the inner
     /// piece's value as its only key.
     Lookup(RelId, Box<Piece>),
+    /// `{at(piece) among kind(piece), to}`, in SAN: as much of the square as tells the action from the other
+    /// legal ones that have the same values there; nothing if there are none.
+    Among(Box<Piece>, Vec<Piece>),
     /// `[...]`: left out where it says nothing: a look-up in it finds no value, or all that it tells of arguments
     /// that are not listed is their defaults.
     Optional(Vec<Piece>),

@@ -113,8 +113,16 @@ pub(super) struct ColumnDecl<'t> {
 #[derive(Debug)]
 pub(super) enum RelationKind<'t> {
     Input(InputDecl<'t>),
-    Static { key: bool, open: bool },
-    Derived { key: bool, open: bool },
+    Static {
+        key: bool,
+        open: bool,
+    },
+    /// With `text "..."`: how its rows are written where they are texts.
+    Derived {
+        key: bool,
+        open: bool,
+        text: Option<Name<'t>>,
+    },
     Action(ActionDecl<'t>),
 }
 

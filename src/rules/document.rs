@@ -198,5 +198,10 @@ fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
         Piece::Lookup(rel, inner) => {
             format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
         }
+        Piece::Among(inner, keys) => {
+            let of = |it| template_piece(program, action, it);
+            let keys: Vec<String> = keys.iter().map(of).collect();
+            format!("{} among {}", of(inner), keys.join(", "))
+        }
     }
 }

@@ -68,6 +68,8 @@ pub struct Program {
     /// recursive (or a single relation).
     pub strata: Vec<Stratum>,
     pub actions: Vec<Action>,
+    /// `.decl ... text "..."`: how rows of a relation are written, where they are texts.
+    pub row_texts: HashMap<RelId, Template>,
     /// In text order.
     pub reactions: Vec<Reaction>,
     /// The stages that reactions run in, first to last; at least one.

@@ -358,14 +358,18 @@ impl<'t> Parser<'t, '_> {
     fn declaration(&mut self) -> Parsed<RelationDecl<'t>> {
         let is_static = self.tokens.text_of(self.peek().span) == ".static";
         let (name, columns) = self.relation_head()?;
-        let (mut key, mut open) = (false, false);
-        while let Some(option) = self.option(&["key", "open"])? {
-            if option == "key" { key = true } else { open = true }
+        let (mut key, mut open, mut text) = (false, false, None);
+        let known: &[&str] = if is_static { &["key", "open"] } else { &["key", "open", "text"] };
+        while let Some(option) = self.option(known)? {
+            match option {
+                "key" => key = true,
+                "open" => open = true,
+                _ => text = Some(self.text("the template of its rows, in double quotes")?),
+            }
         }
-        let kind = if is_static {
-            RelationKind::Static { key, open }
-        } else {
-            RelationKind::Derived { key, open }
+        let kind = match is_static {
+            true => RelationKind::Static { key, open },
+            false => RelationKind::Derived { key, open, text },
         };
         Ok(self.relation(name, columns, kind))
     }
@@ -494,7 +498,7 @@ impl<'t> Parser<'t, '_> {
 
     fn event(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
-        let kind = RelationKind::Derived { key: false, open: false };
+        let kind = RelationKind::Derived { key: false, open: false, text: None };
         Ok(self.relation(name, columns, kind))
     }
 
@@ -513,7 +517,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         let span = self.since(start);
-        let kind = RelationKind::Derived { key: false, open: false };
+        let kind = RelationKind::Derived { key: false, open: false, text: None };
         let relation = self.relation(name, columns, kind);
         let asks = trial_reaction(&relation, body, span);
         Ok(TrialDecl { relation, action, from, asks, span })

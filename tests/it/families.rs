@@ -19,7 +19,7 @@ use rulemate::rules::Source;
 use crate::random_rules::Choices;
 
 /// The games that stand on no chess, and those that stand on another board, with presets for all games.
-const GAMES: [(&str, &[&str]); 23] = [
+const GAMES: [(&str, &[&str]); 24] = [
     ("noughts-and-crosses", &[]),
     ("connect-four", &[]),
     ("hex", &[]),
@@ -43,6 +43,14 @@ const GAMES: [(&str, &[&str]); 23] = [
     ("cotulenh", &[]),
     ("cotulenh", &["piece-hp", "piece-shield", "poisoned-squares"]),
     ("cotulenh", &["stamina", "double-move"]),
+    (
+        "cotulenh",
+        &[
+            "other-readings:both:headquarter=true,carried_defence=true,duels=true,last_guard=true,\
+             late_parry=true,landing=false",
+            "lost-arms",
+        ],
+    ),
 ];
 
 fn catalogue() -> Catalogue {

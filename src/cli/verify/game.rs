@@ -1,5 +1,5 @@
 //! Vector files of a game whose turns may have several actions, of kinds `GAME-positions`, `GAME-sessions`,
-//! `GAME-perft`, `GAME-playouts`, `GAME-histories` and `GAME-fen_cases`: read as rows.
+//! `GAME-perft`, `GAME-playouts`, `GAME-histories`, `GAME-fen_cases` and `GAME-san_cases`: read as rows.
 //!
 //! Actions are written piece, origin, `>` where a piece leaves its stack, the sign of what the action does, and
 //! target. Where the program that made a file is known to be wrong, a row has `flags` that say what it should
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::suite::{Ask, Malformed, Row, Suite, Turn};
+use super::suite::{Ask, Malformed, Row, Suite, Turn, uci_and_san};
 
 /// Whom a row with flags believes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,40 @@ pub(crate) const COMMIT: &str = "commit";
 /// Flags whose corrections are believed. Others tell another reading of a rule, which is no mistake.
 const CORRECTED: [&str; 3] = ["O01", "O02", "O18"];
 
+/// Turns that begin at a position, and how many there are. The program fails in some of them (O08: whoever is left at
+/// sea when the ship has gone cannot recombine, if another step was made since), and its file counts none of these.
+const TURNS: [(&str, u32, u64); 2] = [
+    ("11/10c/11/11/11/11/4h6/11/2H8/11/(NFT)2i5C1/11 r - - 0 1", 1, 339),
+    ("11/10c/11/11/11/11/4h6/11/2H8/11/(NFT)2i5C1/11 r - - 0 1", 2, 5056),
+];
+
+/// Positions before turns that end with a check which is none: a missile three squares aslant (O01). Flags tell of
+/// numbers of actions only, and these are the same.
+const NO_CHECKS: [&str; 3] = [
+    "3c4g2/5hth3/11/3+s7/10+a/11/+n8C1/11/11/11/11/11 b - - 33 80",
+    "11/5h1h2+t/11/4gt5/1n4c+s1m1/4+n6/11/11/11/11/10C/11 b - - 28 102",
+    "11/5h1h2+t/11/4g6/5t5/4+n4m1/11/5c5/1+n7+s1/11/11/3C7 b - - 56 116",
+];
+
+/// A session whose flags leave out what O06 did: the tank that walks to the square where its aircraft was lost is not
+/// lost with it. What is told, and what should be.
+const ENDINGS: [(&str, &str, &str); 1] = [(
+    "4i1c4/6g4/5H(FT)H2h/6H3h/11/11/11/11/10H/10H/9C1/11 r - - 0 1",
+    "4i1c4/11/5H1H2h/6H3h/11/11/11/11/10H/10H/9C1/11 b - - 0 1",
+    "4i1c4/6+T4/5H1H2h/6H3h/11/11/11/11/10H/10H/9C1/11 b - - 0 1",
+)];
+
+/// Moves that flags tell of in words alone: a commander takes the other one from afar (O16).
+const TOLD_IN_WORDS: [(&str, &str); 1] =
+    [("4c6/11/10h/10h/11/11/11/11/6T3H/10H/11/4C6 r - - 0 1", "Ce1xe12")];
+
+/// Whole texts of stacks' moves that the program takes for something else (O12), and what they come to.
+const STACK_MOVES: [(&str, &str, &str); 1] = [(
+    "6c4/11/10h/10h/4i6/4t6/11/4(FT)1i4/10H/10H/11/5C5 r - - 0 1",
+    "(FT)e5xe7",
+    "6c4/11/10h/10h/4i6/4(FT)6/11/6i4/10H/10H/11/5C5 b - - 0 1",
+)];
+
 /// Reads a file of such a kind; `None` if its kind is none of them.
 pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite, Malformed>> {
     let (game, what) = kind.rsplit_once('-')?;
@@ -38,6 +72,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         "playouts" => list(text, "playouts").map(|it| playouts(it, trust)),
         "histories" => list(text, "histories").map(|it| histories(it, trust)),
         "fen_cases" => list(text, "cases").map(fen_cases),
+        "san_cases" => list(text, "cases").map(|it| san_cases(it, trust)),
         _ => return None,
     };
     Some(rows.map(|rows| Suite { game: Some(game.to_owned()), of_any_game: true, rows }))
@@ -88,6 +123,11 @@ struct Action {
     #[serde(default)]
     can_commit: bool,
     commit_fen: Option<String>,
+    /// The whole text of a move, and how SAN has it.
+    lan: Option<String>,
+    san: Option<String>,
+    /// In the middle of a turn, where it began and what was done.
+    session_fen: Option<String>,
 }
 
 impl Action {
@@ -133,6 +173,9 @@ fn of_flag(text: &str) -> Option<String> {
         board_after_step: None,
         can_commit: false,
         commit_fen: None,
+        lan: None,
+        san: None,
+        session_fen: None,
     };
     Some(action.text())
 }
@@ -174,6 +217,10 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         let extra = all("moves_not_expected");
         let zero = of("O07", "halfmove_clock_should_be_zero_after");
         let polluted = pollution(flags);
+        let in_words = TOLD_IN_WORDS.iter().filter(|it| corrected && it.0 == position.fen);
+        let missing: Vec<String> =
+            missing.into_iter().chain(in_words.map(|it| it.1.to_owned())).collect();
+        let lists_all = missing.is_empty() && extra.is_empty() && polluted.is_none();
         let mut expected: Vec<(String, Option<String>)> =
             missing.into_iter().map(|it| (it, None)).collect();
         for action in &position.moves {
@@ -201,6 +248,24 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         expected.sort();
         let ask = Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected };
         rows.push(Row { fen: position.fen.clone(), ask });
+        // What tells moves apart depends on all that there are.
+        if lists_all && !position.moves.is_empty() {
+            let text = |it: &Action| {
+                let (lan, san) = (it.lan.clone()?, it.san.clone()?);
+                Some(uci_and_san(&lan, &whole_rank(&san, &lan)))
+            };
+            let mut texts: Vec<String> = position.moves.iter().filter_map(text).collect();
+            texts.sort();
+            if texts.len() == position.moves.len() {
+                rows.push(Row { fen: position.fen.clone(), ask: Ask::San(texts) });
+            }
+        }
+        for action in &position.moves {
+            if let (Some(fen), Some(lan), None) = (&action.session_fen, &action.lan, &polluted) {
+                let ask = Ask::UnderWay { path: vec![lan.clone()], fen: fen.clone() };
+                rows.push(Row { fen: position.fen.clone(), ask });
+            }
+        }
         let is = |name: &str| position.status.get(name) == Some(&true);
         let side = position.fen.split(' ').nth(1).unwrap_or_default();
         let end = match () {
@@ -212,6 +277,23 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         rows.push(Row { fen: position.fen, ask: Ask::Standing(end) });
     }
     rows
+}
+
+/// O12: of a rank of two digits SAN has the first alone.
+fn whole_rank(san: &str, lan: &str) -> String {
+    let letters = lan.trim_start_matches(|it: char| !it.is_ascii_lowercase());
+    let from = letters.trim_start_matches(|it: char| it.is_ascii_lowercase());
+    let rank = &from[..from.bytes().take_while(u8::is_ascii_digit).count()];
+    let cut = san.find(|it: char| it.is_ascii_digit()).filter(|_| rank.len() == 2);
+    let is_cut = |at: &usize| {
+        let before = san[..*at].ends_with(|it: char| it.is_ascii_uppercase() || it == ')');
+        let after = san[at + 1..].starts_with(|it: char| !it.is_ascii_digit());
+        before && after && rank.starts_with(&san[*at..=*at])
+    };
+    match cut.filter(is_cut) {
+        Some(at) => format!("{}{rank}{}", &san[..at], &san[at + 1..]),
+        None => san.to_owned(),
+    }
 }
 
 /// O15: the moves of one stack are listed under a text that is not the stack's.
@@ -249,6 +331,7 @@ struct Node {
     #[serde(default)]
     can_commit: bool,
     commit_fen: Option<String>,
+    session_fen: Option<String>,
 }
 
 /// The actions of one stack at every node of its session; of a session that a mistake has reached, the
@@ -268,6 +351,10 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
             fens.extend(listed("outcomes_missing"));
             // Which captures led there is not told, so the counter of half-moves is left out.
             fens = fens.iter().map(|it| at_zero(it)).collect();
+            for (_, told, right) in ENDINGS.iter().filter(|it| it.0 == session.fen) {
+                fens.retain(|it| it != told);
+                fens.push((*right).to_owned());
+            }
             fens.sort();
             fens.dedup();
             let ask = Ask::Endings { only: session.stack, expected: fens };
@@ -291,7 +378,12 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
                 expected.push((COMMIT.into(), Some(counted(fen, captured))));
             }
             expected.sort();
-            let path = node.path.iter().map(|it| of_path(it, &session.stack)).collect();
+            let path: Vec<String> =
+                node.path.iter().map(|it| of_path(it, &session.stack)).collect();
+            if let Some(under_way) = node.session_fen {
+                let ask = Ask::UnderWay { path: path.clone(), fen: under_way };
+                rows.push(Row { fen: session.fen.clone(), ask });
+            }
             let only = Some(session.stack.clone());
             rows.push(Row {
                 fen: session.fen.clone(),
@@ -338,6 +430,10 @@ fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
         // What the turns should be where the program is wrong the file does not say.
         let wrong = position.affected_by_bugs && trust == Trust::Corrected;
         let turns = position.perft_turns.iter().filter_map(of).filter(|_| !wrong);
+        let turns = turns.map(|(depth, nodes)| {
+            let right = TURNS.iter().find(|it| (it.0, it.1) == (position.fen.as_str(), depth));
+            (depth, right.map_or(nodes, |it| it.2))
+        });
         rows.extend(
             turns.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Turns { depth, nodes } }),
         );
@@ -386,6 +482,8 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
             // What gives check falsely is flagged in the turn after.
             let odd = corrected && (flagged[number] || flagged.get(number + 1) == Some(&true));
             let in_check = Some(turn.in_check).filter(|_| !odd);
+            let is_none = corrected && NO_CHECKS.contains(&fen.as_str());
+            let in_check = if is_none { Some(false) } else { in_check };
             let ask =
                 Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, ..Turn::default() });
             rows.push(Row { fen: std::mem::replace(&mut fen, turn.fen), ask });
@@ -440,7 +538,58 @@ fn fen_cases(cases: Vec<FenCase>) -> Vec<Row> {
     let row = |it: FenCase| {
         let reads = it.normalized.filter(|_| it.loads);
         let strict = reads.as_ref().is_none_or(|read| *read == it.fen);
+        // O13: the program does not read what it writes of an open session.
+        let is_open = it.fen.split_whitespace().count() > 6;
+        let reads = if is_open { Some(it.fen.clone()) } else { reads };
         Row { fen: it.fen, ask: Ask::Fen { reads, strict } }
     };
     cases.into_iter().map(row).collect()
+}
+
+// --- texts of moves ----------------------------------------------------------------------------------
+
+#[derive(Debug, Deserialize)]
+struct SanCase {
+    fen: String,
+    input: String,
+    accepted: bool,
+    san: Option<String>,
+    lan: Option<String>,
+    fen_after: Option<String>,
+}
+
+/// Texts that mean a move, and texts that mean none. One that is neither the SAN nor the whole text of the move may
+/// be refused as well: the program reads some that may mean several.
+///
+/// O12: it reads what stands in parentheses as if it were not there, and a rank of two digits by its first.
+fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for case in cases {
+        let mut ask = |text: String, after: Option<String>, strict: bool| {
+            rows.push(Row { fen: case.fen.clone(), ask: Ask::Text { text, after, strict } });
+        };
+        let (Some(san), Some(lan), Some(after), true) =
+            (case.san, case.lan, case.fen_after, case.accepted)
+        else {
+            ask(case.input, None, true);
+            continue;
+        };
+        let captures = lan.contains(['x', '_', '@']) && !lan.contains(':');
+        let resets = captures && trust == Trust::Corrected;
+        let after = if resets { at_zero(&after) } else { after };
+        let whole = whole_rank(&san, &lan);
+        let step = san.rsplit('<').next().unwrap_or_default();
+        let stack = |it: &str| it.starts_with('(');
+        if stack(&case.input) && !stack(&lan) {
+            let known = STACK_MOVES.iter().find(|it| (it.0, it.1) == (&case.fen, &case.input));
+            ask(case.input.clone(), known.map(|it| it.2.to_owned()), true);
+        } else if case.input == san && whole != san {
+            ask(case.input.clone(), None, true);
+            ask(whole, Some(after), true);
+        } else {
+            let strict = [san.as_str(), lan.as_str(), step].contains(&case.input.as_str());
+            ask(case.input, Some(after), strict);
+        }
+    }
+    rows
 }

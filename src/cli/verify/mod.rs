@@ -283,6 +283,11 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             Ok(played) => Found::Turn(played),
             Err(why) => Found::Nothing(why),
         },
+        (Ask::Text { text, .. }, _) => {
+            let played = game.play_text(text).is_ok();
+            Found::Fen(played.then(|| game.fen()))
+        }
+        (Ask::UnderWay { path, .. }, _) => turns::under_way(rules, &mut game, path),
         (Ask::Fen { .. }, _) => Found::Fen(None),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
@@ -321,7 +326,15 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         }
         (Ask::Outcomes { expected, .. }, Found::Outcomes(found)) => turns::compare(expected, found),
         (Ask::Turn(turn), Found::Turn(found)) => turns::judge(turn, found),
-        (Ask::Fen { reads, strict }, Found::Fen(found)) => {
+        (Ask::UnderWay { fen, .. }, Found::Fen(found)) => {
+            let found = found.unwrap_or_default();
+            let expected = fen.clone();
+            (found != expected).then_some(Fault::Told { what: "FEN", expected, found })
+        }
+        (
+            Ask::Fen { reads, strict } | Ask::Text { after: reads, strict, .. },
+            Found::Fen(found),
+        ) => {
             let refused = found.is_none() && !strict;
             let text = |it: Option<&String>| it.map_or("it is refused".into(), String::clone);
             (found != *reads && !refused).then(|| Fault::Told {

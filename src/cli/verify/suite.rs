@@ -62,6 +62,18 @@ pub(crate) enum Ask {
     /// How the game stands: `none`, `draw`, `not X` (the side of the FEN's letter X has lost).
     Standing(String),
     Turn(Turn),
+    /// After a text of a move, the game's FEN; or the text is refused. One that is not `strict` may be refused all
+    /// the same.
+    Text {
+        text: String,
+        after: Option<String>,
+        strict: bool,
+    },
+    /// After these actions, all of one turn, the FEN is this, and it is read back.
+    UnderWay {
+        path: Vec<String>,
+        fen: String,
+    },
     /// It is read and written so, or refused; one that is not `strict` may be refused all the same.
     Fen {
         reads: Option<String>,

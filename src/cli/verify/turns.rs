@@ -3,13 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use super::Fault;
+use super::super::setup;
 use super::game::{COMMIT, at_zero};
 use super::suite::Turn;
+use super::{Fault, Found};
 use crate::derive::World;
 use crate::game::Game;
 use crate::moves::notation::{FenStyle, listing, write_fen};
 use crate::moves::{Contract, Move, is_over};
+use crate::presets::Ruleset;
 
 /// What a turn has shown.
 #[derive(Debug, PartialEq, Eq)]
@@ -166,6 +168,24 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
     });
     world.rollback(mark);
     played
+}
+
+/// The FEN in the middle of a turn, if it is read back as the same game.
+pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Found {
+    for text in path {
+        if let Err(why) = game.play_text(text) {
+            return Found::Nothing(why.to_string());
+        }
+    }
+    let fen = game.fen();
+    let mut again = match setup::start(rules, Some(&fen)) {
+        Ok(again) => again,
+        Err(why) => return Found::Nothing(format!("{fen} is not read back: {why}")),
+    };
+    if again.hash() != game.hash() || again.listing() != game.listing() || again.fen() != fen {
+        return Found::Nothing(format!("{fen} is read back as another position"));
+    }
+    Found::Fen(Some(fen))
 }
 
 /// What is wrong with a turn, if anything is.

@@ -14,7 +14,10 @@ mod uci;
 use super::action::Move;
 
 pub use chess::{FenStyle, Roles};
-pub use fen::{FenError, FenField, NamedField, Setup, Warning, cells, read_fen, write_fen};
+pub use fen::{
+    FenError, FenField, NamedField, Setup, Warning, cells, read_fen, read_turn, split_turn,
+    write_fen, write_turn,
+};
 pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
 pub use san::{parse_san, san_listing, to_san};

@@ -52,14 +52,44 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
             candidates(world, contract, &text.to_ascii_lowercase()).unwrap_or_default()
         }
     };
-    let legal = candidates.iter().find(|it| is_legal(world, contract, it)).cloned();
-    if let Some(mv) = legal {
+    if let Some(mv) = meant(world, contract, &candidates, text)? {
         return Ok(mv);
     }
     if let Some(mv) = written_otherwise(world, contract, text)? {
         return Ok(mv);
     }
     Err(MoveError::new(text, fault(candidates, stop)))
+}
+
+/// The legal one of the moves that a text spells. One that is written like it is meant before those whose text
+/// may also be this; of these there must be one.
+///
+/// # Errors
+/// There are several.
+fn meant(
+    world: &mut World,
+    contract: &Contract,
+    candidates: &[Move],
+    text: &str,
+) -> Result<Option<Move>, MoveError> {
+    let mut legal: Vec<&Move> = Vec::new();
+    for mv in candidates {
+        if legal.contains(&mv) || !is_legal(world, contract, mv) {
+            continue;
+        }
+        if to_uci(world, mv) == text {
+            return Ok(Some(mv.clone()));
+        }
+        legal.push(mv);
+    }
+    match legal.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(Some((*only).clone())),
+        several => {
+            let candidates = several.iter().map(|it| to_uci(world, it)).collect();
+            Err(MoveError::new(text, MoveFault::Ambiguous { candidates }))
+        }
+    }
 }
 
 fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {

@@ -16,7 +16,7 @@ use super::super::program::{
     Template, Type, Unlisted, Until,
 };
 use super::rule::Subject;
-use super::template::tells;
+use super::template::{For, tells};
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
@@ -46,6 +46,16 @@ impl<'t> Checker<'t> {
             match item {
                 Item::Relation(RelationDecl { name, kind: RelationKind::Action(decl), .. }) => {
                     self.declare_action(*name, decl);
+                }
+                Item::Relation(RelationDecl {
+                    name,
+                    kind: RelationKind::Derived { text: Some(text), .. },
+                    ..
+                }) => {
+                    if let Some(rel) = self.known(*name) {
+                        let template = self.template(rel, *text, For::Uci);
+                        self.row_texts.insert(rel, template);
+                    }
                 }
                 Item::Repetition(names) => self.declare_repetition(names),
                 Item::Meta { key, value, span } => self.meta.push(Meta {
@@ -134,7 +144,9 @@ impl<'t> Checker<'t> {
             return;
         };
         let (key, open) = match decl.kind {
-            RelationKind::Static { key, open } | RelationKind::Derived { key, open } => (key, open),
+            RelationKind::Static { key, open } | RelationKind::Derived { key, open, .. } => {
+                (key, open)
+            }
             RelationKind::Action(_) => (false, true),
             RelationKind::Input(_) => (false, false),
         };
@@ -475,11 +487,11 @@ impl<'t> Checker<'t> {
         let until = decl.until.and_then(|it| self.find_stage(it));
         let unlisted = self.unlisted(rel, &decl.given);
         let uci = match decl.uci {
-            Some(text) => self.template(rel, text),
+            Some(text) => self.template(rel, text, For::Uci),
             None => self.default_template(rel),
         };
-        let san = decl.san.map(|it| self.template(rel, it));
-        let also = decl.also.iter().map(|it| self.template(rel, *it)).collect();
+        let san = decl.san.map(|it| self.template(rel, it, For::San));
+        let also = decl.also.iter().map(|it| self.template(rel, *it, For::Uci)).collect();
         let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
         let listed = columns.len() - unlisted.len();
         for (at, it) in decl.given.iter().enumerate().take(unlisted.len()) {

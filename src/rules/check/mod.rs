@@ -30,7 +30,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
     Action, DeclaredEvent, EventId, Expiry, Given, Meta, Program, Reaction, RelId, Relation, Role,
-    Rule, Source, Span, Stage, StageId, Tried, Type, Was,
+    Rule, Source, Span, Stage, StageId, Template, Tried, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
@@ -144,6 +144,7 @@ struct Checker<'t> {
     facts: usize,
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
+    row_texts: HashMap<RelId, Template>,
     /// Actions with arguments that are not listed, as reactions see them.
     whole: HashMap<RelId, Info<'t>>,
     reactions: Vec<Reaction>,
@@ -186,6 +187,7 @@ impl<'t> Checker<'t> {
             facts: 0,
             actions: Vec::new(),
             action_of: HashMap::new(),
+            row_texts: HashMap::new(),
             whole: HashMap::new(),
             reactions: Vec::new(),
             events: Vec::new(),
@@ -362,6 +364,7 @@ impl<'t> Checker<'t> {
             rules: self.rules,
             strata,
             actions: self.actions,
+            row_texts: self.row_texts.into_iter().collect(),
             reactions: self.reactions,
             stages: self.stages,
             events: self.events.into_iter().zip(0..).map(declared).collect(),

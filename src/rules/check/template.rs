@@ -13,8 +13,18 @@ use super::rule::Subject;
 /// Maximum number of optional parts of a template: it is read with and without each.
 const OPTIONAL: usize = 6;
 
+/// What stands in a template of SAN between a square and what the actions that it tells apart have in common.
+const AMONG: &str = " among ";
+
+/// What a template is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum For {
+    Uci,
+    San,
+}
+
 impl<'t> Checker<'t> {
-    pub(super) fn template(&mut self, rel: RelId, text: Name<'t>) -> Template {
+    pub(super) fn template(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Template {
         let mut pieces = Vec::new();
         let mut at = 0;
         while at < text.text.len() {
@@ -22,7 +32,7 @@ impl<'t> Checker<'t> {
             if !rest.starts_with('[') {
                 let end = rest.find('[').unwrap_or(rest.len());
                 let plain = Name { text: &rest[..end], span: part(text, at, at + end) };
-                let parts = self.parts(rel, plain);
+                let parts = self.parts(rel, plain, purpose);
                 pieces.extend(parts.into_iter().map(|it| self.optional_alone(rel, it)));
                 at += end;
                 continue;
@@ -32,7 +42,8 @@ impl<'t> Checker<'t> {
                 break;
             };
             let inner = Name { text: &rest[1..close], span: part(text, at + 1, at + close) };
-            pieces.push(Piece::Optional(self.parts(rel, inner)));
+            // What is left out or not is no place for what tells actions apart.
+            pieces.push(Piece::Optional(self.parts(rel, inner, For::Uci)));
             at += close + 1;
         }
         if pieces.iter().filter(|it| matches!(it, Piece::Optional(_))).count() > OPTIONAL {
@@ -52,7 +63,7 @@ impl<'t> Checker<'t> {
     }
 
     /// Text and pieces in braces.
-    fn parts(&mut self, rel: RelId, text: Name<'t>) -> Vec<Piece> {
+    fn parts(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut at = 0;
         while at < text.text.len() {
@@ -69,10 +80,32 @@ impl<'t> Checker<'t> {
                 break;
             };
             let inner = Name { text: &rest[1..close], span: part(text, at + 1, at + close) };
-            pieces.extend(self.piece(rel, inner, 0).map(|it| it.0));
+            pieces.extend(self.braced(rel, inner, purpose));
             at += close + 1;
         }
         pieces
+    }
+
+    /// What stands in braces: a piece, or a square `among` others.
+    fn braced(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Option<Piece> {
+        let Some(at) = text.text.find(AMONG) else {
+            return self.piece(rel, text, 0).map(|it| it.0);
+        };
+        if purpose != For::San {
+            self.report(mistake::among_outside_san(text.span));
+            return None;
+        }
+        let square = Name { text: &text.text[..at], span: part(text, 0, at) };
+        let square = self.piece(rel, square, 0)?.0;
+        let mut from = at + AMONG.len();
+        let mut keys = Vec::new();
+        for word in text.text[from..].split(',') {
+            let start = from + word.len() - word.trim_start().len();
+            let key = Name { text: word.trim(), span: part(text, start, from + word.len()) };
+            keys.push(self.piece(rel, key, 0)?.0);
+            from += word.len() + 1;
+        }
+        Some(Piece::Among(Box::new(square), keys))
     }
 
     /// A column, or a relation looked up by an inner piece; with the type of what it yields.
@@ -124,7 +157,7 @@ pub(super) fn tells(piece: &Piece, column: usize) -> bool {
     match piece {
         Piece::Text(_) => false,
         Piece::Column(at) => *at == column,
-        Piece::Lookup(_, inner) => tells(inner, column),
+        Piece::Lookup(_, inner) | Piece::Among(inner, _) => tells(inner, column),
         Piece::Optional(all) => all.iter().any(|it| tells(it, column)),
     }
 }

@@ -318,6 +318,12 @@ pub(in super::super) fn given_untold(name: Name<'_>, template: Option<Span>) -> 
     }
 }
 
+pub(in super::super) fn among_outside_san(span: Span) -> It {
+    let message = "`among` is for `san \"...\"`, outside of brackets";
+    It::new("E147", message, span, "tells an action from the others that are legal")
+        .help("UCI tells each action in full: write the square without `among`")
+}
+
 pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> It {
     let message = format!("a template may have {most} optional parts");
     It::new("E136", message, span, "has more")

@@ -635,6 +635,7 @@ impl<W: Word> Compiled<W> {
             rules: Vec::new(),
             strata: Vec::new(),
             actions: Vec::new(),
+            row_texts: Default::default(),
             reactions: Vec::new(),
             stages: Vec::new(),
             events: Vec::new(),

@@ -7,7 +7,7 @@
 //! board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their letter: `Q~`),
 //! `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several pieces, `(FTI)`, in
 //! the order of the numbers that the relation gives to kinds), `dashes N` (so many fields after the side to move
-//! are a dash). What a family adds and the counters are there if the rules have them.
+//! are a dash), `turn ...` (what follows of a turn that is under way, see `turn`), `strict` (the text must be as it would be written). What a family adds and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
@@ -20,6 +20,7 @@ mod place;
 mod points;
 mod read;
 mod stack;
+mod turn;
 mod write;
 
 use std::fmt;
@@ -27,10 +28,12 @@ use std::fmt;
 use crate::derive::World;
 
 use super::super::contract::Contract;
+use super::chess::FenStyle;
 use super::letters::Letters;
 
 pub use place::Warning;
 pub(super) use read::{Part, Parts, Placed, initial, initials, number};
+pub use turn::{read_turn, split_turn, write_turn};
 pub use write::{cells, write_fen};
 
 /// A field that only some families have: what it is called, and what is expected there.
@@ -52,6 +55,10 @@ pub enum FenField {
     Further,
     /// All of them together.
     Whole,
+    /// All of them, as they are written.
+    Form,
+    /// What was done of a turn that is under way.
+    UnderWay,
 }
 
 impl fmt::Display for FenField {
@@ -63,6 +70,8 @@ impl fmt::Display for FenField {
             Self::MoveNumber => "move number",
             Self::Further => "further field",
             Self::Whole => "position",
+            Self::Form => "form",
+            Self::UnderWay => "turn under way",
         })
     }
 }
@@ -104,11 +113,30 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
     let program = world.program().clone();
     let position = read::position(&program, contract, &letters, text)?;
     let mark = world.mark();
-    match place::place(world, contract, &position) {
-        Ok(warnings) => Ok(Setup { warnings }),
-        Err(error) => {
-            world.rollback(mark);
-            Err(error)
+    let placed = place::place(world, contract, &position).and_then(|warnings| {
+        if contract.strict {
+            as_written(world, contract, text)?;
         }
+        Ok(Setup { warnings })
+    });
+    if placed.is_err() {
+        world.rollback(mark);
     }
+    placed
+}
+
+/// Whether a text is what the position that was read from it is written as.
+fn as_written(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
+    let style = FenStyle::declared(world.program());
+    let written = write_fen(world, contract, style);
+    if written == text {
+        return Ok(());
+    }
+    let offset = written.bytes().zip(text.bytes()).take_while(|it| it.0 == it.1).count();
+    let found = match text.get(offset..).and_then(|it| it.chars().next()) {
+        Some(it) => format!("{it:?}"),
+        None => "the end".into(),
+    };
+    let expected = format!("the form in which this game writes it: {written}");
+    Err(FenError { field: FenField::Form, offset, found, expected })
 }

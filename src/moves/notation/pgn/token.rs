@@ -39,6 +39,7 @@ pub(super) fn token<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
         '{' => whole(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
         ';' => Ok(whole(line_comment, input).map_or(Token::Nothing, Token::Comment)),
         '$' => whole(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
+        '(' if crowd(input) > 0 => word(input, first),
         '(' => Ok(skip(input, Token::OpenVariation)),
         ')' => Ok(skip(input, Token::CloseVariation)),
         '}' | ']' => Err(PgnFault::StrayClose { found: first }),
@@ -66,9 +67,9 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
     }
     // A letter of several signs: `+R`.
     let is_signed = first.is_ascii_punctuation()
-        && !".-=%".contains(first)
+        && !".-=%<>".contains(first)
         && input[1..].starts_with(|it: char| it.is_ascii_uppercase());
-    if first.is_alphabetic() || is_zeros || is_signed || input.starts_with("--") {
+    if first.is_alphabetic() || first == '(' || is_zeros || is_signed || input.starts_with("--") {
         return whole(symbol, input).map(Token::Move).ok_or(PgnFault::Unexpected { found: first });
     }
     Err(PgnFault::Unexpected { found: first })
@@ -161,11 +162,45 @@ fn result(input: &mut &str) -> Parsed<PgnResult> {
 }
 
 /// A move: anything up to a space or a mark that means something else; `(Q)` right after it and the
-/// signs of check after that belong to it.
+/// signs of check after that belong to it, and so do the pieces of a stack, `(FT)e5xe7`, wherever they stand.
 fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
-    let text = take_while(1.., |it: char| !it.is_whitespace() && !"{}()[];$!?*<>\"".contains(it));
+    let whole = *input;
+    let mut length = 0;
+    loop {
+        let rest = &whole[length..];
+        let is_sign = |it: char| !it.is_whitespace() && !"{}()[];$!?*\"".contains(it);
+        let step = match rest.chars().next() {
+            Some(it) if is_sign(it) => it.len_utf8(),
+            _ => crowd(rest),
+        };
+        if step == 0 {
+            break;
+        }
+        length += step;
+    }
+    if length == 0 {
+        return Err(EmptyError);
+    }
+    *input = &whole[length..];
     let becomes = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
-    (text, opt(becomes)).take().parse_next(input)
+    let after: &str = opt(becomes).take().parse_next(input)?;
+    Ok(&whole[..length + after.len()])
+}
+
+/// Maximum number of signs of a stack.
+const MOST_CROWD: usize = 32;
+
+/// The length of the pieces of a stack that a text begins with, each a capital with a `+` before it or none: `(+TI)`,
+/// which something of the move follows at once. A variation has a move in small letters, or nothing after it. 0: none.
+fn crowd(text: &str) -> usize {
+    let close = text.bytes().take(MOST_CROWD).position(|it| it == b')');
+    let Some(close) = close.filter(|_| text.starts_with('(')) else { return 0 };
+    let inside = &text[1..close];
+    let pieces = inside.bytes().filter(u8::is_ascii_uppercase).count();
+    let is_stack = pieces > 1 && inside.bytes().all(|it| it.is_ascii_uppercase() || it == b'+');
+    let goes_on =
+        text[close + 1..].starts_with(|it: char| it.is_ascii_lowercase() || "x_@&>".contains(it));
+    if is_stack && goes_on { close + 1 } else { 0 }
 }
 
 fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {

@@ -6,13 +6,13 @@ use crate::rules::Program;
 
 use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::{arguments, render, spell};
+use super::super::super::template::{arguments, spell};
 use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
 use super::super::letters::Letters;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{Spelled, spelled};
-use super::write::{Usual, captures, is_bare, text_of};
+use super::write::{Spelt, Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
 ///
@@ -68,7 +68,8 @@ impl Reader<'_> {
     }
 
     fn texts(&self, world: &mut World, legal: &[Move], moves: &[Move]) -> Vec<String> {
-        moves.iter().map(|it| text_of(world, self.contract, legal, it)).collect()
+        let spelt = Spelt::of(world, legal);
+        moves.iter().map(|it| text_of(world, self.contract, legal, &spelt, it)).collect()
     }
 
     /// The moves in the usual form that the text fits. Without its piece a promotion is all of them.
@@ -188,17 +189,13 @@ impl Reader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let meant: Vec<Move> =
-            legal.iter().filter(|it| self.is_written(world, it, text)).cloned().collect();
+        let spelt = Spelt::of(world, legal);
+        let meant = legal.iter().enumerate().filter(|it| spelt.is(it.0, text));
+        let meant: Vec<Move> = meant.map(|it| it.1.clone()).collect();
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(MoveFault::Illegal { candidates }),
             _ => Err(MoveFault::Ambiguous { candidates: self.texts(world, legal, &meant) }),
         })
-    }
-
-    fn is_written(&self, world: &mut World, mv: &Move, text: &str) -> bool {
-        let template = self.program.action(mv.action).san.as_ref();
-        template.is_some_and(|it| render(world, it, mv.action, &mv.args) == text)
     }
 }

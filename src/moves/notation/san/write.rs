@@ -6,7 +6,7 @@ use crate::rules::Program;
 
 use super::super::super::action::{Move, is_stuck, legal_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::render;
+use super::super::super::template::{Apart, Much, apart, render_so};
 use super::super::chess::{BECOMES, strikes_beside};
 use super::super::letters::Letters;
 use super::super::uci::to_uci;
@@ -15,31 +15,40 @@ use super::super::uci::to_uci;
 /// from another is written as in UCI.
 pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
     let legal = legal_moves(world, contract);
-    text_of(world, contract, &legal, mv)
+    let spelt = Spelt::of(world, &legal);
+    text_of(world, contract, &legal, &spelt, mv)
 }
 
 /// The legal moves with their texts, sorted by text.
 pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let legal = legal_moves(world, contract);
-    let mut rows: Vec<_> =
-        legal.iter().map(|it| (text_of(world, contract, &legal, it), it.clone())).collect();
+    let spelt = Spelt::of(world, &legal);
+    let text = |it: &Move| (text_of(world, contract, &legal, &spelt, it), it.clone());
+    let mut rows: Vec<_> = legal.iter().map(text).collect();
     rows.sort();
     rows
 }
 
 /// [`to_san`] where the legal moves are known.
-pub(super) fn text_of(world: &mut World, contract: &Contract, legal: &[Move], mv: &Move) -> String {
+pub(super) fn text_of(
+    world: &mut World,
+    contract: &Contract,
+    legal: &[Move],
+    spelt: &Spelt,
+    mv: &Move,
+) -> String {
     let program = world.program().clone();
     let after = After::of(world, contract, mv);
     // Only UCI has a form for arguments that are not listed.
     let is_usual = program.action(mv.action).given(&mv.args).is_empty();
     let body = match (&program.action(mv.action).san, Usual::of(world, contract, &program, mv)) {
-        (Some(_), _) => by_template(world, &program, legal, mv),
+        (Some(_), _) => spelt.text(legal, mv),
         (None, Some(usual)) => usual.text(world, contract, &program, legal, after.captured),
         (None, None) => None,
     };
     let body = body.filter(|_| is_usual).unwrap_or_else(|| to_uci(world, mv));
-    format!("{body}{}", after.suffix)
+    let suffix = if contract.unmarked { "" } else { after.suffix };
+    format!("{body}{suffix}")
 }
 
 /// Whether a move in the usual form is written as a capture.
@@ -114,14 +123,53 @@ fn is_decided(world: &mut World, contract: &Contract) -> bool {
         .any(|&outcome| !world.matching(contract.wins, &[None, Some(outcome)]).is_empty())
 }
 
-/// The template's text, unless another legal move has the same.
-fn by_template(world: &mut World, program: &Program, legal: &[Move], mv: &Move) -> Option<String> {
-    let template = program.action(mv.action).san.as_ref()?;
-    let text = render(world, template, mv.action, &mv.args);
-    let rivals = legal.iter().filter(|it| it.action == mv.action && *it != mv);
-    let mut texts = rivals.map(|it| render(world, template, it.action, &it.args));
-    let is_unique = texts.all(|it| it != text);
-    is_unique.then_some(text)
+/// The texts of the legal moves that templates spell, in the order of the moves.
+pub(super) struct Spelt(Vec<Option<String>>);
+
+impl Spelt {
+    pub(super) fn of(world: &mut World, legal: &[Move]) -> Self {
+        let program = world.program().clone();
+        let template = |mv: &Move| program.action(mv.action).san.as_ref();
+        let mut known: Vec<Option<Apart>> = Vec::with_capacity(legal.len());
+        for mv in legal {
+            let told = template(mv).and_then(|it| apart(world, it, mv.action, &mv.args));
+            known.push(told);
+        }
+        let mut texts = Vec::with_capacity(legal.len());
+        for (mv, own) in legal.iter().zip(&known) {
+            let much = own.as_ref().map_or(Much::Nothing, |own| {
+                let rivals = known.iter().flatten().filter(|it| it.keys == own.keys);
+                let others = rivals.map(|it| &it.square).filter(|it| **it != own.square);
+                much_of(&own.square, &others.collect::<Vec<_>>())
+            });
+            texts.push(template(mv).map(|it| render_so(world, it, mv.action, &mv.args, much)));
+        }
+        Self(texts)
+    }
+
+    /// The text of a move, unless it is not listed or another legal move has the same.
+    fn text(&self, legal: &[Move], mv: &Move) -> Option<String> {
+        let at = legal.iter().position(|it| it == mv)?;
+        let text = self.0.get(at)?.as_ref()?;
+        let same = self.0.iter().flatten().filter(|it| *it == text).count();
+        (same == 1).then(|| text.clone())
+    }
+
+    /// Whether a move is written like this.
+    pub(super) fn is(&self, at: usize, text: &str) -> bool {
+        self.0.get(at).is_some_and(|it| it.as_deref() == Some(text))
+    }
+}
+
+/// As much of a square as tells it from others: its file, else its rank, else both.
+fn much_of(own: &str, others: &[&String]) -> Much {
+    let shared = |much: Much| others.iter().any(|it| much.of(it) == much.of(own));
+    match others.is_empty() {
+        true => Much::Nothing,
+        false if !shared(Much::File) => Much::File,
+        false if !shared(Much::Rank) => Much::Rank,
+        false => Much::Whole,
+    }
 }
 
 /// A move in the usual form: who goes where and becomes what.
