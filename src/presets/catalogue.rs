@@ -278,7 +278,12 @@ impl Catalogue {
             Entry::Family(name) => self.families.push((name, at)),
             Entry::Module(name) => self.modules.push((name, at)),
             Entry::Game(game) => self.games.push(*game),
-            Entry::Preset(preset) => self.presets.push(preset),
+            Entry::Preset(preset) => {
+                // Others may include a preset's file: what it says of the game then holds without it.
+                let module = metas.iter().find(|it| it.key == "module");
+                self.modules.extend(module.map(|it| (it.value.clone(), at)));
+                self.presets.push(preset);
+            }
             Entry::Part(part) => self.parts.push(part),
         }
         self.lay_out();

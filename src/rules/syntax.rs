@@ -6,8 +6,8 @@
 
 use super::ast::{
     ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
-    GivenDecl, InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
-    RelationKind, Shape, StageDecl, StagesDecl, TrialDecl,
+    GivenDecl, InputDecl, InputKind, Item, Literal, Member, MoreDecl, Name, Number, Reaction,
+    RelationDecl, RelationKind, Shape, StageDecl, StagesDecl, TrialDecl,
 };
 use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
@@ -191,7 +191,7 @@ impl<'t> Parser<'t, '_> {
             ".domain" => self.domain().map(Item::Domain),
             ".input" => self.input().map(Item::Relation),
             ".static" | ".decl" => self.declaration().map(Item::Relation),
-            ".action" => self.action().map(Item::Relation),
+            ".action" => self.action(),
             ".stages" => self.stages().map(Item::Stages),
             ".stage" => self.stage().map(Item::Stage),
             ".event" => self.event().map(Item::Event),
@@ -317,6 +317,11 @@ impl<'t> Parser<'t, '_> {
     fn relation_head(&mut self) -> Parsed<(Name<'t>, Vec<ColumnDecl<'t>>)> {
         self.next();
         let name = self.ident("the name of a relation")?;
+        let columns = self.columns(name)?;
+        Ok((name, columns))
+    }
+
+    fn columns(&mut self, name: Name<'t>) -> Parsed<Vec<ColumnDecl<'t>>> {
         self.subject = Some(name.text);
         self.expect(Kind::Open, "`(` and the columns")?;
         let mut columns = Vec::new();
@@ -332,7 +337,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         self.expect(Kind::Close, "`,` or `)`")?;
-        Ok((name, columns))
+        Ok(columns)
     }
 
     /// The next word, if it is an option of the declaration at hand and not the next clause.
@@ -422,13 +427,38 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn action(&mut self) -> Parsed<RelationDecl<'t>> {
-        let (name, columns) = self.relation_head()?;
+    fn action(&mut self) -> Parsed<Item<'t>> {
+        self.next();
+        let name = self.ident("the name of a relation")?;
+        if self.eat(Kind::Extend) {
+            self.subject = Some(name.text);
+            let decl = self.action_parts()?;
+            return Ok(Item::More(Box::new(MoreDecl { name, decl })));
+        }
+        let columns = self.columns(name)?;
+        let kind = RelationKind::Action(self.action_parts()?);
+        Ok(Item::Relation(self.relation(name, columns, kind)))
+    }
+
+    fn action_parts(&mut self) -> Parsed<ActionDecl<'t>> {
         let mut action = ActionDecl::default();
-        const OPTIONS: [&str; 9] =
-            ["tries", "simulates", "refusals", "legality", "until", "given", "uci", "san", "also"];
+        const OPTIONS: [&str; 11] = [
+            "as",
+            "tries",
+            "simulates",
+            "refusals",
+            "legality",
+            "until",
+            "given",
+            "rank",
+            "uci",
+            "san",
+            "also",
+        ];
         while let Some(option) = self.option(&OPTIONS)? {
             match option {
+                "as" => action.like = Some(self.reference("the name of an action")?),
+                "rank" => action.rank = Some(self.number()?),
                 "tries" => action.tries = Some(self.reference("the name of a relation")?),
                 "simulates" => action.simulates = Some(self.reference("the name of a relation")?),
                 "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
@@ -440,8 +470,7 @@ impl<'t> Parser<'t, '_> {
                 _ => action.san = Some(self.text("the template, in double quotes")?),
             }
         }
-        let kind = RelationKind::Action(action);
-        Ok(self.relation(name, columns, kind))
+        Ok(action)
     }
 
     fn given(&mut self) -> Parsed<GivenDecl<'t>> {
