@@ -5,6 +5,7 @@
 
 mod combine;
 mod game;
+mod requests;
 mod suite;
 mod turns;
 
@@ -222,6 +223,8 @@ enum Found {
     /// Each action with what it comes to.
     Outcomes(Vec<(String, String)>),
     Turn(turns::Played),
+    /// What is wrong with a script, if anything is.
+    Script(Option<Fault>),
     Fen(Option<String>),
     /// The position could not be set up.
     Nothing(String),
@@ -238,6 +241,9 @@ impl Found {
 }
 
 fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
+    if let Ask::Script(script) = &row.ask {
+        return requests::run(rules, script).map_or_else(Found::Nothing, Found::Script);
+    }
     if let Ask::Fen { .. } = row.ask {
         return Found::Fen(setup::start(rules, Some(&row.fen)).ok().map(|mut it| it.fen()));
     }
@@ -283,7 +289,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             Ok(played) => Found::Turn(played),
             Err(why) => Found::Nothing(why),
         },
-        (Ask::Fen { .. }, _) => Found::Fen(None),
+        (Ask::Fen { .. } | Ask::Script(_), _) => Found::Fen(None),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }
@@ -321,6 +327,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         }
         (Ask::Outcomes { expected, .. }, Found::Outcomes(found)) => turns::compare(expected, found),
         (Ask::Turn(turn), Found::Turn(found)) => turns::judge(turn, found),
+        (Ask::Script(_), Found::Script(fault)) => fault,
         (Ask::Fen { reads, strict }, Found::Fen(found)) => {
             let refused = found.is_none() && !strict;
             let text = |it: Option<&String>| it.map_or("it is refused".into(), String::clone);
