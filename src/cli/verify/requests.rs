@@ -217,7 +217,9 @@ fn stated(
             let once: BTreeSet<&String> = names.iter().collect();
             let fact = |name: &String| {
                 let copies = names.iter().filter(|it| *it == name).count() as i64;
-                Ok((attribute(&format!("{prefix}{name}"))?, copies))
+                let attr = attribute(&format!("{prefix}{name}"))?;
+                let is_flag = program.schema.attribute(attr).ty == AttrType::Member(BOOL);
+                Ok((attr, if is_flag { 1 } else { copies }))
             };
             once.into_iter().map(fact).collect()
         }
