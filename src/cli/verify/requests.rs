@@ -17,7 +17,7 @@ use crate::game::{Game, PlayError};
 use crate::moves::notation::{MoveFault, listing};
 use crate::moves::perft;
 use crate::presets::Ruleset;
-use crate::rules::Program;
+use crate::rules::{Program, Role};
 
 /// A position, and what is asked about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -533,7 +533,6 @@ fn compare(
                 told("turn", text, side.unwrap_or_default())
             }
             "castling" => told("castling", text, field(2)),
-            "ep" => told("passed square", text, field(3)),
             "status" => told("status", text, status.to_owned()),
             "legal_count" => {
                 let listed = listing_of(game);
@@ -564,8 +563,19 @@ fn listing_of(game: &mut Game) -> Vec<String> {
 
 /// The attribute of the game, or of sides where they are told apart.
 fn fact(rules: &Ruleset, game: &Game, key: &str, like: &Value) -> Value {
-    let Some(attr) = game.program().schema.attribute_named(key) else { return Value::Null };
-    let get = |of: EntityId| game.facts().get_raw(of, attr).map_or(Value::Null, Value::from);
+    let program = game.program();
+    let input = program.relation_named(key).and_then(|it| match program.relation(it).role {
+        Role::Input(input) => Some(input.attr()),
+        _ => None,
+    });
+    let attr = input.or_else(|| program.schema.attribute_named(key));
+    let Some(attr) = attr else { return Value::Null };
+    let name = |raw: i64| match program.schema.attribute(attr).ty {
+        AttrType::Member(of) => Value::from(program.schema.domain(of).member_name(raw)),
+        _ => Value::from(raw),
+    };
+    let none = || if like.is_string() { Value::from("-") } else { Value::Null };
+    let get = |of: EntityId| game.facts().get_raw(of, attr).map_or_else(none, name);
     match like {
         Value::Object(_) => {
             let sides = rules.sides().into_iter().zip(0..);
