@@ -19,6 +19,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/abilities/indomitable.dl", include_str!("abilities/indomitable.dl")),
     ("rules/abilities/loadouts.dl", include_str!("abilities/loadouts.dl")),
     ("rules/abilities/mist-shroud.dl", include_str!("abilities/mist-shroud.dl")),
+    ("rules/abilities/obstinant.dl", include_str!("abilities/obstinant.dl")),
     ("rules/abilities/overload.dl", include_str!("abilities/overload.dl")),
     ("rules/abilities/poisonous-meat.dl", include_str!("abilities/poisonous-meat.dl")),
     ("rules/abilities/quantum-kill.dl", include_str!("abilities/quantum-kill.dl")),

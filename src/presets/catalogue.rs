@@ -86,6 +86,8 @@ pub struct PresetEntry {
     pub family: Option<String>,
     /// Presets that must be active, too, for the same side.
     pub requires: Vec<String>,
+    /// The files that it includes, by the names that it has for them.
+    pub includes: Vec<String>,
     /// Presets that must not be active for the same side, with the reason.
     pub incompatible: Vec<(String, String)>,
     pub(super) source: usize,
@@ -649,6 +651,7 @@ impl Entry {
                 description: file.text("description")?,
                 family: file.family()?,
                 requires: file.texts("requires"),
+                includes: file.texts("include"),
                 incompatible: file.incompatible()?,
                 source: at,
             })),
