@@ -14,6 +14,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/abilities/chain-kill.dl", include_str!("abilities/chain-kill.dl")),
     ("rules/abilities/do-over.dl", include_str!("abilities/do-over.dl")),
     ("rules/abilities/double-kill.dl", include_str!("abilities/double-kill.dl")),
+    ("rules/abilities/draft.dl", include_str!("abilities/draft.dl")),
     ("rules/abilities/flood-wake.dl", include_str!("abilities/flood-wake.dl")),
     ("rules/abilities/gale-lift.dl", include_str!("abilities/gale-lift.dl")),
     ("rules/abilities/indomitable.dl", include_str!("abilities/indomitable.dl")),

@@ -170,8 +170,7 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
         let fen = game.fen();
         let again = rules.start(Some(&fen)).map(|mut it| it.fen());
         assert_eq!(again.ok().as_deref(), Some(&*fen), "seed {seed}");
-        let save = Save::of(&game, &rules, Content::default())
-            .expect("a save");
+        let save = Save::of(&game, &rules, Content::default()).expect("a save");
         let bytes = save.write(Form::Json);
         audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {})
             .unwrap_or_else(|it| panic!("seed {seed}: {it}"));
