@@ -64,32 +64,43 @@ impl std::ops::AddAssign for Played {
 }
 
 /// All pairs of presets on chess, and on each other family those that go on it: under all pairs of scopes
-/// with 40 half-moves each, or under one that is drawn, with 10.
+/// with 40 half-moves each, or under one that is drawn, with 10. Of the pairs with presets that share files with
+/// others, which are many and alike, one in twelve is drawn unless all are wanted.
 pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
     let (mut found, mut seed) = (Vec::new(), 0);
     for game in games(catalogue) {
-        let names = names(catalogue, game);
+        let (alone, sharing) = names(catalogue, game);
         let scopes = scopes(catalogue, game);
         let count = scopes.len();
-        for (at, one) in names.iter().enumerate() {
-            for other in &names[at + 1..] {
-                seed += 1;
-                let drawn = Chance(seed).below(count * count);
-                for number in (0..count * count).filter(|it| full || *it == drawn) {
-                    found.push(Combination {
-                        game: game.name.clone(),
-                        presets: vec![
-                            format!("{one}:{}", scopes[number / count]),
-                            format!("{other}:{}", scopes[number % count]),
-                        ],
-                        seed: if full {
-                            seed * (count * count) as u64 + number as u64
-                        } else {
-                            seed
-                        },
-                        plies: if full { 40 } else { 10 },
-                    });
-                }
+        let among = |names: &[&str]| -> Vec<(String, String)> {
+            let pair = |(at, one): (usize, &&str)| {
+                let (one, rest) = ((*one).to_owned(), names[at + 1..].to_vec());
+                rest.into_iter().map(move |it| (one.clone(), it.to_owned()))
+            };
+            names.iter().enumerate().flat_map(pair).collect()
+        };
+        let with = sharing
+            .iter()
+            .flat_map(|one| alone.iter().map(|other| ((*one).to_owned(), (*other).to_owned())));
+        let first = among(&alone);
+        let drawn_from = first.len();
+        let all = first.into_iter().chain(with).chain(among(&sharing));
+        for (number, (one, other)) in all.enumerate() {
+            seed += 1;
+            if !full && number >= drawn_from && number % 12 != 0 {
+                continue;
+            }
+            let drawn = Chance(seed).below(count * count);
+            for number in (0..count * count).filter(|it| full || *it == drawn) {
+                found.push(Combination {
+                    game: game.name.clone(),
+                    presets: vec![
+                        format!("{one}:{}", scopes[number / count]),
+                        format!("{other}:{}", scopes[number % count]),
+                    ],
+                    seed: if full { seed * (count * count) as u64 + number as u64 } else { seed },
+                    plies: if full { 40 } else { 10 },
+                });
             }
         }
     }
@@ -114,16 +125,20 @@ fn games(catalogue: &Catalogue) -> Vec<&GameEntry> {
     found
 }
 
-/// The presets that go on the family of a game.
-fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> Vec<&'c str> {
+/// The presets that go on the family of a game: those that stand alone, and those that share files with others.
+fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> (Vec<&'c str>, Vec<&'c str>) {
     let fits = |it: &&PresetEntry| it.family.is_none() || it.family == game.family;
-    catalogue.presets().iter().filter(fits).map(|it| it.preset.as_str()).collect()
+    let fitting: Vec<&PresetEntry> = catalogue.presets().iter().filter(fits).collect();
+    let (sharing, alone): (Vec<&PresetEntry>, _) =
+        fitting.into_iter().partition(|it| !it.includes.is_empty());
+    let name = |it: &'c PresetEntry| it.preset.as_str();
+    (alone.into_iter().map(name).collect(), sharing.into_iter().map(name).collect())
 }
 
 /// So many threes on chess, drawn with their scopes.
 pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
     let Some(game) = games(catalogue).into_iter().next() else { return Vec::new() };
-    let (names, scopes) = (names(catalogue, game), scopes(catalogue, game));
+    let (names, scopes) = (names(catalogue, game).0, scopes(catalogue, game));
     let mut chance = Chance(3);
     let draw = |seed: u64| {
         let mut left = names.clone();

@@ -86,6 +86,8 @@ pub struct PresetEntry {
     pub family: Option<String>,
     /// Presets that must be active, too, for the same side.
     pub requires: Vec<String>,
+    /// The files that it includes, by the names that it has for them.
+    pub includes: Vec<String>,
     /// Presets that must not be active for the same side, with the reason.
     pub incompatible: Vec<(String, String)>,
     pub(super) source: usize,
@@ -278,7 +280,12 @@ impl Catalogue {
             Entry::Family(name) => self.families.push((name, at)),
             Entry::Module(name) => self.modules.push((name, at)),
             Entry::Game(game) => self.games.push(*game),
-            Entry::Preset(preset) => self.presets.push(preset),
+            Entry::Preset(preset) => {
+                // Others may include a preset's file: what it says of the game then holds without it.
+                let module = metas.iter().find(|it| it.key == "module");
+                self.modules.extend(module.map(|it| (it.value.clone(), at)));
+                self.presets.push(preset);
+            }
             Entry::Part(part) => self.parts.push(part),
         }
         self.lay_out();
@@ -644,6 +651,7 @@ impl Entry {
                 description: file.text("description")?,
                 family: file.family()?,
                 requires: file.texts("requires"),
+                includes: file.texts("include"),
                 incompatible: file.incompatible()?,
                 source: at,
             })),

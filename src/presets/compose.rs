@@ -22,7 +22,7 @@ use crate::rules::{
 
 use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
-use super::combine::Scopes;
+use super::combine::{Scopes, SetFault};
 use super::external::Externals;
 use super::sides;
 use super::templates::Template;
@@ -258,7 +258,31 @@ impl Catalogue {
         if files.iter().any(|it| !self.core.contains(it) && sides::speaks(&self.sources[*it])) {
             files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
         }
-        self.with_included(&files)
+        let files = self.with_included(&files)?;
+        self.check_modules(&files)?;
+        Ok(files)
+    }
+
+    /// What modules say of presets that they do not go with, whatever the sides: `.meta incompatible` as in presets.
+    fn check_modules(&self, files: &[usize]) -> Result<(), LoadError> {
+        for (module, at) in self.modules.iter().filter(|it| files.contains(&it.1)) {
+            let source = &self.sources[*at];
+            let is_preset = self.presets().iter().any(|it| it.source == *at);
+            if is_preset || !source.text.contains(".meta incompatible") {
+                continue;
+            }
+            let metas = metas(source);
+            let said = metas.iter().filter(|it| it.key == "incompatible");
+            for (preset, reason) in said.filter_map(|it| it.value.split_once(": ")) {
+                if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
+                    let (first, second) = (preset.to_owned(), module.clone());
+                    let reason = reason.to_owned();
+                    let fault = SetFault::Incompatible { first, second, reason };
+                    return Err(LoadError::Set(fault.into()));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The files of the family that a game is of.

@@ -1,7 +1,8 @@
 //! Files that programs have in common: `.meta include "FILE"` in any file brings another one along, once,
 //! however many files ask for it.
 //!
-//! FILE stands in the folder of the file that includes it, in one below that, or in `rules/modules`. It is a
+//! FILE stands in the folder of the file that includes it, in one below that, in `rules/modules` or another folder
+//! of `rules`. It is a
 //! module, `.meta module "NAME"`, so that a folder of rules can be read as a whole: any other file is the core's,
 //! or stands for something by itself.
 
@@ -83,7 +84,9 @@ impl Catalogue {
         };
         let at = |path: &String| self.sources.iter().position(|it| it.path == *path);
         let Some(found) = paths.iter().find_map(at) else {
-            return Err(format!("there is no {}", paths.join(", and no ")));
+            let places = paths.iter().take(if name.contains('/') { 3 } else { 2 });
+            let places: Vec<&str> = places.map(String::as_str).collect();
+            return Err(format!("there is no {}", places.join(", and no ")));
         };
         match self.modules.iter().any(|it| it.1 == found) {
             true => Ok(found),
@@ -107,7 +110,7 @@ pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)>
     while let Some(source) = next.pop() {
         for (name, _) in includes(&source) {
             // What is not next to the file is of the package, or missing: that is told by who loads a game.
-            let Some([path, _]) = included(&source.path, &name) else { continue };
+            let Some([path, ..]) = included(&source.path, &name) else { continue };
             if known.contains(&path) || !Path::new(&path).is_file() {
                 continue;
             }

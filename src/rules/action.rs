@@ -11,6 +11,10 @@ use super::program::{ActionId, Column, RelId, Span, StageId};
 pub struct Action {
     pub id: ActionId,
     pub rel: RelId,
+    /// `as ACTION`: it is such an action as well. Reactions to that one are reactions to it.
+    pub like: Option<ActionId>,
+    /// `rank N`: of several actions that a text means, those of a lower rank come first.
+    pub rank: i64,
     /// `tries REL`: the relation (same columns) of actions that are legal but for the safety of
     /// royal pieces; what simulation starts from. `None`: the action's own relation.
     pub tries: Option<RelId>,

@@ -36,6 +36,7 @@ pub(super) enum Item<'t> {
     /// `.event`: declared like a derived relation.
     Event(RelationDecl<'t>),
     Trial(Box<TrialDecl<'t>>),
+    More(Box<MoreDecl<'t>>),
     Clause(Clause<'t>),
     Reaction(Reaction<'t>),
 }
@@ -126,6 +127,13 @@ pub(super) enum RelationKind<'t> {
     Action(ActionDecl<'t>),
 }
 
+/// `.action move += refusals move_refused`: more of an action that another file declares.
+#[derive(Debug)]
+pub(super) struct MoreDecl<'t> {
+    pub(super) name: Name<'t>,
+    pub(super) decl: ActionDecl<'t>,
+}
+
 #[derive(Debug)]
 pub(super) struct InputDecl<'t> {
     pub(super) kind: InputKind,
@@ -154,8 +162,12 @@ pub(super) enum Default<'t> {
     Member(Name<'t>),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct ActionDecl<'t> {
+    /// `as ACTION`: it is such an action as well.
+    pub(super) like: Option<Name<'t>>,
+    /// `rank N`: which of several actions a text means.
+    pub(super) rank: Option<Number>,
     pub(super) tries: Option<Name<'t>>,
     pub(super) simulates: Option<Name<'t>>,
     pub(super) refusals: Option<Name<'t>>,
@@ -170,7 +182,7 @@ pub(super) struct ActionDecl<'t> {
 }
 
 /// `given promotion: Kind = 'queen from promotable`
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct GivenDecl<'t> {
     pub(super) name: Name<'t>,
     pub(super) ty: Name<'t>,

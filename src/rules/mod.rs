@@ -3,6 +3,7 @@
 //! This layer turns rule files into a [`Program`]. It must not know how rules run, nor chess.
 
 mod action;
+mod action_syntax;
 mod ast;
 mod check;
 mod depends;

@@ -19,9 +19,9 @@ impl Source {
     }
 }
 
-/// Where a file may stand that another one includes by a name: next to it or below, or among the modules of this
-/// package. None if the name leads elsewhere.
-pub fn included(from: &str, name: &str) -> Option<[String; 2]> {
+/// Where a file may stand that another one includes by a name: next to it or below, among the modules of this
+/// package, or in another folder of its rules. None if the name leads elsewhere.
+pub fn included(from: &str, name: &str) -> Option<[String; 3]> {
     let is_plain = |it: &str| !it.is_empty() && !matches!(it, "." | "..");
     if name.contains(['\\', ':']) || !name.split('/').all(is_plain) {
         return None;
@@ -30,7 +30,7 @@ pub fn included(from: &str, name: &str) -> Option<[String; 2]> {
         Some((folder, _)) => format!("{folder}/{name}"),
         None => name.to_owned(),
     };
-    Some([own, format!("rules/modules/{name}")])
+    Some([own, format!("rules/modules/{name}"), format!("rules/{name}")])
 }
 
 /// The embedded files of these paths, in the order asked for; unknown paths are left out.

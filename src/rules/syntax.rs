@@ -5,15 +5,15 @@
 //! types, which `check` settles.
 
 use super::ast::{
-    ActionDecl, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File,
-    GivenDecl, InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
-    RelationKind, Shape, StageDecl, StagesDecl, TrialDecl,
+    Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File, InputDecl,
+    InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
+    StageDecl, StagesDecl, TrialDecl,
 };
 use super::diagnostic::Diagnostic;
 use super::lexer::{Kind, Token, Tokens};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::program::{Legality, Op, Span, Until};
+use super::program::{Op, Span, Until};
 
 const DIRECTIVES: [&str; 12] = [
     ".domain",
@@ -122,13 +122,13 @@ impl<'t> Parser<'t, '_> {
         Name { text: self.tokens.text_of(token.span), span: token.span }
     }
 
-    fn ident(&mut self, what: &str) -> Parsed<Name<'t>> {
+    pub(super) fn ident(&mut self, what: &str) -> Parsed<Name<'t>> {
         let token = self.expect(Kind::Ident, what)?;
         Ok(self.name_of(token))
     }
 
     /// A name that is declared somewhere: `hp`, or in full `bank::gold`.
-    fn reference(&mut self, what: &str) -> Parsed<Name<'t>> {
+    pub(super) fn reference(&mut self, what: &str) -> Parsed<Name<'t>> {
         match self.at(Kind::Path) {
             true => {
                 let token = self.next();
@@ -147,7 +147,7 @@ impl<'t> Parser<'t, '_> {
         self.at(Kind::Ident) && self.tokens.text_of(self.peek().span) == word
     }
 
-    fn eat_word(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let yes = self.is_word(word);
         if yes {
             self.next();
@@ -191,7 +191,7 @@ impl<'t> Parser<'t, '_> {
             ".domain" => self.domain().map(Item::Domain),
             ".input" => self.input().map(Item::Relation),
             ".static" | ".decl" => self.declaration().map(Item::Relation),
-            ".action" => self.action().map(Item::Relation),
+            ".action" => self.action(),
             ".stages" => self.stages().map(Item::Stages),
             ".stage" => self.stage().map(Item::Stage),
             ".event" => self.event().map(Item::Event),
@@ -281,7 +281,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn text(&mut self, what: &str) -> Parsed<Name<'t>> {
+    pub(super) fn text(&mut self, what: &str) -> Parsed<Name<'t>> {
         self.expect(Kind::Text, what)?;
         Ok(self.unquoted())
     }
@@ -302,7 +302,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// The end of a declaration: its sentence, and perhaps `else` and the sentence of the contrary.
-    fn relation(
+    pub(super) fn relation(
         &mut self,
         name: Name<'t>,
         columns: Vec<ColumnDecl<'t>>,
@@ -317,6 +317,11 @@ impl<'t> Parser<'t, '_> {
     fn relation_head(&mut self) -> Parsed<(Name<'t>, Vec<ColumnDecl<'t>>)> {
         self.next();
         let name = self.ident("the name of a relation")?;
+        let columns = self.columns(name)?;
+        Ok((name, columns))
+    }
+
+    pub(super) fn columns(&mut self, name: Name<'t>) -> Parsed<Vec<ColumnDecl<'t>>> {
         self.subject = Some(name.text);
         self.expect(Kind::Open, "`(` and the columns")?;
         let mut columns = Vec::new();
@@ -332,11 +337,11 @@ impl<'t> Parser<'t, '_> {
             }
         }
         self.expect(Kind::Close, "`,` or `)`")?;
-        Ok((name, columns))
+        Ok(columns)
     }
 
     /// The next word, if it is an option of the declaration at hand and not the next clause.
-    fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
+    pub(super) fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
         let token = self.peek();
         if token.kind != Kind::Ident {
             return Ok(None);
@@ -415,7 +420,7 @@ impl<'t> Parser<'t, '_> {
         Ok((until, self.since(start)))
     }
 
-    fn default_value(&mut self) -> Parsed<Default<'t>> {
+    pub(super) fn default_value(&mut self) -> Parsed<Default<'t>> {
         match self.peek().kind {
             Kind::Int | Kind::Minus => self.number().map(Default::Number),
             Kind::Quoted => {
@@ -423,49 +428,6 @@ impl<'t> Parser<'t, '_> {
                 Ok(Default::Member(self.constant(token)))
             }
             _ => self.hyphenated("the default: a number or a member's name").map(Default::Member),
-        }
-    }
-
-    fn action(&mut self) -> Parsed<RelationDecl<'t>> {
-        let (name, columns) = self.relation_head()?;
-        let mut action = ActionDecl::default();
-        const OPTIONS: [&str; 9] =
-            ["tries", "simulates", "refusals", "legality", "until", "given", "uci", "san", "also"];
-        while let Some(option) = self.option(&OPTIONS)? {
-            match option {
-                "tries" => action.tries = Some(self.reference("the name of a relation")?),
-                "simulates" => action.simulates = Some(self.reference("the name of a relation")?),
-                "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
-                "legality" => action.legality = Some(self.legality()?),
-                "until" => action.until = Some(self.reference("the name of a stage")?),
-                "given" => action.given.push(self.given()?),
-                "also" => action.also.push(self.text("the template, in double quotes")?),
-                "uci" => action.uci = Some(self.text("the template, in double quotes")?),
-                _ => action.san = Some(self.text("the template, in double quotes")?),
-            }
-        }
-        let kind = RelationKind::Action(action);
-        Ok(self.relation(name, columns, kind))
-    }
-
-    fn given(&mut self) -> Parsed<GivenDecl<'t>> {
-        let name = self.ident("the name of an argument")?;
-        self.expect(Kind::Colon, "`:` and its type")?;
-        let ty = self.reference("the type of the argument")?;
-        self.expect(Kind::Eq, "`=` and what it is unless it is given")?;
-        let default = self.default_value()?;
-        let from = match self.eat_word("from") {
-            true => Some(self.reference("the name of a relation")?),
-            false => None,
-        };
-        Ok(GivenDecl { name, ty, default, from })
-    }
-
-    fn legality(&mut self) -> Parsed<Legality> {
-        match self.option(&["rules", "simulate"])? {
-            Some("rules") => Ok(Legality::Rules),
-            Some(_) => Ok(Legality::Simulate),
-            None => self.expected("`rules` or `simulate`"),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The one integration test binary; a module an area.
 
+mod abilities;
 mod agreement;
 mod boards;
 mod budgets;

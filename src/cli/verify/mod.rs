@@ -5,6 +5,7 @@
 
 mod combine;
 mod game;
+mod requests;
 mod suite;
 mod turns;
 
@@ -222,6 +223,8 @@ enum Found {
     /// Each action with what it comes to.
     Outcomes(Vec<(String, String)>),
     Turn(turns::Played),
+    /// What is wrong with a script, if anything is.
+    Script(Option<Fault>),
     Fen(Option<String>),
     /// The position could not be set up.
     Nothing(String),
@@ -238,6 +241,9 @@ impl Found {
 }
 
 fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
+    if let Ask::Script(script) = &row.ask {
+        return requests::run(rules, script).map_or_else(Found::Nothing, Found::Script);
+    }
     if let Ask::Fen { .. } = row.ask {
         return Found::Fen(setup::start(rules, Some(&row.fen)).ok().map(|mut it| it.fen()));
     }
@@ -288,7 +294,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             Found::Fen(played.then(|| game.fen()))
         }
         (Ask::UnderWay { path, .. }, _) => turns::under_way(rules, &mut game, path),
-        (Ask::Fen { .. }, _) => Found::Fen(None),
+        (Ask::Fen { .. } | Ask::Script(_), _) => Found::Fen(None),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }
@@ -326,6 +332,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         }
         (Ask::Outcomes { expected, .. }, Found::Outcomes(found)) => turns::compare(expected, found),
         (Ask::Turn(turn), Found::Turn(found)) => turns::judge(turn, found),
+        (Ask::Script(_), Found::Script(fault)) => fault,
         (Ask::UnderWay { fen, .. }, Found::Fen(found)) => {
             let found = found.unwrap_or_default();
             let expected = fen.clone();

@@ -10,6 +10,7 @@ use crate::cli::output::{read_text, trouble};
 use crate::moves::read_perft_list;
 
 use super::game::{self, Trust};
+use super::requests::{self, Script};
 
 /// What one file asks about one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub(crate) enum Ask {
         path: Vec<String>,
         fen: String,
     },
+    /// Requests, and what comes of them.
+    Script(Box<Script>),
     /// It is read and written so, or refused; one that is not `strict` may be refused all the same.
     Fen {
         reads: Option<String>,
@@ -186,6 +189,9 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     let malformed =
         |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
     let Kind { kind } = serde_json::from_str(text).map_err(malformed)?;
+    if let Some(suite) = requests::parse(&kind, text) {
+        return suite;
+    }
     if let Some(suite) = game::parse(&kind, text, trust) {
         return suite;
     }

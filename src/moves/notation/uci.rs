@@ -132,7 +132,8 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     moves.sort_by_cached_key(|it| {
         // What an action is written as comes before what is read as another.
         let is_other = to_uci(world, it) != text;
-        (!is_pseudo(world, it), !moves_two(contract, world, &program, it), is_other)
+        let rank = program.action(it.action).rank;
+        (!is_pseudo(world, it), !moves_two(contract, world, &program, it), is_other, rank)
     });
     Ok(moves)
 }

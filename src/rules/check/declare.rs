@@ -5,8 +5,8 @@
 use smallvec::smallvec;
 
 use super::super::ast::{
-    ActionDecl, ColumnDecl, Default, File, GivenDecl, InputDecl, InputKind, Item, Name, Number,
-    RelationDecl, RelationKind,
+    ActionDecl, ColumnDecl, Default, File, GivenDecl, InputDecl, InputKind, Item, MoreDecl, Name,
+    Number, RelationDecl, RelationKind,
 };
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
@@ -42,10 +42,16 @@ impl<'t> Checker<'t> {
                 self.declare_event(decl);
             }
         }
+        let more: Vec<&MoreDecl<'t>> = items()
+            .filter_map(|it| if let Item::More(it) = it { Some(&**it) } else { None })
+            .collect();
+        let mut like = Vec::new();
         for item in items() {
             match item {
                 Item::Relation(RelationDecl { name, kind: RelationKind::Action(decl), .. }) => {
-                    self.declare_action(*name, decl);
+                    let decl = self.with_more(*name, decl, &more);
+                    self.declare_action(*name, &decl);
+                    like.extend(decl.like.map(|it| (*name, it)));
                 }
                 Item::Relation(RelationDecl {
                     name,
@@ -66,6 +72,8 @@ impl<'t> Checker<'t> {
                 _ => {}
             }
         }
+        self.settle_more(&more);
+        self.settle_likeness(&like);
         for item in items() {
             if let Item::Trial(decl) = item {
                 self.settle_trial(decl);
@@ -503,9 +511,13 @@ impl<'t> Checker<'t> {
         let legality = decl.legality.unwrap_or(Legality::Simulate);
         self.action_of.insert(rel, self.actions.len());
         let span = name.span;
+        let rank = decl.rank.map_or(0, |it| it.value);
+        let like = None; // as soon as all actions are known
         let action = Action {
             id,
             rel,
+            like,
+            rank,
             tries,
             simulates,
             refusals,

@@ -7,6 +7,7 @@
 mod declare;
 mod domains;
 mod effect;
+mod likeness;
 mod lower;
 mod names;
 mod reaction;
@@ -315,6 +316,7 @@ impl<'t> Checker<'t> {
                 return self.report(mistake::limit(LimitError::Facts(self.facts), span));
             }
         }
+        self.react_alike();
         self.check_concluded();
         self.check_exports();
     }

@@ -318,6 +318,34 @@ pub(in super::super) fn given_untold(name: Name<'_>, template: Option<Span>) -> 
     }
 }
 
+pub(in super::super) fn lacks_column(
+    like: Name<'_>,
+    column: &str,
+    ty: &str,
+    own: Span,
+    old: Span,
+) -> It {
+    let message = format!("an action that is as `{}` needs its column `{column}: {ty}`", like.text);
+    It::new("E137", message, like.span, "has more columns")
+        .and(own, "is as it")
+        .and(old, "declared here")
+        .help(
+            "give the action all columns of the other one, by their names, what is given included",
+        )
+}
+
+pub(in super::super) fn as_itself(like: Name<'_>) -> It {
+    let message = format!("the action is as `{}`, which is as this one", like.text);
+    It::new("E138", message, like.span, "a circle").help("leave one of the two out")
+}
+
+pub(in super::super) fn amended_twice(new: Name<'_>, old: Span) -> It {
+    let message = format!("two files say `{}` of one action", new.text);
+    It::new("E139", message, new.span, "again here").and(old, "first here").help(
+        "an action has one of these: leave one of the files out, or have one of them say it for both",
+    )
+}
+
 pub(in super::super) fn among_outside_san(span: Span) -> It {
     let message = "`among` is for `san \"...\"`, outside of brackets";
     It::new("E147", message, span, "tells an action from the others that are legal")

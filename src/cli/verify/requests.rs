@@ -1,0 +1,596 @@
+//! Vector files of games that are played by requests, of kinds `GAME-scenarios`, `GAME-random` and `GAME-legal`: a
+//! position as pieces with what they have, requests one after another with what comes of each, lists of requests and
+//! counts of their sequences.
+//!
+//! Nothing here knows a game. What a request is as text the rules say by `.meta request "KIND TEMPLATE"`; a key of the
+//! file is an attribute of that name. Deliberately absent: the rows of other files (`suite`, `game`).
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::suite::{Ask, Malformed, Row, Suite};
+use super::{Fault, setup};
+use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
+use crate::game::{Game, PlayError};
+use crate::moves::notation::{MoveFault, listing};
+use crate::moves::perft;
+use crate::presets::Ruleset;
+use crate::rules::{Program, Role};
+
+/// A position, and what is asked about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Script {
+    name: String,
+    position: Position,
+    asks: Asks,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Asks {
+    /// Each request with what comes of it, after what the first position is said to be.
+    Steps { initial: Option<Map<String, Value>>, steps: Vec<Step> },
+    /// After some requests exactly these are legal.
+    Legal { requests: Vec<Map<String, Value>>, legal: Vec<Map<String, Value>> },
+    /// The number of sequences of so many requests: of one, of two, and so on.
+    Sequences(Vec<u64>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Position {
+    pieces: Vec<Piece>,
+    turn: String,
+    castling: String,
+    ep: String,
+    /// Facts of sides.
+    #[serde(flatten)]
+    sides: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Piece {
+    sq: String,
+    color: String,
+    #[serde(rename = "type")]
+    letter: String,
+    #[serde(flatten)]
+    facts: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Step {
+    request: Map<String, Value>,
+    result: String,
+    reason: Option<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+    after: Map<String, Value>,
+    legal_count: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+struct File {
+    profile: String,
+    scenarios: Vec<Scenario>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Scenario {
+    id: String,
+    position: Position,
+    initial: Option<Map<String, Value>>,
+    #[serde(default)]
+    steps: Vec<Step>,
+    #[serde(default)]
+    requests: Vec<Map<String, Value>>,
+    legal: Option<Vec<Map<String, Value>>>,
+    request_perft: Option<Vec<u64>>,
+}
+
+/// Reads a file of such a kind; `None` if its kind is none of them. The game is called by the kind and the profile.
+pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> {
+    let (game, what) = kind.rsplit_once('-')?;
+    if !matches!(what, "scenarios" | "random" | "legal") {
+        return None;
+    }
+    let file: File = match serde_json::from_str(text) {
+        Ok(file) => file,
+        Err(why) => {
+            return Some(Err(Malformed { line: why.line(), reason: why.to_string() }));
+        }
+    };
+    let rows = file.scenarios.into_iter().flat_map(rows).collect();
+    let game = Some(format!("{game}-{}", file.profile));
+    Some(Ok(Suite { game, of_any_game: true, rows }))
+}
+
+fn rows(it: Scenario) -> Vec<Row> {
+    let mut asks = Vec::new();
+    asks.extend(it.legal.map(|legal| Asks::Legal { requests: it.requests, legal }));
+    asks.extend(it.request_perft.map(Asks::Sequences));
+    if !it.steps.is_empty() {
+        asks.push(Asks::Steps { initial: it.initial, steps: it.steps });
+    }
+    let (name, position) = (it.id, it.position);
+    let row = |asks| {
+        let script = Script { name: name.clone(), position: position.clone(), asks };
+        Row { fen: format!("{name} {}", position.fen()), ask: Ask::Script(Box::new(script)) }
+    };
+    asks.into_iter().map(row).collect()
+}
+
+impl Position {
+    /// What a FEN tells of it, on a board of eight files and ranks.
+    fn fen(&self) -> String {
+        let letter = |file: u8, rank: u8| {
+            let square = format!("{}{rank}", char::from(b'a' + file));
+            let piece = self.pieces.iter().find(|it| it.sq == square)?;
+            Some(match piece.color == "white" {
+                true => piece.letter.to_ascii_uppercase(),
+                false => piece.letter.to_ascii_lowercase(),
+            })
+        };
+        let rank = |rank: u8| {
+            let (mut text, mut empty) = (String::new(), 0);
+            for file in 0..8 {
+                match letter(file, rank) {
+                    None => empty += 1,
+                    Some(letter) => {
+                        if empty > 0 {
+                            text.push_str(&empty.to_string());
+                        }
+                        text.push_str(&letter);
+                        empty = 0;
+                    }
+                }
+            }
+            if empty > 0 {
+                text.push_str(&empty.to_string());
+            }
+            text
+        };
+        let ranks: Vec<String> = (1..=8).rev().map(rank).collect();
+        let turn = self.turn.chars().next().unwrap_or('w');
+        format!("{} {turn} {} {} 0 1", ranks.join("/"), self.castling, self.ep)
+    }
+
+    /// The game that begins here.
+    fn start(&self, rules: &Ruleset) -> Result<Game, String> {
+        let game = setup::start(rules, Some(&self.fen())).map_err(|why| format!("{why:#}"))?;
+        let (program, terms) = (game.program().clone(), game.terms().clone());
+        let mut world = game.world().clone();
+        let squares = program.schema.domain_named("Square");
+        let at = program.schema.attribute_named("position");
+        let (Some(squares), Some(at)) = (squares, at) else {
+            return Err("there is no board".into());
+        };
+        for piece in &self.pieces {
+            let square = program.schema.domain(squares).member(&piece.sq);
+            let is_there = |it: &EntityId| world.facts().get_raw(*it, at) == square;
+            let found = world.facts().entities_with(at).find(is_there);
+            let Some(entity) = found else {
+                return Err(format!("there is no piece on {}", piece.sq));
+            };
+            for (key, value) in &piece.facts {
+                for (attr, raw) in stated(&program, "", key, value)? {
+                    world.set_raw(entity, attr, Some(raw));
+                }
+            }
+        }
+        for (key, of_sides) in &self.sides {
+            let Value::Object(of_sides) = of_sides else {
+                return Err(format!("{key} is of no side"));
+            };
+            let prefix = key.split('_').next().unwrap_or_default();
+            for (side, value) in of_sides {
+                let side = side_named(rules, side)?;
+                for (attr, raw) in stated(&program, &format!("{prefix}_"), key, value)? {
+                    world.set_raw(side, attr, Some(raw));
+                }
+            }
+        }
+        Ok(Game::from_world(world, terms, Vec::new()))
+    }
+}
+
+fn side_named(rules: &Ruleset, name: &str) -> Result<EntityId, String> {
+    let at = rules.sides().iter().position(|it| it == name);
+    at.map(|it| EntityId(it as u32)).ok_or_else(|| format!("there is no side {name}"))
+}
+
+/// The facts that a key and its value state: a list states each of its names, as often as it is there; a name is the
+/// member of a domain.
+fn stated(
+    program: &Program,
+    prefix: &str,
+    key: &str,
+    value: &Value,
+) -> Result<Vec<(AttrId, i64)>, String> {
+    let attribute = |name: &str| {
+        let found = program.schema.attribute_named(name);
+        found.ok_or_else(|| format!("the rules know nothing of {name}"))
+    };
+    match value {
+        Value::Array(names) => {
+            let names: Vec<String> = names.iter().filter_map(Value::as_str).map(snake).collect();
+            let once: BTreeSet<&String> = names.iter().collect();
+            let fact = |name: &String| {
+                let copies = names.iter().filter(|it| *it == name).count() as i64;
+                let attr = attribute(&format!("{prefix}{name}"))?;
+                let is_flag = program.schema.attribute(attr).ty == AttrType::Member(BOOL);
+                Ok((attr, if is_flag { 1 } else { copies }))
+            };
+            once.into_iter().map(fact).collect()
+        }
+        Value::String(name) if name == "None" => Ok(Vec::new()),
+        Value::Null => Ok(Vec::new()),
+        value => {
+            let attr = attribute(key)?;
+            let raw =
+                raw(program, attr, value).ok_or_else(|| format!("{key} cannot be {value}"))?;
+            Ok(vec![(attr, raw)])
+        }
+    }
+}
+
+/// The raw value that a value of the file stands for.
+fn raw(program: &Program, attr: AttrId, value: &Value) -> Option<i64> {
+    match (program.schema.attribute(attr).ty, value) {
+        (AttrType::Int, it) => it.as_i64(),
+        (AttrType::Member(BOOL), it) => it.as_bool().map(i64::from),
+        (AttrType::Member(of), Value::String(name)) => {
+            program.schema.domain(of).member(&snake(name).replace('_', ""))
+        }
+        _ => None,
+    }
+}
+
+/// `DoOver` as `do_over`.
+fn snake(name: &str) -> String {
+    let mut text = String::new();
+    let mut was_small = false;
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && was_small {
+            text.push('_');
+        }
+        was_small = letter.is_ascii_lowercase();
+        text.extend(letter.to_lowercase());
+    }
+    text
+}
+
+// --- requests as text --------------------------------------------------------------------------------
+
+/// How the rules have requests written, by their kinds, and the note that comes with a refusal.
+struct Dialect<'p> {
+    kinds: Vec<(&'p str, &'p str)>,
+    refusals: Vec<(&'p str, &'p str)>,
+}
+
+impl<'p> Dialect<'p> {
+    fn of(program: &'p Program) -> Self {
+        let told = |key: &str| -> Vec<(&'p str, &'p str)> {
+            let metas = program.meta.iter().filter(|it| it.key == key);
+            metas.filter_map(|it| it.value.split_once(' ')).collect()
+        };
+        Self { kinds: told("request"), refusals: told("refusal") }
+    }
+
+    fn template(&self, kind: &str) -> Option<&'p str> {
+        self.kinds.iter().find(|it| it.0 == kind).map(|it| it.1)
+    }
+
+    /// The texts of a request of some kind: with all that it says, then with less of what may be left out.
+    fn texts(&self, kind: &str, request: &Map<String, Value>) -> Vec<String> {
+        let Some(template) = self.template(kind) else { return Vec::new() };
+        let parts: Vec<&str> = template.split(['[', ']']).collect();
+        let filled: Vec<Option<String>> = parts.iter().map(|it| fill(it, request)).collect();
+        let optional: Vec<usize> =
+            (1..parts.len()).step_by(2).filter(|&it| filled[it].is_some()).collect();
+        let text = |left_out: usize| {
+            let is_out = |at: &usize| {
+                optional.iter().position(|it| it == at).is_some_and(|it| left_out & (1 << it) != 0)
+            };
+            let kept = (0..parts.len()).filter(|it| !is_out(it));
+            kept.filter_map(|it| filled[it].clone()).collect::<String>()
+        };
+        (0..1 << optional.len()).map(text).collect()
+    }
+
+    /// What a listed action is when nothing is told that a request may leave out.
+    fn bare<'t>(&self, text: &'t str) -> &'t str {
+        let signs = self.kinds.iter().filter_map(|it| it.1.split_once('[')?.1.chars().next());
+        let signs: Vec<char> =
+            signs.filter(|it| !it.is_ascii_alphanumeric() && *it != '{').collect();
+        text.split_once(signs.as_slice()).map_or(text, |it| it.0)
+    }
+
+    fn ends_turn(&self, text: &str) -> bool {
+        self.kinds.iter().any(|it| it.1.split('[').next() == Some(text))
+    }
+}
+
+/// A part of a template with what a request says. None if it says nothing.
+fn fill(part: &str, request: &Map<String, Value>) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = part;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (key, after) = after.split_once('}')?;
+        text.push_str(before);
+        text.push_str(&request.get(key)?.as_str()?.to_ascii_lowercase());
+        rest = after;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// Plays a request: nothing, or the code of the refusal.
+fn play(
+    game: &mut Game,
+    dialect: &Dialect<'_>,
+    request: &Map<String, Value>,
+) -> Result<(), String> {
+    let kind = request.get("kind").and_then(Value::as_str);
+    let mut first = None;
+    for text in dialect.texts(kind.unwrap_or("?"), request) {
+        match game.play_text(&text) {
+            Ok(_) => return Ok(()),
+            Err(why) => {
+                let code = code(game, why);
+                first.get_or_insert(code);
+            }
+        }
+    }
+    // What leaves its kind open is refused as a request of the first kind is.
+    if kind.is_none()
+        && let Some((kind, _)) = dialect.kinds.first()
+        && let Some(text) = dialect.texts(kind, request).first()
+    {
+        return match game.play_text(text) {
+            Ok(_) => Err(format!("{text} is refused if its kind is left open, and taken else")),
+            Err(why) => Err(code(game, why)),
+        };
+    }
+    Err(first.unwrap_or_else(|| format!("no kind of request is called {}", kind.unwrap_or("?"))))
+}
+
+/// The rules' name for a refusal.
+fn code(game: &mut Game, why: PlayError) -> String {
+    let said = |why: &PlayError| match why {
+        PlayError::Illegal(it) => it.objection.as_ref().map(|it| it.code.clone()),
+        _ => None,
+    };
+    match &why {
+        PlayError::Over { .. } => "game_over".into(),
+        PlayError::Illegal(_) => said(&why).unwrap_or_else(|| why.to_string()),
+        PlayError::Text(text) => match &text.reason {
+            MoveFault::Over => "game_over".into(),
+            MoveFault::NoSuchPiece => "no_piece".into(),
+            MoveFault::Illegal { candidates } => {
+                let mut all = candidates.iter().map(|it| game.play(it).map(|_| ()));
+                let found = all.find_map(|it| said(&it.err()?));
+                found.unwrap_or_else(|| why.to_string())
+            }
+            _ => why.to_string(),
+        },
+        _ => why.to_string(),
+    }
+}
+
+// --- what comes of it --------------------------------------------------------------------------------
+
+/// Runs a script: what is first found to be otherwise.
+pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, String> {
+    let mut game = script.position.start(rules)?;
+    let program = game.program().clone();
+    let dialect = Dialect::of(&program);
+    match &script.asks {
+        Asks::Steps { initial, steps } => {
+            let mut status = status(&mut game);
+            if let Some(initial) = initial
+                && let Some(fault) = compare(rules, &mut game, &dialect, &status, initial)
+            {
+                return Ok(Some(named("at first", fault)));
+            }
+            for (number, step) in steps.iter().enumerate() {
+                if let Some(fault) = self::step(rules, &mut game, &dialect, &mut status, step) {
+                    let request = Value::Object(step.request.clone()).to_string();
+                    return Ok(Some(named(&format!("{}. {request}", number + 1), fault)));
+                }
+            }
+            Ok(None)
+        }
+        Asks::Legal { requests, legal } => {
+            for request in requests {
+                play(&mut game, &dialect, request)?;
+            }
+            let text = |it: &Map<String, Value>| {
+                let kind = it.get("kind").and_then(Value::as_str).unwrap_or("?");
+                dialect.texts(kind, it).into_iter().next()
+            };
+            let mut expected: Vec<String> = legal.iter().filter_map(text).collect();
+            expected.sort();
+            let found: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+            let lacking = |all: &[String], from: &[String]| -> Vec<String> {
+                all.iter().filter(|it| !from.contains(it)).cloned().collect()
+            };
+            let (missing, extra) = (lacking(&expected, &found), lacking(&found, &expected));
+            let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
+            Ok((!equal).then_some(Fault::Moves { missing, extra }))
+        }
+        Asks::Sequences(counts) => {
+            let contract = game.contract().clone();
+            for (depth, &expected) in (1..).zip(counts) {
+                let found = perft(game.world_mut(), &contract, depth);
+                if found != expected {
+                    return Ok(Some(Fault::Perft { depth, expected, found }));
+                }
+            }
+            Ok(None)
+        }
+    }
+}
+
+fn named(place: &str, fault: Fault) -> Fault {
+    match fault {
+        Fault::Told { what, expected, found } => {
+            Fault::Told { what, expected: format!("{expected} ({place})"), found }
+        }
+        other => other,
+    }
+}
+
+fn told(what: &'static str, expected: String, found: String) -> Option<Fault> {
+    (expected != found).then_some(Fault::Told { what, expected, found })
+}
+
+fn step(
+    rules: &Ruleset,
+    game: &mut Game,
+    dialect: &Dialect<'_>,
+    status: &mut String,
+    step: &Step,
+) -> Option<Fault> {
+    let (facts, plies) = (game.hash(), game.history().len());
+    let played = play(game, dialect, &step.request);
+    let record = game.history().get(plies).filter(|_| played.is_ok());
+    let result = match (&played, record.and_then(|it| it.rewound_to())) {
+        (Err(_), _) => "rejected",
+        (Ok(()), Some(_)) => "rewound",
+        (Ok(()), None) => "ok",
+    };
+    let notes: Vec<String> = match &played {
+        Ok(()) => record.into_iter().flat_map(|it| it.notes()).map(|it| it.to_string()).collect(),
+        Err(code) => {
+            let notes = dialect.refusals.iter().filter(|it| it.0 == code);
+            notes.map(|it| it.1.to_owned()).collect()
+        }
+    };
+    let reason = played.err();
+    if let Some(found) = &reason {
+        let same = (game.hash(), game.history().len()) == (facts, plies);
+        if !same {
+            return told("facts after a refusal", "the same".into(), format!("others ({found})"));
+        }
+    }
+    let words = |it: &[String]| it.join(", ");
+    let fault = told("result", step.result.clone(), result.into()).map(|it| match (it, &reason) {
+        (Fault::Told { what, expected, found }, Some(reason)) => {
+            Fault::Told { what, expected, found: format!("{found}, {reason}") }
+        }
+        (it, _) => it,
+    });
+    let fault = fault
+        .or_else(|| {
+            let expected = step.reason.clone()?;
+            told("reason", expected, reason.clone().unwrap_or_default())
+        })
+        .or_else(|| told("notes", words(&step.notes), words(&notes)));
+    if fault.is_some() {
+        return fault;
+    }
+    if reason.is_none() && !is_open(game) {
+        *status = self::status(game);
+    }
+    let mut after = step.after.clone();
+    after.extend(step.legal_count.map(|it| ("legal_count".to_owned(), Value::from(it))));
+    compare(rules, game, dialect, status, &after)
+}
+
+/// A turn is under way.
+fn is_open(game: &Game) -> bool {
+    let last = game.history().last();
+    last.is_some_and(|it| it.turn_goes_on)
+}
+
+/// How the game stands for the side to move.
+fn status(game: &mut Game) -> String {
+    let in_check = game.contract().notation.in_check;
+    if let Some(result) = game.result() {
+        return result.reason.clone();
+    }
+    let in_check = in_check.is_some_and(|it| game.world_mut().any(it));
+    if in_check { "check".into() } else { "ongoing".into() }
+}
+
+/// What is otherwise than it should be: each key is told by the position, or is the attribute of that name.
+fn compare(
+    rules: &Ruleset,
+    game: &mut Game,
+    dialect: &Dialect<'_>,
+    status: &str,
+    expected: &Map<String, Value>,
+) -> Option<Fault> {
+    let fen = game.fen();
+    let field = |at: usize| fen.split(' ').nth(at).unwrap_or("-").to_owned();
+    for (key, value) in expected {
+        let text = value.as_str().map_or_else(|| value.to_string(), String::from);
+        let fault = match key.as_str() {
+            "board" => told("board", text, board(game)),
+            "turn" => {
+                let side = game.side().and_then(|it| rules.sides().get(it as usize).cloned());
+                told("turn", text, side.unwrap_or_default())
+            }
+            "castling" => told("castling", text, field(2)),
+            "status" => told("status", text, status.to_owned()),
+            "legal_count" => {
+                let listed = listing_of(game);
+                let bare: BTreeSet<&str> = listed.iter().map(|it| dialect.bare(it)).collect();
+                let count = bare.into_iter().filter(|it| !dialect.ends_turn(it)).count();
+                told("legal requests", text, count.to_string())
+            }
+            key => told(
+                "facts",
+                format!("{key} {value}"),
+                format!("{key} {}", fact(rules, game, key, value)),
+            ),
+        };
+        if fault.is_some() {
+            return fault;
+        }
+    }
+    None
+}
+
+fn listing_of(game: &mut Game) -> Vec<String> {
+    if game.result().is_some() {
+        return Vec::new();
+    }
+    let contract = game.contract().clone();
+    listing(game.world_mut(), &contract).into_iter().map(|it| it.0).collect()
+}
+
+/// The attribute of the game, or of sides where they are told apart.
+fn fact(rules: &Ruleset, game: &Game, key: &str, like: &Value) -> Value {
+    let program = game.program();
+    let input = program.relation_named(key).and_then(|it| match program.relation(it).role {
+        Role::Input(input) => Some(input.attr()),
+        _ => None,
+    });
+    let attr = input.or_else(|| program.schema.attribute_named(key));
+    let Some(attr) = attr else { return Value::Null };
+    let name = |raw: i64| match program.schema.attribute(attr).ty {
+        AttrType::Member(of) => Value::from(program.schema.domain(of).member_name(raw)),
+        _ => Value::from(raw),
+    };
+    let none = || if like.is_string() { Value::from("-") } else { Value::Null };
+    let get = |of: EntityId| game.facts().get_raw(of, attr).map_or_else(none, name);
+    match like {
+        Value::Object(_) => {
+            let sides = rules.sides().into_iter().zip(0..);
+            Value::Object(sides.map(|(name, it)| (name, get(EntityId(it)))).collect())
+        }
+        _ => get(GAME),
+    }
+}
+
+/// `Ra1 ke8`: what stands on the board, from its first square on.
+fn board(game: &mut Game) -> String {
+    let mut pieces = Vec::new();
+    for (cells, rank) in game.cells().iter().rev().zip(1..) {
+        let held = cells.iter().zip('a'..).filter_map(|(it, file)| Some((it.as_ref()?, file)));
+        pieces.extend(held.map(|(letter, file)| format!("{letter}{file}{rank}")));
+    }
+    pieces.join(" ")
+}

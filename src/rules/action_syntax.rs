@@ -1,0 +1,77 @@
+//! Declarations of actions, as part of the parser: their parts, and more parts of actions that others declare.
+//!
+//! Deliberately absent: what the parts mean; `check` settles that.
+
+use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, RelationKind};
+use super::lexer::Kind;
+use super::program::Legality;
+use super::syntax::{Parsed, Parser};
+
+impl<'t> Parser<'t, '_> {
+    pub(super) fn action(&mut self) -> Parsed<Item<'t>> {
+        self.next();
+        let name = self.ident("the name of a relation")?;
+        if self.eat(Kind::Extend) {
+            self.subject = Some(name.text);
+            let decl = self.action_parts()?;
+            return Ok(Item::More(Box::new(MoreDecl { name, decl })));
+        }
+        let columns = self.columns(name)?;
+        let kind = RelationKind::Action(self.action_parts()?);
+        Ok(Item::Relation(self.relation(name, columns, kind)))
+    }
+
+    fn action_parts(&mut self) -> Parsed<ActionDecl<'t>> {
+        let mut action = ActionDecl::default();
+        const OPTIONS: [&str; 11] = [
+            "as",
+            "tries",
+            "simulates",
+            "refusals",
+            "legality",
+            "until",
+            "given",
+            "rank",
+            "uci",
+            "san",
+            "also",
+        ];
+        while let Some(option) = self.option(&OPTIONS)? {
+            match option {
+                "as" => action.like = Some(self.reference("the name of an action")?),
+                "rank" => action.rank = Some(self.number()?),
+                "tries" => action.tries = Some(self.reference("the name of a relation")?),
+                "simulates" => action.simulates = Some(self.reference("the name of a relation")?),
+                "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
+                "legality" => action.legality = Some(self.legality()?),
+                "until" => action.until = Some(self.reference("the name of a stage")?),
+                "given" => action.given.push(self.given()?),
+                "also" => action.also.push(self.text("the template, in double quotes")?),
+                "uci" => action.uci = Some(self.text("the template, in double quotes")?),
+                _ => action.san = Some(self.text("the template, in double quotes")?),
+            }
+        }
+        Ok(action)
+    }
+
+    fn given(&mut self) -> Parsed<GivenDecl<'t>> {
+        let name = self.ident("the name of an argument")?;
+        self.expect(Kind::Colon, "`:` and its type")?;
+        let ty = self.reference("the type of the argument")?;
+        self.expect(Kind::Eq, "`=` and what it is unless it is given")?;
+        let default = self.default_value()?;
+        let from = match self.eat_word("from") {
+            true => Some(self.reference("the name of a relation")?),
+            false => None,
+        };
+        Ok(GivenDecl { name, ty, default, from })
+    }
+
+    fn legality(&mut self) -> Parsed<Legality> {
+        match self.option(&["rules", "simulate"])? {
+            Some("rules") => Ok(Legality::Rules),
+            Some(_) => Ok(Legality::Simulate),
+            None => self.expected("`rules` or `simulate`"),
+        }
+    }
+}
