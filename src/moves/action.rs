@@ -11,6 +11,7 @@ use crate::derive::{Refusal, Tuple, World};
 use crate::rules::{Action, ActionId, Program, RelId, Type, Unlisted};
 
 use super::contract::Contract;
+use super::reach::Room;
 use super::safety::Decision;
 use super::turn::has_turn;
 
@@ -144,8 +145,11 @@ pub(super) fn leaves(
         Decision::Except(odd) => !world.any(odd),
         Decision::Simulation => false,
     };
-    let is_fallible = contract.fallible[usize::from(action.id.0)];
-    if is_ruled && (!is_fallible || mode.is_counted(contract)) {
+    if is_ruled && mode.is_counted(contract) {
+        return Leaves::Counted(world.count(action.rel));
+    }
+    let is_fallible = may_fail(world, contract, action.id);
+    if is_ruled && !is_fallible {
         return Leaves::Counted(world.count(action.rel));
     }
     let mut moves = Vec::new();
@@ -338,10 +342,27 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
+/// Whether a legal move of an action may turn out impossible to take here.
+fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
+    let Room { always, apart } = contract.rooms[usize::from(action.0)];
+    let is_there = |it: Option<u32>| it.is_some_and(|it| it == 0 || it <= world.facts().room());
+    !is_there(always) && !(is_there(apart) && all_apart(world, contract))
+}
+
+/// Whether no two pieces stand on one square.
+fn all_apart(world: &World, contract: &Contract) -> bool {
+    let (facts, mut taken) = (world.facts(), [0_u64; 4]);
+    facts.entities_with(contract.at.attr).all(|it| {
+        let square = facts.get_raw(it, contract.at.attr).unwrap_or_default() as usize % 256;
+        let (word, bit) = (&mut taken[square / 64], 1 << (square % 64));
+        std::mem::replace(word, *word | bit) & bit == 0
+    })
+}
+
 /// Why a legal move cannot be played all the same. Rules cannot know it: there is no room for
 /// another entity, events raise each other without end, or code is called in vain.
 pub fn refusal(world: &mut World, contract: &Contract, mv: &Move) -> Option<Refusal> {
-    if !contract.fallible[usize::from(mv.action.0)] {
+    if !may_fail(world, contract, mv.action) {
         return None;
     }
     let mark = world.mark();

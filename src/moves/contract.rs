@@ -8,7 +8,8 @@
 use std::fmt;
 
 use super::notation::Roles;
-use super::safety::{Decision, decisions, fallible, refused_late};
+use super::reach::{Room, rooms};
+use super::safety::{Decision, decisions, refused_late};
 use crate::facts::{AttrId, BOOL, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
@@ -125,8 +126,8 @@ pub struct Contract {
     pub kinds: DomainId,
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
-    /// Actions that may be legal and yet impossible to take, by their number.
-    pub fallible: Vec<bool>,
+    /// What it takes that each action can be taken for sure whenever it is legal, by its number.
+    pub rooms: Vec<Room>,
     /// Actions that may be refused in a stage that is no part of playing them out, by their number.
     pub refused_late: Vec<bool>,
 }
@@ -304,7 +305,7 @@ impl Finder<'_> {
             exposed,
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
-            fallible: fallible(self.program),
+            rooms: rooms(self.program, at?.attr),
             refused_late: refused_late(self.program),
             over: over?,
             stuck,

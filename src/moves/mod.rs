@@ -6,6 +6,7 @@
 mod action;
 mod contract;
 mod perft;
+mod reach;
 mod safety;
 mod template;
 mod turn;

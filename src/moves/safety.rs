@@ -43,22 +43,6 @@ pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     declared.filter_map(|it| view.why_played_out(it)).collect()
 }
 
-/// Which actions of a program may turn out impossible though they are legal: they make entities,
-/// raise events or call code.
-pub(super) fn fallible(program: &Program) -> Vec<bool> {
-    let depends = Dependencies::of(program);
-    let can_fail = |effect: &Effect| {
-        matches!(effect, Effect::Spawn { .. } | Effect::Raise { .. } | Effect::Call { .. })
-    };
-    let of_action = |action: &Action| {
-        let concerns =
-            |it: &&Reaction| it.event == Event::Action(action.id) || it.event == Event::Any;
-        let mut reactions = program.reactions.iter().filter(concerns);
-        reactions.any(|it| it.effects.iter().any(can_fail) && depends.can_hold(&it.body))
-    };
-    program.actions.iter().map(of_action).collect()
-}
-
 /// Which actions a reaction may refuse in a stage that is no part of playing them out (`until STAGE`).
 pub(super) fn refused_late(program: &Program) -> Vec<bool> {
     let depends = Dependencies::of(program);

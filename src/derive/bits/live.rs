@@ -2,7 +2,8 @@
 //!
 //! Inputs follow every write at once. Maintained relations note what a write may have changed and
 //! catch up at the next read; everything they overwrite is journaled. Relations derived on demand
-//! live in frames, one per mark, so that a rollback finds the older ones untouched.
+//! live in frames: the first write after a mark opens one, so that a rollback finds the older ones
+//! untouched. Until then what is derived belongs to both states, which have the same facts.
 
 use std::ops::ControlFlow;
 
@@ -34,6 +35,8 @@ const CHECK_STEPS: i64 = 8;
 pub(in crate::derive) struct EngineMark {
     journal: usize,
     depth: usize,
+    /// An earlier mark has the same frame.
+    marked: bool,
 }
 
 /// The rows of one session and what is known of their state.
@@ -42,6 +45,8 @@ pub(super) struct Live<W> {
     pub(super) s: State<W>,
     journal: Vec<(u32, W)>,
     depth: usize,
+    /// The current frame is that of a mark to return to: whoever writes opens another.
+    marked: bool,
     /// How many marks were set.
     marks: u32,
     /// No bit of the current frame is set.
@@ -61,6 +66,7 @@ impl<W: Word> Live<W> {
             s,
             journal: Vec::new(),
             depth: 0,
+            marked: false,
             marks: 0,
             clean: true,
             pending: false,
@@ -95,6 +101,30 @@ impl<W: Word> Live<W> {
     #[inline]
     fn set_flag(&mut self, rel: RelId) {
         self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+    }
+
+    /// Facts are about to change.
+    #[inline]
+    fn spoil(&mut self, c: &Compiled<W>) {
+        if self.marked { self.open_frame(c) } else { self.clear_flags(c) }
+    }
+
+    /// A new frame, in which nothing is derived yet.
+    fn open_frame(&mut self, c: &Compiled<W>) {
+        self.marked = false;
+        self.depth += 1;
+        self.s.frame = self.depth * c.frame_rows;
+        self.s.ready_at = self.depth * c.flags();
+        let flags = self.s.ready_at + c.flags();
+        if self.s.ready.len() < flags {
+            self.s.ready.resize(flags, 0);
+        }
+        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
+        if self.s.rows.len() < rows {
+            self.s.rows.resize(rows, W::default());
+        }
+        self.clean = false;
+        self.clear_flags(c);
     }
 
     /// Nothing that is derived on demand is true any longer.
@@ -157,7 +187,7 @@ impl<W: Word> Live<W> {
 
     /// Takes the rows of a relation that is handed over. What reads it is derived on demand.
     pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
-        self.clear_flags(c);
+        self.spoil(c);
         match &c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => {
                 let base = dense.base as usize;
@@ -514,7 +544,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
-        self.clear_flags(c);
+        self.spoil(c);
         for &rel in &c.inputs[usize::from(change.attr.0)] {
             let readers = &c.readers[usize::from(rel.0)];
             if readers.is_empty() {
@@ -570,20 +600,8 @@ impl<W: Word> Live<W> {
         if self.marks == BUSY {
             c.make_native();
         }
-        let mark = EngineMark { journal: self.journal.len(), depth: self.depth };
-        self.depth += 1;
-        self.s.frame = self.depth * c.frame_rows;
-        self.s.ready_at = self.depth * c.flags();
-        if self.s.ready.len() == self.s.ready_at {
-            self.s.ready.resize(self.s.ready_at + c.flags(), 0);
-        }
-        self.clean = false;
-        self.clear_flags(c);
-        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
-        if self.s.rows.len() < rows {
-            self.s.rows.resize(rows, W::default());
-        }
-        mark
+        let (journal, depth) = (self.journal.len(), self.depth);
+        EngineMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
     }
 
     pub(super) fn rollback(&mut self, c: &Compiled<W>, mark: EngineMark) {
@@ -594,17 +612,26 @@ impl<W: Word> Live<W> {
         if self.pending {
             self.forget_what_is_due();
         }
-        self.depth = mark.depth;
-        self.s.frame = self.depth * c.frame_rows;
-        // Lists have no frames: those derived before the mark were overwritten.
-        self.s.ready_at = self.depth * c.flags();
-        self.clean = false;
-        let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
-        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
-            *flags &= !lists;
+        self.marked = mark.marked;
+        if self.depth != mark.depth {
+            self.close_frames(c, mark.depth);
         }
         if self.s.fuel.is_out() {
             self.forget(c);
+        }
+    }
+
+    /// Returns to the frame of that depth.
+    #[inline]
+    fn close_frames(&mut self, c: &Compiled<W>, depth: usize) {
+        self.depth = depth;
+        self.s.frame = depth * c.frame_rows;
+        self.s.ready_at = depth * c.flags();
+        self.clean = false;
+        // Lists have no frames: those derived before the mark were overwritten.
+        let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
+        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
+            *flags &= !lists;
         }
     }
 
@@ -622,6 +649,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn commit(&mut self, c: &Compiled<W>) {
         self.journal.clear();
+        self.marked = false;
         if self.depth > 0 {
             self.depth = 0;
             self.s.frame = 0;

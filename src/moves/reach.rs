@@ -1,0 +1,496 @@
+//! How far an action can go at most: how many events it may lead to, how deep they nest, and how many
+//! entities it may make. What stays within the limits of a transaction cannot fail, so a count need not
+//! take such an action to know that it can be taken.
+//!
+//! The bounds hold for whatever the facts are: a body has at most as many solutions as its variables
+//! have combinations of values, once those are left out that others determine. Deliberately absent: whether an
+//! action is legal (`safety`).
+
+use std::collections::HashMap;
+
+use crate::facts::AttrId;
+use crate::rules::limits::{RAISED, RAISED_DEEP};
+use crate::rules::{
+    ActionId, Aggregate, Atom, Dependencies, Effect, Event, EventId, Expr, Input, Literal, Op,
+    Program, Reaction, RelId, Role, Rule, Term, Type, Var, VarId,
+};
+
+/// What it takes that nothing can keep a legal action from being taken. `None`: it may fail all the same,
+/// for its events may be too many, or it calls code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Room for so many new entities.
+    pub always: Option<u32>,
+    /// The same where no two entities stand on one place.
+    pub apart: Option<u32>,
+}
+
+/// The room that each action takes. Entities stand where `at` says.
+pub(super) fn rooms(program: &Program, at: AttrId) -> Vec<Room> {
+    let mut bounds = Bounds::of(program, at);
+    program.actions.iter().map(|it| bounds.room(it.id)).collect()
+}
+
+/// What comes of an action or event at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Reach {
+    events: u64,
+    depth: u64,
+    entities: u64,
+    calls: bool,
+}
+
+impl Reach {
+    const ENDLESS: Self = Self { events: u64::MAX, depth: u64::MAX, entities: 0, calls: false };
+
+    fn room(self) -> Option<u32> {
+        let ends = self.events <= RAISED as u64 && self.depth <= RAISED_DEEP as u64;
+        u32::try_from(self.entities).ok().filter(|_| ends && !self.calls)
+    }
+
+    /// Adds what so many events of a kind lead to.
+    fn add(&mut self, times: u64, event: Self) {
+        let events = event.events.saturating_add(1).saturating_mul(times);
+        self.events = self.events.saturating_add(events);
+        self.depth = self.depth.max(event.depth.saturating_add(1));
+        self.entities = self.entities.saturating_add(event.entities.saturating_mul(times));
+        self.calls |= event.calls;
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    Unasked,
+    /// It is being looked at: who comes here goes in a circle.
+    Open,
+    Is(Reach),
+}
+
+/// Columns of a relation, a bit each.
+type Columns = u8;
+
+struct Bounds<'p> {
+    program: &'p Program,
+    depends: Dependencies,
+    at: AttrId,
+    /// No two entities stand on one place in the facts that are looked at.
+    apart: bool,
+    /// How many values some columns have at most, for each of others, by whether entities stand apart.
+    fans: HashMap<(RelId, Columns, Columns, bool), u64>,
+    /// Relations whose rules are being looked at.
+    busy: Vec<RelId>,
+    events: Vec<Known>,
+}
+
+impl<'p> Bounds<'p> {
+    fn of(program: &'p Program, at: AttrId) -> Self {
+        Self {
+            program,
+            depends: Dependencies::of(program),
+            at,
+            apart: false,
+            fans: HashMap::new(),
+            busy: Vec::new(),
+            events: vec![Known::Unasked; program.events.len()],
+        }
+    }
+
+    fn room(&mut self, action: ActionId) -> Room {
+        let [always, apart] = [false, true].map(|it| self.of_action(action, it).room());
+        Room { always, apart }
+    }
+
+    /// `apart`: no two entities stand on one place as the action begins.
+    fn of_action(&mut self, action: ActionId, apart: bool) -> Reach {
+        let program = self.program;
+        let concerns = |it: &&Reaction| it.event == Event::Action(action) || it.event == Event::Any;
+        let own: Vec<&Reaction> = program.reactions.iter().filter(concerns).collect();
+        let mut reach = Reach::default();
+        for reaction in &own {
+            // The facts are still the first ones if no batch before moves anything.
+            let before = |it: &&&Reaction| (it.stage, it.owner) < (reaction.stage, reaction.owner);
+            self.apart = apart && !own.iter().filter(before).any(|it| self.may_move(it));
+            self.add_reaction(reaction, &mut reach);
+        }
+        self.apart = false;
+        reach
+    }
+
+    /// Whether something may stand elsewhere after a reaction and what comes of it.
+    fn may_move(&self, reaction: &Reaction) -> bool {
+        let moves = |it: &Reaction| {
+            let mut effects = it.effects.iter();
+            self.depends.can_hold(&it.body) && effects.any(|it| match it {
+                Effect::Set { rel, .. } => {
+                    matches!(self.program.relation(*rel).role, Role::Input(it) if it.attr() == self.at)
+                }
+                Effect::Call { .. } => true,
+                _ => false,
+            })
+        };
+        let raises = reaction.effects.iter().any(|it| matches!(it, Effect::Raise { .. }));
+        let mut raised = self.program.reactions.iter();
+        moves(reaction)
+            || raises
+                && self.depends.can_hold(&reaction.body)
+                && raised.any(|it| matches!(it.event, Event::Raised(_)) && moves(it))
+    }
+
+    fn of_event(&mut self, event: EventId) -> Reach {
+        let (program, at) = (self.program, usize::from(event.0));
+        match self.events[at] {
+            Known::Is(it) => return it,
+            Known::Open => return Reach::ENDLESS,
+            Known::Unasked => self.events[at] = Known::Open,
+        }
+        let apart = std::mem::take(&mut self.apart);
+        let mut reach = Reach::default();
+        for reaction in program.reactions.iter().filter(|it| it.event == Event::Raised(event)) {
+            self.add_reaction(reaction, &mut reach);
+        }
+        self.apart = apart;
+        self.events[at] = Known::Is(reach);
+        reach
+    }
+
+    fn add_reaction(&mut self, reaction: &Reaction, reach: &mut Reach) {
+        let reaches = |it: &Effect| {
+            matches!(it, Effect::Raise { .. } | Effect::Spawn { .. } | Effect::Call { .. })
+        };
+        if !reaction.effects.iter().any(reaches) || !self.depends.can_hold(&reaction.body) {
+            return;
+        }
+        let times = self.solutions(reaction);
+        for effect in &reaction.effects {
+            match effect {
+                Effect::Raise { event, .. } => {
+                    let event = self.of_event(*event);
+                    reach.add(times, event);
+                }
+                Effect::Spawn { .. } => reach.entities = reach.entities.saturating_add(times),
+                Effect::Call { .. } => reach.calls = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// How many solutions a reaction's body has at most.
+    fn solutions(&mut self, reaction: &Reaction) -> u64 {
+        let mut known = vec![false; reaction.vars.len()];
+        let params = reaction.params.iter().filter_map(variable);
+        params.for_each(|it| known[usize::from(it.0)] = true);
+        self.body(&reaction.body, &reaction.vars, known, &reaction.named())
+    }
+
+    /// How many values some variables of a body have at most, for each of those that are known.
+    fn body(
+        &mut self,
+        body: &[Literal],
+        vars: &[Var],
+        mut known: Vec<bool>,
+        wanted: &[VarId],
+    ) -> u64 {
+        let mut most: u64 = 1;
+        loop {
+            self.determine(body, &mut known);
+            let open: Vec<VarId> =
+                wanted.iter().copied().filter(|it| !known[usize::from(it.0)]).collect();
+            let Some(&first) = open.first() else { return most };
+            // The cheapest way to know more: the values of a variable, or the rows of an atom.
+            let mut best = (self.size(vars[usize::from(first.0)].ty), vec![first]);
+            for &var in &open[1..] {
+                let values = self.size(vars[usize::from(var.0)].ty);
+                if values < best.0 {
+                    best = (values, vec![var]);
+                }
+            }
+            for atom in atoms(body) {
+                let is_open = |it: &Term| variable(it).filter(|it| open.contains(it));
+                let found: Vec<VarId> = atom.args.iter().filter_map(is_open).collect();
+                if !found.is_empty() {
+                    let (bound, free) = columns(atom, &known, |it| open.contains(&it));
+                    let rows = self.fan(atom.rel, bound, free);
+                    if rows < best.0 {
+                        best = (rows, found);
+                    }
+                }
+            }
+            most = most.saturating_mul(best.0);
+            best.1.iter().for_each(|it| known[usize::from(it.0)] = true);
+        }
+    }
+
+    /// Marks the variables as known that have one value at most for those that are.
+    fn determine(&mut self, body: &[Literal], known: &mut [bool]) {
+        loop {
+            let before = known.iter().filter(|it| **it).count();
+            for literal in body {
+                match literal {
+                    Literal::Atom(atom) if !atom.negated => {
+                        let (bound, free) = columns(atom, known, |_| true);
+                        if free != 0 && self.fan(atom.rel, bound, free) <= 1 {
+                            let vars = atom.args.iter().filter_map(variable);
+                            vars.for_each(|it| known[usize::from(it.0)] = true);
+                        }
+                    }
+                    Literal::Atom(_) => {}
+                    Literal::Compare(compare) if compare.op == Op::Eq => {
+                        for (one, other) in
+                            [(&compare.lhs, &compare.rhs), (&compare.rhs, &compare.lhs)]
+                        {
+                            if let Expr::Var(var) = one
+                                && is_known(other, known)
+                            {
+                                known[usize::from(var.0)] = true;
+                            }
+                        }
+                    }
+                    Literal::Compare(_) => {}
+                    Literal::Aggregate(it) if is_grouped(it, known) => {
+                        let results = it.results.iter().filter_map(variable);
+                        results.for_each(|it| known[usize::from(it.0)] = true);
+                    }
+                    Literal::Aggregate(_) => {}
+                }
+            }
+            if known.iter().filter(|it| **it).count() == before {
+                return;
+            }
+        }
+    }
+
+    /// How many values the free columns of a relation have at most, for each of the bound ones.
+    fn fan(&mut self, rel: RelId, bound: Columns, free: Columns) -> u64 {
+        if let Some(&known) = self.fans.get(&(rel, bound, free, self.apart)) {
+            return known;
+        }
+        let relation = self.program.relation(rel);
+        let has = |columns: Columns, at: usize| columns >> at & 1 == 1;
+        let all = || relation.columns.iter().enumerate();
+        let any = all()
+            .filter(|(at, _)| has(free, *at))
+            .fold(1, |all: u64, it| all.saturating_mul(self.size(it.1.ty)));
+        let last = relation.columns.len().saturating_sub(1);
+        let determined = all().all(|(at, _)| at == last || has(bound, at));
+        let fan = match &relation.role {
+            Role::Input(Input::Key(_)) if has(bound, 0) => 1,
+            Role::Input(Input::Key(it)) if self.apart && *it == self.at && has(bound, 1) => 1,
+            Role::Input(Input::Game(_)) => 1,
+            // No more than there are entities.
+            Role::Input(Input::Key(_)) => {
+                any.min(relation.columns.first().map_or(1, |it| self.size(it.ty)))
+            }
+            // Only statics are held to their promise as they are loaded.
+            Role::Static | Role::Builtin(_) if relation.functional && determined => 1,
+            Role::Input(_) | Role::Builtin(_) | Role::Given(_) => any,
+            Role::Static | Role::Derived if self.busy.contains(&rel) => return any,
+            Role::Static | Role::Derived => {
+                self.busy.push(rel);
+                let rows = self.by_rules(rel, [bound, free], any);
+                self.busy.pop();
+                rows
+            }
+        };
+        self.fans.insert((rel, bound, free, self.apart), fan);
+        fan
+    }
+
+    /// The same for a relation that rules conclude: what its rules add up to, or else `any`.
+    fn by_rules(&mut self, rel: RelId, [bound, free]: [Columns; 2], any: u64) -> u64 {
+        let program = self.program;
+        let mut rows: u64 = 0;
+        for rule in program.relation(rel).rules.iter().map(|&it| program.rule(it)) {
+            if rows >= any {
+                return any;
+            }
+            if self.depends.can_hold(&rule.body) {
+                rows = rows.saturating_add(self.of_rule(rule, [bound, free]));
+            }
+        }
+        rows.min(any)
+    }
+
+    fn of_rule(&mut self, rule: &Rule, [bound, free]: [Columns; 2]) -> u64 {
+        let of = |columns: Columns| {
+            let args = rule.args.iter().enumerate();
+            args.filter(move |(at, _)| columns >> at & 1 == 1).filter_map(|it| variable(it.1))
+        };
+        let mut known = vec![false; rule.vars.len()];
+        of(bound).for_each(|it| known[usize::from(it.0)] = true);
+        let wanted: Vec<VarId> = of(free).collect();
+        self.body(&rule.body, &rule.vars, known, &wanted)
+    }
+
+    fn size(&self, ty: Type) -> u64 {
+        match ty {
+            Type::Domain(id) => self.program.schema.domain(id).size() as u64,
+            Type::Int | Type::Text => u64::MAX,
+        }
+    }
+}
+
+fn variable(term: &Term) -> Option<VarId> {
+    match term {
+        Term::Var(var) => Some(*var),
+        Term::Const(_) | Term::Wild => None,
+    }
+}
+
+fn atoms(body: &[Literal]) -> impl Iterator<Item = &Atom> {
+    body.iter().filter_map(|it| match it {
+        Literal::Atom(atom) if !atom.negated => Some(atom),
+        _ => None,
+    })
+}
+
+/// The columns of an atom that are bound, and those with variables that are not known and asked for.
+fn columns(atom: &Atom, known: &[bool], asked: impl Fn(VarId) -> bool) -> (Columns, Columns) {
+    let (mut bound, mut free) = (0, 0);
+    for (at, term) in atom.args.iter().enumerate() {
+        match term {
+            Term::Const(_) => bound |= 1 << at,
+            Term::Var(var) if known[usize::from(var.0)] => bound |= 1 << at,
+            Term::Var(var) if asked(*var) => free |= 1 << at,
+            Term::Var(_) | Term::Wild => {}
+        }
+    }
+    (bound, free)
+}
+
+fn is_known(expr: &Expr, known: &[bool]) -> bool {
+    let mut vars = Vec::new();
+    expr.collect_vars(&mut vars);
+    vars.iter().all(|it| known[usize::from(it.0)])
+}
+
+/// Whether all variables are known that an aggregate shares with the rest of its body.
+fn is_grouped(aggregate: &Aggregate, known: &[bool]) -> bool {
+    let mut vars = Vec::new();
+    aggregate.body.iter().for_each(|it| collect(it, &mut vars));
+    vars.iter().all(|it| known[usize::from(it.0)] || aggregate.locals.contains(it))
+}
+
+fn collect(literal: &Literal, vars: &mut Vec<VarId>) {
+    match literal {
+        Literal::Atom(atom) => vars.extend(atom.args.iter().filter_map(variable)),
+        Literal::Compare(compare) => {
+            compare.lhs.collect_vars(vars);
+            compare.rhs.collect_vars(vars);
+        }
+        Literal::Aggregate(it) => {
+            it.body.iter().for_each(|it| collect(it, vars));
+            it.exprs.iter().for_each(|it| it.collect_vars(vars));
+            vars.extend(it.results.iter().filter_map(variable));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{Source, compile};
+
+    /// Men on four squares: 6 entities at most, the game among them.
+    const MEN: &str = r#"
+.domain Square grid 2 2
+.domain Entity entities 6
+.domain Sort { odd, even }
+.input at(piece: Entity, square: Square) key attr at
+.input load(piece: Entity, weight: Int) key attr load
+.input fed() game attr fed
+.static near(from: Square, to: Square) "next to each other"
+near(s, t) :- rank(s, r), rank(t, r), s != t.
+.decl worth(piece: Entity, points: Int) key "a promise that nobody keeps"
+worth(p, 1) :- at(p, _).
+worth(p, n) :- load(p, n).
+.decl total(n: Int) "the sum of all loads"
+total(n) :- n = sum { w : load(_, w) }.
+.decl weight(n: Int) "a load"
+weight(n) :- load(_, n).
+.event hit(piece: Entity) "hit"
+.event gone(piece: Entity) "gone"
+.event ping() "ping"
+.event pong() "pong"
+.stages first, second, third default second
+.action go(piece: Entity, to: Square) "a man goes"
+go(p, t) :- at(p, _), at(_, t).
+"#;
+
+    fn reach(reactions: &str, apart: bool) -> Reach {
+        let source = Source { path: "men.dl".into(), text: format!("{MEN}{reactions}").into() };
+        let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+        let at = program.schema.attribute_named("at").expect("declared");
+        let mut bounds = Bounds::of(&program, at);
+        bounds.of_action(program.actions[0].id, apart)
+    }
+
+    /// Events, how deep, entities.
+    fn counts(reactions: &str) -> (u64, u64, u64) {
+        let it = reach(reactions, false);
+        (it.events, it.depth, it.entities)
+    }
+
+    #[test]
+    fn variables_that_others_determine_do_not_count() {
+        for (reactions, wanted) in [
+            ("on go(p, _) do raise hit(p).", (1, 1, 0)),
+            (
+                "on go(p, _) when at(p, s), load(p, n), m = n + 1 do raise hit(p), set load(p, m), note \"{s}\".",
+                (1, 1, 0),
+            ),
+            // Men, squares, squares that are near, two rules of one row each.
+            ("on go(_, t) when at(q, t) do raise hit(q).", (6, 1, 0)),
+            ("on go(p, _) when near(s, _) do raise hit(p), note \"{s}\".", (4, 1, 0)),
+            ("on go(p, t) when near(t, s) do raise hit(p), note \"{s}\".", (4, 1, 0)),
+            ("on go(p, _) when worth(p, n) do raise hit(p), note \"{n}\".", (2, 1, 0)),
+            ("on go(p, _) when total(n) do raise hit(p), note \"{n}\".", (1, 1, 0)),
+            // As many loads as men; numbers without end.
+            ("on go(p, _) when weight(n) do raise hit(p), note \"{n}\".", (6, 1, 0)),
+            ("on go(p, _) when at(q, _), at(r, _) do raise hit(p), note \"{q} {r}\".", (36, 1, 0)),
+            ("on go(p, _) when load(_, n) do raise hit(p), note \"{n}\".", (6, 1, 0)),
+            ("on go(p, _) when n = 3 do raise hit(p), note \"{n}\".", (1, 1, 0)),
+            // What never happens, and what happens after something else.
+            (
+                "on go(p, _) when never(p) do raise hit(p).\n.decl never(piece: Entity) open \"never\"",
+                (0, 0, 0),
+            ),
+            (
+                "on go(p, _) do raise hit(p).\non hit(p) when at(q, _) do raise gone(q), raise gone(p).",
+                (13, 2, 0),
+            ),
+            (
+                "on go(p, _) do raise ping().\non ping() do raise pong().\non pong() do raise ping().",
+                (u64::MAX, u64::MAX, 0),
+            ),
+            ("on go(p, _) when at(q, _) do spawn x, set load(x, 1), note \"{q}\".", (0, 0, 6)),
+        ] {
+            assert_eq!(counts(reactions), wanted, "{reactions}");
+        }
+    }
+
+    #[test]
+    fn who_stands_apart_is_alone_on_a_square_until_somebody_moves() {
+        let raises = "on go(_, t) in second when at(q, t) do raise hit(q).\n";
+        let events = |more: &str| reach(&format!("{raises}{more}"), true).events;
+        assert_eq!(events(""), 1);
+        assert_eq!(events("on go(p, t) in third do set at(p, t)."), 1);
+        assert_eq!(events("on go(p, t) in second do set at(p, t)."), 1);
+        assert_eq!(events("on go(p, t) in first do set at(p, t)."), 6);
+        assert_eq!(events("on go(p, t) in first do set load(p, 1)."), 1);
+        // By way of an event; what an event itself asks for is asked later.
+        let moved =
+            "on go(p, _) in first do raise gone(p).\non gone(p) when at(_, t) do set at(p, t).";
+        assert_eq!(events(moved), 7);
+        assert_eq!(events("on hit(p) when at(p, t), at(q, t) do raise gone(q)."), 7);
+    }
+
+    #[test]
+    fn what_may_be_too_much_has_no_room() {
+        let room = |events, depth, entities, calls| Reach { events, depth, entities, calls }.room();
+        assert_eq!(room(1024, 32, 3, false), Some(3));
+        assert_eq!(room(1025, 32, 3, false), None);
+        assert_eq!(room(1024, 33, 3, false), None);
+        assert_eq!(room(0, 0, 0, true), None);
+        assert_eq!(room(0, 0, u64::MAX, false), None);
+    }
+}
