@@ -102,7 +102,7 @@ pub(super) struct Layout<W> {
 impl<W> Statics<W> {
     /// Bytes that the tables take.
     pub(super) fn heap_bytes(&self) -> usize {
-        let orders = self.sparse.iter().flat_map(|it| &it.sorted);
+        let orders = self.sparse.iter().flat_map(|it| &it.sorted).filter_map(|it| it.get());
         self.rows.capacity() * size_of::<W>()
             + self.funs.capacity() * size_of::<i64>()
             + orders.map(|it| it.heap_bytes()).sum::<usize>()
@@ -392,7 +392,7 @@ impl<W: Word> Layout<W> {
                 true => Arc::default(),
                 false => rows.in_order(order),
             };
-            self.statics.sparse[store as usize].sorted.push(sorted);
+            self.statics.sparse[store as usize].sorted.push(sorted.into());
         }
     }
 

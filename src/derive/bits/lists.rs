@@ -57,27 +57,40 @@ impl Sorted {
     }
 }
 
-/// A list of tuples, with a copy for each of its column orders.
+/// A list of tuples, with a copy for each of its column orders, made when one is read first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sparse {
-    /// Statics are at hand elsewhere: theirs is empty.
+    /// Statics are at hand elsewhere: theirs is empty, and their copies are all made.
     pub(super) tuples: Vec<Tuple>,
-    pub(super) sorted: Vec<Arc<Sorted>>,
+    pub(super) sorted: Vec<OnceLock<Arc<Sorted>>>,
 }
 
 impl Sparse {
-    /// Takes the tuples in and sorts them by each of the orders.
-    pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: &[Vec<u8>]) {
+    /// Takes the tuples in, to be read in so many orders. What was there before is let go of, and its
+    /// room, empty, is the answer.
+    pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: usize) -> Vec<Tuple> {
         sort(&mut tuples);
-        self.sorted = orders.iter().map(|it| Arc::new(reordered(&tuples, it))).collect();
-        self.tuples = tuples;
+        self.sorted.clear();
+        self.sorted.resize_with(orders, OnceLock::new);
+        let mut before = std::mem::replace(&mut self.tuples, tuples);
+        before.clear();
+        if before.capacity() > IDLE { Vec::new() } else { before }
     }
 
-    /// The tuples of one order that begin with the prefix: how many, and their values.
-    pub(super) fn range(&self, order: usize, prefix: &[i64]) -> (usize, &[i64]) {
-        self.sorted.get(order).map_or((0, &[]), |it| it.range(prefix))
+    /// The copy in an order, by its number and columns; none if nothing was ever taken in.
+    pub(super) fn sorted(&self, at: usize, order: &[u8]) -> Option<&Arc<Sorted>> {
+        let copy = self.sorted.get(at)?;
+        Some(copy.get_or_init(|| Arc::new(reordered(&self.tuples, order))))
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        let copies = self.sorted.iter().filter_map(OnceLock::get);
+        self.tuples.len() * 48 + copies.map(|it| it.heap_bytes()).sum::<usize>()
     }
 }
+
+/// Room for so many tuples is kept for the next time.
+const IDLE: usize = 256;
 
 /// So many orders of a static are shared, and so many tables; and so many bytes of each.
 const SHARED: usize = 16;
@@ -270,19 +283,22 @@ pub(super) fn sort(tuples: &mut Vec<Tuple>) {
 /// The ascending tuples with their columns in another order, ascending in that one.
 fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
     let (arity, len) = (order.len(), tuples.len());
+    if order.iter().enumerate().all(|(at, column)| at == usize::from(*column)) {
+        let mut values = Vec::with_capacity(arity * len);
+        tuples.iter().for_each(|it| values.extend_from_slice(&it[..arity]));
+        return Sorted { arity, len, values };
+    }
     let mut values = vec![0; arity * len];
     let rows = values.chunks_exact_mut(arity.max(1));
-    if let Some(pack) = Pack::of(tuples).filter(|_| !order.is_sorted()) {
+    if let Some(pack) = Pack::of(tuples) {
         let mut keys: Vec<u64> = tuples.iter().map(|it| pack.key(it, order)).collect();
         keys.sort_unstable();
         rows.zip(keys).for_each(|(row, key)| pack.unpack(key, order, row));
         return Sorted { arity, len, values };
     }
+    let key = |it: &Tuple| -> Tuple { order.iter().map(|&at| it[usize::from(at)]).collect() };
     let mut moved: Vec<&Tuple> = tuples.iter().collect();
-    if !order.is_sorted() {
-        let key = |it: &Tuple| -> Tuple { order.iter().map(|&at| it[usize::from(at)]).collect() };
-        moved.sort_by_cached_key(|it| key(it));
-    }
+    moved.sort_by_cached_key(|it| key(it));
     for (row, tuple) in rows.zip(moved) {
         for (value, &at) in row.iter_mut().zip(order) {
             *value = tuple[usize::from(at)];

@@ -487,7 +487,8 @@ impl<W: Word> Live<W> {
                 self.s.exec(c, c.derive[usize::from(rel.0)]);
                 if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
                     let new = std::mem::take(&mut self.s.fresh[store as usize]);
-                    refill(c, store, &mut self.s.lists[store as usize], new);
+                    let list = &mut self.s.lists[store as usize];
+                    self.s.fresh[store as usize] = refill(c, store, list, new);
                     self.set_flag(rel);
                 }
             }
@@ -524,7 +525,9 @@ impl<W: Word> Live<W> {
                     }
                 }
             }
-            Store::Sparse(store) => refill(c, *store, &mut self.s.lists[*store as usize], tuples),
+            Store::Sparse(store) => {
+                refill(c, *store, &mut self.s.lists[*store as usize], tuples);
+            }
             _ => {}
         }
     }
@@ -731,14 +734,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn heap_bytes(&self) -> usize {
         let rows = self.s.rows.capacity() + self.scratch.capacity();
-        let lists: usize = self
-            .s
-            .lists
-            .iter()
-            .map(|it| {
-                it.tuples.len() * 48 + it.sorted.iter().map(|it| it.heap_bytes()).sum::<usize>()
-            })
-            .sum();
+        let lists: usize = self.s.lists.iter().map(|it| it.heap_bytes()).sum();
         rows * size_of::<W>()
             + self.s.funs.capacity() * size_of::<i64>()
             + self.journal.capacity() * size_of::<(u32, W)>()

@@ -2,41 +2,39 @@
 //!
 //! Deliberately absent: how lists are sorted (`lists`).
 
+use std::sync::Arc;
+
 use super::code::RegList;
 use super::compile::Compiled;
-use super::lists::Sparse;
+use super::lists::Sorted;
 use super::machine::Scan;
 use super::run::State;
 use super::word::Word;
 
 impl<W: Word> State<W> {
-    fn list<'a>(&'a self, c: &'a Compiled<W>, store: u32) -> &'a Sparse {
-        if c.list_is_static[store as usize] {
-            &c.statics.sparse[store as usize]
-        } else {
-            &self.lists[store as usize]
-        }
+    /// The list that is gone through, in its order.
+    fn list<'a>(&'a self, c: &'a Compiled<W>, scan: &Scan) -> Option<&'a Arc<Sorted>> {
+        let store = scan.store as usize;
+        let lists = if c.list_is_static[store] { &c.statics.sparse } else { &self.lists };
+        let order = c.orders[store].get(scan.order as usize).map_or(&[][..], Vec::as_slice);
+        lists[store].sorted(scan.order as usize, order)
     }
 
     #[inline(never)]
     pub(super) fn scan_hits(&self, c: &Compiled<W>, scan: u32) -> bool {
         let scan = &c.machine.scans[scan as usize];
         let prefix = self.values(c, scan.bound);
-        self.list(c, scan.store).range(scan.order as usize, &prefix).0 > 0
+        self.list(c, scan).is_some_and(|it| it.range(&prefix).0 > 0)
     }
 
     #[inline(never)]
     pub(super) fn scan(&mut self, c: &Compiled<W>, scan: u32, body: u32) -> bool {
-        let Scan { store, order, bound, free } = c.machine.scans[scan as usize];
-        let prefix = self.values(c, bound);
-        if c.list_is_static[store as usize] {
-            let (len, found) = c.statics.sparse[store as usize].range(order as usize, &prefix);
-            return self.visit(c, [len, prefix.len()], found, free, body);
-        }
-        // The list is not written while it is read: a rule emits into `fresh`.
-        let (len, found) = self.lists[store as usize].range(order as usize, &prefix);
-        let found = found.to_vec();
-        self.visit(c, [len, prefix.len()], &found, free, body)
+        let scan = c.machine.scans[scan as usize];
+        let prefix = self.values(c, scan.bound);
+        // Held by itself, for the body may do what it likes with the state.
+        let Some(list) = self.list(c, &scan).map(Arc::clone) else { return false };
+        let (len, found) = list.range(&prefix);
+        self.visit(c, [len, prefix.len()], found, scan.free, body)
     }
 
     /// Runs the body for each of so many tuples, whose first columns are known.

@@ -753,12 +753,12 @@ fn relations_of(body: &[&Literal]) -> Vec<RelId> {
     found
 }
 
-/// Lists are refilled by this: the orders of each.
+/// Lists are refilled by this: the orders of each. The answer is room for the next tuples.
 pub(super) fn refill<W>(
     compiled: &Compiled<W>,
     store: StoreId,
     list: &mut Sparse,
     tuples: Vec<Tuple>,
-) {
-    list.fill(tuples, &compiled.orders[store as usize]);
+) -> Vec<Tuple> {
+    list.fill(tuples, compiled.orders[store as usize].len())
 }
