@@ -1,11 +1,11 @@
-//! What each preset adds to the cost of a position: counting the legal moves after one move and after its
-//! undo, beside chess in the same run. Where rules tell what is legal, rows are counted, and the cost
-//! is that of deriving them; where they do not, moves are played out.
+//! What each preset adds to the cost of a position: listing the legal moves after one move and after its
+//! undo, and counting the leaves of a tree, beside chess in the same run. Where rules tell what is legal,
+//! rows are counted, and the cost is that of deriving them; where they do not, moves are played out.
 //!
-//! The counts of each preset are compared with those from rows derived afresh, and at the root with
-//! those of datafrog.
+//! The counts of each preset are compared with those from rows derived afresh, at the root with those of
+//! datafrog, and the leaves with those that are found by taking each one.
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use serde::Serialize;
 
 use super::derive::{POSITIONS, plays_out, there_and_back};
@@ -14,7 +14,7 @@ use crate::cli::args::DEFAULT_GAME;
 use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::{Backend, World};
-use crate::moves::{Contract, legal_moves};
+use crate::moves::{Contract, LegalityMode, is_over, legal_moves, perft, perft_by};
 use crate::presets::{Catalogue, Ruleset};
 
 /// A line of the table.
@@ -29,6 +29,22 @@ pub(crate) struct Row {
     pub(crate) ratio: f64,
     /// Legal moves that were counted in a round.
     pub(crate) moves: u64,
+    /// Nanoseconds for a leaf of a tree, of which so many were counted.
+    pub(crate) leaf: f64,
+    pub(crate) leaves: u64,
+    /// Of the time for a leaf of chess.
+    pub(crate) leaf_ratio: f64,
+}
+
+/// Where a game goes on in which the other positions are over as they begin: no side is to give check.
+const RACE: (&str, &str) = ("race", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1");
+
+/// What a position costs, by two measures.
+struct Cost {
+    time: f64,
+    moves: u64,
+    leaf: f64,
+    leaves: u64,
 }
 
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
@@ -38,20 +54,53 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
         sets.push((it.preset.clone(), catalogue.with_required(&[&it.preset])));
     }
     let mut rows: Vec<Row> = Vec::new();
+    let chess = library.load(DEFAULT_GAME, &[])?;
+    let mut race = None;
     for (preset, active) in sets {
         let rules = library.load(DEFAULT_GAME, &active)?;
-        let (time, moves) = cost(&rules, quick)?;
-        let plays_out = plays_out(rules.contract());
-        let ratio = rows.first().map_or(1.0, |chess| time / chess.time);
-        rows.push(Row { preset, plays_out, time, ratio, moves });
+        let (cost, [time, leaf]) = match cost(&rules, POSITIONS, quick)? {
+            Some(cost) => {
+                let beside = rows.first().map_or([cost.time, cost.leaf], |it| [it.time, it.leaf]);
+                (cost, beside)
+            }
+            None => {
+                let beside = match race {
+                    Some(known) => known,
+                    None => moves_on(cost(&chess, &[RACE], quick)?)?.both(),
+                };
+                race = Some(beside);
+                (moves_on(cost(&rules, &[RACE], quick)?)?, beside)
+            }
+        };
+        rows.push(Row {
+            preset,
+            plays_out: plays_out(rules.contract()),
+            time: cost.time,
+            ratio: cost.time / time,
+            moves: cost.moves,
+            leaf: cost.leaf,
+            leaves: cost.leaves,
+            leaf_ratio: cost.leaf / leaf,
+        });
     }
     Ok(rows)
 }
 
-/// Microseconds for a position, and the legal moves of one round.
-fn cost(rules: &Ruleset, quick: bool) -> anyhow::Result<(f64, u64)> {
-    let (mut time, mut positions, mut moves) = (0.0, 0, 0);
-    for (name, fen) in POSITIONS {
+impl Cost {
+    fn both(&self) -> [f64; 2] {
+        [self.time, self.leaf]
+    }
+}
+
+fn moves_on(cost: Option<Cost>) -> anyhow::Result<Cost> {
+    cost.context("there is no position that is not over")
+}
+
+/// What a position costs; none if the game is over in all of them.
+fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Result<Option<Cost>> {
+    let (mut time, mut found, mut moves) = (0.0, 0, 0);
+    let (mut leaf, mut leaves) = (0.0, 0);
+    for (name, fen) in positions {
         let mut game = setup::start(rules, Some(fen))?;
         let contract = game.contract().clone();
         let world = game.world_mut();
@@ -60,23 +109,43 @@ fn cost(rules: &Ruleset, quick: bool) -> anyhow::Result<(f64, u64)> {
         ensure!(kept == afresh, "{name}: incremental counts {kept:?}, afresh {afresh:?}");
         let mut slow = rules.start_on(Backend::Frog, Some(fen))?;
         let expected = legal_moves(slow.world_mut(), &contract).len();
-        let found = legal_moves(world, &contract).len();
-        ensure!(found == expected, "{name}: {found} legal moves, datafrog counts {expected}");
+        let here = legal_moves(world, &contract).len();
+        ensure!(here == expected, "{name}: {here} legal moves, datafrog counts {expected}");
+        if is_over(world, &contract) {
+            continue;
+        }
         // All in machine code, as the plans of long runs are.
         world.plan().make_native();
-        let meter = Meter::own();
-        let mut rounds = 0;
         // Long enough for the clock, whatever a round takes.
         let enough = if quick { 0.05 } else { 0.25 };
-        while meter.elapsed().as_secs_f64() < enough {
+        let spent = repeated(enough, || {
             round(world, &contract, |_| ());
-            rounds += 1;
-        }
-        time += meter.elapsed().as_secs_f64() / f64::from(rounds);
-        positions += kept.1;
+        });
+        time += spent;
+        found += kept.1;
         moves += kept.0;
+        let taken = perft_by(world, &contract, 2, LegalityMode::Declared, false);
+        let mut counted = taken;
+        leaf += repeated(enough, || counted = perft(world, &contract, 2));
+        ensure!(counted == taken, "{name}: {counted} leaves counted, {taken} taken");
+        leaves += taken;
     }
-    Ok((time * 1e6 / positions.max(1) as f64, moves))
+    if found == 0 {
+        return Ok(None);
+    }
+    let (time, leaf) = (time * 1e6 / found as f64, leaf * 1e9 / leaves.max(1) as f64);
+    Ok(Some(Cost { time, moves, leaf, leaves }))
+}
+
+/// Seconds that something takes, done for so long.
+fn repeated(enough: f64, mut work: impl FnMut()) -> f64 {
+    let meter = Meter::own();
+    let mut rounds = 0;
+    while meter.elapsed().as_secs_f64() < enough {
+        work();
+        rounds += 1;
+    }
+    meter.elapsed().as_secs_f64() / f64::from(rounds.max(1))
 }
 
 /// [`there_and_back`] of all moves of the position.
@@ -87,13 +156,15 @@ fn round(world: &mut World, contract: &Contract, before: impl Fn(&mut World)) ->
 
 pub(crate) fn print(rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!(
-        "{:24}{:>12}{:>14}{:>9}",
-        "preset", "plays out", "us a position", "ratio"
+        "{:24}{:>12}{:>14}{:>9}{:>13}{:>9}",
+        "preset", "plays out", "us a position", "ratio", "ns a leaf", "ratio"
     ))?;
     for row in rows {
-        let Row { preset, plays_out, time, ratio, .. } = row;
+        let Row { preset, plays_out, time, ratio, leaf, leaf_ratio, .. } = row;
         let plays_out = if *plays_out { "yes" } else { "-" };
-        out.line(format_args!("{preset:24}{plays_out:>12}{time:>14.2}{ratio:>9.2}"))?;
+        out.line(format_args!(
+            "{preset:24}{plays_out:>12}{time:>14.2}{ratio:>9.2}{leaf:>13.1}{leaf_ratio:>9.2}"
+        ))?;
     }
     Ok(())
 }
