@@ -94,8 +94,7 @@ impl Plan {
     }
 
     /// Makes machine code of the rules now, and not only when a session has been busy for long.
-    /// False where there is none: rows of more than 64 bits, a processor that is not known, or the
-    /// feature `native` is off.
+    /// False where there is none: a processor that is not known, or the feature `native` is off.
     pub fn make_native(&self) -> bool {
         self.bits.make_native()
     }

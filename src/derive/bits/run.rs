@@ -35,6 +35,8 @@ pub(super) struct State<W> {
     pub(super) regs: [i64; REGS],
     /// What is left of the members of open loops.
     slots: [W; SLOTS],
+    /// A row that machine code passes to what it calls.
+    pub(super) passed: W,
     /// The arguments of the action whose reactions run.
     pub(super) args: Tuple,
     /// What may have changed of each kept relation, by turn: tuples or blocks. Relations with any
@@ -74,6 +76,7 @@ impl<W: Word> State<W> {
             fresh: vec![Vec::new(); compiled.orders.len()],
             regs,
             slots: [W::default(); SLOTS],
+            passed: W::default(),
             args: Tuple::new(),
             suspects: vec![Vec::new(); kept],
             dirty: vec![W::default(); kept],
@@ -122,10 +125,15 @@ impl<W: Word> State<W> {
 
     #[inline(never)]
     pub(super) fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
-        c.machine.regs[list.start as usize..(list.start + list.len) as usize]
-            .iter()
-            .map(|&it| self.reg(it))
-            .collect()
+        let regs = &c.machine.regs[list.start as usize..(list.start + list.len) as usize];
+        let mut few = [0; 4];
+        if regs.len() > few.len() {
+            return regs.iter().map(|&it| self.reg(it)).collect();
+        }
+        for (value, &reg) in few.iter_mut().zip(regs) {
+            *value = self.reg(reg);
+        }
+        Tuple::from_buf_and_len(few, regs.len())
     }
 
     /// Runs a stretch. True when a `Found` stopped it.

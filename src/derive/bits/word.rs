@@ -20,9 +20,6 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     fn pop(&mut self) -> Option<usize>;
     /// The first `n` members.
     fn first(n: usize) -> Self;
-    /// These of the first 64 members.
-    #[cfg(feature = "native")]
-    fn from_low(row: u64) -> Self;
 }
 
 impl Word for u64 {
@@ -76,15 +73,11 @@ impl Word for u64 {
     fn first(n: usize) -> Self {
         if n >= 64 { u64::MAX } else { (1 << n) - 1 }
     }
-    #[cfg(feature = "native")]
-    #[inline(always)]
-    fn from_low(row: u64) -> Self {
-        row
-    }
 }
 
-/// A row of `N` machine words.
+/// A row of `N` machine words, the lowest members first; machine code reads it so.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
 pub(super) struct Wide<const N: usize>([u64; N]);
 
 impl<const N: usize> Default for Wide<N> {
@@ -152,10 +145,5 @@ impl<const N: usize> Word for Wide<N> {
     #[inline(always)]
     fn first(n: usize) -> Self {
         Self(std::array::from_fn(|at| u64::first(n.saturating_sub(64 * at))))
-    }
-    #[cfg(feature = "native")]
-    #[inline(always)]
-    fn from_low(row: u64) -> Self {
-        Self(std::array::from_fn(|at| if at == 0 { row } else { 0 }))
     }
 }

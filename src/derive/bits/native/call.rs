@@ -2,8 +2,9 @@
 //!
 //! The one place of the evaluator with `unsafe`. What makes it sound:
 //! - code is run on the state and the program that it was made for ([`Entry::run`] takes both by
-//!   reference, and code exists for programs with rows of 64 bits only, so `W` is `u64`);
-//! - it reads and writes memory in four places: registers and two numbers of [`State`], whose
+//!   reference, and the program that owns the code has rows of the same width), and a row is as many words
+//!   side by side as its width has;
+//! - it reads and writes memory in four places: registers, a row and two numbers of [`State`], whose
 //!   offsets the compiler tells; flags, whose number is asserted before; rows and values of
 //!   functions, each index compared with their number (that of the values is asserted before), none
 //!   of which grows or moves while code runs; statics, which are never written and live as long as
@@ -95,6 +96,7 @@ impl Drop for Memory {
 /// Where the fields of a state are that code reads and writes itself.
 pub(super) struct Fields {
     pub(super) regs: i32,
+    pub(super) passed: i32,
     pub(super) frame: i32,
     pub(super) fuel_left: i32,
 }
@@ -103,6 +105,7 @@ impl Fields {
     pub(super) fn of<W: Word>() -> Self {
         Self {
             regs: offset_of!(State<W>, regs) as i32,
+            passed: offset_of!(State<W>, passed) as i32,
             frame: offset_of!(State<W>, frame) as i32,
             fuel_left: (offset_of!(State<W>, fuel) + offset_of!(Fuel, left)) as i32,
         }
@@ -154,13 +157,15 @@ helpers! {
         0
     }
 
-    fn chase(state, c, chase, passable) {
-        state.chase(c, &c.machine.chases[chase as usize], W::from_low(passable as u64));
+    /// What is passable is passed.
+    fn chase(state, c, chase, _unused) {
+        state.chase(c, &c.machine.chases[chase as usize], state.passed);
         0
     }
 
-    fn mark_dirty(state, _c, turn, blocks) {
-        state.mark_dirty(turn as Turn, W::from_low(blocks as u64));
+    /// The blocks are passed.
+    fn mark_dirty(state, _c, turn, _unused) {
+        state.mark_dirty(turn as Turn, state.passed);
         0
     }
 
@@ -169,9 +174,9 @@ helpers! {
         i64::from(state.fuel.spend(0, owner as u32))
     }
 
-    /// Empties rows of the frame: base and stride in one number, and which.
-    fn empty(state, _c, place, used) {
-        state.empty((place >> 32) as u32, W::from_low(used as u64), place as u32);
+    /// Empties rows of the frame: base and stride in one number; which ones is passed.
+    fn empty(state, _c, place, _unused) {
+        state.empty((place >> 32) as u32, state.passed, place as u32);
         0
     }
 }

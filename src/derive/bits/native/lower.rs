@@ -1,7 +1,7 @@
 //! From instructions to Cranelift's.
 //!
-//! A stretch becomes one function. The accumulator and the open loops are values of it, registers
-//! stay in memory, where calls find them. Rows and values are reached only after their index was
+//! A stretch becomes one function. The accumulator and the open loops are values of it, one for each word of
+//! a row; registers stay in memory, where calls find them. Rows and values are reached only after their index was
 //! compared with what there is: an index beyond that ends the stretch with a fault.
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,6 +16,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
+use smallvec::SmallVec;
 
 use super::super::code::{Reg, Space};
 use super::super::compile::Compiled;
@@ -28,6 +29,13 @@ use crate::rules::Op as Comparison;
 
 /// Bytes of a register, of a word of bits.
 pub(super) const WORD: i32 = 8;
+/// Bits of a word, as a power of two.
+const WORD_BITS: i64 = 6;
+
+/// The words of a row, the lowest members first.
+pub(super) type Row = SmallVec<[Value; 4]>;
+/// The same where they change on the way.
+pub(super) type Rest = SmallVec<[Variable; 4]>;
 
 /// What a stretch returns: it came to its end, to a solution, or to an index out of range.
 pub(super) const HALTED: i64 = 0;
@@ -74,8 +82,8 @@ pub(super) struct Lower<'f, 'c, W> {
     ready: Value,
     /// Where the rows of the frame are, in such a way that their numbers count from here.
     rows_of_frame: Value,
-    pub(super) acc: Variable,
-    slots: HashMap<u8, Variable>,
+    acc: Rest,
+    slots: HashMap<u8, Rest>,
     constants: HashMap<Reg, i64>,
     /// Blocks that jumps end at.
     blocks: HashMap<usize, Block>,
@@ -90,6 +98,11 @@ pub(super) struct Lower<'f, 'c, W> {
 }
 
 impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
+    /// Words of a row: 1, 2 or 4.
+    const WORDS: usize = W::WIDTH / 64;
+    /// Bytes of a row, as a power of two.
+    const ROW_SHIFT: i64 = 3 + Self::WORDS.ilog2() as i64;
+
     fn new(
         mut b: FunctionBuilder<'f>,
         module: &JITModule,
@@ -101,11 +114,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         b.switch_to_block(entry);
         let [state, program, rows, n_rows, funs, ready] =
             std::array::from_fn(|it| b.block_params(entry)[it]);
-        let acc = b.declare_var(I64);
+        let acc: Rest = (0..Self::WORDS).map(|_| b.declare_var(I64)).collect();
         let [fault, halted, found] = std::array::from_fn(|_| b.create_block());
         b.set_cold_block(fault);
         let zero = b.ins().iconst(I64, 0);
-        b.def_var(acc, zero);
+        acc.iter().for_each(|it| b.def_var(*it, zero));
         let constants = c.code.constants.iter().map(|&(value, reg)| (reg, value)).collect();
         let mut lower = Self {
             b,
@@ -136,7 +149,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let end = lower.b.ins().iadd_imm_s(frame, in_frame);
         let enough = lower.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);
         lower.or_fault(enough);
-        let offset = lower.b.ins().ishl_imm_u(frame, 3);
+        let offset = lower.b.ins().ishl_imm_u(frame, Self::ROW_SHIFT);
         lower.rows_of_frame = lower.b.ins().iadd(rows, offset);
         lower
     }
@@ -278,58 +291,59 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::DropF { at } => self.drop(Frame, at),
             Inst::LoadOne { key } => {
                 let one = self.one(key);
-                self.b.def_var(self.acc, one);
+                self.set_acc(&one);
             }
             Inst::AndOne { key } => {
                 let one = self.one(key);
-                self.narrow(one);
+                self.narrow(&one);
             }
             Inst::DropOne { key } => {
                 let one = self.one(key);
-                self.narrow_to_others(one);
+                self.narrow_to_others(&one);
             }
             Inst::LoadFirst { n } => {
-                let all = self.b.ins().iconst(I64, first(n));
-                self.b.def_var(self.acc, all);
+                let all = self.first(n);
+                self.set_acc(&all);
             }
             Inst::AndFirst { n } => {
-                let all = self.b.ins().iconst(I64, first(n));
-                self.narrow(all);
+                let all = self.first(n);
+                self.narrow(&all);
             }
             Inst::Loop { reg, slot, skip } => {
-                let acc = self.b.use_var(self.acc);
-                self.check(acc, pc, skip);
-                self.take(acc, reg, slot);
+                self.some(pc, skip);
+                let acc = self.acc();
+                self.take(&acc, reg, slot);
             }
             Inst::Next { reg, slot, back } => {
-                let slot_var = self.slot(slot);
-                let rest = self.b.use_var(slot_var);
+                let rest = self.slot(slot);
+                let rest = self.values(&rest);
+                let some = self.any(&rest);
                 let (turn, next) = (self.b.create_block(), self.b.create_block());
-                self.b.ins().brif(rest, turn, &[], next, &[]);
+                self.b.ins().brif(some, turn, &[], next, &[]);
                 self.b.switch_to_block(turn);
-                self.take(rest, reg, slot);
+                self.take(&rest, reg, slot);
                 let body = self.target(pc - usize::from(back));
                 self.b.ins().jump(body, &[]);
                 self.b.switch_to_block(next);
             }
             Inst::Keep { slot, skip } => {
-                let acc = self.b.use_var(self.acc);
-                self.check(acc, pc, skip);
+                self.some(pc, skip);
+                let acc = self.acc();
                 let slot = self.slot(slot);
-                self.b.def_var(slot, acc);
+                self.set(&slot, &acc);
             }
-            Inst::TestSome { skip } => {
-                let acc = self.b.use_var(self.acc);
-                self.check(acc, pc, skip);
-            }
+            Inst::TestSome { skip } => self.some(pc, skip),
             Inst::TestNone { skip } => {
-                let acc = self.b.use_var(self.acc);
-                let none = self.b.ins().icmp_imm_s(IntCC::Equal, acc, 0);
+                let acc = self.acc();
+                let any = self.any(&acc);
+                let none = self.b.ins().icmp_imm_s(IntCC::Equal, any, 0);
                 self.check(none, pc, skip);
             }
             Inst::Count { reg } => {
-                let acc = self.b.use_var(self.acc);
-                let count = self.b.ins().popcnt(acc);
+                let acc = self.acc();
+                let counts: Row = acc.iter().map(|it| self.b.ins().popcnt(*it)).collect();
+                let first = counts[0];
+                let count = counts[1..].iter().fold(first, |all, it| self.b.ins().iadd(all, *it));
                 self.set_reg(reg, count);
             }
             Inst::GrowK { at, skip } => self.grow(Kept, at, pc, skip),
@@ -347,19 +361,18 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::NoteK { base, bit } => self.note(Kept, alone(base), bit),
             Inst::NoteF { base, bit } => self.note(Frame, alone(base), bit),
             Inst::Sweep { sweep, slot } => {
-                let slot = self.slot(slot);
-                let members = self.b.use_var(slot);
+                let members = self.slot(slot);
+                let members = self.values(&members);
                 self.sweep(&self.c.machine.sweeps[sweep as usize], members);
             }
             Inst::Gather { sweep, slot } => {
-                let slot = self.slot(slot);
-                let members = self.b.use_var(slot);
-                self.gather(&self.c.machine.sweeps[sweep as usize], members);
+                let members = self.slot(slot);
+                let members = self.values(&members);
+                self.gather(&self.c.machine.sweeps[sweep as usize], &members);
             }
             Inst::Filter { term, bit, skip } => {
                 self.filter(&self.c.machine.terms[term as usize], bit);
-                let acc = self.b.use_var(self.acc);
-                self.check(acc, pc, skip);
+                self.some(pc, skip);
             }
             Inst::FetchK1 { base, key, reg, skip } => {
                 let value = self.fun(false, near(base, key));
@@ -427,8 +440,8 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             }
             Inst::Chase { chase } => {
                 let chase = self.b.ins().iconst(I64, i64::from(chase));
-                let acc = self.b.use_var(self.acc);
-                self.call(call::chase::<W> as Helper, &[chase, acc]);
+                let acc = self.acc();
+                self.pass(call::chase::<W> as Helper, chase, &acc);
             }
             Inst::Enter { entry } => {
                 let entry = self.c.machine.entries[entry as usize];
@@ -438,7 +451,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::Dirty { turn, block } => {
                 let turn = self.b.ins().iconst(I64, i64::from(turn));
                 let block = self.one(block);
-                self.call(call::mark_dirty::<W> as Helper, &[turn, block]);
+                self.pass(call::mark_dirty::<W> as Helper, turn, &block);
             }
             Inst::Value { .. }
             | Inst::Collect { .. }
@@ -491,24 +504,121 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.ins().load(I64, MemFlagsData::trusted(), self.state, Offset32::new(at))
     }
 
-    fn slot(&mut self, slot: u8) -> Variable {
-        let b = &mut self.b;
-        *self.slots.entry(slot).or_insert_with(|| b.declare_var(I64))
+    /// A row that changes on the way.
+    pub(super) fn declare(&mut self) -> Rest {
+        (0..Self::WORDS).map(|_| self.b.declare_var(I64)).collect()
+    }
+
+    pub(super) fn values(&mut self, rest: &Rest) -> Row {
+        rest.iter().map(|it| self.b.use_var(*it)).collect()
+    }
+
+    pub(super) fn set(&mut self, rest: &Rest, row: &Row) {
+        rest.iter().zip(row).for_each(|(it, word)| self.b.def_var(*it, *word));
+    }
+
+    pub(super) fn acc(&mut self) -> Row {
+        let acc = self.acc.clone();
+        self.values(&acc)
+    }
+
+    pub(super) fn set_acc(&mut self, row: &Row) {
+        let acc = self.acc.clone();
+        self.set(&acc, row);
+    }
+
+    fn slot(&mut self, slot: u8) -> Rest {
+        if let Some(known) = self.slots.get(&slot) {
+            return known.clone();
+        }
+        let new = self.declare();
+        self.slots.insert(slot, new.clone());
+        new
     }
 
     /// Takes the lowest member out of a row that has some: it goes to the register, the rest to the
     /// slot.
-    fn take(&mut self, row: Value, reg: Reg, slot: u8) {
+    fn take(&mut self, row: &Row, reg: Reg, slot: u8) {
         let (member, rest) = self.pop(row);
         self.set_reg(reg, member);
         let slot = self.slot(slot);
-        self.b.def_var(slot, rest);
+        self.set(&slot, &rest);
     }
 
-    pub(super) fn pop(&mut self, row: Value) -> (Value, Value) {
-        let member = self.b.ins().ctz(row);
-        let less = self.b.ins().iadd_imm_s(row, -1);
-        (member, self.b.ins().band(row, less))
+    /// The lowest member of a row that has some, and the others.
+    pub(super) fn pop(&mut self, row: &Row) -> (Value, Row) {
+        let lowest: Row = row.iter().map(|it| self.b.ins().ctz(*it)).collect();
+        let less: Row = row.iter().map(|it| self.without_lowest(*it)).collect();
+        let last = row.len() - 1;
+        // From the highest word down, so that the lowest with members has its say.
+        let mut member = self.b.ins().iadd_imm_s(lowest[last], last as i64 * 64);
+        for at in (0..last).rev() {
+            let here = self.b.ins().iadd_imm_s(lowest[at], at as i64 * 64);
+            member = self.b.ins().select(row[at], here, member);
+        }
+        // A word loses its lowest member if there is none in those below.
+        let (mut rest, mut below) = (Row::new(), row[0]);
+        rest.push(less[0]);
+        for at in 1..=last {
+            rest.push(self.b.ins().select(below, row[at], less[at]));
+            below = self.b.ins().bor(below, row[at]);
+        }
+        (member, rest)
+    }
+
+    fn without_lowest(&mut self, word: Value) -> Value {
+        let less = self.b.ins().iadd_imm_s(word, -1);
+        self.b.ins().band(word, less)
+    }
+
+    /// A value that is not 0 if the row has members.
+    pub(super) fn any(&mut self, row: &Row) -> Value {
+        row[1..].iter().fold(row[0], |all, it| self.b.ins().bor(all, *it))
+    }
+
+    pub(super) fn both(&mut self, row: &Row, other: &Row) -> Row {
+        row.iter().zip(other).map(|(a, b)| self.b.ins().band(*a, *b)).collect()
+    }
+
+    /// The word that a bit is in, by its number, and the bit within.
+    fn place_of(&mut self, bit: Value) -> (Value, Value) {
+        let one = self.b.ins().iconst(I64, 1);
+        let within = self.b.ins().ishl(one, bit); // by what is left of 64
+        let word = self.b.ins().ushr_imm_u(bit, WORD_BITS);
+        (self.b.ins().band_imm_s(word, Self::WORDS as i64 - 1), within)
+    }
+
+    /// The row with this bit in it, or no bit if `within` is 0.
+    pub(super) fn spread(&mut self, word: Value, within: Value) -> Row {
+        if Self::WORDS == 1 {
+            return Row::from_elem(within, 1);
+        }
+        let none = self.b.ins().iconst(I64, 0);
+        let here = |at: usize, it: &mut Self| {
+            let is = it.b.ins().icmp_imm_s(IntCC::Equal, word, at as i64);
+            it.b.ins().select(is, within, none)
+        };
+        (0..Self::WORDS).map(|at| here(at, self)).collect()
+    }
+
+    /// The address of the word of a row that a bit is in, and the bit within.
+    pub(super) fn word_of(&mut self, address: Value, bit: Reg) -> (Value, Value) {
+        let bit = self.reg(bit);
+        let (word, within) = self.place_of(bit);
+        if Self::WORDS == 1 {
+            return (address, within);
+        }
+        let offset = self.b.ins().ishl_imm_u(word, 3);
+        (self.b.ins().iadd(address, offset), within)
+    }
+
+    /// Calls what takes a row: it finds it where the state keeps it.
+    pub(super) fn pass(&mut self, helper: Helper, what: Value, row: &Row) {
+        for (at, word) in (0..).zip(row) {
+            let at = Offset32::new(self.fields.passed + at * WORD);
+            self.b.ins().store(MemFlagsData::trusted(), *word, self.state, at);
+        }
+        self.call(helper, &[what, what]);
     }
 
     /// Has the interpreter do an instruction; its answer.
@@ -565,7 +675,8 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let used = self.load_row(row);
         self.empty_row(row);
         if entry.support.is_some() {
-            self.when(used, |it| it.empty(entry, used));
+            let some = self.any(&used);
+            self.when(some, |it| it.empty(entry, &used));
         }
     }
 
@@ -604,13 +715,14 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Space::Kept => (self.rows, self.in_frame()),
             Space::Frame => (self.rows_of_frame, self.in_frame()),
         };
-        self.address(start, index, n)
+        self.address(start, index, n, Self::ROW_SHIFT)
     }
 
-    fn address(&mut self, start: Value, index: Value, n: u64) -> Value {
+    /// The address of one of so many that are a power of two apart.
+    fn address(&mut self, start: Value, index: Value, n: u64, shift: i64) -> Value {
         let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, index, n as i64);
         self.or_fault(inside);
-        let offset = self.b.ins().ishl_imm_u(index, 3);
+        let offset = self.b.ins().ishl_imm_u(index, shift);
         self.b.ins().iadd(start, offset)
     }
 
@@ -619,62 +731,80 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.row_of(space, index)
     }
 
-    pub(super) fn load_row(&mut self, address: Value) -> Value {
-        self.b.ins().load(I64, Self::memory(self.rows_region), address, 0)
+    pub(super) fn load_row(&mut self, address: Value) -> Row {
+        (0..Self::WORDS as i32).map(|at| self.load_word(address, at * WORD)).collect()
     }
 
-    pub(super) fn grow_row(&mut self, address: Value, by: Value) {
-        let row = self.load_row(address);
-        let row = self.b.ins().bor(row, by);
-        self.b.ins().store(Self::memory(self.rows_region), row, address, 0);
+    pub(super) fn load_word(&mut self, address: Value, offset: i32) -> Value {
+        self.b.ins().load(I64, Self::memory(self.rows_region), address, Offset32::new(offset))
+    }
+
+    fn store_word(&mut self, address: Value, offset: i32, word: Value) {
+        let flags = Self::memory(self.rows_region);
+        self.b.ins().store(flags, word, address, Offset32::new(offset));
+    }
+
+    pub(super) fn grow_row(&mut self, address: Value, by: &Row) {
+        for (at, &by) in (0..).zip(by) {
+            let word = self.load_word(address, at * WORD);
+            let word = self.b.ins().bor(word, by);
+            self.store_word(address, at * WORD, word);
+        }
     }
 
     pub(super) fn empty_row(&mut self, address: Value) {
         let zero = self.b.ins().iconst(I64, 0);
-        self.b.ins().store(Self::memory(self.rows_region), zero, address, 0);
+        (0..Self::WORDS as i32).for_each(|at| self.store_word(address, at * WORD, zero));
     }
 
-    fn row(&mut self, space: Space, at: Place) -> Value {
+    fn row(&mut self, space: Space, at: Place) -> Row {
         let address = self.row_at(space, at);
         self.load_row(address)
     }
 
-    pub(super) fn one(&mut self, bit: Reg) -> Value {
+    pub(super) fn one(&mut self, bit: Reg) -> Row {
         let bit = self.reg(bit);
-        let one = self.b.ins().iconst(I64, 1);
-        self.b.ins().ishl(one, bit)
+        let (word, within) = self.place_of(bit);
+        self.spread(word, within)
     }
 
-    fn narrow(&mut self, row: Value) {
-        let acc = self.b.use_var(self.acc);
-        let acc = self.b.ins().band(acc, row);
-        self.b.def_var(self.acc, acc);
+    /// The first members of a row.
+    fn first(&mut self, n: u16) -> Row {
+        let of = |at: usize| <u64 as Word>::first(usize::from(n).saturating_sub(64 * at));
+        (0..Self::WORDS).map(|at| self.b.ins().iconst(I64, of(at) as i64)).collect()
     }
 
-    fn narrow_to_others(&mut self, row: Value) {
-        let acc = self.b.use_var(self.acc);
-        let acc = self.b.ins().band_not(acc, row);
-        self.b.def_var(self.acc, acc);
+    fn narrow(&mut self, row: &Row) {
+        let acc = self.acc();
+        let acc = self.both(&acc, row);
+        self.set_acc(&acc);
+    }
+
+    fn narrow_to_others(&mut self, row: &Row) {
+        let acc = self.acc();
+        let acc: Row = acc.iter().zip(row).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+        self.set_acc(&acc);
     }
 
     fn load(&mut self, space: Space, at: Place) {
         let row = self.row(space, at);
-        self.b.def_var(self.acc, row);
+        self.set_acc(&row);
     }
 
     fn and(&mut self, space: Space, at: Place) {
         let row = self.row(space, at);
-        self.narrow(row);
+        self.narrow(&row);
     }
 
     fn drop(&mut self, space: Space, at: Place) {
         let row = self.row(space, at);
-        self.narrow_to_others(row);
+        self.narrow_to_others(&row);
     }
 
     fn some(&mut self, pc: usize, skip: u16) {
-        let acc = self.b.use_var(self.acc);
-        self.check(acc, pc, skip);
+        let acc = self.acc();
+        let any = self.any(&acc);
+        self.check(any, pc, skip);
     }
 
     fn load_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
@@ -695,20 +825,23 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     fn grow(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
         self.some(pc, skip);
         let address = self.row_at(space, at);
-        let acc = self.b.use_var(self.acc);
-        self.grow_row(address, acc);
+        let acc = self.acc();
+        self.grow_row(address, &acc);
     }
 
     fn note(&mut self, space: Space, at: Place, bit: Reg) {
         let address = self.row_at(space, at);
-        let one = self.one(bit);
-        self.grow_row(address, one);
+        let (address, within) = self.word_of(address, bit);
+        let word = self.load_word(address, 0);
+        let word = self.b.ins().bor(word, within);
+        self.store_word(address, 0, word);
     }
 
     fn test_bit(&mut self, is: bool, space: Space, at: Place, bit: Reg, pc: usize, skip: u16) {
-        let row = self.row(space, at);
-        let one = self.one(bit);
-        let has = self.b.ins().band(row, one);
+        let address = self.row_at(space, at);
+        let (address, within) = self.word_of(address, bit);
+        let word = self.load_word(address, 0);
+        let has = self.b.ins().band(word, within);
         let other = self.target(pc + usize::from(skip));
         if is { self.unless(has, other) } else { self.leave_if(has, other) }
     }
@@ -721,7 +854,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         } else {
             (self.funs, self.c.kept_funs)
         };
-        let address = self.address(start, index, n as u64);
+        let address = self.address(start, index, n as u64, 3);
         self.b.ins().load(I64, MemFlagsData::trusted(), address, 0)
     }
 
@@ -755,11 +888,6 @@ fn near(base: u32, key: Reg) -> Place {
 /// A place without keys.
 pub(super) fn alone(base: u32) -> Place {
     Place { base, strides: [0, 0], keys: [0, 0] }
-}
-
-/// The first members of a row, as [`Word::first`] has them.
-fn first(n: u16) -> i64 {
-    <u64 as Word>::first(usize::from(n)) as i64
 }
 
 fn condition(op: Comparison) -> IntCC {

@@ -2,16 +2,14 @@
 //!
 //! The interpreter (`run.rs`) stays what every session begins with; code is made once for a program,
 //! when one of its sessions has been busy for long enough, and all its sessions then run it. It does
-//! what the interpreter does, instruction by instruction. Deliberately absent: rows of more than 64
-//! bits and machines that Cranelift does not know, which the interpreter serves; counting, as the
-//! interpreter counts.
+//! what the interpreter does, instruction by instruction, for rows of any width. Deliberately absent:
+//! machines that Cranelift does not know, which the interpreter serves; counting, as the interpreter counts.
 
 mod call;
 mod flow;
 mod lower;
 mod sweeps;
 
-use std::any::TypeId;
 use std::fmt;
 
 use cranelift_codegen::Context;
@@ -40,12 +38,9 @@ impl fmt::Debug for Native {
 }
 
 impl Native {
-    /// The code of a program whose rows have 64 bits. `None` where there can be none: other rows, or
-    /// a machine that is not known or lets no program make code.
+    /// The code of a program. `None` where there can be none: a machine that is not known or lets no
+    /// program make code.
     pub(super) fn compile<W: Word>(c: &Compiled<W>) -> Option<Self> {
-        if TypeId::of::<W>() != TypeId::of::<u64>() {
-            return None;
-        }
         let span = tracing::debug_span!("native", instructions = c.machine.insts.len());
         let _entered = span.enter();
         match Self::translate(c) {
