@@ -17,10 +17,15 @@ fn load(game: &str) -> Ruleset {
 
 /// The moves of the position, if both ways agree.
 fn agreed(game: &mut Game) -> Vec<Move> {
+    agreed_by(game, LegalityMode::Rules)
+}
+
+/// The moves of the position as the mode has them, if they are those that playing all tries out leaves.
+fn agreed_by(game: &mut Game, mode: LegalityMode) -> Vec<Move> {
     let contract = game.contract().clone();
     let world = game.world_mut();
-    let [ruled, simulated] = [LegalityMode::Rules, LegalityMode::Simulate]
-        .map(|mode| legal_moves_by(world, &contract, mode));
+    let [ruled, simulated] =
+        [mode, LegalityMode::Simulate].map(|mode| legal_moves_by(world, &contract, mode));
     if ruled != simulated {
         let only = |game: &mut Game, these: &[Move], those: &[Move]| {
             let moves: Vec<_> = these.iter().filter(|it| !those.contains(it)).collect();
@@ -87,6 +92,27 @@ fn both_ways_agree_in_random_games() {
         }
     }
     assert!(compared >= 25, "only {compared} games are decided by rules");
+}
+
+/// Rules say of most moves of xiangqi that they are safe, and of the others that they are to be played out.
+#[test]
+fn moves_that_xiangqi_does_not_play_out_are_safe() {
+    let rules = load("xiangqi");
+    let is_left = |it: &Decision| matches!(it, Decision::Except(_));
+    assert!(rules.contract().decisions.iter().any(is_left));
+    let start = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let (mut game, mut choices) = (start.clone(), Choices(7));
+    for _ in 0..600 {
+        let moves = agreed_by(&mut game, LegalityMode::Declared);
+        if moves.is_empty() || choices.one_in(150) {
+            game = start.clone();
+            continue;
+        }
+        let mv = &moves[choices.below(moves.len())];
+        let world = game.world_mut();
+        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+        world.commit();
+    }
 }
 
 /// A preset by which a pawn on e2 vanishes when a bishop of its side moves, so that what it shields is
