@@ -12,9 +12,10 @@ use crate::rules::RelId;
 use super::super::budget::Resource;
 use super::super::rows::Tuple;
 use super::compile::Compiled;
+use super::frames::EngineMark;
 use super::layout::Store;
 use super::lists::Fixed;
-use super::live::{EngineMark, Live, row_of};
+use super::live::{Live, row_of};
 use super::word::Word;
 
 /// The bit evaluator behind one width of rows.

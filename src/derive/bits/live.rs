@@ -2,8 +2,7 @@
 //!
 //! Inputs follow every write at once. Maintained relations note what a write may have changed and
 //! catch up at the next read; everything they overwrite is journaled. Relations derived on demand
-//! live in frames: the first write after a mark opens one, so that a rollback finds the older ones
-//! untouched. Until then what is derived belongs to both states, which have the same facts.
+//! live in frames (`frames.rs`).
 
 use std::ops::ControlFlow;
 
@@ -14,6 +13,7 @@ use super::super::budget::{LIST_ROWS, Resource};
 use super::super::rows::Tuple;
 use super::super::transaction::Output;
 use super::compile::{Compiled, Kept, Mode, Readers, refill};
+use super::frames::EngineMark;
 use super::general;
 use super::layout::{Dense, NONE, Store};
 use super::machine::Turn;
@@ -24,33 +24,21 @@ use super::word::Word;
 /// How much room for tuples to be checked a session keeps for the next change.
 const MAX_IDLE_SUSPECTS: usize = 16;
 
-/// A session that sets so many marks is busy: its program is worth the time to make machine code.
-const BUSY: u32 = 1 << 14;
-
 /// What it costs to check a tuple, loops in the rules aside.
 const CHECK_STEPS: i64 = 8;
-
-/// Where the engine was when a mark was set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::derive) struct EngineMark {
-    journal: usize,
-    depth: usize,
-    /// An earlier mark has the same frame.
-    marked: bool,
-}
 
 /// The rows of one session and what is known of their state.
 #[derive(Debug, Clone)]
 pub(super) struct Live<W> {
     pub(super) s: State<W>,
-    journal: Vec<(u32, W)>,
-    depth: usize,
+    pub(super) journal: Vec<(u32, W)>,
+    pub(super) depth: usize,
     /// The current frame is that of a mark to return to: whoever writes opens another.
-    marked: bool,
+    pub(super) marked: bool,
     /// How many marks were set.
-    marks: u32,
+    pub(super) marks: u32,
     /// No bit of the current frame is set.
-    clean: bool,
+    pub(super) clean: bool,
     pending: bool,
     /// Kept relations by turn, whose candidates have not been looked at yet.
     unchecked: Vec<bool>,
@@ -101,41 +89,6 @@ impl<W: Word> Live<W> {
     #[inline]
     fn set_flag(&mut self, rel: RelId) {
         self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
-    }
-
-    /// Facts are about to change.
-    #[inline]
-    fn spoil(&mut self, c: &Compiled<W>) {
-        if self.marked { self.open_frame(c) } else { self.clear_flags(c) }
-    }
-
-    /// A new frame, in which nothing is derived yet.
-    fn open_frame(&mut self, c: &Compiled<W>) {
-        self.marked = false;
-        self.depth += 1;
-        self.s.frame = self.depth * c.frame_rows;
-        self.s.ready_at = self.depth * c.flags();
-        let flags = self.s.ready_at + c.flags();
-        if self.s.ready.len() < flags {
-            self.s.ready.resize(flags, 0);
-        }
-        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
-        if self.s.rows.len() < rows {
-            self.s.rows.resize(rows, W::default());
-        }
-        self.clean = false;
-        self.clear_flags(c);
-    }
-
-    /// Nothing that is derived on demand is true any longer.
-    #[inline]
-    fn clear_flags(&mut self, c: &Compiled<W>) {
-        if !self.clean {
-            for word in &mut self.s.ready[self.s.ready_at..][..c.flags()] {
-                *word = 0;
-            }
-            self.clean = true;
-        }
     }
 
     // --- inputs ---------------------------------------------------------------------------------
@@ -215,7 +168,7 @@ impl<W: Word> Live<W> {
 
     /// Brings every maintained relation up to date.
     #[inline]
-    fn catch_up(&mut self, c: &Compiled<W>) {
+    pub(super) fn catch_up(&mut self, c: &Compiled<W>) {
         if self.pending {
             self.pending = false;
             self.catch_up_all(c);
@@ -597,16 +550,6 @@ impl<W: Word> Live<W> {
         }
     }
 
-    pub(super) fn mark(&mut self, c: &Compiled<W>) -> EngineMark {
-        self.catch_up(c);
-        self.marks = self.marks.saturating_add(1);
-        if self.marks == BUSY {
-            c.make_native();
-        }
-        let (journal, depth) = (self.journal.len(), self.depth);
-        EngineMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
-    }
-
     pub(super) fn rollback(&mut self, c: &Compiled<W>, mark: EngineMark) {
         while self.journal.len() > mark.journal {
             let Some((at, old)) = self.journal.pop() else { break };
@@ -621,20 +564,6 @@ impl<W: Word> Live<W> {
         }
         if self.s.fuel.is_out() {
             self.forget(c);
-        }
-    }
-
-    /// Returns to the frame of that depth.
-    #[inline]
-    fn close_frames(&mut self, c: &Compiled<W>, depth: usize) {
-        self.depth = depth;
-        self.s.frame = depth * c.frame_rows;
-        self.s.ready_at = depth * c.flags();
-        self.clean = false;
-        // Lists have no frames: those derived before the mark were overwritten.
-        let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
-        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
-            *flags &= !lists;
         }
     }
 

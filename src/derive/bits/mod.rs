@@ -20,6 +20,7 @@ mod run;
 mod scan;
 mod effects;
 mod general;
+mod frames;
 mod live;
 mod engine;
 mod dump;
@@ -36,7 +37,7 @@ use crate::rules::Program;
 
 use compile::Compiled;
 pub(super) use engine::Evaluator;
-pub(super) use live::EngineMark;
+pub(super) use frames::EngineMark;
 pub use memo::Memo;
 pub use planner::PlanError;
 

@@ -13,10 +13,9 @@ use cranelift_codegen::ir::{
     Signature, Value,
     types::{I32, I64},
 };
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
-use smallvec::SmallVec;
 
 use super::super::code::{Reg, Space};
 use super::super::compile::Compiled;
@@ -25,17 +24,11 @@ use super::super::machine::{Entry, Inst, Place};
 use super::super::word::Word;
 use super::call::{self, Fields, Helper};
 use super::flow;
+use super::rows::{Rest, Row};
 use crate::rules::Op as Comparison;
 
 /// Bytes of a register, of a word of bits.
 pub(super) const WORD: i32 = 8;
-/// Bits of a word, as a power of two.
-const WORD_BITS: i64 = 6;
-
-/// The words of a row, the lowest members first.
-pub(super) type Row = SmallVec<[Value; 4]>;
-/// The same where they change on the way.
-pub(super) type Rest = SmallVec<[Variable; 4]>;
 
 /// What a stretch returns: it came to its end, to a solution, or to an index out of range.
 pub(super) const HALTED: i64 = 0;
@@ -74,7 +67,7 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) c: &'c Compiled<W>,
     fields: Fields,
     registers: AliasRegion,
-    rows_region: AliasRegion,
+    pub(super) rows_region: AliasRegion,
     state: Value,
     program: Value,
     rows: Value,
@@ -82,7 +75,7 @@ pub(super) struct Lower<'f, 'c, W> {
     ready: Value,
     /// Where the rows of the frame are, in such a way that their numbers count from here.
     rows_of_frame: Value,
-    acc: Rest,
+    pub(super) acc: Rest,
     slots: HashMap<u8, Rest>,
     constants: HashMap<Reg, i64>,
     /// Blocks that jumps end at.
@@ -98,11 +91,6 @@ pub(super) struct Lower<'f, 'c, W> {
 }
 
 impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
-    /// Words of a row: 1, 2 or 4.
-    const WORDS: usize = W::WIDTH / 64;
-    /// Bytes of a row, as a power of two.
-    const ROW_SHIFT: i64 = 3 + Self::WORDS.ilog2() as i64;
-
     fn new(
         mut b: FunctionBuilder<'f>,
         module: &JITModule,
@@ -481,7 +469,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     // --- registers, fields, calls ---------------------------------------------------------------
 
-    fn memory(region: AliasRegion) -> MemFlagsData {
+    pub(super) fn memory(region: AliasRegion) -> MemFlagsData {
         MemFlagsData::trusted().with_alias_region(Some(region))
     }
 
@@ -504,29 +492,6 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.ins().load(I64, MemFlagsData::trusted(), self.state, Offset32::new(at))
     }
 
-    /// A row that changes on the way.
-    pub(super) fn declare(&mut self) -> Rest {
-        (0..Self::WORDS).map(|_| self.b.declare_var(I64)).collect()
-    }
-
-    pub(super) fn values(&mut self, rest: &Rest) -> Row {
-        rest.iter().map(|it| self.b.use_var(*it)).collect()
-    }
-
-    pub(super) fn set(&mut self, rest: &Rest, row: &Row) {
-        rest.iter().zip(row).for_each(|(it, word)| self.b.def_var(*it, *word));
-    }
-
-    pub(super) fn acc(&mut self) -> Row {
-        let acc = self.acc.clone();
-        self.values(&acc)
-    }
-
-    pub(super) fn set_acc(&mut self, row: &Row) {
-        let acc = self.acc.clone();
-        self.set(&acc, row);
-    }
-
     fn slot(&mut self, slot: u8) -> Rest {
         if let Some(known) = self.slots.get(&slot) {
             return known.clone();
@@ -543,73 +508,6 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.set_reg(reg, member);
         let slot = self.slot(slot);
         self.set(&slot, &rest);
-    }
-
-    /// The lowest member of a row that has some, and the others.
-    pub(super) fn pop(&mut self, row: &Row) -> (Value, Row) {
-        let lowest: Row = row.iter().map(|it| self.b.ins().ctz(*it)).collect();
-        let less: Row = row.iter().map(|it| self.without_lowest(*it)).collect();
-        let last = row.len() - 1;
-        // From the highest word down, so that the lowest with members has its say.
-        let mut member = self.b.ins().iadd_imm_s(lowest[last], last as i64 * 64);
-        for at in (0..last).rev() {
-            let here = self.b.ins().iadd_imm_s(lowest[at], at as i64 * 64);
-            member = self.b.ins().select(row[at], here, member);
-        }
-        // A word loses its lowest member if there is none in those below.
-        let (mut rest, mut below) = (Row::new(), row[0]);
-        rest.push(less[0]);
-        for at in 1..=last {
-            rest.push(self.b.ins().select(below, row[at], less[at]));
-            below = self.b.ins().bor(below, row[at]);
-        }
-        (member, rest)
-    }
-
-    fn without_lowest(&mut self, word: Value) -> Value {
-        let less = self.b.ins().iadd_imm_s(word, -1);
-        self.b.ins().band(word, less)
-    }
-
-    /// A value that is not 0 if the row has members.
-    pub(super) fn any(&mut self, row: &Row) -> Value {
-        row[1..].iter().fold(row[0], |all, it| self.b.ins().bor(all, *it))
-    }
-
-    pub(super) fn both(&mut self, row: &Row, other: &Row) -> Row {
-        row.iter().zip(other).map(|(a, b)| self.b.ins().band(*a, *b)).collect()
-    }
-
-    /// The word that a bit is in, by its number, and the bit within.
-    fn place_of(&mut self, bit: Value) -> (Value, Value) {
-        let one = self.b.ins().iconst(I64, 1);
-        let within = self.b.ins().ishl(one, bit); // by what is left of 64
-        let word = self.b.ins().ushr_imm_u(bit, WORD_BITS);
-        (self.b.ins().band_imm_s(word, Self::WORDS as i64 - 1), within)
-    }
-
-    /// The row with this bit in it, or no bit if `within` is 0.
-    pub(super) fn spread(&mut self, word: Value, within: Value) -> Row {
-        if Self::WORDS == 1 {
-            return Row::from_elem(within, 1);
-        }
-        let none = self.b.ins().iconst(I64, 0);
-        let here = |at: usize, it: &mut Self| {
-            let is = it.b.ins().icmp_imm_s(IntCC::Equal, word, at as i64);
-            it.b.ins().select(is, within, none)
-        };
-        (0..Self::WORDS).map(|at| here(at, self)).collect()
-    }
-
-    /// The address of the word of a row that a bit is in, and the bit within.
-    pub(super) fn word_of(&mut self, address: Value, bit: Reg) -> (Value, Value) {
-        let bit = self.reg(bit);
-        let (word, within) = self.place_of(bit);
-        if Self::WORDS == 1 {
-            return (address, within);
-        }
-        let offset = self.b.ins().ishl_imm_u(word, 3);
-        (self.b.ins().iadd(address, offset), within)
     }
 
     /// Calls what takes a row: it finds it where the state keeps it.
@@ -729,49 +627,6 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     pub(super) fn row_at(&mut self, space: Space, at: Place) -> Value {
         let index = self.index(at);
         self.row_of(space, index)
-    }
-
-    pub(super) fn load_row(&mut self, address: Value) -> Row {
-        (0..Self::WORDS as i32).map(|at| self.load_word(address, at * WORD)).collect()
-    }
-
-    pub(super) fn load_word(&mut self, address: Value, offset: i32) -> Value {
-        self.b.ins().load(I64, Self::memory(self.rows_region), address, Offset32::new(offset))
-    }
-
-    fn store_word(&mut self, address: Value, offset: i32, word: Value) {
-        let flags = Self::memory(self.rows_region);
-        self.b.ins().store(flags, word, address, Offset32::new(offset));
-    }
-
-    pub(super) fn grow_row(&mut self, address: Value, by: &Row) {
-        for (at, &by) in (0..).zip(by) {
-            let word = self.load_word(address, at * WORD);
-            let word = self.b.ins().bor(word, by);
-            self.store_word(address, at * WORD, word);
-        }
-    }
-
-    pub(super) fn empty_row(&mut self, address: Value) {
-        let zero = self.b.ins().iconst(I64, 0);
-        (0..Self::WORDS as i32).for_each(|at| self.store_word(address, at * WORD, zero));
-    }
-
-    fn row(&mut self, space: Space, at: Place) -> Row {
-        let address = self.row_at(space, at);
-        self.load_row(address)
-    }
-
-    pub(super) fn one(&mut self, bit: Reg) -> Row {
-        let bit = self.reg(bit);
-        let (word, within) = self.place_of(bit);
-        self.spread(word, within)
-    }
-
-    /// The first members of a row.
-    fn first(&mut self, n: u16) -> Row {
-        let of = |at: usize| <u64 as Word>::first(usize::from(n).saturating_sub(64 * at));
-        (0..Self::WORDS).map(|at| self.b.ins().iconst(I64, of(at) as i64)).collect()
     }
 
     fn narrow(&mut self, row: &Row) {

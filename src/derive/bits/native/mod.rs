@@ -8,6 +8,7 @@
 mod call;
 mod flow;
 mod lower;
+mod rows;
 mod sweeps;
 
 use std::fmt;

@@ -7,7 +7,8 @@ use super::super::code::{Reg, Space};
 use super::super::machine::{Entry, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
-use super::lower::{Lower, Row, alone};
+use super::lower::{Lower, alone};
+use super::rows::Row;
 
 /// Rows a stride apart: the address of the first, known to reach to the last member's.
 struct Along {
@@ -158,7 +159,7 @@ impl<W: Word> Lower<'_, '_, W> {
         if rows.stride == 0 {
             return rows.first;
         }
-        let bytes = i64::from(rows.stride) * (W::WIDTH / 8) as i64;
+        let bytes = i64::from(rows.stride) << Self::ROW_SHIFT;
         let offset = self.b.ins().imul_imm_s(member, bytes);
         self.b.ins().iadd(rows.first, offset)
     }

@@ -1,0 +1,82 @@
+//! Frames: where the rows live that are derived on demand.
+//!
+//! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until
+//! then what is derived belongs to both states, which have the same facts. Deliberately absent: the rows
+//! that are kept from change to change, and what a rollback does to them (`live`).
+
+use super::compile::Compiled;
+use super::live::Live;
+use super::word::Word;
+
+/// A session that sets so many marks is busy: its program is worth the time to make machine code.
+const BUSY: u32 = 1 << 14;
+
+/// Where the engine was when a mark was set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) struct EngineMark {
+    pub(super) journal: usize,
+    pub(super) depth: usize,
+    /// An earlier mark has the same frame.
+    pub(super) marked: bool,
+}
+
+impl<W: Word> Live<W> {
+    /// Facts are about to change.
+    #[inline]
+    pub(super) fn spoil(&mut self, c: &Compiled<W>) {
+        if self.marked { self.open_frame(c) } else { self.clear_flags(c) }
+    }
+
+    /// A new frame, in which nothing is derived yet.
+    fn open_frame(&mut self, c: &Compiled<W>) {
+        self.marked = false;
+        self.depth += 1;
+        self.s.frame = self.depth * c.frame_rows;
+        self.s.ready_at = self.depth * c.flags();
+        let flags = self.s.ready_at + c.flags();
+        if self.s.ready.len() < flags {
+            self.s.ready.resize(flags, 0);
+        }
+        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
+        if self.s.rows.len() < rows {
+            self.s.rows.resize(rows, W::default());
+        }
+        self.clean = false;
+        self.clear_flags(c);
+    }
+
+    /// Nothing that is derived on demand is true any longer.
+    #[inline]
+    pub(super) fn clear_flags(&mut self, c: &Compiled<W>) {
+        if !self.clean {
+            for word in &mut self.s.ready[self.s.ready_at..][..c.flags()] {
+                *word = 0;
+            }
+            self.clean = true;
+        }
+    }
+
+    pub(super) fn mark(&mut self, c: &Compiled<W>) -> EngineMark {
+        self.catch_up(c);
+        self.marks = self.marks.saturating_add(1);
+        if self.marks == BUSY {
+            c.make_native();
+        }
+        let (journal, depth) = (self.journal.len(), self.depth);
+        EngineMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
+    }
+
+    /// Returns to the frame of that depth.
+    #[inline]
+    pub(super) fn close_frames(&mut self, c: &Compiled<W>, depth: usize) {
+        self.depth = depth;
+        self.s.frame = depth * c.frame_rows;
+        self.s.ready_at = depth * c.flags();
+        self.clean = false;
+        // Lists have no frames: those derived before the mark were overwritten.
+        let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
+        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
+            *flags &= !lists;
+        }
+    }
+}
