@@ -291,7 +291,12 @@ impl Session<'_> {
 
     fn set_active(&mut self, wanted: &[String]) -> anyhow::Result<()> {
         match self.library.catalogue().set_active(&self.rules, &mut self.game, wanted) {
-            Ok(rules) => self.rules = rules,
+            Ok(rules) => {
+                self.rules = rules;
+                if let Some(computer) = &mut self.computer {
+                    computer.learn(Knowledge::learn(&self.game, Lessons::default(), 1));
+                }
+            }
             Err(why) => {
                 let line = self.out.ink(Ink::Bad, why);
                 return Ok(self.out.line(line)?);

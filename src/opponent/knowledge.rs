@@ -22,7 +22,7 @@ pub struct Lessons {
     pub actions: usize,
     /// Maximum number of actions of one game.
     pub longest: usize,
-    /// After this time no further game is begun. What is learned is then not the same each time.
+    /// After this time no more is learned; what is, is then not the same each time.
     pub time: Option<Duration>,
 }
 
@@ -128,11 +128,15 @@ impl Knowledge {
     }
 
     fn value(&self, it: &Standing) -> f32 {
-        self.worth[it.kind] + it.square.map_or(0.0, |square| self.place[self.at(it, square)])
+        let worth = self.worth.get(it.kind).copied().unwrap_or_default();
+        let at = it.square.and_then(|square| self.at(it, square));
+        worth + at.map_or(0.0, |at| self.place[at])
     }
 
-    fn at(&self, it: &Standing, square: usize) -> usize {
-        (it.side * self.kinds + it.kind) * self.squares + square
+    /// The place of a piece in the table of places: none of what was not there when the game was learned.
+    fn at(&self, it: &Standing, square: usize) -> Option<usize> {
+        let is_known = it.side < self.sides && it.kind < self.kinds && square < self.squares;
+        is_known.then(|| (it.side * self.kinds + it.kind) * self.squares + square)
     }
 
     /// The regression: first by how much mobility counts, and which way, then each kind and place by itself.
@@ -206,8 +210,7 @@ impl Knowledge {
             // Many squares share what a few games tell: each goes a smaller step, and back towards nothing.
             self.worth[it.kind] +=
                 0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
-            if let Some(square) = it.square {
-                let at = self.at(it, square);
+            if let Some(at) = it.square.and_then(|square| self.at(it, square)) {
                 self.place[at] += 0.1 * push - rate * 0.02 * self.place[at];
             }
         }
@@ -243,11 +246,11 @@ impl School<'_> {
         mut left: usize,
         time: Option<Duration>,
     ) -> usize {
-        let started = Instant::now();
+        let until = time.map(|it| Instant::now() + it);
         let mut games = 0;
-        while left > 0 && time.is_none_or(|it| started.elapsed() < it) {
+        while left > 0 && until.is_none_or(|it| Instant::now() < it) {
             let mut world = game.world().clone();
-            let (taken, won) = self.play(&mut world, guide, left);
+            let (taken, won) = self.play(&mut world, guide, left, until);
             games += usize::from(won);
             left = left.saturating_sub(taken.max(1));
             if world.has_run_out() {
@@ -259,11 +262,17 @@ impl School<'_> {
 
     /// Plays a game to its end or to the limit. Returns how many actions it had, those that were looked at
     /// included, and whether somebody won.
-    fn play(&mut self, world: &mut World, guide: Option<&Knowledge>, left: usize) -> (usize, bool) {
+    fn play(
+        &mut self,
+        world: &mut World,
+        guide: Option<&Knowledge>,
+        left: usize,
+        until: Option<Instant>,
+    ) -> (usize, bool) {
         let mut positions = Vec::new();
         let mut taken = 0;
         for _ in 0..self.longest {
-            if taken >= left {
+            if taken >= left || until.is_some_and(|it| Instant::now() >= it) {
                 break;
             }
             taken += 1;

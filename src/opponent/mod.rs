@@ -138,6 +138,11 @@ impl Opponent {
     pub fn level(&self) -> Level {
         self.level
     }
+
+    /// The game has other rules from here on.
+    pub fn learn(&mut self, knowledge: Knowledge) {
+        self.knowledge = knowledge;
+    }
 }
 
 /// Maximum number of requests whose steps a search may take together.

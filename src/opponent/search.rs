@@ -22,6 +22,8 @@ const WIN: i32 = 1_000_000;
 const DECIDED: i32 = WIN - 1_000;
 /// Above all scores.
 const INFINITE: i32 = 2 * WIN;
+/// The score of an action that is legal and cannot be taken.
+const UNTAKEN: i32 = -WIN - 1;
 /// Maximum number of actions looked ahead beyond the depth.
 const BEYOND: i32 = 6;
 /// Maximum number of positions that are remembered.
@@ -151,6 +153,7 @@ impl<'g> Search<'g> {
                 break;
             }
         }
+        judged.retain(|it| it.1 != UNTAKEN);
         judged.sort_by_key(|it| std::cmp::Reverse(it.1));
         judged.into_iter().map(|(mv, score)| (mv, told(score))).collect()
     }
@@ -163,7 +166,7 @@ impl<'g> Search<'g> {
         for mv in moves {
             let least = if all { -INFINITE } else { best };
             let Some(score) = self.after(mv, |it| it.score(depth - 1, 1, least, INFINITE)) else {
-                scores.push(-INFINITE);
+                scores.push(UNTAKEN);
                 continue;
             };
             // What was cut short says nothing, but for the first action of the first depth.
@@ -190,7 +193,11 @@ impl<'g> Search<'g> {
         if self.is_spent() {
             return 0;
         }
-        if let Some(winner) = winner(&mut self.world, self.contract) {
+        let ended = winner(&mut self.world, self.contract);
+        if self.has_run_out() {
+            return 0;
+        }
+        if let Some(winner) = ended {
             return self.ended(winner, ply);
         }
         let key = if self.has_keys { position_key(&mut self.world) } else { 0 };
@@ -232,6 +239,10 @@ impl<'g> Search<'g> {
             }
         }
         let moves = legal_moves(&mut self.world, self.contract);
+        // Where rows are missing, that there is no action means nothing.
+        if self.has_run_out() {
+            return 0;
+        }
         if moves.is_empty() {
             return self.stuck(ply);
         }
@@ -282,6 +293,12 @@ impl<'g> Search<'g> {
             let is_late = self.budget.time.is_some_and(|it| self.started.elapsed() >= it);
             self.is_out |= is_late || self.stop.is_stopped();
         }
+        self.is_out
+    }
+
+    /// Rules have taken more than they may: what is read from here on is of no use.
+    fn has_run_out(&mut self) -> bool {
+        self.is_out |= self.world.has_run_out();
         self.is_out
     }
 
@@ -421,7 +438,7 @@ fn wobble(chance: &mut Chance, size: i32) -> i32 {
 fn told(score: i32) -> Score {
     match score {
         it if it > DECIDED => Score::Wins((WIN - it) as u32),
-        it if it < -DECIDED => Score::Loses((WIN + it) as u32),
+        it if it < -DECIDED => Score::Loses((WIN + it).max(0) as u32),
         it => Score::Hundredths(it),
     }
 }

@@ -5,12 +5,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::dialect::{Dialect, DialectError};
 use crate::game::{Exhausted, Game, GameResult, PlayError, Stop};
 use crate::moves::{action_texts, divide, refusal};
 use crate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
+
+/// What is learned in this time is not learned again.
+const ENOUGH: Duration = Duration::from_millis(500);
 
 /// Our own letters.
 static OURS: Dialect = Dialect::none();
@@ -158,6 +162,7 @@ impl Table {
     pub fn add_rules(&mut self, path: &Path) -> Result<usize, TableError> {
         let count = self.catalogue.add_path(path)?;
         self.loaded.clear();
+        self.knowledge.clear();
         Ok(count)
     }
 
@@ -203,12 +208,7 @@ impl Table {
     /// As [`Table::pick`].
     pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
         let Some(text) = self.pick()? else { return Ok(None) };
-        let name = self.rules.game().name.clone();
-        if !self.knowledge.contains_key(&name) {
-            let start = self.rules.start(None)?;
-            self.knowledge.insert(name.clone(), Knowledge::learn(&start, Lessons::default(), 1));
-        }
-        let knowledge = self.knowledge[&name].clone();
+        let knowledge = self.learned(budget)?;
         let mut opponent = Opponent::new(knowledge, level, self.game.hash());
         let Some(choice) = opponent.choose(&self.game, budget, &Stop::default()) else {
             return Ok(None);
@@ -223,6 +223,24 @@ impl Table {
         let line: Vec<String> = texts.iter().map(|it| self.dialect().move_to_theirs(it)).collect();
         let text = line.first().cloned().unwrap_or(text);
         Ok(Some(Thought { text, score, depth, nodes, line }))
+    }
+
+    /// What is known of the game: learned the first time, in a part of the time that there is for an action. What
+    /// was learned in a hurry is learned again.
+    fn learned(&mut self, budget: Budget) -> Result<Knowledge, TableError> {
+        let name = &self.rules.game().name;
+        if let Some(known) = self.knowledge.get(name) {
+            return Ok(known.clone());
+        }
+        let start = self.rules.start(None)?;
+        let whole = Lessons::default();
+        let part = budget.time.map(|it| it / 4);
+        let time = whole.time.min(part.or(whole.time));
+        let knowledge = Knowledge::learn(&start, Lessons { time, ..whole }, 1);
+        if time.is_none_or(|it| it >= ENOUGH) {
+            self.knowledge.insert(name.clone(), knowledge.clone());
+        }
+        Ok(knowledge)
     }
 
     /// A legal move, chosen by the position alone; `None` if there is none.

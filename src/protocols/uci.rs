@@ -2,7 +2,7 @@
 //!
 //! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches as long as its clocks, depth or
 //! nodes say, else as the level does; one without end answers at `stop`, after a short search, for lines are read
-//! one after the other. `go perft N` counts. An unknown variant
+//! one after the other; `depth` and `nodes` are bounded by the time of the level, too. `go perft N` counts. An unknown variant
 //! is refused aloud, and so is every `position` and `go` until a known one is chosen.
 
 use std::path::Path;
@@ -185,12 +185,12 @@ impl Uci {
         let of_clock = clock.map(|it| think_for(it, increment.unwrap_or(0), number("movestogo")));
         let time = number("movetime").or(of_clock).map(Duration::from_millis);
         let (nodes, depth) = (number("nodes"), number("depth"));
-        let is_bounded = time.is_some() || nodes.is_some() || depth.is_some();
         Budget {
             nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
             depth: depth
                 .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
-            time: if is_bounded { time } else { own.time },
+            // Nothing stops a search but its budget.
+            time: time.or(own.time),
         }
     }
 
@@ -257,7 +257,7 @@ impl Uci {
 pub(super) fn think_for(left: u64, increment: u64, actions_to_go: Option<u64>) -> u64 {
     let share = left / actions_to_go.unwrap_or(30).clamp(1, 30);
     // Something is left for the way to the client.
-    (share + increment * 4 / 5).min(left.saturating_sub(50)).max(1)
+    share.saturating_add(increment.saturating_mul(4) / 5).min(left.saturating_sub(50)).max(1)
 }
 
 fn error(out: &mut dyn FnMut(&str), text: &str) {

@@ -15,9 +15,10 @@ use super::host::{Host, new_token};
 use super::library::lock;
 use super::pool::Lane;
 use super::problem::Problem;
-use crate::game::Game;
+use crate::game::{Allowance, Game};
 use crate::moves::action_texts;
 use crate::opponent::{Knowledge, Lessons, Level, Opponent};
+use crate::presets::Ruleset;
 
 /// Maximum number of rule sets whose lessons are remembered.
 const REMEMBERED: usize = 32;
@@ -54,7 +55,7 @@ impl Duty {
         let computers: Vec<(usize, &Seat)> = seats
             .filter_map(|(side, it)| Some((side, it.as_ref().filter(|it| it.computer.is_some())?)))
             .collect();
-        let (side, seat) = *computers.first()?;
+        let (_, seat) = *computers.first()?;
         let turn = table.rules().side();
         let of_others = |by: usize| computers.iter().all(|it| it.0 != by);
         let offers = table.offers();
@@ -64,7 +65,7 @@ impl Duty {
             Some(Act::Rematch { game: next() })
         } else if offers.presets.as_ref().is_some_and(|it| of_others(it.0)) {
             Some(Act::Decline(OfferKind::Presets))
-        } else if offers.draw.is_some_and(of_others) && turn == side {
+        } else if offers.draw.is_some_and(of_others) {
             Some(Act::Decline(OfferKind::Draw))
         } else {
             None
@@ -77,34 +78,47 @@ impl Duty {
             return None;
         }
         let setup = table.setup();
-        let rules = format!("{}/{}/{}", setup.rules, setup.game, table.presets().join("/"));
+        let (hash, game) = (setup.rules.clone(), setup.game.clone());
+        let rules = Played { hash, game, presets: table.presets().to_vec() };
         let what = What::Move { level: seat.computer?, rules };
         Some(Self { token: seat.token.clone(), what })
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
-    /// An action; the key is the same for games of the same rules.
+    /// An action, by such rules.
     Move {
         level: u8,
-        rules: String,
+        rules: Played,
     },
     Act(Act),
 }
 
+/// What a game is played by: the hash of its rules, its name, its presets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Played {
+    hash: String,
+    game: String,
+    presets: Vec<String>,
+}
+
 /// What was learned of games, by their rules; the oldest is forgotten first.
 #[derive(Debug, Default)]
-pub(super) struct Learned(Mutex<VecDeque<(String, Arc<Knowledge>)>>);
+pub(super) struct Learned(Mutex<VecDeque<(Played, Arc<Knowledge>)>>);
 
 impl Learned {
-    /// What is known of a game, learned from it if need be.
-    fn of(&self, rules: String, game: &Game) -> Arc<Knowledge> {
+    /// What is known of a game, learned if need be: from its usual start, wherever this one began.
+    fn of(&self, rules: Played, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
         if let Some((_, known)) = lock(&self.0).iter().find(|it| it.0 == rules) {
             return Arc::clone(known);
         }
-        let start = game.branch(0).unwrap_or_else(|| game.clone());
+        let start = ruleset.start(None).unwrap_or_else(|_| game.clone());
         let knowledge = Arc::new(Knowledge::learn(&start, LESSONS, 1));
+        // What was cut short is learned again.
+        if Allowance::exhausted().is_some() {
+            return knowledge;
+        }
         let mut all = lock(&self.0);
         if all.len() >= REMEMBERED {
             all.pop_front();
@@ -114,22 +128,32 @@ impl Learned {
     }
 }
 
-/// What the computer is at in a game: after which event it began, and whether it is done.
+/// What the computer is at in a game: after how many actions it began, at what, and whether it is done.
 #[derive(Debug, Default)]
-pub(super) struct Attention(Option<(u64, JoinHandle<()>)>);
+pub(super) struct Attention(Option<(usize, What, JoinHandle<()>)>);
 
 impl Attention {
     /// Has the computer do its part, if it has any and is not at it.
     pub(super) fn attend(&mut self, host: &Arc<Host>, id: &str, table: &Table<Board>) {
-        let v = table.v();
-        let is_at_it = self.0.as_ref().is_some_and(|it| it.0 == v && !it.1.is_finished());
-        if is_at_it || host.is_draining() {
+        if host.is_draining() {
             return;
         }
-        if let Some(duty) = Duty::of(table, || host.rematch_id(id)) {
-            let task = attend(Arc::clone(host), id.to_owned(), duty);
-            self.0 = Some((v, tokio::spawn(task)));
+        let duty = Duty::of(table, || host.rematch_id(id));
+        let plies = table.lines().len();
+        if let Some((since, what, task)) = &self.0 {
+            let is_same = duty.as_ref().is_some_and(|it| *since == plies && it.what == *what);
+            if is_same && !task.is_finished() {
+                return;
+            }
+            // A thought about a position that is not there any more is given up; answers are not.
+            if matches!(what, What::Move { .. }) {
+                task.abort();
+            }
         }
+        self.0 = duty.map(|duty| {
+            let what = duty.what.clone();
+            (plies, what, tokio::spawn(attend(Arc::clone(host), id.to_owned(), duty)))
+        });
     }
 }
 
@@ -137,7 +161,7 @@ impl Attention {
 async fn attend(host: Arc<Host>, id: String, Duty { token, what }: Duty) {
     let done = match what {
         What::Act(act) => answer(&host, &id, token, act).await,
-        What::Move { level, rules } => take_turn(&host, &id, token, level, &rules).await,
+        What::Move { level, rules } => take_turn(&host, &id, token, level, rules).await,
     };
     if let Err(problem) = done {
         tracing::warn!(game = id, problem.message, "the computer could not do its part");
@@ -158,14 +182,19 @@ async fn take_turn(
     id: &str,
     token: TokenHash,
     level: u8,
-    rules: &str,
+    rules: Played,
 ) -> Result<(), Problem> {
     let level = Level::new(level).unwrap_or(Level::LOWEST);
+    let ruleset = host.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
     let mut tries = 0;
     let (uci, ply) = loop {
         let game = host.copy_of(id).await?;
-        let (learned, rules) = (Arc::clone(&host.learned), rules.to_owned());
-        let think = move || thought(*game, &learned, rules, level);
+        let (learned, ruleset) = (Arc::clone(&host.learned), Arc::clone(&ruleset));
+        let rules = rules.clone();
+        let think = move || {
+            let known = learned.of(rules, &ruleset, &game);
+            thought(*game, &known, level)
+        };
         match host.pool.run_all(Lane::Think, THOUGHT, think).await {
             Ok((Some(found), _)) => break found,
             // It has ended meanwhile.
@@ -185,15 +214,9 @@ async fn take_turn(
 const THOUGHT: usize = 512;
 
 /// The text of the action that the computer takes, and how many were taken before it.
-fn thought(
-    mut game: Game,
-    learned: &Learned,
-    rules: String,
-    level: Level,
-) -> Option<(String, usize)> {
+fn thought(mut game: Game, knowledge: &Knowledge, level: Level) -> Option<(String, usize)> {
     game.wake();
-    let knowledge = learned.of(rules, &game);
-    let mut opponent = Opponent::new((*knowledge).clone(), level, game.hash());
+    let mut opponent = Opponent::new(knowledge.clone(), level, game.hash());
     let choice = opponent.choose(&game, level.budget(), &crate::game::Stop::default())?;
     let text = action_texts(game.world_mut(), &[choice.action]).pop()?;
     Some((text, game.history().len()))

@@ -267,6 +267,7 @@ impl Live {
                     if self.fallen() && (self.tick().await.is_err() || self.is_lost()) {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
+                    self.attend();
                     self.rest();
                     self.forget_gone();
                     if self.is_idle(asked) && inbox.is_empty() {

@@ -62,7 +62,7 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
 }
 
 /// The legal one of the moves that a text spells. One that is written like it is meant before those whose text
-/// may also be this; of these there must be one.
+/// may also be this; of these, and of those with the lowest `rank`, there must be one.
 ///
 /// # Errors
 /// There are several.
@@ -82,6 +82,10 @@ fn meant(
         }
         legal.push(mv);
     }
+    // Actions may say which of them a text means first.
+    let program = world.program();
+    let lowest = legal.iter().map(|it| program.action(it.action).rank).min();
+    legal.retain(|it| Some(program.action(it.action).rank) == lowest);
     match legal.as_slice() {
         [] => Ok(None),
         [only] => Ok(Some((*only).clone())),

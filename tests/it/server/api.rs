@@ -770,8 +770,14 @@ fn the_computer_plays_the_other_seat() {
         assert_eq!(server.play(&id, &token, "e2e4").await.0, StatusCode::OK);
         let state = until(server, &id, |it| played(it) == 2).await;
         assert_eq!(state["seats"][1], "Computer, level 1");
-        // What is asked back is granted; a draw is not.
+        // What is asked back is granted; a draw is not, nor are other presets.
         let act = |name: &str| format!("/api/v1/games/{id}/{name}");
+        let presets = json!({ "presets": ["coregal"] });
+        for (name, body) in [("draw", json!({})), ("presets", presets)] {
+            assert_eq!(server.post(&act(name), &token, body).await.0, StatusCode::OK);
+            let state = until(server, &id, |it| it["offers"][name].is_null()).await;
+            assert!(state["result"].is_null() && played(&state) == 2, "{name}: {state}");
+        }
         assert_eq!(server.post(&act("takeback"), &token, json!({})).await.0, StatusCode::OK);
         until(server, &id, |it| played(it) < 2 && it["offers"]["takeback"].is_null()).await;
         assert_eq!(server.post(&act("resign"), &token, json!({})).await.0, StatusCode::OK);
