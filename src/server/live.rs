@@ -15,6 +15,8 @@ use tokio::time::Instant;
 use super::board::Board;
 use super::computer::Attention;
 use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
+pub use super::feed::Feed;
+use super::feed::tell;
 use super::host::{Host, new_token, payload};
 use super::library::lock;
 use super::office::Done;
@@ -100,14 +102,6 @@ pub(super) enum Command {
     News {
         seq: u64,
     },
-}
-
-/// What happens in a game, for one who watches: what has been missed, then what comes.
-#[derive(Debug)]
-pub struct Feed {
-    pub missed: Vec<Arc<str>>,
-    /// Ends when the game is let go, or when too much waits to be read.
-    pub coming: mpsc::Receiver<Arc<str>>,
 }
 
 /// How much of what was played is told with the state of a game.
@@ -675,17 +669,7 @@ impl Live {
 
     fn tell(&mut self, frame: Arc<str>) {
         for feeds in [&mut self.watchers, &mut self.players] {
-            let mut slow = 0;
-            feeds.retain(|it| match it.try_send(Arc::clone(&frame)) {
-                Ok(()) => true,
-                Err(mpsc::error::TrySendError::Full(_)) => {
-                    slow += 1;
-                    false
-                }
-                // A tab that was closed is not slow.
-                Err(mpsc::error::TrySendError::Closed(_)) => false,
-            });
-            self.host.metrics.dropped(slow);
+            self.host.metrics.dropped(tell(feeds, &frame));
         }
         if self.frames.len() == RECENT {
             self.frames.pop_front();

@@ -11,6 +11,7 @@ mod begin;
 mod board;
 mod computer;
 pub mod core;
+mod feed;
 mod host;
 mod library;
 mod lichess;

@@ -38,8 +38,8 @@ fn actions_tell_who_acts_and_what_is_chosen() {
         assert_eq!((&step["action"], &step["piece"]), (&json!("move"), &at("e1")));
         assert_eq!((step.get("choice"), step.get("says")), (None, None), "nothing is to be chosen");
 
-        // The pieces of a stack, the carrier first, whatever their order in the FEN; and what each may do.
-        let fen = "6c4/11/11/11/11/11/11/4(TIF)6/11/11/11/2C8 r - - 0 1";
+        // The pieces of a stack, the carrier first; and what each may do.
+        let fen = "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1";
         let position =
             drawn(server, json!({ "game": "cotulenh", "fen": fen })).await["position"].clone();
         let pieces = position["pieces"].as_array().unwrap();
