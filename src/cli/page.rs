@@ -16,6 +16,8 @@ use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
 
 /// Plies of the row of counts.
 const DEPTH: u32 = 3;
+/// Counts beyond this one are left out.
+const MANY: u64 = 10_000;
 
 /// Writes all pages to a folder, which is made if need be.
 pub(crate) fn write_all(dir: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -142,11 +144,19 @@ impl<'c> Page<'c> {
     fn counts(&mut self, page: &mut String) {
         let contract = self.rules.contract().clone();
         let world = self.game.world_mut();
-        let counts = (1..=DEPTH).map(|depth| perft(world, &contract, depth).to_string());
-        let counts: Vec<String> = counts.collect();
+        let mut counts: Vec<String> = Vec::new();
+        for depth in 1..=DEPTH {
+            let nodes = perft(world, &contract, depth);
+            counts.push(nodes.to_string());
+            // Where there are so many actions, one ply more takes minutes.
+            if nodes > MANY {
+                break;
+            }
+        }
         let _ = writeln!(
             page,
-            "Perft from the orthodox start, to {DEPTH} plies: {}.",
+            "Perft from the orthodox start, to {} plies: {}.",
+            counts.len(),
             counts.join(", ")
         );
     }

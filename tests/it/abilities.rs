@@ -25,7 +25,7 @@ fn vectors_pass() {
 }
 
 /// The abilities, as fields of a FEN.
-const ABILITIES: [&str; 26] = [
+const ABILITIES: [&str; 25] = [
     "bastion",
     "belligerent",
     "blaze-rush",
@@ -37,7 +37,6 @@ const ABILITIES: [&str; 26] = [
     "gale-lift",
     "indomitable",
     "mist-shroud",
-    "obstinant",
     "overload",
     "poisonous-meat",
     "quantum-kill",

@@ -33,7 +33,8 @@ fn trial(explained: &Explanation) -> &Trial {
 /// The facts with all effects of a trial on them, each of which must start from what is there.
 fn after(facts: &Session, trial: &Trial) -> Session {
     let mut facts = facts.clone();
-    for effect in trial.steps.iter().flat_map(|it| &it.effects) {
+    let told = trial.expired.iter().chain(trial.steps.iter().flat_map(|it| &it.effects));
+    for effect in told {
         let Effect::Changed { entity, attribute, old, new } = effect else { continue };
         let attr = facts.schema().attribute_named(attribute).expect("declared");
         let was = facts.set_raw(EntityId(*entity), attr, new.as_ref().map(|it| it.raw));
@@ -187,12 +188,12 @@ fn altered_trials_are_refused() {
     }
 }
 
-const DO_OVER: &str = r#"% do-over
-.meta preset "do-over"
-.domain Preset += { do-over }
+const DO_OVER: &str = r#"% take-back
+.meta preset "take-back"
+.domain Preset += { take-back }
 .input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
 odd_target(q) :- charges(q, n), n > 0.
-on activated(e) when preset(e, 'do-over), kind(p, 'pawn) do set charges(p, 1).
+on activated(e) when preset(e, 'take-back), kind(p, 'pawn) do set charges(p, 1).
 on capture(_, q, _) in before do note "{q} is about to be struck".
 on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
 "#;
@@ -202,9 +203,9 @@ on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note
 #[test]
 fn nothing_is_told_of_what_a_rewind_takes_back() {
     let mut catalogue = catalogue();
-    let source = Source { path: "rules/presets/do-over.dl".into(), text: DO_OVER.into() };
+    let source = Source { path: "rules/presets/take-back.dl".into(), text: DO_OVER.into() };
     catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
-    let rules = catalogue.load("chess", &["do-over"]).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["take-back"]).unwrap_or_else(|it| panic!("{it}"));
     let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
     for mv in ["e2e4", "d7d5"] {
         game.play_text(mv).unwrap_or_else(|it| panic!("{it}"));

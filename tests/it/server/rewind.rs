@@ -13,14 +13,14 @@ use rulemate::server::core::{
 
 use super::core::{seats, setup};
 
-const DO_OVER: &str = r#"% do-over
-.meta preset "do-over"
+const DO_OVER: &str = r#"% take-back
+.meta preset "take-back"
 .meta name "Do over"
 .meta description "A pawn that dies for the first time undoes the last two turns"
-.domain Preset += { do-over }
+.domain Preset += { take-back }
 .input charges(piece: Entity, n: Int) key attr charges lasting "{piece} can undo its death {n} times"
 odd_target(q) :- charges(q, n), n > 0.
-on activated(e) when preset(e, 'do-over), kind(p, 'pawn) do set charges(p, 1).
+on activated(e) when preset(e, 'take-back), kind(p, 'pawn) do set charges(p, 1).
 on capture(_, q, _) in before do note "{q} is about to be struck".
 on capture(_, q, _) do note "{q} is struck".
 on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
@@ -28,9 +28,9 @@ on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note
 
 fn rules() -> (Arc<Catalogue>, Ruleset) {
     let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let source = Source { path: "upload/do-over.dl".into(), text: DO_OVER.into() };
+    let source = Source { path: "upload/take-back.dl".into(), text: DO_OVER.into() };
     catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
-    let rules = catalogue.load("chess", &["do-over"]).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["take-back"]).unwrap_or_else(|it| panic!("{it}"));
     (Arc::new(catalogue), rules)
 }
 
