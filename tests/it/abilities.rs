@@ -2,7 +2,7 @@
 
 use rulemate::audit::{self, Referee};
 use rulemate::game::PlayError;
-use rulemate::moves::{LegalityMode, legal_moves_by};
+use rulemate::moves::{LegalityMode, Move, legal_moves_by};
 use rulemate::presets::Catalogue;
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 
@@ -139,7 +139,9 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
                 let before = game.hash();
                 match game.find_move(&text) {
                     Ok(mv) => {
-                        assert!(moves.contains(&mv) || mv.args.len() > 2, "{text} {}", game.fen())
+                        let is_it =
+                            |it: &Move| it.action == mv.action && mv.args.starts_with(&it.args);
+                        assert!(moves.iter().any(is_it), "seed {seed}: {text} {}", game.fen());
                     }
                     Err(why) => {
                         let PlayError::Text(why) = why else {
