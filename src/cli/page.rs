@@ -51,6 +51,16 @@ fn index(catalogue: &Catalogue) -> String {
     )
 }
 
+/// The game that shows a preset: the usual one, or the first of the preset's family.
+fn game_for<'c>(catalogue: &'c Catalogue, preset: &PresetEntry) -> &'c str {
+    let games = catalogue.games();
+    let family = |name: &str| games.iter().find(|it| it.name == name)?.family.clone();
+    if preset.family.is_none() || preset.family == family(DEFAULT_GAME) {
+        return DEFAULT_GAME;
+    }
+    games.iter().find(|it| it.family == preset.family).map_or(DEFAULT_GAME, |it| it.name.as_str())
+}
+
 /// One page in the making.
 struct Page<'c> {
     catalogue: &'c Catalogue,
@@ -65,7 +75,7 @@ impl<'c> Page<'c> {
     fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
         let active = catalogue.with_required(&[&preset.preset]);
         let rules = catalogue
-            .load(DEFAULT_GAME, &active)
+            .load(game_for(catalogue, preset), &active)
             .or_fix(format!("`rulemate check` says more about {}", preset.preset))?;
         let game = setup::start(&rules, None)?;
         Ok(Self { catalogue, preset, active, rules, game })
@@ -79,7 +89,11 @@ impl<'c> Page<'c> {
         let PresetEntry { preset, name, description, .. } = self.preset;
         let mut page = format!("# {name} (`{preset}`)\n\n{description}.\n\n");
         let switches: Vec<String> = self.active.iter().map(|it| format!("--preset {it}")).collect();
-        let switches = switches.join(" ");
+        let game = match game_for(self.catalogue, self.preset) {
+            DEFAULT_GAME => String::new(),
+            other => format!("--game {other} "),
+        };
+        let switches = format!("{game}{}", switches.join(" "));
         // Writing to a string does not fail.
         let _ =
             writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![The start]({preset}.svg)\n");
@@ -153,12 +167,12 @@ impl<'c> Page<'c> {
                 break;
             }
         }
-        let _ = writeln!(
-            page,
-            "Perft from the orthodox start, to {} plies: {}.",
-            counts.len(),
-            counts.join(", ")
-        );
+        let start = match game_for(self.catalogue, self.preset) {
+            DEFAULT_GAME => "the orthodox start".to_owned(),
+            game => format!("the start of `{game}`"),
+        };
+        let plies = counts.len();
+        let _ = writeln!(page, "Perft from {start}, to {plies} plies: {}.", counts.join(", "));
     }
 }
 
