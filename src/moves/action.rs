@@ -346,7 +346,7 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
 fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
     let Room { always, apart } = contract.rooms[usize::from(action.0)];
     let is_there = |it: Option<u32>| it.is_some_and(|it| it == 0 || it <= world.facts().room());
-    !is_there(always) && !(is_there(apart) && all_apart(world, contract))
+    !(is_there(always) || is_there(apart) && all_apart(world, contract))
 }
 
 /// Whether no two pieces stand on one square.
