@@ -4,8 +4,8 @@
 //! has become (how tired a piece is, which shield is gone) is lost by it, and then other actions are
 //! legal. So where a FEN is shown or handed on, that is said. It is found by setting the game up
 //! again and comparing, so no preset has to say anything.
-//! Deliberately absent: what every FEN leaves out, the history (how often a position has stood) and
-//! how a game was ended.
+//! Deliberately absent: what every FEN leaves out, the history (how often a position has stood, what files call
+//! history) and how a game was ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY, Value};
 use crate::game::Game;
 use crate::moves::About;
+use crate::rules::Role;
 
 use super::ruleset::Ruleset;
 
@@ -69,9 +70,23 @@ impl Ruleset {
         let fields = told.map(|it| it.fact).chain(marks);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
-        let carried: Vec<AttrId> = all.chain(ends).chain([NEXT_ENTITY]).collect();
+        let history = self.of_history();
+        let carried: Vec<AttrId> = all.chain(ends).chain(history).chain([NEXT_ENTITY]).collect();
         let all = (0..self.program().schema.attributes().len() as u16).map(AttrId);
         all.filter(|it| !carried.contains(it)).collect()
+    }
+
+    /// What files call history (`.meta history "RELATION"`): a game that is set up has none.
+    fn of_history(&self) -> impl Iterator<Item = AttrId> + '_ {
+        let program = self.program();
+        let lines = program.meta.iter().filter(|it| it.key == "history");
+        lines.filter_map(|it| {
+            let rel = program.relation_in(it.span.source, &it.value)?;
+            match program.relation(rel).role {
+                Role::Input(input) => Some(input.attr()),
+                _ => None,
+            }
+        })
     }
 
     /// Whether anything but the game's settings is stated: a cheap look, since most games have

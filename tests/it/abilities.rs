@@ -72,7 +72,9 @@ fn random_fen(chance: &mut Choices) -> String {
         }
     }
     let rank = |cells: &[Option<&str>; 8]| -> String {
-        cells.iter().map(|it| it.unwrap_or("1")).collect()
+        let cells: String = cells.iter().map(|it| it.unwrap_or("1")).collect();
+        // The longest runs first.
+        (2..=8).rev().fold(cells, |text, run| text.replace(&"1".repeat(run), &run.to_string()))
     };
     let ranks: Vec<String> = board.iter().rev().map(rank).collect();
     let turn = chance.pick(&["w", "b"]);

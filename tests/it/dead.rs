@@ -16,7 +16,7 @@ use rulemate::audit::combine::pairs;
 use rulemate::derive::World;
 use rulemate::facts::{EntityId, GAME};
 use rulemate::moves::{Board, Contract, legal_moves};
-use rulemate::presets::{Catalogue, GameEntry, OptionType};
+use rulemate::presets::{Catalogue, GameEntry, OptionType, PresetEntry};
 use rulemate::rules::RelId;
 
 use crate::random_rules::Choices;
@@ -315,7 +315,8 @@ fn cases(catalogue: &Catalogue) -> Vec<(String, Vec<String>)> {
     let chess = |it: &&GameEntry| it.family.as_deref() == Some("chess");
     let mut cases: Vec<(String, Vec<String>)> =
         catalogue.games().iter().filter(chess).map(|it| (it.name.clone(), Vec::new())).collect();
-    for preset in catalogue.presets() {
+    let fits = |it: &&PresetEntry| it.family.as_deref().is_none_or(|it| it == "chess");
+    for preset in catalogue.presets().iter().filter(fits) {
         let name = &preset.preset;
         let mut all: Vec<String> =
             ["white", "black", "both"].iter().map(|it| format!("{name}:{it}")).collect();
