@@ -81,22 +81,31 @@ impl Game {
         self.turn_start.is_some()
     }
 
-    /// The position that the turn under way began from, if it is known and was played by these rules.
-    fn turn_start(&self) -> Option<Snapshot> {
-        let mut first = None;
-        for at in self.line() {
-            if !self.history[at].turn_goes_on {
-                return first.map(|it| self.position_before(it));
-            }
+    /// The last position with nothing to tell of a turn under way, if it is known and was played by these rules. A
+    /// turn of several actions may have ended one such part and begun another.
+    fn turn_start(&mut self) -> Option<Snapshot> {
+        let terms = Arc::clone(&self.terms);
+        for at in self.line().collect::<Vec<_>>() {
             if !self.history.get(at + 1).map_or(&self.switches[..], Record::switches).is_empty() {
                 return None;
             }
-            first = Some(at);
+            let before = self.position_before(at);
+            if self.among(&before, |world| write_turn(world, &terms.moves)).is_none() {
+                return Some(before);
+            }
         }
-        match &self.turn_start {
-            Some(start) => Some((**start).clone()),
-            None => first.map(|it| self.position_before(it)),
+        self.turn_start.as_deref().cloned()
+    }
+
+    /// What is read from other facts than those of the position, which stay as they are.
+    fn among<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
+        let mark = self.world.mark();
+        for change in self.world.facts().changes_to(facts) {
+            self.world.set_raw(change.entity, change.attr, change.new);
         }
+        let read = read(&mut self.world);
+        self.world.rollback(mark);
+        read
     }
 
     /// A game that goes on from the facts as they are.
@@ -307,12 +316,7 @@ impl Game {
             return write(&mut self.world);
         };
         let Some(start) = self.turn_start() else { return write(&mut self.world) };
-        let mark = self.world.mark();
-        for change in self.world.facts().changes_to(&start) {
-            self.world.set_raw(change.entity, change.attr, change.new);
-        }
-        let position = write(&mut self.world);
-        self.world.rollback(mark);
+        let position = self.among(&start, write);
         format!("{position} {done}")
     }
 

@@ -37,6 +37,8 @@ impl Subscriber for Counter {
 
 #[test]
 fn spans_are_of_transactions_and_derivations() {
+    // With one subscriber alone, a span that another test's thread comes to first is never told to anyone.
+    let _other = tracing::Dispatch::new(Counter::default());
     let counter = Counter::default();
     tracing::subscriber::with_default(counter.clone(), || {
         let catalogue = Catalogue::embedded().expect("the catalogue");
