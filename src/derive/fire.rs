@@ -100,7 +100,7 @@ impl Solution<'_, '_> {
                 let args = self.values(args)?;
                 let value = match input {
                     Input::Key(_) | Input::Game(_) => *args.last()?,
-                    Input::Flag(_) | Input::GameFlag(_) => 1,
+                    Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => 1,
                 };
                 let entity = subject(input, &args)?;
                 return Some(Output::Set { entity, attr: input.attr(), value });
@@ -152,7 +152,7 @@ fn input(program: &Program, rel: RelId) -> Option<Input> {
 /// The entity whose fact an input's row is.
 fn subject(input: Input, args: &[i64]) -> Option<i64> {
     match input {
-        Input::Key(_) | Input::Flag(_) => args.first().copied(),
+        Input::Key(_) | Input::Flag(_) | Input::List(..) => args.first().copied(),
         Input::Game(_) | Input::GameFlag(_) => Some(i64::from(GAME.0)),
     }
 }

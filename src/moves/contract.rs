@@ -669,7 +669,7 @@ fn shape_fits(slot: Slot, shape: &Shape) -> bool {
 fn source_of(role: &Role) -> Source {
     match role {
         Role::Input(Input::Key(_)) => Source::Piece,
-        Role::Input(Input::Flag(_)) => Source::Flag,
+        Role::Input(Input::Flag(_) | Input::List(..)) => Source::Flag,
         Role::Input(Input::Game(_) | Input::GameFlag(_)) => Source::Game,
         Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => Source::Rules,
     }

@@ -7,12 +7,12 @@
 
 use std::fmt;
 
+use super::stated::{Facts, Stated, default, names_of, one_of, value, words};
 use crate::derive::World;
 use crate::facts::{
-    AttrId, AttrType, BOOL, Domain, EntityId, FactError, GAME, Schema, Session, Shape, Value,
-    nearest,
+    AttrId, AttrType, BOOL, DomainId, EntityId, FactError, GAME, Schema, Session, Value, nearest,
 };
-use crate::rules::{Input, Meta, Program, Role};
+use crate::rules::{Input, Meta, Program, Role, Type};
 
 /// The option that every preset has: how many turns it is active.
 const TURNS: &str = "turns";
@@ -60,15 +60,6 @@ pub enum ActivationError {
 
 pub(super) fn meant(near: &Option<String>) -> String {
     near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
-}
-
-/// `a`, `a or b`, `a, b or c`.
-pub(super) fn one_of(names: &[String]) -> String {
-    match names {
-        [] => "nothing".into(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
 }
 
 fn options(known: &[String]) -> String {
@@ -158,29 +149,23 @@ impl Activation {
         }
         let known = known_options(program, &request.preset);
         check_options(request, &known)?;
-        for (name, attr) in known {
-            let given = request.options.iter().find(|it| it.0 == name);
-            let stated = match given {
+        for (name, stated) in known {
+            let facts = match request.options.iter().find(|it| it.0 == name) {
                 Some((_, text)) => {
-                    let list = list_of(program, &request.preset, &name);
-                    let chosen = match &list {
-                        Some(list) => list.read(text),
-                        None => value(schema, attr, text),
-                    };
                     let range = range(program, &request.preset, &name);
-                    let chosen = chosen.and_then(|it| within(it, range));
-                    Some(chosen.map_err(|expected| {
+                    let facts = stated.read(schema, text).and_then(|it| within(it, range));
+                    facts.map_err(|expected| {
                         let (preset, option) = (request.preset.clone(), name.clone());
                         ActivationError::Value { preset, option, value: text.clone(), expected }
-                    })?)
+                    })?
                 }
-                None => default_of(program, &request.preset, &name, attr),
+                None => stated.usual(schema),
             };
-            if let Some(stated) = stated {
-                let text = said(program, &request.preset, &name, attr, &stated);
+            let fact = |attr| facts.iter().find(|it| it.0 == attr).map(|it| it.1.clone());
+            if let Some(text) = stated.said(schema, fact) {
                 activation.options.push((name, text));
-                activation.facts.push((attr, stated));
             }
+            activation.facts.extend(facts);
         }
         Ok(activation)
     }
@@ -233,9 +218,8 @@ impl Activation {
         for entity in facts.entities_with(preset) {
             let text = |attr| facts.get(entity, attr).map(|it| words(schema, attr, &it));
             let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
-            let option = |(option, attr): (String, AttrId)| {
-                let text = said(program, &name, &option, attr, &facts.get(entity, attr)?);
-                Some((option, text))
+            let option = |(option, stated): (String, Stated)| {
+                Some((option, stated.said(schema, |it| facts.get(entity, it))?))
             };
             let number = |name: &str| facts.get_raw(entity, named(name)?);
             let options = known_options(program, &name).into_iter().filter_map(option).collect();
@@ -280,63 +264,12 @@ fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
     ranges.filter_map(read).next()
 }
 
-/// An option that is a list: `.meta list "OPTION: DOMAIN = MEMBER+MEMBER"`. As a fact it is a number
-/// with a bit for each of the first 63 members; the 64th turns its sign.
-struct List<'p> {
-    domain: &'p Domain,
-    default: &'p str,
-}
-
-fn list_of<'p>(program: &'p Program, preset: &str, option: &str) -> Option<List<'p>> {
-    let lists = notes(program, preset, "list");
-    let read = |text: &'p str| {
-        let (name, rest) = text.split_once(':')?;
-        let (domain, default) = rest.split_once('=')?;
-        let domain = program.domain_in(preset_file(program, preset)?, domain.trim())?;
-        let domain = program.schema.domain(domain);
-        (name.trim() == option).then_some(List { domain, default: default.trim() })
-    };
-    lists.filter_map(read).next()
-}
-
-impl List<'_> {
-    fn read(&self, text: &str) -> Result<Value, String> {
-        let bit = |name: &str| self.domain.member(name).filter(|it| (0..64).contains(it));
-        let bits = text.split('+').map(bit).try_fold(0, |sum, it| Some(sum | (1_u64 << it?)));
-        let bits = bits.ok_or_else(|| format!("members of {}, joined by +", self.domain.name))?;
-        let low = (bits & (u64::MAX >> 1)) as i64;
-        Ok(Value::Int(if bits >> 63 == 1 { -low } else { low }))
-    }
-
-    fn write(&self, number: i64) -> String {
-        let bits = number.unsigned_abs() | u64::from(number <= 0) << 63;
-        let members = (0..self.domain.size() as i64).filter(|it| *it < 64 && bits >> it & 1 == 1);
-        members.map(|it| self.domain.member_name(it)).collect::<Vec<_>>().join("+")
-    }
-}
-
-/// The value that an option has if nobody says anything.
-fn default_of(program: &Program, preset: &str, option: &str, attr: AttrId) -> Option<Value> {
-    match list_of(program, preset, option) {
-        Some(list) => list.read(list.default).ok(),
-        None => default(&program.schema, attr),
-    }
-}
-
-/// The value of an option in words.
-fn said(program: &Program, preset: &str, option: &str, attr: AttrId, value: &Value) -> String {
-    match (list_of(program, preset, option), value) {
-        (Some(list), Value::Int(bits)) => list.write(*bits),
-        _ => words(&program.schema, attr, value),
-    }
-}
-
-fn within(value: Value, range: Option<(i64, i64)>) -> Result<Value, String> {
-    match (&value, range) {
-        (Value::Int(it), Some((least, most))) if !(least..=most).contains(it) => {
+fn within(facts: Facts, range: Option<(i64, i64)>) -> Result<Facts, String> {
+    match (facts.as_slice(), range) {
+        ([(_, Value::Int(it))], Some((least, most))) if !(least..=most).contains(it) => {
             Err(format!("a number from {least} to {most}"))
         }
-        _ => Ok(value),
+        _ => Ok(facts),
     }
 }
 
@@ -429,37 +362,67 @@ pub(super) fn scope_names(program: &Program) -> Vec<String> {
 /// The options of a preset that a program knows, in the order of their declaration.
 pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
     let schema = &*program.schema;
-    let entry = |(name, attr): (String, AttrId)| {
-        let list = list_of(program, preset, &name).map(|it| it.domain.name.clone());
-        let takes = match (list, schema.attribute(attr).ty) {
-            (Some(domain), _) => OptionType::List(domain),
-            (None, AttrType::Int) => OptionType::Int(range(program, preset, &name)),
-            (None, AttrType::Member(BOOL)) => OptionType::Bool,
-            (None, _) => OptionType::Word(names_of(schema, attr)),
+    let entry = |(name, stated): (String, Stated)| {
+        let (Stated::One(attr) | Stated::List(attr, _) | Stated::Bits(attr, _)) = stated;
+        let takes = match (stated, schema.attribute(attr).ty) {
+            (Stated::List(_, domain) | Stated::Bits(_, domain), _) => {
+                OptionType::List(schema.domain(domain).name.clone())
+            }
+            (_, AttrType::Int) => OptionType::Int(range(program, preset, &name)),
+            (_, AttrType::Member(BOOL)) => OptionType::Bool,
+            _ => OptionType::Word(names_of(schema, attr)),
         };
-        let default = default_of(program, preset, &name, attr);
-        let default = default.map(|it| said(program, preset, &name, attr, &it));
+        let default = stated.said(schema, |it| default(schema, it));
         OptionEntry { name, takes, default, text: String::new() }
     };
     known_options(program, preset).into_iter().map(entry).collect()
 }
 
 /// The options of a preset, by name, in the order of their declaration.
-fn known_options(program: &Program, preset: &str) -> Vec<(String, AttrId)> {
-    let mut known: Vec<(String, AttrId)> = Vec::new();
+fn known_options(program: &Program, preset: &str) -> Vec<(String, Stated)> {
+    let mut known: Vec<(String, Stated)> = Vec::new();
     for relation in &program.relations {
-        let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role else { continue };
+        let Role::Input(input) = relation.role else { continue };
         let of_activations = relation.columns.first().is_some_and(|it| it.name == "activation");
-        let name = program.schema.attribute(attr).name.strip_prefix(preset);
-        let Some(name) = name.and_then(|it| it.strip_prefix('.')) else { continue };
-        if of_activations && known.iter().all(|it| it.1 != attr) {
-            known.push((name.to_string(), attr));
+        let stated = match (input, relation.columns.last().map(|it| it.ty)) {
+            (Input::Key(attr) | Input::Flag(attr), _) => Stated::One(attr),
+            (Input::List(first, _), Some(Type::Domain(domain))) => Stated::List(first, domain),
+            _ => continue,
+        };
+        let name = option_name(&program.schema, input, preset).filter(|_| of_activations);
+        let Some(name) = name else { continue };
+        if known.iter().all(|it| it.0 != name) {
+            let stated = match (stated, bits_of(program, preset, name)) {
+                (Stated::One(attr), Some(domain)) => Stated::Bits(attr, domain),
+                _ => stated,
+            };
+            known.push((name.to_string(), stated));
         }
     }
     known
 }
 
-fn check_options(request: &Request, known: &[(String, AttrId)]) -> Result<(), ActivationError> {
+/// The domain of a list in rule files of before.
+fn bits_of(program: &Program, preset: &str, option: &str) -> Option<DomainId> {
+    let read = |text: &str| {
+        let (name, rest) = text.split_once(':')?;
+        let (domain, _) = rest.split_once('=')?;
+        let domain = program.domain_in(preset_file(program, preset)?, domain.trim())?;
+        (name.trim() == option).then_some(domain)
+    };
+    notes(program, preset, "list").filter_map(read).next()
+}
+
+/// The option of a preset that an input reads: of a list, the names of its attributes without the member's.
+fn option_name<'p>(schema: &'p Schema, input: Input, preset: &str) -> Option<&'p str> {
+    let name = schema.attribute(input.attr()).name.strip_prefix(preset)?.strip_prefix('.')?;
+    match input {
+        Input::List(..) => name.rsplit_once('.').map(|it| it.0),
+        _ => Some(name),
+    }
+}
+
+fn check_options(request: &Request, known: &[(String, Stated)]) -> Result<(), ActivationError> {
     match request.options.iter().find(|it| known.iter().all(|known| known.0 != it.0)) {
         None => Ok(()),
         Some((option, _)) => {
@@ -472,55 +435,6 @@ fn check_options(request: &Request, known: &[(String, AttrId)]) -> Result<(), Ac
                 known: near.unwrap_or_else(|| names().map(String::from).collect()),
             })
         }
-    }
-}
-
-fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
-    let attribute = schema.attribute(attr);
-    let raw = attribute.default?;
-    Some(match attribute.ty {
-        AttrType::Int => Value::Int(raw),
-        AttrType::Member(BOOL) => Value::Bool(raw != 0),
-        AttrType::Member(_) => Value::Member(u16::try_from(raw).ok()?),
-        AttrType::Text | AttrType::Entity => return None,
-    })
-}
-
-/// A value of an attribute from its text; else what would be one, in words.
-pub(super) fn value(schema: &Schema, attr: AttrId, text: &str) -> Result<Value, String> {
-    match schema.attribute(attr).ty {
-        AttrType::Int => text.parse().map(Value::Int).map_err(|_| "an integer".to_string()),
-        AttrType::Text => Ok(Value::Text(text.into())),
-        AttrType::Member(BOOL) => {
-            text.parse().map(Value::Bool).map_err(|_| "true or false".to_string())
-        }
-        AttrType::Member(id) if !schema.is_entity(AttrType::Member(id)) => {
-            let index = schema.domain(id).member(text).and_then(|it| u16::try_from(it).ok());
-            index.map(Value::Member).ok_or_else(|| one_of(&names_of(schema, attr)))
-        }
-        _ => Err("an entity, which cannot be chosen".into()),
-    }
-}
-
-/// The members that an attribute may have; for a board, its name.
-fn names_of(schema: &Schema, attr: AttrId) -> Vec<String> {
-    match schema.attribute(attr).ty {
-        AttrType::Member(id) => match &schema.domain(id).shape {
-            Shape::Members(names) => names.clone(),
-            _ => vec![format!("a member of {}", schema.domain(id).name)],
-        },
-        _ => Vec::new(),
-    }
-}
-
-fn words(schema: &Schema, attr: AttrId, value: &Value) -> String {
-    match (value, schema.attribute(attr).ty) {
-        (Value::Member(it), AttrType::Member(id)) => schema.domain(id).member_name(i64::from(*it)),
-        (Value::Member(it), _) => it.to_string(),
-        (Value::Int(it), _) => it.to_string(),
-        (Value::Bool(it), _) => it.to_string(),
-        (Value::Text(it), _) => it.to_string(),
-        (Value::Entity(it), _) => format!("#{}", it.0),
     }
 }
 
@@ -545,8 +459,11 @@ pub(super) fn state_new_options(
         let Some(name) = world.facts().get(entity, preset) else { continue };
         let name = words(schema, preset, &name);
         let options = known_options(&program, &name);
-        for (option, attr) in options.into_iter().filter(|it| !is_known(it.1)) {
-            if let Some(value) = default_of(&program, &name, &option, attr) {
+        for (_, stated) in options {
+            if stated.attrs(schema).any(|it| is_known(it.1)) {
+                continue;
+            }
+            for (attr, value) in stated.usual(schema) {
                 world.insert(entity, attr, value)?;
             }
         }

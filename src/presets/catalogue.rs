@@ -24,7 +24,7 @@ use crate::moves::notation::LetterFault;
 use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, metas};
 
 use super::activation::{
-    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs, value,
+    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs,
 };
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
@@ -33,6 +33,7 @@ use super::external::Externals;
 use super::include::load_with_included;
 use super::numbered::{Numbered, PlaceError};
 use super::ruleset::Ruleset;
+use super::stated::value;
 
 /// A game, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use super::activation::{OptionEntry, Request, scope_names};
 use super::catalogue::{Catalogue, LoadError, PresetEntry};
-use crate::rules::{Event, Program, Role, compile};
+use crate::rules::{Event, Input, Program, Role, compile};
 
 /// A preset in particulars.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,8 @@ impl Catalogue {
         for relation in program.relations.iter().filter(|it| own(it.span.source)) {
             let Role::Input(input) = relation.role else { continue };
             let name = &program.schema.attribute(input.attr()).name;
-            if !is_option(name) && !attributes.contains(name) {
+            let is_list = matches!(input, Input::List(..));
+            if !is_list && !is_option(name) && !attributes.contains(name) {
                 attributes.push(name.clone());
             }
         }

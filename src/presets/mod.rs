@@ -19,6 +19,7 @@ mod ruleset;
 mod sides;
 pub mod save;
 mod state;
+mod stated;
 mod switch;
 mod templates;
 mod unsaid;

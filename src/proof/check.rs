@@ -1,6 +1,6 @@
 //! Whether a proof proves: every step against the rule text and the facts.
 
-use crate::facts::{EntityId, GAME};
+use crate::facts::{AttrId, EntityId, GAME};
 use crate::rules::{
     Aggregate, Atom, Compare, Given, Input, Literal, Program, RelId, Role, Rule, Term, Type,
 };
@@ -146,11 +146,14 @@ impl Checker {
     }
 
     fn fact(&self, input: Input, row: &[i64], entity: u32, attribute: &str) -> Result<(), String> {
-        let attr = self.program.schema.attribute(input.attr());
-        if attr.name != attribute {
-            return Err(format!("it is read from {}, not {attribute}", attr.name));
-        }
-        let stated = self.model.facts().get_raw(EntityId(entity), input.attr());
+        let schema = &self.program.schema;
+        let named = |it: &AttrId| schema.attribute(*it).name == attribute;
+        let Some(read) = input.attrs().find(named) else {
+            let read = &schema.attribute(input.attr()).name;
+            return Err(format!("it is read from {read}, not {attribute}"));
+        };
+        let stated = self.model.facts().get_raw(EntityId(entity), read);
+        let member = i64::from(read.0 - input.attr().0);
         let id = i64::from(entity);
         let game = entity == GAME.0;
         let agrees = match (input, row) {
@@ -158,6 +161,9 @@ impl Checker {
             (Input::Flag(_), [it]) => *it == id && stated.is_some_and(|it| it != 0),
             (Input::Game(_), [raw]) => game && stated == Some(*raw),
             (Input::GameFlag(_), []) => game && stated.is_some_and(|it| it != 0),
+            (Input::List(..), [it, at]) => {
+                *it == id && *at == member && stated.is_some_and(|it| it != 0)
+            }
             _ => false,
         };
         if agrees { Ok(()) } else { Err(format!("the facts do not say so of entity {entity}")) }

@@ -286,15 +286,18 @@ fn conclude(rule: &Rule, solution: &[Option<i64>], heads: &mut Vec<(RelId, Row)>
 
 /// The rows of an input, read from the facts.
 fn input_rows(input: Input, facts: &Session) -> Vec<Row> {
-    let attr = input.attr();
-    let rows = facts.entities_with(attr).filter_map(|entity| {
-        let (raw, id) = (facts.get_raw(entity, attr)?, i64::from(entity.0));
-        match input {
-            Input::Key(_) => Some(Row::from_slice(&[id, raw])),
-            Input::Flag(_) => (raw != 0).then(|| Row::from_slice(&[id])),
-            Input::Game(_) => (entity == GAME).then(|| Row::from_slice(&[raw])),
-            Input::GameFlag(_) => (entity == GAME && raw != 0).then(Row::new),
-        }
-    });
-    rows.collect()
+    let mut rows = Vec::new();
+    for (member, attr) in (0..).zip(input.attrs()) {
+        rows.extend(facts.entities_with(attr).filter_map(|entity| {
+            let (raw, id) = (facts.get_raw(entity, attr)?, i64::from(entity.0));
+            match input {
+                Input::Key(_) => Some(Row::from_slice(&[id, raw])),
+                Input::Flag(_) => (raw != 0).then(|| Row::from_slice(&[id])),
+                Input::Game(_) => (entity == GAME).then(|| Row::from_slice(&[raw])),
+                Input::GameFlag(_) => (entity == GAME && raw != 0).then(Row::new),
+                Input::List(..) => (raw != 0).then(|| Row::from_slice(&[id, member])),
+            }
+        }));
+    }
+    rows
 }

@@ -351,7 +351,7 @@ impl<'m> Transaction<'m> {
                 if let (Some(input), Some(args)) = (self.input(*rel), values(args, bindings)) {
                     let raw = match input {
                         Input::Key(_) | Input::Game(_) => args.last().copied(),
-                        Input::Flag(_) | Input::GameFlag(_) => Some(1),
+                        Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => Some(1),
                     };
                     self.write(input, &args, raw);
                 }
@@ -425,7 +425,7 @@ impl<'m> Transaction<'m> {
         let entity = match (input, key.first()) {
             (Input::Key(_) | Input::Flag(_), Some(&it)) => EntityId(it as u32),
             (Input::Game(_) | Input::GameFlag(_), _) => GAME,
-            (Input::Key(_) | Input::Flag(_), None) => return,
+            (Input::Key(_) | Input::Flag(_), None) | (Input::List(..), _) => return,
         };
         let turn = self.program.expiry.turn == Some(input.attr());
         let passes = turn && self.facts.get_raw(entity, input.attr()) != raw;

@@ -145,6 +145,8 @@ pub(super) struct InputDecl<'t> {
     /// `until turn`, `until action`: when its facts go by themselves, and where that stands.
     pub(super) until: Option<(Until, Span)>,
     pub(super) default: Option<Default<'t>>,
+    /// `= d4+e4`: the members after the first, of a list.
+    pub(super) more: Vec<Name<'t>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +156,8 @@ pub(super) enum InputKind {
     Game,
     /// `of DOMAIN`: of its members, `key` or `flag` by the number of columns.
     Of,
+    /// `list`: an option that is several members of a domain.
+    List,
 }
 
 #[derive(Debug, Clone, Copy)]

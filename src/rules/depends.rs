@@ -46,7 +46,7 @@ impl Dependencies {
         let inputs = program.relations.iter().map(|it| {
             let mut reads = Attributes::default();
             match it.role {
-                Role::Input(input) => reads.insert(input.attr()),
+                Role::Input(input) => input.attrs().for_each(|it| reads.insert(it)),
                 // What is played out reads what it likes.
                 Role::Given(Given::Trial(_)) => reads = everything(program),
                 _ => {}
@@ -150,10 +150,11 @@ fn everything(program: &Program) -> Attributes {
 fn of_entities(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     for relation in &program.relations {
-        if let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role
-            && program.schema.owners(attr).is_none()
+        if let Role::Input(input) = relation.role
+            && matches!(input, Input::Key(_) | Input::Flag(_) | Input::List(..))
+            && program.schema.owners(input.attr()).is_none()
         {
-            attributes.insert(attr);
+            input.attrs().for_each(|it| attributes.insert(it));
         }
     }
     attributes

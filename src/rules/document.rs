@@ -63,8 +63,9 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
     let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
     let mut kind = match &relation.role {
         Role::Input(input) => {
-            let attribute = &program.schema.attribute(input.attr()).name;
+            let attribute = &attribute_name(program, *input);
             match input {
+                Input::List(..) => format!("input, a list: `{attribute}`"),
                 Input::Key(attr) | Input::Flag(attr) => match program.schema.owners(*attr) {
                     Some(it) => format!("input, `{attribute}` of {}", it.name),
                     None => format!("input, `{attribute}`"),
@@ -140,12 +141,33 @@ fn write_attributes(out: &mut String, program: &Program) {
         let ty = match input {
             Input::Key(_) | Input::Game(_) => relation.columns.last().map(|it| it.ty),
             Input::Flag(_) | Input::GameFlag(_) => Some(Type::Domain(crate::facts::BOOL)),
+            Input::List(..) => None,
         };
         let default = match (attribute.default, ty) {
             (Some(raw), Some(ty)) => program.value_name(ty, raw),
-            _ => String::new(),
+            _ => list_default(program, relation, input),
         };
-        let _ = writeln!(out, "| `{}` | `{}` | {default} |", attribute.name, relation.name);
+        let name = attribute_name(program, input);
+        let _ = writeln!(out, "| `{name}` | `{}` | {default} |", relation.name);
+    }
+}
+
+/// The members that a list has if nothing is said: `d4+e4`.
+fn list_default(program: &Program, relation: &Relation, input: Input) -> String {
+    let (Input::List(..), Some(column)) = (input, relation.columns.last()) else {
+        return String::new();
+    };
+    let usual = (0..).zip(input.attrs());
+    let usual = usual.filter(|it| program.schema.attribute(it.1).default == Some(1));
+    usual.map(|it| program.value_name(column.ty, it.0)).collect::<Vec<_>>().join("+")
+}
+
+/// The name of the attribute that an input reads; of a list, what the names of its attributes have in common.
+fn attribute_name(program: &Program, input: Input) -> String {
+    let name = &program.schema.attribute(input.attr()).name;
+    match (input, name.rsplit_once('.')) {
+        (Input::List(..), Some((list, _))) => format!("{list}.…"),
+        _ => name.clone(),
     }
 }
 

@@ -82,7 +82,10 @@ pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<In
                 relation: name.text.to_string(),
                 attribute: input.attr.text.to_string(),
                 exported: exported(name.text),
-                of_entities: matches!(input.kind, InputKind::Key | InputKind::Flag),
+                of_entities: matches!(
+                    input.kind,
+                    InputKind::Key | InputKind::Flag | InputKind::List
+                ),
                 of: input.of.map(|it| it.text.to_string()),
                 columns: columns.iter().map(column).collect(),
                 span: name.span,

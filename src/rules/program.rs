@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::check::SEPARATOR;
-use crate::facts::{AttrId, AttrType, DomainId, Schema};
+use smallvec::SmallVec;
+
+use crate::facts::{AttrId, AttrType, DomainId, EntityId, GAME, Schema};
 
 pub use super::action::{Action, Legality, Piece, Template, Unlisted};
 
@@ -212,12 +214,42 @@ pub enum Input {
     Game(AttrId),
     /// `rel()`: the game's truth value is true.
     GameFlag(AttrId),
+    /// `rel(entity, member)` for every entity and member of a domain whose truth value is true. Each of so many
+    /// members has an attribute of its own: they follow one another, from the first member's.
+    List(AttrId, u16),
 }
 
 impl Input {
+    /// The attribute that it reads; of a list, that of the first member.
     pub fn attr(self) -> AttrId {
         match self {
-            Self::Key(it) | Self::Flag(it) | Self::Game(it) | Self::GameFlag(it) => it,
+            Self::Key(it)
+            | Self::Flag(it)
+            | Self::Game(it)
+            | Self::GameFlag(it)
+            | Self::List(it, _) => it,
+        }
+    }
+
+    /// All attributes that it reads.
+    pub fn attrs(self) -> impl Iterator<Item = AttrId> + Clone {
+        let AttrId(first) = self.attr();
+        let count = if let Self::List(_, members) = self { members } else { 1 };
+        (first..first + count).map(AttrId)
+    }
+
+    /// The row that a fact stands for, if it stands for one.
+    pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
+        let (id, is_game) = (i64::from(entity.0), entity == GAME);
+        match self {
+            Self::Key(_) => Some(SmallVec::from_slice(&[id, raw])),
+            Self::Flag(_) => (raw != 0).then(|| SmallVec::from_slice(&[id])),
+            Self::Game(_) => is_game.then(|| SmallVec::from_slice(&[raw])),
+            Self::GameFlag(_) => (is_game && raw != 0).then(SmallVec::new),
+            Self::List(first, _) => {
+                let member = i64::from(attr.0) - i64::from(first.0);
+                (raw != 0).then(|| SmallVec::from_slice(&[id, member]))
+            }
         }
     }
 }

@@ -381,14 +381,15 @@ impl<'t> Parser<'t, '_> {
 
     fn input(&mut self) -> Parsed<RelationDecl<'t>> {
         let (name, columns) = self.relation_head()?;
-        let (kind, of) = match self.option(&["key", "flag", "game", "of"])? {
+        let (kind, of) = match self.option(&["key", "flag", "game", "of", "list"])? {
             Some("key") => (InputKind::Key, None),
             Some("flag") => (InputKind::Flag, None),
             Some("game") => (InputKind::Game, None),
+            Some("list") => (InputKind::List, None),
             Some(_) => {
                 (InputKind::Of, Some(self.reference("the domain whose members have the facts")?))
             }
-            None => return self.expected("`key`, `flag`, `game` or `of DOMAIN`"),
+            None => return self.expected("`key`, `flag`, `game`, `list` or `of DOMAIN`"),
         };
         if self.option(&["attr"])?.is_none() {
             return self.expected("`attr` and the attribute's name");
@@ -406,7 +407,11 @@ impl<'t> Parser<'t, '_> {
             }
         }
         let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
-        let kind = RelationKind::Input(InputDecl { kind, of, attr, lasting, until, default });
+        let mut more = Vec::new();
+        while kind == InputKind::List && self.eat(Kind::Plus) {
+            more.push(self.hyphenated("a member of the list")?);
+        }
+        let kind = RelationKind::Input(InputDecl { kind, of, attr, lasting, until, default, more });
         Ok(self.relation(name, columns, kind))
     }
 

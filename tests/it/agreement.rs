@@ -494,8 +494,10 @@ fn write(choices: &mut Choices, world: &mut World, inputs: &[(RelId, Input)]) {
         Input::Flag(_) => (entity(0), Some(choices.below(2) as i64)),
         Input::Game(_) => (GAME, value(choices, &program, columns[0].ty)),
         Input::GameFlag(_) => (GAME, Some(choices.below(2) as i64)),
+        Input::List(..) => (entity(0), Some(choices.below(2) as i64)),
     };
-    world.set_raw(entity, input.attr(), new);
+    let attrs: Vec<_> = input.attrs().collect();
+    world.set_raw(entity, attrs[choices.below(attrs.len())], new);
 }
 
 /// Random facts, actions, marks and rollbacks under a program that is not about chess.

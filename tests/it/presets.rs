@@ -80,6 +80,12 @@ fn lists_of_squares_come_back_at_every_edge() {
             assert_eq!(Activation::texts(restored.rules.activations()), texts);
         }
     }
+    // A board may have more than 64 squares.
+    let rules = catalogue
+        .load("cotulenh", &["piece-hp", "poisoned-squares:both:squares=k12+a1+h6"])
+        .expect("squares of CoTuLenh");
+    let texts = Activation::texts(rules.activations());
+    assert!(texts.iter().any(|it| it.ends_with("squares=a1+h6+k12")), "{texts:?}");
     // There is no empty list: a preset that poisons nothing is left out.
     let empty = refusal("chess", &["piece-hp", "poisoned-squares:both:squares="]);
     assert!(empty.contains("squares"), "{empty}");

@@ -31,6 +31,7 @@ const DECLARED: &str = r#"
 .input lit(d: D) of D attr lit
 .input score(side: Side, n: Int) of Side attr score = 0
 .input spark(e: E, d: D) key attr spark until turn
+.input among(activation: E, d: D) list attr among = b+c
 .input rush(side: Side) of Side attr rush until turn
 .input trail(d: D) of D attr trail until action
 .input dusk() game attr dusk until action
@@ -47,7 +48,7 @@ on never() when was turn(_), was shade(_, _), was lit(_), was score(_, _), was s
 "#;
 
 /// Relations by the type of their columns, those first that may be kept.
-const KEPT: [(&str, &str); 16] = [
+const KEPT: [(&str, &str); 17] = [
     ("at", "ed"),
     ("kind", "ek"),
     ("friend", "ee"),
@@ -64,6 +65,7 @@ const KEPT: [(&str, &str); 16] = [
     ("step", "kdd"),
     ("ahead", "dd"),
     ("cost", "dn"),
+    ("among", "ed"),
 ];
 const OF_THE_GAME: [(&str, &str); 4] = [("now", "d"), ("night", ""), ("turn", "s"), ("dusk", "")];
 const SHAPES: [&str; 14] =

@@ -191,14 +191,13 @@ impl Walk {
         let schema = Arc::clone(self.world.facts().schema());
         let attrs = [
             "at", "kind", "friend", "side", "mark", "size", "now", "night", "turn", "shade", "lit",
-            "score", "spark", "rush", "trail", "dusk",
+            "score", "spark", "rush", "trail", "dusk", "among.a", "among.f",
         ];
         let name = self.choices.pick(&attrs);
         let attr = schema.attribute_named(name).expect("declared");
         let value = match name {
-            "mark" | "night" | "side" | "turn" | "lit" | "rush" | "trail" | "dusk" => {
-                self.choices.below(2)
-            }
+            "mark" | "night" | "side" | "turn" | "lit" | "rush" | "trail" | "dusk" | "among.a"
+            | "among.f" => self.choices.below(2),
             "kind" | "shade" => self.choices.below(3),
             "friend" => 1 + self.choices.below(6),
             _ => self.choices.below(5),

@@ -42,6 +42,7 @@ const DECLARED: &str = "
 .input at(e: E, d: D) key attr at
 .input size(e: E, n: Int) key attr size
 .input mark(e: E) flag attr mark
+.input among(activation: E, d: D) list attr among = a+c
 .input now(d: D) game attr now
 .input night() game attr night
 .static edge(from: D, to: D) open
@@ -49,7 +50,8 @@ const DECLARED: &str = "
 ";
 
 /// Relations by the type of their columns: `d` for D, `e` for E, `n` for numbers.
-const GIVEN: [(&str, &str); 7] = [
+const GIVEN: [(&str, &str); 8] = [
+    ("among", "ed"),
     ("at", "ed"),
     ("size", "en"),
     ("mark", "e"),
@@ -312,6 +314,9 @@ fn facts(choices: &mut Choices, world: &mut World) {
         }
         write(world, entity, "size", Value::Int(choices.below(4) as i64));
         write(world, entity, "mark", Value::Bool(choices.one_in(2)));
+        for list in ["among.b", "among.c"] {
+            write(world, entity, list, Value::Bool(choices.one_in(2)));
+        }
     }
     write(world, EntityId(0), "now", Value::Member(choices.below(5) as u16));
     write(world, EntityId(0), "night", Value::Bool(choices.one_in(2)));
@@ -535,7 +540,7 @@ fn stay_in_step(seed: u64) {
     let (program, text) = checked(&text(&mut Choices(seed)));
     let mut worlds = [world(&program, Backend::Bits), world(&program, Backend::Frog)];
     worlds.iter_mut().for_each(|it| facts(&mut Choices(seed ^ 1), it));
-    let attrs: Vec<AttrId> = ["at", "size", "mark", "now", "night"]
+    let attrs: Vec<AttrId> = ["at", "size", "mark", "among.a", "among.d", "now", "night"]
         .iter()
         .filter_map(|it| program.schema.attribute_named(it))
         .collect();
@@ -561,10 +566,10 @@ fn stay_in_step(seed: u64) {
             _ => {
                 let attr = attrs[choices.below(attrs.len())];
                 let limit = match program.schema.attribute(attr).name.as_str() {
-                    "mark" | "night" => 2,
+                    "mark" | "among.a" | "among.d" | "night" => 2,
                     _ => 5,
                 };
-                let entity = EntityId(if attrs.iter().position(|it| *it == attr) > Some(2) {
+                let entity = EntityId(if attrs.iter().position(|it| *it == attr) > Some(4) {
                     0
                 } else {
                     1 + choices.below(7) as u32

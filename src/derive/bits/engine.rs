@@ -89,9 +89,9 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn undo(&mut self, changes: &[Change]) {
         for change in changes.iter().rev() {
-            for &rel in &self.c.inputs[usize::from(change.attr.0)] {
-                let entity = i64::from(change.entity.0);
-                self.live.write_input(&self.c, rel, entity, change.new, change.old);
+            for &(rel, member) in &self.c.inputs[usize::from(change.attr.0)] {
+                let at = [i64::from(change.entity.0), i64::from(member)];
+                self.live.write_input(&self.c, rel, at, change.new, change.old);
             }
         }
     }

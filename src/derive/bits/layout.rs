@@ -151,7 +151,7 @@ impl<W: Word> Layout<W> {
                 self.kept_funs += 1;
                 Store::Game { fun }
             }
-            Input::Flag(_) | Input::GameFlag(_) => {
+            Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => {
                 self.dense(program, rel, Space::Kept).map_or(Store::Nowhere, Store::Dense)
             }
         };

@@ -98,7 +98,7 @@ impl<W: Word> Live<W> {
         &mut self,
         c: &Compiled<W>,
         rel: RelId,
-        entity: i64,
+        [entity, member]: [i64; 2],
         old: Option<i64>,
         new: Option<i64>,
     ) {
@@ -125,6 +125,9 @@ impl<W: Word> Live<W> {
             Store::Game { fun } if entity == 0 => {
                 self.s.funs[fun as usize] = new.unwrap_or(NONE);
             }
+            Store::Dense(ref dense) if dense.sizes.len() == 2 => {
+                self.write_list(dense, [entity as usize, member as usize], new == Some(1));
+            }
             Store::Dense(ref dense) => {
                 let member = if dense.sizes.is_empty() { 0 } else { entity };
                 if dense.sizes.is_empty() && entity != 0 {
@@ -135,6 +138,20 @@ impl<W: Word> Live<W> {
                 *row = if new == Some(1) { row.or(one) } else { row.and_not(one) };
             }
             _ => {}
+        }
+    }
+
+    /// A member comes to a list of an entity, or goes.
+    fn write_list(&mut self, dense: &Dense, [entity, member]: [usize; 2], comes: bool) {
+        if entity >= dense.sizes[0] as usize {
+            return;
+        }
+        let row = &mut self.s.rows[dense.base as usize + entity];
+        *row = if comes { row.or(W::one(member)) } else { row.and_not(W::one(member)) };
+        let is_empty = row.is_empty();
+        if let Some(support) = dense.support {
+            let (row, one) = (&mut self.s.rows[support as usize], W::one(entity));
+            *row = if is_empty { row.and_not(one) } else { row.or(one) };
         }
     }
 
@@ -501,21 +518,22 @@ impl<W: Word> Live<W> {
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
         self.spoil(c);
-        for &rel in &c.inputs[usize::from(change.attr.0)] {
+        for &(rel, member) in &c.inputs[usize::from(change.attr.0)] {
             let readers = &c.readers[usize::from(rel.0)];
+            let at = [entity, i64::from(member)];
             if readers.is_empty() {
-                self.write_input(c, rel, entity, change.old, change.new);
+                self.write_input(c, rel, at, change.old, change.new);
                 continue;
             }
             self.pending = true;
             let Role::Input(input) = c.program.relation(rel).role else { continue };
             let moved = matches!(input, Input::Key(_)) && change.old.is_some();
             if let Some(old) = change.old {
-                self.tell_input(c, rel, input, [entity, old], false);
+                self.tell_input(c, rel, input, [entity, old, at[1]], false);
             }
-            self.write_input(c, rel, entity, change.old, change.new);
+            self.write_input(c, rel, at, change.old, change.new);
             if let Some(new) = change.new {
-                self.tell_input(c, rel, input, [entity, new], moved);
+                self.tell_input(c, rel, input, [entity, new, at[1]], moved);
             }
         }
     }
@@ -527,14 +545,15 @@ impl<W: Word> Live<W> {
         c: &Compiled<W>,
         rel: RelId,
         input: Input,
-        [entity, value]: [i64; 2],
+        [entity, value, member]: [i64; 3],
         moved: bool,
     ) {
-        let both = [entity, value];
+        let (both, listed) = ([entity, value], [entity, member]);
         let tuple = match input {
             Input::Key(_) => &both[..],
             Input::Game(_) if entity == 0 => &both[1..],
             Input::Flag(_) if value == 1 => &both[..1],
+            Input::List(..) if value == 1 => &listed[..],
             Input::GameFlag(_) if entity == 0 && value == 1 => &[],
             _ => return,
         };
@@ -609,7 +628,7 @@ impl<W: Word> Live<W> {
             }
         }
         self.suspect_unprompted(c);
-        for &rel in c.inputs.iter().flatten() {
+        for &(rel, _) in c.inputs.iter().flatten().filter(|it| it.1 == 0) {
             let mut tuples = Vec::new();
             let all = vec![None; c.program.relation(rel).columns.len()];
             let mut keep = |tuple: &[i64]| {

@@ -259,21 +259,30 @@ impl View<'_> {
     /// down.
     fn fact(self, attr: AttrId, entity: u32, value: &Datum) -> Option<String> {
         let reads = |it: &&rules::Relation| {
-            matches!(it.role, Role::Input(input) if input.attr() == attr) && !it.sentence.is_empty()
+            matches!(it.role, Role::Input(input) if input.attrs().any(|it| it == attr))
+                && !it.sentence.is_empty()
         };
         let relation = self.program.relations.iter().find(reads)?;
         let Role::Input(input) = relation.role else { return None };
         let ty = relation.columns.first().map_or(Type::Int, |it| it.ty);
         let entity = Datum::of(self.program, ty, i64::from(entity));
+        let member;
         let row: Vec<Option<&Datum>> = match input {
             Input::Key(_) => vec![Some(&entity), Some(value)],
             Input::Flag(_) => vec![Some(&entity)],
             Input::Game(_) => vec![Some(value)],
             Input::GameFlag(_) => Vec::new(),
+            Input::List(first, _) => {
+                let ty = relation.columns.last().map_or(Type::Int, |it| it.ty);
+                member = Datum::of(self.program, ty, i64::from(attr.0 - first.0));
+                vec![Some(&entity), Some(&member)]
+            }
         };
         let said = self.filled(&relation.name, &relation.columns, &relation.sentence, &row);
         match (input, value.raw) {
-            (Input::Flag(_) | Input::GameFlag(_), 0) => Some(format!("no more: {said}")),
+            (Input::Flag(_) | Input::GameFlag(_) | Input::List(..), 0) => {
+                Some(format!("no more: {said}"))
+            }
             _ => Some(said),
         }
     }

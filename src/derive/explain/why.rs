@@ -337,9 +337,13 @@ fn extra_vars(rule: &Rule, body: &[Literal]) -> usize {
 
 fn fact(context: &Context<'_>, input: Input, tuple: &[i64]) -> Ground {
     let entity = match input {
-        Input::Key(_) | Input::Flag(_) => tuple.first().map_or(0, |&it| it as u32),
+        Input::Key(_) | Input::Flag(_) | Input::List(..) => {
+            tuple.first().map_or(0, |&it| it as u32)
+        }
         Input::Game(_) | Input::GameFlag(_) => GAME.0,
     };
-    let attribute = context.program.schema.attribute(input.attr()).name.clone();
+    let member = if let Input::List(..) = input { tuple.last().map_or(0, |&it| it) } else { 0 };
+    let attr = input.attrs().nth(member as usize).unwrap_or(input.attr());
+    let attribute = context.program.schema.attribute(attr).name.clone();
     Ground::Fact { entity, attribute }
 }

@@ -15,7 +15,7 @@ use self::run::{Index, Purse, Runner, Table};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::rows::{Rows, Tuple};
-use crate::facts::{GAME, Session};
+use crate::facts::Session;
 use crate::rules::{Input, Program, RelId, Role, RuleId};
 
 /// A rule that cannot be run: some literal never gets the values that it needs. The checks at load
@@ -243,21 +243,6 @@ fn sorted(mut rows: Vec<Tuple>) -> Table {
 
 /// The rows of an input relation, read from the facts.
 fn input_rows(input: Input, facts: &Session) -> Vec<Tuple> {
-    let attr = input.attr();
-    let values = || {
-        facts.entities_with(attr).filter_map(|it| Some((i64::from(it.0), facts.get_raw(it, attr)?)))
-    };
-    let game = facts.get_raw(GAME, attr);
-    match input {
-        Input::Key(_) => values().map(|(entity, raw)| [entity, raw].as_slice().into()).collect(),
-        Input::Flag(_) => values()
-            .filter(|(_, raw)| *raw != 0)
-            .map(|(entity, _)| [entity].as_slice().into())
-            .collect(),
-        Input::Game(_) => game.map(|raw| [raw].as_slice().into()).into_iter().collect(),
-        Input::GameFlag(_) => match game {
-            Some(raw) if raw != 0 => vec![Tuple::new()],
-            _ => Vec::new(),
-        },
-    }
+    let row = |attr| move |it| input.row(it, attr, facts.get_raw(it, attr)?);
+    input.attrs().flat_map(|attr| facts.entities_with(attr).filter_map(row(attr))).collect()
 }

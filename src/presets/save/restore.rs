@@ -10,12 +10,13 @@ use std::sync::Arc;
 use super::make::{action_name, attributes, facts, files, hash, saved_move};
 use super::{Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch};
 use crate::derive::Backend;
-use crate::facts::{Document, SavedFact};
+use crate::facts::{Document, SavedFact, SavedValue};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
 use crate::presets::external::FOLDER;
+use crate::presets::stated::members_of;
 use crate::presets::{Activation, Catalogue, Ruleset, StartError};
-use crate::rules::{Program, Source};
+use crate::rules::{Input, Program, Role, Source};
 
 /// Which rules a save is restored under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,6 +298,7 @@ impl Replay<'_> {
             if !self.strict {
                 let names = document.facts.iter_mut().map(|it| &mut it.attribute);
                 names.chain(&mut attributes).for_each(|it| self.rename(it));
+                self.list_members(&mut document.facts, &mut attributes);
             }
             let known = (!self.strict).then_some(attributes.as_slice());
             self.rules.resume_older(&document, known, Backend::Bits).map_err(|it| match it {
@@ -314,6 +316,35 @@ impl Replay<'_> {
             }
         }
         Ok(game)
+    }
+
+    /// Lists of options were one number, with a bit for each member (the 64th turned its sign), and are facts of their
+    /// members since.
+    fn list_members(&self, facts: &mut Vec<SavedFact>, attributes: &mut Vec<String>) {
+        let program = self.rules.program();
+        let name = |attr| program.schema.attribute(attr).name.clone();
+        for relation in &program.relations {
+            let Role::Input(list @ Input::List(first, _)) = relation.role else { continue };
+            let Some(base) = name(first).rsplit_once('.').map(|it| it.0.to_owned()) else {
+                continue;
+            };
+            let Some(at) = attributes.iter().position(|it| *it == base) else { continue };
+            attributes.remove(at);
+            attributes.extend(list.attrs().map(name));
+            let (old, rest) =
+                std::mem::take(facts).into_iter().partition(|it| it.attribute == base);
+            *facts = rest;
+            let old: Vec<SavedFact> = old;
+            for fact in old {
+                let SavedValue::Int(number) = fact.value else { continue };
+                let chosen = members_of(number).filter_map(|it| list.attrs().nth(usize::from(it)));
+                facts.extend(chosen.map(|attr| SavedFact {
+                    attribute: name(attr),
+                    value: SavedValue::Bool(true),
+                    ..fact.clone()
+                }));
+            }
+        }
     }
 
     /// Gives an attribute the name that it has now, if it was everybody's and is one preset's own since.

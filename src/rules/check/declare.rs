@@ -278,6 +278,12 @@ impl<'t> Checker<'t> {
             (InputKind::Game, &[]) => (false, truth),
             (InputKind::Of, &[_, value]) => (false, value),
             (InputKind::Of, &[_]) => (false, truth),
+            (InputKind::List, &[_, Some(Type::Domain(id))])
+                if decl.columns[0].name.is_some_and(|it| it.text == "activation")
+                    && self.domains.is_chosen(id) =>
+            {
+                (true, Some(Type::Domain(id)))
+            }
             _ => {
                 self.report(mistake::input_shape(decl.name, input.kind, types.len()));
                 return None;
@@ -297,6 +303,9 @@ impl<'t> Checker<'t> {
             None => None,
         };
         let value = value?;
+        if let (InputKind::List, Type::Domain(members)) = (input.kind, value) {
+            return self.list(decl, input, members);
+        }
         let default = match &input.default {
             Some(default) => self.default_value(default, value),
             None => None,
@@ -319,8 +328,34 @@ impl<'t> Checker<'t> {
             (InputKind::Key, _) | (InputKind::Of, 2) => Input::Key(attr),
             (InputKind::Flag | InputKind::Of, _) => Input::Flag(attr),
             (InputKind::Game, 0) => Input::GameFlag(attr),
-            (InputKind::Game, _) => Input::Game(attr),
+            (InputKind::Game | InputKind::List, _) => Input::Game(attr),
         })
+    }
+
+    /// An option that is several members of a domain: an attribute for each.
+    fn list(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        input: &InputDecl<'t>,
+        members: DomainId,
+    ) -> Option<Input> {
+        let first = input.default.iter();
+        let more: Vec<_> = input.more.iter().map(|it| Default::Member(*it)).collect();
+        let value = |it| self.default_value(it, Type::Domain(members));
+        let chosen: Option<Vec<_>> = first.chain(&more).map(value).collect();
+        let chosen: Vec<i64> = chosen?.into_iter().map(|it| it.0).collect();
+        if input.lasting || input.until.is_some() {
+            self.report(mistake::list_is_an_option(decl.name));
+            return None;
+        }
+        let doc = decl.sentence.map_or("", |it| it.text);
+        match self.domains.list(input.attr, members, &chosen, doc) {
+            Ok((first, count)) => Some(Input::List(first, count)),
+            Err(report) => {
+                self.report(report);
+                None
+            }
+        }
     }
 
     /// Notes that the facts of an input go by themselves.

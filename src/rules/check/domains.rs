@@ -137,6 +137,11 @@ impl<'t> Domains<'t> {
         id != BOOL && matches!(self.known[usize::from(id.0)].shape, Shape::Members(_))
     }
 
+    /// Members of it may be chosen: they are listed, or squares.
+    pub(super) fn is_chosen(&self, id: DomainId) -> bool {
+        id != BOOL && !matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. })
+    }
+
     /// The one domain of entities, if it is declared.
     pub(super) fn entities(&self) -> Option<Type> {
         (0..self.known.len() as u16)
@@ -397,6 +402,43 @@ impl<'t> Domains<'t> {
         });
         // The schema's own entity counter comes first.
         Ok(AttrId(at as u16 + 1))
+    }
+
+    /// Adds an attribute for each member of a domain, one after the other: the first, and how many. They are called
+    /// `NAME.MEMBER`.
+    pub(super) fn list(
+        &mut self,
+        name: Name<'t>,
+        members: DomainId,
+        chosen: &[i64],
+        doc: &str,
+    ) -> Result<(AttrId, u16), Diagnostic> {
+        let truth = AttrType::Member(BOOL);
+        let base = self.attribute_name(name, truth, None);
+        let shape = self.shape_of(members);
+        let first = self.attrs.len();
+        for at in 0..shape.size() {
+            let full = format!("{base}.{}", shape.member_name(at as i64));
+            if let Some(&old) = self.attr_ids.get(&full) {
+                return Err(mistake::list_clash(name, &full, self.attrs[old].span));
+            }
+            self.attr_ids.insert(full.clone(), self.attrs.len());
+            let default = chosen.contains(&(at as i64)).then_some(1);
+            let attribute =
+                Attribute { name: full, ty: truth, of: None, default, doc: doc.to_string() };
+            let shared = self.scopes.at(name.span).is_none();
+            let declared = Type::Domain(BOOL);
+            let (span, before, default_span) = (name.span, false, None);
+            self.attrs.push(Attr { attribute, declared, shared, before, span, default_span });
+        }
+        // The schema's own entity counter comes first.
+        Ok((AttrId(first as u16 + 1), shape.size() as u16))
+    }
+
+    /// A domain as the schema has it.
+    fn shape_of(&self, id: DomainId) -> Domain {
+        let known = &self.known[usize::from(id.0)];
+        Domain { name: known.name.clone(), shape: known.shape.clone() }
     }
 
     /// What an attribute is called in saves. A preset's input may read what the core or the family states,

@@ -137,6 +137,10 @@ impl<'t> Body<'_, 't> {
                     self.collect_atom(atom, None, Use::Effect, OUTER);
                     return None;
                 };
+                if matches!(input, Input::List(..)) {
+                    self.cx.report(mistake::effect_on_list(word, atom.name, declared));
+                    self.unresolved = true;
+                }
                 let mut types = self.cx.info(rel).types.clone();
                 if word == "retract" {
                     types.truncate(usize::from(matches!(input, Input::Key(_) | Input::Flag(_))));

@@ -106,6 +106,10 @@ impl<'t> Checker<'t> {
         let Role::Input(input) = info.relation.role else {
             return self.before_rows(rel);
         };
+        if matches!(input, Input::List(..)) {
+            // It stays as it was chosen.
+            return Some(rel);
+        }
         let owners = match (input, types.first()) {
             (Input::Key(_) | Input::Flag(_), Some(Some(Type::Domain(id)))) => Some(*id),
             _ => None,
@@ -123,7 +127,7 @@ impl<'t> Checker<'t> {
                 Input::Key(_) => Input::Key(before),
                 Input::Flag(_) => Input::Flag(before),
                 Input::Game(_) => Input::Game(before),
-                Input::GameFlag(_) => Input::GameFlag(before),
+                Input::GameFlag(_) | Input::List(..) => Input::GameFlag(before),
             }),
             sentence: String::new(),
             denial: String::new(),

@@ -72,9 +72,28 @@ pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: us
         InputKind::Flag => ("flag", "(Entity)"),
         InputKind::Game => ("game", "(Value), or () for a truth value"),
         InputKind::Of => ("of", "(Member, Value), or (Member) for a truth value"),
+        InputKind::List => ("list", "(activation: Entity, Member): an option of a preset"),
     };
     let message = format!("an input with `{word}` has the columns {shape}");
     It::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
+}
+
+pub(in super::super) fn effect_on_list(word: &str, name: Name<'_>, declared: Span) -> It {
+    let message = format!("`{word}` cannot change `{}`, a list that was chosen", name.text);
+    It::new("E150", message, name.span, "an option")
+        .and(declared, "declared here")
+        .help("declare what changes in a game as an input of its own")
+}
+
+pub(in super::super) fn list_clash(name: Name<'_>, full: &str, old: Span) -> It {
+    let message = format!("the attribute `{full}` of this list is declared already");
+    It::new("E149", message, name.span, "a list has an attribute for each member").and(old, "here")
+}
+
+pub(in super::super) fn list_is_an_option(name: Name<'_>) -> It {
+    let message = format!("`{}` is a list, which stays as it was chosen", name.text);
+    It::new("E148", message, name.span, "neither `lasting` nor `until`")
+        .help("declare what changes in a game as an input of its own")
 }
 
 pub(in super::super) fn input_without_entity(name: Name<'_>, found: &str, span: Span) -> It {

@@ -152,7 +152,7 @@ pub(super) struct Compiled<W> {
     pub(super) unprompted: Vec<Turn>,
     /// For each relation, what must be derived on demand before it is read, itself included.
     pub(super) needs: Vec<Vec<RelId>>,
-    pub(super) inputs: Vec<Vec<RelId>>,
+    pub(super) inputs: Vec<Vec<(RelId, u16)>>,
     /// By batch of the schedule.
     pub(super) batches: Vec<Vec<ReactionPlan>>,
     pub(super) general: Vec<general::Fixpoint>,
@@ -267,7 +267,9 @@ pub(super) fn compile<W: Word>(
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
         if let Role::Input(input) = &relation.role {
-            inputs[usize::from(input.attr().0)].push(RelId(at as u16));
+            for (member, attr) in (0..).zip(input.attrs()) {
+                inputs[usize::from(attr.0)].push((RelId(at as u16), member));
+            }
         }
     }
     let indexes = (0..program.relations.len())
@@ -380,6 +382,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                         _ => 30.0,
                     },
                     Input::Flag(_) => 3.0,
+                    Input::List(..) => 8.0,
                     Input::Game(_) | Input::GameFlag(_) => 1.0,
                 };
             }

@@ -63,11 +63,11 @@ impl<'p, W: Word> Compiler<'p, W> {
                 Input::Key(_) => (args[0].clone(), Some(args[1].clone()), *rel),
                 Input::Flag(_) => (args[0].clone(), Some(truth), *rel),
                 Input::Game(_) => (game, Some(args[0].clone()), *rel),
-                Input::GameFlag(_) => (game, Some(truth), *rel),
+                Input::GameFlag(_) | Input::List(..) => (game, Some(truth), *rel),
             },
             Effect::Retract { rel, key } => match input_of(self.program, *rel) {
                 Input::Key(_) | Input::Flag(_) => (key[0].clone(), None, *rel),
-                Input::Game(_) | Input::GameFlag(_) => (game, None, *rel),
+                Input::Game(_) | Input::GameFlag(_) | Input::List(..) => (game, None, *rel),
             },
             Effect::Remove { entity } => {
                 return Ok(EffectCode::Remove { entity: self.planner.expr(entity)? });
