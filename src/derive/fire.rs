@@ -88,6 +88,10 @@ impl Solution<'_, '_> {
         value(expr, &self.bindings)
     }
 
+    fn bound(&self, var: VarId) -> Option<i64> {
+        self.bindings[usize::from(var.0)]
+    }
+
     fn values(&self, args: &[Expr]) -> Option<Tuple> {
         args.iter().map(|it| self.value(it)).collect()
     }
@@ -112,6 +116,17 @@ impl Solution<'_, '_> {
             }
             Effect::Remove { entity } => {
                 return Some(Output::Remove { entity: self.value(entity)? });
+            }
+            Effect::Forget { preset, of } => {
+                let vars = &self.program.reactions[self.at].vars;
+                let of = match of {
+                    Some(it) => Some((vars[usize::from(it.0)].ty, self.bound(*it)?)),
+                    None => None,
+                };
+                Other::Forget { preset: self.bound(*preset)?, of }
+            }
+            Effect::Inherit { to, from } => {
+                Other::Inherit { to: self.bound(*to)?, from: self.bound(*from)? }
             }
             Effect::Spawn { var } => {
                 let entity = self.ids.give_raw();

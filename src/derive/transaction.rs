@@ -5,6 +5,7 @@
 //! nothing is short (`World::fire`). Deliberately absent: which batches there are (`schedule`).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::budget::Exhausted;
 use super::call::{Call, CallFault};
@@ -13,7 +14,7 @@ use super::rows::Tuple;
 use super::trace::{Done, Said, Step, Trace};
 use super::world::World;
 use crate::facts::{AttrId, EntityId, Ids, Mark, Session};
-use crate::rules::{Event, EventId, Expiry};
+use crate::rules::{Event, EventId, Expiry, Type};
 
 pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
@@ -37,6 +38,14 @@ pub(super) enum Other {
     },
     Spawn {
         entity: i64,
+    },
+    Forget {
+        preset: i64,
+        of: Option<(Type, i64)>,
+    },
+    Inherit {
+        to: i64,
+        from: i64,
     },
     Raise {
         reaction: usize,
@@ -301,6 +310,21 @@ impl<'w, 't> Transaction<'w, 't> {
                 }
                 self.world.admit(id);
                 Done::Spawned(id)
+            }
+            Other::Forget { preset, of } => {
+                let program = Arc::clone(self.world.program());
+                for (entity, attr) in program.stated_by(*preset, *of, self.world.facts()) {
+                    self.world.write(entity, attr, None);
+                }
+                return Ok(());
+            }
+            Other::Inherit { to, from } => {
+                let (to, from) = (EntityId(*to as u32), EntityId(*from as u32));
+                let program = Arc::clone(self.world.program());
+                for (attr, raw) in program.inherited(to, from, self.world.facts()) {
+                    self.world.write(to, attr, Some(raw));
+                }
+                return Ok(());
             }
             Other::Raise { reaction, event, args } => {
                 let (event, args) = (*event, args.clone());

@@ -9,16 +9,13 @@
 //! are one program, however many games there are. Deliberately absent: which activations may be
 //! together.
 
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::derive::{Backend, Memo, Plan, World};
 use crate::facts::nearest;
 use crate::game::Terms;
 use crate::moves::notation::check_letters;
-use crate::rules::{
-    Diagnostics, InputHead, Program, Reader, Source, compile_sharing, inputs_sharing, metas,
-};
+use crate::rules::{Diagnostics, Program, Reader, Source, compile_sharing, metas};
 
 use super::activation::Request;
 use super::catalogue::{Catalogue, GameEntry, LoadError};
@@ -157,7 +154,7 @@ impl Catalogue {
         if let Some(composed) = known {
             return Ok(composed);
         }
-        let texts = self.with_written(&numbers, game, requests)?;
+        let texts = self.with_written(&numbers)?;
         let program = compile_sharing(texts, &self.composers.reader)
             .map_err(|it| self.explain_faults(game, requests, it))?;
         let program = Arc::new(program);
@@ -196,20 +193,15 @@ impl Catalogue {
         game: &GameEntry,
         requests: &[&Request],
     ) -> Result<Vec<Source>, LoadError> {
-        self.with_written(&self.files(game, requests)?, game, requests)
+        self.with_written(&self.files(game, requests)?)
     }
 
     /// The text of some files, and what is written to go with it.
-    fn with_written(
-        &self,
-        files: &[usize],
-        game: &GameEntry,
-        requests: &[&Request],
-    ) -> Result<Vec<Source>, LoadError> {
+    fn with_written(&self, files: &[usize]) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
         let hexagonal = shape_of(sources.iter())? == Shape::Hexagons;
         sources.extend(sides::written(&sources)?);
-        sources.extend(self.written(&sources, game, requests, hexagonal));
+        sources.extend(written(&sources, hexagonal));
         Ok(sources)
     }
 
@@ -333,44 +325,18 @@ impl Catalogue {
         }
         LoadError::Rules(Box::new(found))
     }
+}
 
-    /// The text about the attributes of presets, if the core has the events that it needs.
-    fn written(
-        &self,
-        sources: &[Source],
-        game: &GameEntry,
-        requests: &[&Request],
-        hexagonal: bool,
-    ) -> Option<Source> {
-        let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
-        if !(has(".event deactivated(") && has(".event spawned(") && has(".decl outlives(")) {
-            return None;
-        }
-        let template = Template::named("attributes");
-        let mut text = String::new();
-        if hexagonal {
-            let _ = writeln!(text, "{}", template.part("hexagons"));
-        }
-        let mut done: Vec<&str> = Vec::new();
-        for request in requests {
-            let Ok(preset) = self.find_preset(&request.preset) else { continue };
-            if done.contains(&preset.preset.as_str()) {
-                continue;
-            }
-            done.push(&preset.preset);
-            let parts = self.parts_for(&preset.preset, game.family.as_deref());
-            for file in [preset.source].into_iter().chain(parts) {
-                let source = &self.sources[file];
-                let number = sources.iter().position(|it| it.path == source.path).unwrap_or(0);
-                for input in inputs_sharing(source, number, &self.composers.reader) {
-                    if let Some(rules) = written_for(template, &preset.preset, &input) {
-                        let _ = writeln!(text, "{rules}");
-                    }
-                }
-            }
-        }
-        Some(Source { path: WRITTEN.into(), text: text.into() })
-    }
+/// What is added to the text of a program: that its squares are hexagons, and, to the core of a save from before it
+/// said so itself, that what presets state goes with them.
+fn written(sources: &[Source], hexagonal: bool) -> Option<Source> {
+    let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
+    let is_older = has(".event deactivated(") && has(".decl outlives(") && !has(" do forget ");
+    let template = Template::named("added");
+    let parts = [("hexagons", hexagonal), ("leaving", is_older)];
+    let added = parts.iter().filter(|it| it.1).map(|it| template.part(it.0));
+    let text = added.collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| Source { path: WRITTEN.into(), text: text.into() })
 }
 
 /// Whether a rule file declares a relation, action or event of that name.
@@ -431,25 +397,9 @@ fn has_squares(source: &Source) -> bool {
 }
 
 /// What is called a file though it is written here, anew for each program.
-const WRITTEN: &str = "attributes of presets";
+const WRITTEN: &str = "added to the core";
 
 /// The rule files of a program, in their order.
 pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
     program.sources.iter().filter(|it| it.path != WRITTEN && it.path != sides::WRITTEN)
-}
-
-/// The reactions about one input of a preset's file.
-fn written_for(template: Template, preset: &str, input: &InputHead) -> Option<String> {
-    let part = match &input.of {
-        Some(domain) if domain == "Side" => "sides",
-        Some(_) => "members",
-        None if !input.of_entities => "game",
-        // What is stated about the activation itself goes when it goes.
-        None if input.columns.first().is_some_and(|it| it.0 == "activation") => return None,
-        None => "pieces",
-    };
-    let (any, value) = if input.columns.len() == 2 { (", _", ", n") } else { ("", "") };
-    let full = format!("{preset}::{}", input.relation);
-    let places = [("preset", preset), ("input", &full), ("any", any), ("value", value)];
-    Some(template.filled(part, &places))
 }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use super::join::{Bindings, value};
 use super::model::Model;
 use super::table::Row;
-use crate::facts::{AttrId, Change, EntityId, GAME, NEXT_ENTITY, Session};
+use crate::facts::{AttrId, AttrType, Change, EntityId, GAME, NEXT_ENTITY, Session};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
     self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, StageId, Term,
-    Tried, VarId,
+    Tried, Type, VarId,
 };
 
 /// Why an action does not happen.
@@ -316,6 +316,19 @@ impl<'m> Transaction<'m> {
         use rules::Effect as E;
         match effect {
             E::Set { .. } | E::Retract { .. } | E::Remove { .. } => self.state(effect, bindings),
+            E::Forget { preset, of } => {
+                let vars = &reaction.vars;
+                let of = of.map(|it| (vars[usize::from(it.0)].ty, bindings[usize::from(it.0)]));
+                if let Some(preset) = bindings[usize::from(preset.0)] {
+                    self.forget(preset, of);
+                }
+            }
+            E::Inherit { to, from } => {
+                let bound = |it: &VarId| bindings[usize::from(it.0)].map(|it| EntityId(it as u32));
+                if let (Some(to), Some(from)) = (bound(to), bound(from)) {
+                    self.inherit(to, from);
+                }
+            }
             E::Spawn { var } => self.spawn(bindings[usize::from(var.0)].unwrap_or_default())?,
             E::Raise { .. } | E::Pass { .. } | E::Emit { .. } => {
                 self.tell(event, effect, bindings, flow);
@@ -342,6 +355,43 @@ impl<'m> Transaction<'m> {
             }
         }
         Ok(())
+    }
+
+    /// Takes back what a preset states, of one owner if there is one.
+    fn forget(&mut self, preset: i64, of: Option<(Type, Option<i64>)>) {
+        let program = Arc::clone(&self.program);
+        for (_, attr) in program.stated.iter().filter(|it| it.0 == preset) {
+            let owners = program.schema.attribute(*attr).of;
+            let is_of = |ty| match (ty, owners) {
+                (Type::Domain(of), Some(owners)) => of == owners,
+                (Type::Domain(of), None) => program.schema.is_entity(AttrType::Member(of)),
+                _ => false,
+            };
+            let goes = |it: &EntityId| match of {
+                None => true,
+                Some((ty, raw)) => is_of(ty) && raw == Some(i64::from(it.0)),
+            };
+            let gone: Vec<EntityId> = self.facts.entities_with(*attr).filter(goes).collect();
+            for entity in gone {
+                self.change(|facts| {
+                    facts.set_raw(entity, *attr, None);
+                });
+            }
+        }
+    }
+
+    /// Hands on what presets state of an entity.
+    fn inherit(&mut self, to: EntityId, from: EntityId) {
+        let program = Arc::clone(&self.program);
+        for (_, attr) in &program.stated {
+            let is_free = program.schema.attribute(*attr).of.is_none()
+                && self.facts.get_raw(to, *attr).is_none();
+            if let Some(raw) = self.facts.get_raw(from, *attr).filter(|_| is_free) {
+                self.change(|facts| {
+                    facts.set_raw(to, *attr, Some(raw));
+                });
+            }
+        }
     }
 
     /// Has an effect on facts.

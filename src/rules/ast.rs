@@ -259,6 +259,16 @@ pub(super) enum Effect<'t> {
     Set(Atom<'t>),
     Retract(Atom<'t>),
     Remove(Expr<'t>),
+    /// `forget x of p`: a preset, and whose facts of its.
+    Forget {
+        preset: Name<'t>,
+        of: Option<Name<'t>>,
+    },
+    /// `inherit p from o`.
+    Inherit {
+        to: Name<'t>,
+        from: Name<'t>,
+    },
     Spawn(Name<'t>),
     Raise(Atom<'t>),
     Stop(Span),

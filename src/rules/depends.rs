@@ -131,6 +131,9 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
                     }
                 }
             }
+            Effect::Forget { .. } | Effect::Inherit { .. } => {
+                program.stated.iter().for_each(|it| writes.insert(it.1));
+            }
             Effect::Remove { .. } => writes.extend(&of_entities(program)),
             Effect::Call { .. } => writes.extend(&everything(program)),
             _ => {}

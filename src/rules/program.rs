@@ -11,11 +11,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::check::SEPARATOR;
-use smallvec::SmallVec;
-
-use crate::facts::{AttrId, AttrType, DomainId, EntityId, GAME, Schema};
+use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 pub use super::action::{Action, Legality, Piece, Template, Unlisted};
+pub use super::input::Input;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u16);
@@ -58,6 +57,9 @@ pub struct Span {
 /// A whole checked program.
 #[derive(Debug, Clone)]
 pub struct Program {
+    /// What `forget` takes back and `inherit` hands on: presets, by number, with the attributes that they state of
+    /// others than their activations.
+    pub stated: Vec<(i64, AttrId)>,
     pub sources: Vec<Source>,
     /// For each source the number of the preset's file that it belongs to, if it is a preset's.
     pub owners: Vec<Option<u16>>,
@@ -201,57 +203,6 @@ pub struct Tried {
     /// An event that no rule can name, with a reaction that has the body: it reacts where the body holds.
     pub event: EventId,
     pub span: Span,
-}
-
-/// How an input relation reads an attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
-    /// `rel(entity, value)` for every entity that has the attribute. Always functional.
-    Key(AttrId),
-    /// `rel(entity)` for every entity whose truth value is true.
-    Flag(AttrId),
-    /// `rel(value)`: the attribute of the game entity. Functional with no key columns.
-    Game(AttrId),
-    /// `rel()`: the game's truth value is true.
-    GameFlag(AttrId),
-    /// `rel(entity, member)` for every entity and member of a domain whose truth value is true. Each of so many
-    /// members has an attribute of its own: they follow one another, from the first member's.
-    List(AttrId, u16),
-}
-
-impl Input {
-    /// The attribute that it reads; of a list, that of the first member.
-    pub fn attr(self) -> AttrId {
-        match self {
-            Self::Key(it)
-            | Self::Flag(it)
-            | Self::Game(it)
-            | Self::GameFlag(it)
-            | Self::List(it, _) => it,
-        }
-    }
-
-    /// All attributes that it reads.
-    pub fn attrs(self) -> impl Iterator<Item = AttrId> + Clone {
-        let AttrId(first) = self.attr();
-        let count = if let Self::List(_, members) = self { members } else { 1 };
-        (first..first + count).map(AttrId)
-    }
-
-    /// The row that a fact stands for, if it stands for one.
-    pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
-        let (id, is_game) = (i64::from(entity.0), entity == GAME);
-        match self {
-            Self::Key(_) => Some(SmallVec::from_slice(&[id, raw])),
-            Self::Flag(_) => (raw != 0).then(|| SmallVec::from_slice(&[id])),
-            Self::Game(_) => is_game.then(|| SmallVec::from_slice(&[raw])),
-            Self::GameFlag(_) => (is_game && raw != 0).then(SmallVec::new),
-            Self::List(first, _) => {
-                let member = i64::from(attr.0) - i64::from(first.0);
-                (raw != 0).then(|| SmallVec::from_slice(&[id, member]))
-            }
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -478,6 +429,10 @@ pub enum Effect {
     Retract { rel: RelId, key: Vec<Expr> },
     /// `remove p`: every fact of the entity goes.
     Remove { entity: Expr },
+    /// `forget x`: every fact goes that a preset states; `forget x of p`: those about one entity or member of a domain.
+    Forget { preset: VarId, of: Option<VarId> },
+    /// `inherit p from o`: an entity has what presets state of another, unless it has something there itself.
+    Inherit { to: VarId, from: VarId },
     /// `spawn x`: the variable is a new entity for the effects after it.
     Spawn { var: VarId },
     /// `raise damage(q, 1)`: the event happens when the batch has been applied.
@@ -528,6 +483,11 @@ impl Effect {
                 }));
             }
             Self::Call { args, .. } => vars.extend(args),
+            Self::Forget { preset, of } => {
+                vars.push(*preset);
+                vars.extend(of);
+            }
+            Self::Inherit { to, from } => vars.extend([to, from]),
             Self::Spawn { .. } | Self::Stop => {}
         }
         vars

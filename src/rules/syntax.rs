@@ -30,9 +30,9 @@ const DIRECTIVES: [&str; 12] = [
     ".meta",
 ];
 
-const EFFECTS: [&str; 12] = [
-    "set", "retract", "remove", "spawn", "raise", "pass", "stop", "emit", "note", "veto", "rewind",
-    "call",
+const EFFECTS: [&str; 14] = [
+    "set", "retract", "remove", "forget", "inherit", "spawn", "raise", "pass", "stop", "emit",
+    "note", "veto", "rewind", "call",
 ];
 
 /// An item was given up; the reason has been reported.
@@ -590,6 +590,22 @@ impl<'t> Parser<'t, '_> {
             "set" => self.atom("the fact to set").map(Effect::Set),
             "retract" => self.atom("the fact to retract").map(Effect::Retract),
             "remove" => self.expr().map(Effect::Remove),
+            "forget" => {
+                let preset = self.ident("a variable for the preset")?;
+                let of = match self.eat_word("of") {
+                    true => Some(self.ident("a variable for what the facts are about")?),
+                    false => None,
+                };
+                Ok(Effect::Forget { preset, of })
+            }
+            "inherit" => {
+                let to = self.ident("a variable for who inherits")?;
+                if !self.eat_word("from") {
+                    return self.expected("`from` and a variable for whose facts they are");
+                }
+                let from = self.ident("a variable for whose facts they are")?;
+                Ok(Effect::Inherit { to, from })
+            }
             "spawn" => self.ident("a variable for the new entity").map(Effect::Spawn),
             "raise" => self.atom("the event to raise").map(Effect::Raise),
             "pass" => self.atom("the event with its new arguments").map(Effect::Pass),

@@ -286,7 +286,7 @@ pub(super) enum EffectCode {
         event: EventId,
         args: Vec<ExprId>,
     },
-    /// A veto, a note or a call: the effect of that number in the reaction.
+    /// A rarer effect, such as a veto, a note or a call: the effect of that number in the reaction.
     Say {
         effect: usize,
     },

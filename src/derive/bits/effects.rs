@@ -125,7 +125,7 @@ impl<W: Word> State<W> {
         args.iter().map(|it| self.worth(c, *it)).collect()
     }
 
-    /// A veto, a note or a call.
+    /// A veto, a note or another of the rarer effects.
     fn said(&self, c: &Compiled<W>, at: usize, effect: usize) -> Option<Other> {
         let reaction = &c.program.reactions[at];
         let value = |var: VarId| self.reg(var.0 as u8);
@@ -133,6 +133,13 @@ impl<W: Word> State<W> {
         match &reaction.effects[effect] {
             Effect::Veto { message } => Some(Other::Veto { said: say(&message.0) }),
             Effect::Note { message } => Some(Other::Note { said: say(&message.0) }),
+            Effect::Forget { preset, of } => {
+                let of = of.map(|it| (reaction.vars[usize::from(it.0)].ty, value(it)));
+                Some(Other::Forget { preset: value(*preset), of })
+            }
+            Effect::Inherit { to, from } => {
+                Some(Other::Inherit { to: value(*to), from: value(*from) })
+            }
             Effect::Call { args, .. } => {
                 let args = args.iter().map(|it| value(*it)).collect();
                 Some(Other::Call { reaction: at, effect, args })

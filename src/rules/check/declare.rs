@@ -339,10 +339,16 @@ impl<'t> Checker<'t> {
         input: &InputDecl<'t>,
         members: DomainId,
     ) -> Option<Input> {
-        let first = input.default.iter();
-        let more: Vec<_> = input.more.iter().map(|it| Default::Member(*it)).collect();
-        let value = |it| self.default_value(it, Type::Domain(members));
-        let chosen: Option<Vec<_>> = first.chain(&more).map(value).collect();
+        let first = input.default.iter().copied();
+        let more = input.more.iter().map(|it| Default::Member(*it));
+        // The usual squares that a small board does not have are left out.
+        let is_there = |it: &Default<'t>| match it {
+            Default::Member(name) => !self.domains.is_off_board(members, name.text),
+            Default::Number(_) => true,
+        };
+        let usual: Vec<_> = first.chain(more).filter(is_there).collect();
+        let value = |it: &Default<'t>| self.default_value(it, Type::Domain(members));
+        let chosen: Option<Vec<_>> = usual.iter().map(value).collect();
         let chosen: Vec<i64> = chosen?.into_iter().map(|it| it.0).collect();
         if input.lasting || input.until.is_some() {
             self.report(mistake::list_is_an_option(decl.name));

@@ -37,6 +37,9 @@ struct Attr {
     default_span: Option<Span>,
 }
 
+/// The domain that presets add their names to.
+const PRESETS: &str = "Preset";
+
 /// What `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and `.meta entities "N"` say instead of the numbers in the declarations,
 /// so that a layout or game has a board of its own on top of rules for any board. The last one counts.
 #[derive(Default)]
@@ -147,6 +150,36 @@ impl<'t> Domains<'t> {
         (0..self.known.len() as u16)
             .map(|at| Type::Domain(DomainId(at)))
             .find(|&it| self.is_entities(it))
+    }
+
+    /// Whether a name is that of a square which the board of this domain is too small for.
+    pub(super) fn is_off_board(&self, id: DomainId, name: &str) -> bool {
+        let shape = self.shape_of(id);
+        let (files, ranks) = (limits::BOARD_SIDE as u8, limits::BOARD_SIDE as u8);
+        let largest = Domain { name: String::new(), shape: Shape::Grid { files, ranks } };
+        matches!(shape.shape, Shape::Grid { .. })
+            && shape.member(name).is_none()
+            && largest.member(name).is_some()
+    }
+
+    /// The domain that presets add their names to, if it is declared.
+    pub(super) fn presets(&self) -> Option<Type> {
+        let at = self.known.iter().position(|it| it.name == PRESETS)?;
+        Some(Type::Domain(DomainId(at as u16)))
+    }
+
+    /// The names in it.
+    pub(super) fn preset_names(&self) -> &[String] {
+        match self.known.iter().find(|it| it.name == PRESETS).map(|it| &it.shape) {
+            Some(Shape::Members(names)) => names,
+            _ => &[],
+        }
+    }
+
+    /// The attributes that the files of a preset or a game alone declare.
+    pub(super) fn own_attributes(&self) -> Vec<AttrId> {
+        let own = (1..).zip(&self.attrs).filter(|it| !it.1.shared && !it.1.before);
+        own.map(|it| AttrId(it.0)).collect()
     }
 
     /// The board's domain, its name and its size.

@@ -18,7 +18,11 @@ impl ast::Effect<'_> {
             | Self::Pass(atom)
             | Self::Emit(atom) => atom.span,
             Self::Remove(expr) | Self::Rewind(expr) => expr.span,
-            Self::Spawn(name) | Self::Veto(name) | Self::Note(name) => name.span,
+            Self::Spawn(name)
+            | Self::Veto(name)
+            | Self::Note(name)
+            | Self::Forget { preset: name, .. }
+            | Self::Inherit { to: name, .. } => name.span,
             Self::Stop(span) => *span,
             Self::Call { name, .. } => name.span,
         }
@@ -35,6 +39,12 @@ impl<'t> Body<'_, 't> {
             }
             E::Remove(expr) | E::Rewind(expr) => self.note_expr(expr),
             E::Spawn(name) => self.note_outer_name(*name),
+            E::Forget { preset, of } => {
+                [Some(*preset), *of].into_iter().flatten().for_each(|it| self.note_outer_name(it));
+            }
+            E::Inherit { to, from } => {
+                [*to, *from].into_iter().for_each(|it| self.note_outer_name(it));
+            }
             E::Veto(text) | E::Note(text) => {
                 for (part, _) in placeholders(*text) {
                     self.note_outer_name(part);
@@ -58,6 +68,16 @@ impl<'t> Body<'_, 't> {
             E::Remove(expr) => {
                 let ty = self.cx.domains.entities();
                 self.collect_expr(expr, ty, Use::Effect, OUTER, false);
+                None
+            }
+            E::Forget { preset, of } => {
+                self.collect_name(*preset, self.cx.domains.presets(), Use::Effect);
+                of.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
+                None
+            }
+            E::Inherit { to, from } => {
+                let ty = self.cx.domains.entities();
+                [to, from].into_iter().for_each(|it| self.collect_name(*it, ty, Use::Effect));
                 None
             }
             E::Spawn(name) => {
@@ -196,6 +216,14 @@ impl<'t> Body<'_, 't> {
                 };
                 Some(Effect::Remove { entity: self.lower_expr(expr, ty, OUTER)? })
             }
+            (E::Forget { preset, of }, _) => Some(Effect::Forget {
+                preset: self.var(preset.text, OUTER, false),
+                of: of.map(|it| self.var(it.text, OUTER, false)),
+            }),
+            (E::Inherit { to, from }, _) => Some(Effect::Inherit {
+                to: self.var(to.text, OUTER, false),
+                from: self.var(from.text, OUTER, false),
+            }),
             (E::Spawn(name), _) => {
                 if self.cx.domains.entities().is_none() {
                     self.cx.report(mistake::no_entities(name.span));

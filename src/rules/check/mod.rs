@@ -355,7 +355,10 @@ impl<'t> Checker<'t> {
         let named = relations.iter().zip((0..).map(RelId)).filter(|it| !is_before(it.0));
         let names: std::collections::HashMap<String, RelId> =
             named.map(|(it, id)| (it.name.clone(), id)).collect();
+        let own = self.domains.own_attributes();
+        let stated = stated(&relations, &self.meta, &own, self.domains.preset_names());
         let program = Program {
+            stated,
             sources: Vec::new(),
             owners: self.owners,
             words: self.domains.words(),
@@ -385,6 +388,32 @@ impl<'t> Checker<'t> {
         found.append(&mut last);
         program
     }
+}
+
+/// What presets state of others than their activations: the number of the preset, and an attribute that its files alone
+/// declare.
+fn stated(
+    relations: &[Relation],
+    metas: &[Meta],
+    own: &[AttrId],
+    presets: &[String],
+) -> Vec<(i64, AttrId)> {
+    let preset_of = |source: u16| {
+        let mut of_file = metas.iter().filter(|it| it.span.source == source);
+        let name = &of_file.find(|it| matches!(it.key.as_str(), "preset" | "part"))?.value;
+        (0..).zip(presets).find(|it| it.1 == name).map(|it| it.0)
+    };
+    let mut stated = Vec::new();
+    for relation in relations {
+        let Role::Input(input) = relation.role else { continue };
+        let is_option = relation.columns.first().is_some_and(|it| it.name == "activation");
+        let is_own = !is_option && own.contains(&input.attr());
+        if let Some(preset) = preset_of(relation.span.source).filter(|_| is_own) {
+            stated.push((preset, input.attr()));
+        }
+    }
+    stated.dedup();
+    stated
 }
 
 /// Rules of actions that may conclude what is not among the action's tries. It would be on the list

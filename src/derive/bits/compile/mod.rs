@@ -393,6 +393,10 @@ impl<'p, W: Word> Compiler<'p, W> {
     fn is_written(&self, input: RelId) -> bool {
         self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
+            Effect::Forget { .. } => {
+                let attr = input_of(self.program, input).attr();
+                self.program.stated.iter().any(|it| it.1 == attr)
+            }
             _ => false,
         })
     }
@@ -631,6 +635,7 @@ impl<W: Word> Compiled<W> {
     /// Nothing compiled yet: for running the plans of statics.
     pub(super) fn bare(program: &Program) -> Self {
         let empty = Program {
+            stated: Vec::new(),
             sources: Vec::new(),
             owners: Vec::new(),
             schema: Arc::clone(&program.schema),

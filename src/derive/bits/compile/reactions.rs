@@ -81,7 +81,11 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
             Effect::Stop => return Ok(EffectCode::Stop),
             Effect::Pass { args } => return Ok(EffectCode::Pass { args: self.exprs(args)? }),
-            Effect::Veto { .. } | Effect::Note { .. } | Effect::Call { .. } => {
+            Effect::Forget { .. }
+            | Effect::Inherit { .. }
+            | Effect::Veto { .. }
+            | Effect::Note { .. }
+            | Effect::Call { .. } => {
                 return Ok(EffectCode::Say { effect: number });
             }
             Effect::Rewind { turns } => {

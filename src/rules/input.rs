@@ -1,0 +1,58 @@
+//! Which facts the rows of input relations stand for.
+//!
+//! Deliberately absent: how inputs are declared (`check`), and where evaluators keep their rows.
+
+use smallvec::SmallVec;
+
+use crate::facts::{AttrId, EntityId, GAME};
+
+/// How an input relation reads an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// `rel(entity, value)` for every entity that has the attribute. Always functional.
+    Key(AttrId),
+    /// `rel(entity)` for every entity whose truth value is true.
+    Flag(AttrId),
+    /// `rel(value)`: the attribute of the game entity. Functional with no key columns.
+    Game(AttrId),
+    /// `rel()`: the game's truth value is true.
+    GameFlag(AttrId),
+    /// `rel(entity, member)` for every entity and member of a domain whose truth value is true. Each of so many
+    /// members has an attribute of its own: they follow one another, from the first member's.
+    List(AttrId, u16),
+}
+
+impl Input {
+    /// The attribute that it reads; of a list, that of the first member.
+    pub fn attr(self) -> AttrId {
+        match self {
+            Self::Key(it)
+            | Self::Flag(it)
+            | Self::Game(it)
+            | Self::GameFlag(it)
+            | Self::List(it, _) => it,
+        }
+    }
+
+    /// All attributes that it reads.
+    pub fn attrs(self) -> impl Iterator<Item = AttrId> + Clone {
+        let AttrId(first) = self.attr();
+        let count = if let Self::List(_, members) = self { members } else { 1 };
+        (first..first + count).map(AttrId)
+    }
+
+    /// The row that a fact stands for, if it stands for one.
+    pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
+        let (id, is_game) = (i64::from(entity.0), entity == GAME);
+        match self {
+            Self::Key(_) => Some(SmallVec::from_slice(&[id, raw])),
+            Self::Flag(_) => (raw != 0).then(|| SmallVec::from_slice(&[id])),
+            Self::Game(_) => is_game.then(|| SmallVec::from_slice(&[raw])),
+            Self::GameFlag(_) => (is_game && raw != 0).then(SmallVec::new),
+            Self::List(first, _) => {
+                let member = i64::from(attr.0) - i64::from(first.0);
+                (raw != 0).then(|| SmallVec::from_slice(&[id, member]))
+            }
+        }
+    }
+}
