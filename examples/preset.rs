@@ -5,7 +5,7 @@
 
 use rulemate::prelude::*;
 
-/// Whoever captures is paid, by what the captured piece is.
+/// The side that captures is paid, by what the captured piece is.
 #[derive(Debug)]
 struct Bounty;
 

@@ -1,4 +1,4 @@
-//! Rows come and go as a game is played, and whoever watches a relation is told: `cargo run --example watch`.
+//! Rows come and go as a game is played, and a watch of a relation is told: `cargo run --example watch`.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 

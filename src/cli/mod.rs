@@ -73,7 +73,7 @@ pub fn run() -> ExitCode {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Findings) => ExitCode::FAILURE,
         Ok(Verdict::Unreadable) => ExitCode::from(USAGE),
-        // Whoever read us has seen enough.
+        // The reader of our output has seen enough.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // What was found before the error still belongs to the answer.

@@ -200,14 +200,14 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
         .map_err(|why| trouble(format!("{}: {why}", path.display()), "save the file as UTF-8"))
 }
 
-/// Whether an error only says that nobody reads our output any more.
+/// Whether an error only says that our output is no longer read.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {
         it.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
     })
 }
 
-/// Prints what somebody should know, though nothing is wrong with what was asked.
+/// Prints what the user should know, though nothing is wrong with what was asked.
 pub(crate) fn warn(text: impl Display) {
     let _ = writeln!(io::stderr(), "warning: {}", printable(&text.to_string()));
 }

@@ -136,7 +136,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         files: offered(&args.rules)?,
     };
     let ready = |Addresses { games, metrics }| {
-        // Somebody waits for these lines: they go out at once. A lost line is no reason to stop.
+        // These lines are waited for: they go out at once. A lost line is no reason to stop.
         let _ = out.line(format_args!("http://{games}/"));
         if let Some(address) = metrics {
             let _ = out.line(format_args!("counters: http://{address}/metrics"));

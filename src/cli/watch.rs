@@ -36,7 +36,7 @@ impl Watched {
         let (sender, changes) = channel();
         let fix = "name rule files (.dl) that are there, or folders of them";
         let tell = move |event: notify::Result<Event>| {
-            // Reading is no change, and what is lost is looked for anyway. Nobody may wait for it any more.
+            // Reading is no change, and what is lost is looked for anyway. There may be no receiver any more.
             if event.is_ok_and(|it| !matches!(it.kind, EventKind::Access(_))) {
                 let _ = sender.send(());
             }

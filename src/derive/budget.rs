@@ -3,7 +3,7 @@
 //! A query (all that one read, one action or one mark makes an evaluator do) and a load (all
 //! statics of a program) each have the same budget, and all that a request comes to has one together
 //! (`allowance`). Running out is a value, [`Exhausted`]; the rows
-//! at hand are then incomplete and nobody may go by them. No time is measured here, so the same program
+//! at hand are then incomplete and not to be relied on. No time is measured here, so the same program
 //! runs out at the same place on every machine; a server may end a request besides.
 
 use std::fmt;

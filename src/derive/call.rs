@@ -1,6 +1,6 @@
 //! Code that reactions call: what it is told, and what it may do.
 //!
-//! `call bite(p, n)` hands a [`Moment`] to whoever has registered `bite` for the preset. What it does
+//! `call bite(p, n)` hands a [`Moment`] to the code that has registered `bite` for the preset. What it does
 //! there are the effects of reactions, written to the same journal: a veto, or an end of the
 //! transaction, takes them back with everything else. So the code may keep nothing in mind that is
 //! not a fact, or undo and saves would not know of it.
@@ -282,7 +282,7 @@ impl Moment<'_> {
         self.done.push(Done::Raised { event, args });
     }
 
-    /// Shows an event to whoever watches.
+    /// Shows an event to displays.
     pub fn emit(&mut self, event: &str, args: &[Value]) {
         if let Some((event, args)) = self.event_row(event, args) {
             self.done.push(Done::Emitted { event, args });

@@ -1,5 +1,5 @@
 //! Rows that are read on a budget. Explanations and questions search finished rows, and rule text
-//! comes from strangers: whoever has read too much finds nothing more, and is told so at the end.
+//! comes from strangers: a reader that has read too much finds nothing more, and is told so at the end.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ impl<'r> Metered<'r> {
     pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
         let program = rows.program();
         let steps = allowance::left_of(steps);
-        // What is read for nobody is in the last place.
+        // What is read for no rule is in the last place.
         let readers = program.rules.len() + program.reactions.len() + 1;
         let spent = RefCell::new(vec![0; readers]);
         Self { rows, steps, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }

@@ -1,6 +1,6 @@
 //! Read access to materialised rows: what the solver, proofs and audits see of an evaluator.
 //!
-//! Nothing here derives anything: whoever implements [`Rows`] has every relation computed already.
+//! Nothing here derives anything: what implements [`Rows`] has every relation computed already.
 
 use std::ops::ControlFlow;
 

@@ -1,6 +1,6 @@
 //! What happened when an action was taken: each reaction that did something, why, and what.
 //!
-//! Plain data in raw values; whoever shows it has the names. An effect's justification is its step:
+//! Plain data in raw values; the display has the names. An effect's justification is its step:
 //! the reaction, the values of its variables, and the event that it reacted to.
 //! Deliberately absent: making it (`transaction`).
 
@@ -75,7 +75,7 @@ pub struct Said {
     /// The place of the reaction.
     pub place: String,
     pub parts: Vec<SaidPart>,
-    /// The text with values by their plain names, for whoever knows no better ones.
+    /// The text with values by their plain names, for callers that know no better ones.
     pub text: String,
 }
 

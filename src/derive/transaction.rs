@@ -31,7 +31,7 @@ pub(super) enum Output {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Other {
     /// The effects up to the next of these belong to a solution of this reaction, with the values
-    /// of its named variables. Only where somebody traces.
+    /// of its named variables. Only where a trace is wanted.
     Solution {
         reaction: usize,
         values: Tuple,

@@ -2,7 +2,7 @@
 //!
 //! The rows of a watched relation are kept as they were at the last commit and compared with those
 //! of the next, so that what was tried and taken back in between leaves no trace, and both
-//! evaluators report the same. Relations that nobody watches cost nothing.
+//! evaluators report the same. Relations without a watch cost nothing.
 
 use super::rows::Tuple;
 use crate::rules::RelId;

@@ -373,7 +373,7 @@ impl World {
     /// Deriving it took more than a query may: rows were missing, here or in a state that was taken
     /// back, and what was read may be wrong. It stays so until [`World::forget_rows`]. Only rules
     /// that calculate in circles or join without end get there, so readers need not ask after each
-    /// read: whoever hands an answer on does.
+    /// read: the code that hands an answer on does.
     pub fn check(&self) -> Result<(), Exhausted> {
         if let Some(limit) = &self.limit {
             return Err((**limit).clone());
@@ -588,7 +588,7 @@ impl World {
         }
     }
 
-    /// Lets the memory of the derived rows go until [`World::wake`], for a world that nobody looks at
+    /// Lets the memory of the derived rows go until [`World::wake`], for a world that is not looked at
     /// for a while. Until then it is still true, only slow: the referee answers. No mark may be open.
     pub fn rest(&mut self) {
         if let Engine::Bits(_) = &self.engine {

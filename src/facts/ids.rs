@@ -4,7 +4,7 @@
 //! are gone come back. An id is free when no fact mentions it, neither as its entity nor as its
 //! value: an entity whose facts are all gone still counts while another fact points to it. New
 //! entities take the free ids from the counter on; when there are none left, the lowest. The rule
-//! depends on facts alone, so whoever goes on from a list of facts goes on alike.
+//! depends on facts alone, so games that go on from equal lists of facts go on alike.
 //! Within one action nothing is given twice: what was mentioned at any moment of it stays taken.
 
 use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
@@ -93,7 +93,7 @@ impl Ids {
         Some(EntityId(at as u32))
     }
 
-    /// The next id in raw form; where there is none, the first that is beyond all: whoever makes
+    /// The next id in raw form; where there is none, the first that is beyond all: the code that makes
     /// an entity of it is refused.
     pub fn give_raw(&mut self) -> i64 {
         self.give().map_or(self.taken.len() as i64, |it| i64::from(it.0))

@@ -1,6 +1,6 @@
 //! "Did you mean": the known name that a mistyped one most likely stands for.
 //!
-//! Names come from strangers, so the work is bounded: names that nobody mistypes are not compared, and a
+//! Names come from strangers, so the work is bounded: names that cannot be a slip are not compared, and a
 //! [`Speller`] has so many steps for all questions together. Deliberately absent: any ranking beyond the
 //! number of edits.
 
@@ -9,7 +9,7 @@ use std::cell::Cell;
 /// The maximum number of bytes of a name that is compared with others.
 const LONGEST: usize = 64;
 
-/// What a [`Speller`] may spend: enough for the mistakes of a file that somebody wrote.
+/// What a [`Speller`] may spend: enough for the mistakes of a file written by hand.
 const STEPS: usize = 1 << 23;
 
 /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few

@@ -207,7 +207,7 @@ impl Schema {
         Ok(id)
     }
 
-    /// Adds an attribute that goes by no name: nobody outside can state it or ask for it.
+    /// Adds an attribute that has no name: it can be neither stated nor asked for from outside.
     pub fn add_hidden(&mut self, attribute: Attribute) -> AttrId {
         self.attributes.push(attribute);
         AttrId((self.attributes.len() - 1) as u16)

@@ -121,7 +121,7 @@ pub struct Session {
 
 impl Session {
     /// A session with no facts but the entity counter, which stands one past [`GAME`]. Defaults
-    /// are for whoever sets a game up to write.
+    /// are written by the code that sets a game up.
     pub fn new(schema: Arc<Schema>) -> Self {
         let is_text = |it: &Attribute| it.ty == AttrType::Text;
         let column = |it: &Attribute| Column {

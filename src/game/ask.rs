@@ -1,7 +1,7 @@
 //! Questions about the position, answered as plain data: is this move legal and what would it do, is
 //! the game over, does this fact hold, what is true of this square, and why.
 //!
-//! An explanation is a sentence and what was found out. An answer is the same for whoever draws it: the
+//! An explanation is a sentence and what was found out. An answer is the same for every display: the
 //! lines of the tree, each with its depth, its place in the rules and the squares it speaks of. How
 //! findings come about is the business of `finding` and `derive`.
 

@@ -1,7 +1,7 @@
 //! A game as facts: the first position, and what each action changed since. It comes back from
 //! them without playing a move, so that a host can let games go and have them again cheaply.
 //!
-//! Base facts only: what follows from them is derived anew when somebody asks. What was kept is
+//! Base facts only: what follows from them is derived anew when asked for. What was kept is
 //! believed if the program is the same and the facts come to the hash they had; whoever gets
 //! nothing back plays the moves again.
 //! Deliberately absent: games whose rules were changed on the way, whose facts are texts, or which start in the

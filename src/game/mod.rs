@@ -1,6 +1,6 @@
 //! One game: set-up, moves as transactions, history, repetition and results.
 //!
-//! This layer must not know any preset or game by name, nor the time of day. Whoever hosts a game
+//! This layer must not know any preset or game by name, nor the time of day. The host of a game
 //! (a terminal, a server) sees it through [`Game`].
 
 mod ask;

@@ -42,7 +42,7 @@ pub struct Game {
     result: Option<GameResult>,
 }
 
-/// The facts after the last so many actions are at hand; earlier ones are made again when somebody
+/// The facts after the last so many actions are at hand; earlier ones are made again when a caller
 /// asks, of what changed.
 const AT_HAND: usize = 4;
 /// How often a game may change its rules, and the number of different sets of rules that it may be played
@@ -198,7 +198,7 @@ impl Game {
         self.world.facts()
     }
 
-    /// The facts with what follows from them, for questions. Whoever writes takes it back.
+    /// The facts with what follows from them, for questions. A caller that writes takes it back.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
@@ -209,7 +209,7 @@ impl Game {
     }
 
     /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
-    /// kept with the rules of their time. What the new rules are called is kept for whoever asks.
+    /// kept with the rules of their time. What the new rules are called is kept for questions.
     ///
     /// # Errors
     /// The game has changed its rules too often, or the new ones take too much here. Nothing has
@@ -381,7 +381,7 @@ impl Game {
         self.refuse_if_over()?;
         let (world, contract) = (&mut self.world, &self.terms.moves);
         let found = parse_either(world, contract, text);
-        // Whether there is such a move nobody knows where rows are missing.
+        // Whether there is such a move is not known where rows are missing.
         self.check()?;
         Ok(found?)
     }

@@ -36,7 +36,7 @@ pub struct Record {
 /// A change of the rules between two actions.
 #[derive(Debug, Clone)]
 pub struct Switch {
-    /// What the new rules are called, by whoever changed them.
+    /// What the new rules are called, by the caller that changed them.
     pub names: Arc<[String]>,
     /// The facts right after it.
     pub facts: Snapshot,

@@ -1,5 +1,5 @@
 //! What is told of an action that was played, as plain data with names: for event streams, comments in
-//! game files, and whoever shows effects. Nothing of it is made before somebody asks.
+//! game files, and displays of effects. Nothing of it is made before it is asked for.
 //!
 //! Deliberately absent: proofs of the action (saves have them), and what is kept (`record`).
 
@@ -26,7 +26,7 @@ pub struct Told {
     pub steps: Vec<ToldStep>,
     /// The facts that are other than before.
     pub facts: Vec<ToldFact>,
-    /// Effects for whoever shows the game.
+    /// Effects for displays of the game.
     pub emitted: Vec<ToldEvent>,
     pub notes: Vec<String>,
     /// How the game ended with it, if it is the last action so far and did.

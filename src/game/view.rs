@@ -1,4 +1,4 @@
-//! The position as plain data for whoever draws it: what stands where, what may be done, and what
+//! The position as plain data for drawing it: what stands where, what may be done, and what
 //! the rules mark on the board. Names only; nothing here can be used to change the game.
 
 use std::collections::BTreeMap;
@@ -66,13 +66,13 @@ pub struct PieceView {
     pub kind: String,
     /// As FEN writes the kind, lower case.
     pub letter: String,
-    /// By number; none for what belongs to nobody.
+    /// By number; none for what belongs to no side.
     pub side: Option<usize>,
     /// What else is true of it, in words.
     pub facts: BTreeMap<String, String>,
 }
 
-/// A kind of piece, as whoever draws it has to know it. A file with a kind of its own says more by
+/// A kind of piece, as far as drawing needs it. A file with a kind of its own says more by
 /// `.meta piece "camel: Camel"` and `.meta image "camel white: camel-w.svg"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindView {

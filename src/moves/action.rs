@@ -323,7 +323,7 @@ pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
 /// Plays the move as far as its action says (`until STAGE`), looks whether the mover may leave the position
 /// so, and takes it back. A move that a reaction refuses, in whatever stage, is not safe either. Everything else for which it cannot be taken (no room
 /// for another entity, events without end, code that is called in vain) is no reason to call a move
-/// illegal, or somebody is mated by it: it stays on the list, [`refusal`] tells, and so does playing it.
+/// illegal, or a side is mated by it: it stays on the list, [`refusal`] tells, and so does playing it.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;

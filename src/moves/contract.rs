@@ -103,7 +103,7 @@ pub struct Contract {
     pub fields: Vec<Field>,
     /// Signs beside a piece's letter on the board: flags of pieces.
     pub marks: Vec<Mark>,
-    /// Pieces that stand nowhere are in somebody's hand, which the FEN tells in brackets.
+    /// Pieces that stand nowhere are in a player's hand, which the FEN tells in brackets.
     pub pocket: bool,
     /// In what order the pieces of a square are written, where a square may hold several.
     pub stack: Option<RelId>,

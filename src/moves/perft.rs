@@ -2,7 +2,7 @@
 //!
 //! Leaves are legal moves at the last ply; a finished game has no children. The last ply is counted
 //! without playing it; where the rules decide legality, from the relations, without listing a move. A
-//! legal move that cannot be taken (there is no room for what it makes) makes the count wrong: whoever
+//! legal move that cannot be taken (there is no room for what it makes) makes the count wrong: the caller that
 //! hands it on asks `World::check`.
 
 use crate::derive::World;

@@ -150,7 +150,7 @@ impl<'p> View<'p> {
         found
     }
 
-    /// What code does that is called, nobody knows, unless the preset's file speaks for it.
+    /// What code does that is called is not known, unless the preset's file speaks for it.
     fn may_veto(&self, reaction: &'p Reaction) -> bool {
         let vetoes = |it: &Reaction, effect: &Effect| match effect {
             Effect::Veto { .. } => true,

@@ -1,6 +1,6 @@
 //! Turns of several actions: whole turns written out, and read as text with commas (`e2e4,d2d4`).
 //!
-//! The rules say after each action whether the turn goes on: whoever is to move then goes on. Where they say
+//! The rules say after each action whether the turn goes on: the side to move then goes on. Where they say
 //! that a turn may not stop (`unfinished()`), a sequence of actions that ends there is no turn.
 //! Everything is played on the world and taken back.
 
@@ -186,7 +186,7 @@ fn parse_actions(
         at += taken;
         let refused = world.fire(mv.action, &mv.args).is_err();
         actions.push(mv);
-        // Whoever plays it hears why; there is no position to read the rest in.
+        // Playing it tells why; there is no position to read the rest in.
         if refused {
             break;
         }

@@ -261,7 +261,7 @@ impl School<'_> {
     }
 
     /// Plays a game to its end or to the limit. Returns how many actions it had, those that were looked at
-    /// included, and whether somebody won.
+    /// included, and whether a side won.
     fn play(
         &mut self,
         world: &mut World,
@@ -377,7 +377,7 @@ impl School<'_> {
     }
 }
 
-/// How a position has ended: the winner, or nobody; none if it has not.
+/// How a position has ended: the winner, or no side; none if it has not.
 pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
     if !world.any(contract.result) {
         return None;

@@ -44,7 +44,7 @@ impl Level {
         self.0
     }
 
-    /// What a level may think about one action. Time is bounded for all, so that nobody waits for long.
+    /// What a level may think about one action. Time is bounded at all levels, so that no player waits for long.
     pub fn budget(self) -> Budget {
         let (nodes, depth, millis) = match self.0 {
             1 => (200, 1, 500),

@@ -5,7 +5,7 @@
 //! copied to pieces that come from others.
 //!
 //! A program is a megabyte or more, so a catalogue and all its copies keep some for the next who asks,
-//! up to a number of bytes, and know of the others as long as somebody plays by them: the same files
+//! up to a number of bytes, and know of the others as long as a game is played by them: the same files
 //! are one program, however many games there are. Deliberately absent: which activations may be
 //! together.
 
@@ -102,7 +102,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Lets those go that nobody has asked for the longest, until the rest is small enough.
+    /// Lets those go that were not asked for the longest, until the rest is small enough.
     fn let_go(&mut self) {
         let mut kept: usize =
             self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
@@ -137,7 +137,7 @@ impl Composers {
 
 impl Catalogue {
     /// Bytes that all programs take that were compiled by this catalogue and its copies, and that
-    /// somebody plays by or that are kept.
+    /// games are played by or that are kept.
     pub fn program_bytes(&self) -> usize {
         self.composers.programs().bytes()
     }
@@ -167,7 +167,7 @@ impl Catalogue {
         let scopes = Arc::new(Scopes::of(&program, &mut world));
         let composed = Composed { plan, terms, scopes };
         let mut programs = self.composers.programs();
-        // Somebody else may have been faster.
+        // Another thread may have been faster.
         if let Some(known) = programs.find(&files, &self.externals) {
             return Ok(known);
         }

@@ -95,7 +95,7 @@ pub enum Point {
     PieceRetract,
     /// Does the turn pass? Unscoped: [`Preset::should_advance_turn`].
     AdvanceTurn,
-    /// All facts have changed, and nobody has asked for the result; unscoped:
+    /// All facts have changed, and the result was not asked for yet; unscoped:
     /// [`Preset::on_after_move`].
     AfterMove,
     /// The turn has passed; scoped to the side to move: [`Preset::on_turn_start`].

@@ -1,4 +1,4 @@
-//! What a game's FEN leaves out: facts that whoever sets the game up from it has otherwise.
+//! What a game's FEN leaves out: facts that are otherwise in a game set up from it.
 //!
 //! A FEN tells what its six fields and those that the rules declare can tell. Whatever else a game
 //! has become (how tired a piece is, which shield is gone) is lost by it, and then other actions are
@@ -29,7 +29,7 @@ enum Thing {
 }
 
 impl Ruleset {
-    /// The attributes that a game of these rules has otherwise than whoever reads its FEN, by name.
+    /// The attributes that a game of these rules has otherwise than one set up from its FEN, by name.
     pub fn unsaid(&self, game: &mut Game) -> Vec<String> {
         let attrs = self.uncarried(game);
         if !Arc::ptr_eq(self.plan(), game.plan()) || !self.may_be_unsaid(game, &attrs) {

@@ -1,7 +1,7 @@
 //! What an action does, by the letter of the rules: stage by stage, owner by owner, each reaction's
 //! body solved on a model of the facts as they are when its batch begins.
 //!
-//! It is the checker's own, and shares nothing with the evaluators; what somebody says of an action
+//! It is the checker's own, and shares nothing with the evaluators; what is said of an action
 //! is held against it, step by step.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -9,7 +9,7 @@ use crate::rules::{Action, Event, Input, Program, RelId, Role};
 
 type Checked<T = ()> = Result<T, Fault>;
 
-/// The relation of whoever may not leave the game as it is, and its name in older rules.
+/// The relation of the side that may not leave the game as it is, and its name in older rules.
 const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
 /// The input that says who takes an action.
 const MOVER: &str = "turn";

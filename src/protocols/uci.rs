@@ -229,7 +229,7 @@ impl Uci {
                 out(&format!("bestmove {text}"));
             }
             Ok(None) => out("bestmove (none)"),
-            // Whoever asked waits for the last line.
+            // The client waits for the last line.
             Err(why) => {
                 error(out, &why.to_string());
                 out("bestmove (none)");

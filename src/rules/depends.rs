@@ -142,7 +142,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     writes
 }
 
-/// All attributes: what code does that is called, nobody knows.
+/// All attributes: what code does that is called is not known.
 fn everything(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));

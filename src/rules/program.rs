@@ -443,7 +443,7 @@ pub enum Effect {
     Pass { args: Vec<Expr> },
     /// `veto "..."`: the action does not happen; nothing has changed.
     Veto { message: Message },
-    /// `emit flash(s, 500)`: for whoever shows the game; no reaction sees it.
+    /// `emit flash(s, 500)`: for displays of the game; no reaction sees it.
     Emit { event: EventId, args: Vec<Expr> },
     /// `note "..."`: a line in the record of the action.
     Note { message: Message },
@@ -598,7 +598,7 @@ impl Program {
         own.or_else(|| self.schema.attribute_named(name))
     }
 
-    /// The relation that somebody means who asks from outside of all files: a preset's own relation may go
+    /// The relation that is meant by a name from outside of all files: a preset's own relation may go
     /// without the preset's name if no other is called so.
     pub fn relation_meant(&self, name: &str) -> Option<RelId> {
         let is_it = |it: &str| it.rsplit_once(SEPARATOR).is_some_and(|it| it.1 == name);

@@ -224,7 +224,7 @@ pub enum TurnEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
-    /// Whoever takes it may not leave the game so.
+    /// The side that takes it may not leave the game so.
     Untenable(Proof),
     /// Nothing stands against it.
     Tenable { goal: Goal, refutation: Option<Refutation> },

@@ -57,7 +57,7 @@ impl Board {
         named.map(|it| (it.preset.clone(), it.name.clone())).collect()
     }
 
-    /// For questions and views. Whoever changes something takes it back.
+    /// For questions and views. A caller that changes something takes it back.
     pub fn game_mut(&mut self) -> &mut Game {
         &mut self.game
     }

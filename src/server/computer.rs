@@ -29,7 +29,7 @@ const LESSONS: Lessons =
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// A seat that the computer has. It has a token that nobody knows.
+/// A seat that the computer has. Its token is told to no client.
 ///
 /// # Errors
 /// The system has no random numbers.

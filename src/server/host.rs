@@ -1,6 +1,6 @@
 //! Who owns what: the live games, each a task of its own, and the store behind them.
 //!
-//! A game is loaded from its log when somebody first asks for it, and let go when nobody does any
+//! A game is loaded from its log at the first request for it, and unloaded when there are no more of
 //! more. At any time there is at most one owner of a game here, and the store refuses a second.
 
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>
 /// What a server may be told.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How long a game stays in memory that nobody asks for.
+    /// How long a game stays in memory without a request for it.
     pub idle: Duration,
     /// How long an answer waits for an event that the request names.
     pub wait: Duration,
@@ -394,7 +394,7 @@ impl Host {
         Ok(())
     }
 
-    /// Keeps rules for somebody and makes them known. None if that has so many already.
+    /// Keeps rules for their owner and makes them known. None if the owner has too many already.
     ///
     /// # Errors
     /// Their metadata makes no sense, or the store is away.
@@ -435,7 +435,7 @@ impl Host {
     /// one game.
     pub fn rematch_id(&self, id: &str) -> String {
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-        // The first game's log is chained to its id, which nobody can guess: nor this one.
+        // The first game's log is chained to its id, which cannot be guessed: nor can this one.
         let hash = blake3::hash(format!("rematch of {id}").as_bytes());
         let letters = hash.as_bytes().iter().take(15);
         letters.map(|it| char::from(LETTERS[usize::from(it % 32)])).collect()
@@ -467,7 +467,7 @@ impl Host {
             import: Import::default(),
         };
         match self.create_as(game.to_owned(), wish).await {
-            // Somebody was faster, or the answer was lost: the game is there.
+            // Another request was faster, or the answer was lost: the game is there.
             Err(problem) if problem.code == "game_moved" => Ok(()),
             other => other.map(|_| ()),
         }
@@ -589,7 +589,7 @@ impl Host {
         tokio::spawn(live::run(Arc::clone(self), id.to_owned(), table, entries, lease, inbox));
     }
 
-    /// Forgets a game if nobody has sent it anything; of clocks that run it knows when one falls.
+    /// Unloads a game if no message is under way to it; of clocks that run it knows when one falls.
     /// Otherwise it has to go on.
     pub(super) fn let_go(
         self: &Arc<Self>,
@@ -666,7 +666,7 @@ impl Host {
     }
 }
 
-/// Tells a game that there may be events up to this one. Nobody waits for it: it may itself wait for
+/// Tells a game that there may be events up to this one. Nothing waits for it: it may itself wait for
 /// what other nodes say.
 fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
     let news = Box::new(Command::News { seq });

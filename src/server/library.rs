@@ -17,7 +17,7 @@ const CATALOGUES: usize = 32 << 20;
 /// What a catalogue takes beside its texts: all but the texts of those below it is copied.
 const ENTRIES: usize = 256 << 10;
 
-/// What is kept for the next who asks, up to a number of bytes: then what nobody has asked for the
+/// What is kept for the next who asks, up to a number of bytes: then what was not asked for the
 /// longest goes.
 #[derive(Debug)]
 struct Kept<K, V> {

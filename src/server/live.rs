@@ -1,7 +1,7 @@
 //! One live game: the task that owns its table, stores what happens and tells those who watch.
 //!
 //! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
-//! table knows more than the log, so it is thrown away and loaded again when somebody asks.
+//! table knows more than the log, so it is thrown away and loaded again at the next request.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -181,7 +181,7 @@ pub(super) async fn load_and_run(
     }
 }
 
-/// Runs a game until nobody asks for it any more.
+/// Runs a game until there are no more requests for it.
 pub(super) fn run(
     host: Arc<Host>,
     id: String,
@@ -219,7 +219,7 @@ pub(super) fn run(
 impl Command {
     fn refuse(self, problem: &Problem) {
         let problem = problem.clone();
-        // Whoever has stopped waiting does not need the answer.
+        // A caller that has stopped waiting does not need the answer.
         match self {
             Self::Step { reply, .. } => drop(reply.send(Err(problem))),
             Self::State { reply, .. } | Self::Lines { reply, .. } => {
@@ -279,7 +279,7 @@ impl Live {
                     continue;
                 }
             };
-            // Nobody can ask any more: the server drains.
+            // There are no more requests: the server drains.
             let Some(command) = command else { return };
             asked = Instant::now();
             if self.answer(*command).await.is_err() || self.is_lost() {
@@ -364,7 +364,7 @@ impl Live {
     /// # Errors
     /// The game cannot go on from here.
     async fn tick(&mut self) -> Result<(), ()> {
-        // Whoever owns the game looks after its clock.
+        // The node that owns the game looks after its clock.
         match self.owner().await {
             Ok(None) => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
             Ok(Some(_)) => {
@@ -544,7 +544,7 @@ impl Live {
             match tokio::time::timeout(LOOK, &mut asked.answer).await {
                 Ok(done) => {
                     let answer = done.map_or(None, Done::answer);
-                    // Whoever hears the answer has heard what led to it.
+                    // A client that hears the answer has heard what led to it.
                     if answer.is_some() {
                         self.catch_up().await?;
                     }

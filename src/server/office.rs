@@ -2,7 +2,7 @@
 //! its answer. Both travel with the news of the store, so nodes need not reach each other.
 //!
 //! A letter may be lost, and its node may die over it. So a request that is passed on has a name
-//! that its events carry: whoever does it again finds that it was done.
+//! that its events carry: a second attempt finds that it was done.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -83,7 +83,7 @@ impl Office {
     }
 
     pub(super) fn answered(&self, number: u64, done: Done) {
-        // Whoever asked may have found another way since.
+        // The asking side may have found another way since.
         if let Some(waiting) = lock(&self.waiting).remove(&number) {
             let _ = waiting.send(done);
         }
@@ -98,7 +98,7 @@ pub(super) struct Asked<'o> {
     pub(super) answer: oneshot::Receiver<Done>,
 }
 
-/// Nobody waits for it any more.
+/// Nothing waits for it any more.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         lock(&self.office.waiting).remove(&self.number);
@@ -116,7 +116,7 @@ impl Done {
         }
     }
 
-    /// The answer, unless somebody else is to be asked.
+    /// The answer, unless another node is to be asked.
     pub(super) fn answer(self) -> Option<Result<Answer, Problem>> {
         match self {
             Self::Did(answer) => Some(Ok(answer)),

@@ -6,7 +6,7 @@
 //! games by the package's own rules; what may take longer by these rules (compiling, explaining, games
 //! from elsewhere); all that rules from outside are asked; and what the computer thinks about. A job has one allowance for all that it
 //! comes to. It ends when that is used up, when its deadline has passed, and when it is of no use any
-//! more to whoever asked for it: then it takes its place no longer. Deliberately absent: what the jobs
+//! more to its client: then it takes its place no longer. Deliberately absent: what the jobs
 //! do.
 
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ impl Lane {
     /// The maximum number of jobs that wait.
     fn limit(self) -> usize {
         match self {
-            // Whoever makes a game as the server starts waits for the same rules to be compiled once.
+            // Requests for games as the server starts wait for the same rules to be compiled once.
             Self::Play | Self::Work => 4096,
             Self::Foreign | Self::Think => 64,
         }
@@ -282,7 +282,7 @@ impl Pool {
     }
 }
 
-/// Ends a job when nobody waits for it any more.
+/// Ends a job when no request waits for it any more.
 struct Wanted(Stop);
 
 impl Drop for Wanted {

@@ -285,7 +285,7 @@ impl Client {
         }
     }
 
-    /// Whoever has the token of a seat is there from now on.
+    /// The client that has the token of a seat counts as present from now on.
     async fn sit(&mut self, token: TokenHash) {
         self.token = Some(token.clone());
         let state = self.web.host.state(&self.id, Some(token), None, Lines::Last(0)).await;

@@ -31,7 +31,7 @@ pub(super) fn of(
             (board.game_mut().view(), board.unsaid())
         }
     };
-    // What ran out in a copy is told by nobody else.
+    // What ran out in a copy is told here alone.
     if let Some(game) = &mut past {
         game.check().map_err(|it| spent(it.resource))?;
     }

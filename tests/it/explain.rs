@@ -261,7 +261,7 @@ fn refutations_of_moves_are_complete() {
     assert!(refuted > 4, "{refuted}");
 }
 
-/// Whoever looks at too much is told which rule it was.
+/// A question that looks at too much is told which rule it was.
 #[test]
 fn explanations_have_a_budget() {
     let program = chess();

@@ -1,5 +1,5 @@
 //! What it takes to make a preset active in the middle of a game, its legal moves listed: the first time,
-//! when nobody has compiled such a set before, and again.
+//! when no such set was compiled before, and again.
 //!
 //! Wall time, the least of several runs: a few milliseconds are too short for the clock of CPU time.
 //! The moves are compared with those of a game that had the preset from its start.

@@ -57,7 +57,7 @@ impl Server {
     /// Until the editor leaves.
     fn run(&mut self) -> anyhow::Result<()> {
         loop {
-            // What has changed is checked once nothing more is waiting, however fast somebody types.
+            // What has changed is checked once nothing more is waiting, however fast one types.
             let message = match self.connection.receiver.try_recv() {
                 Ok(message) => message,
                 Err(_) => {
@@ -148,7 +148,7 @@ impl Server {
     }
 }
 
-/// What a notification says. One that cannot be read is left: there is nobody to answer.
+/// What a notification says. One that cannot be read is left: notifications have no answer.
 fn read<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
 where
     N::Params: DeserializeOwned,

@@ -1,6 +1,6 @@
 //! The budget of one session's evaluator: how many steps are left, and who spent them.
 //!
-//! Counting by rule would cost at every step. So the budget is spent in slices, and whoever uses a
+//! Counting by rule would cost at every step. So the budget is spent in slices, and the rule that uses a
 //! slice up is charged with all of it: a sample, but the same one every time.
 
 use super::super::allowance::{self, Allowance};
@@ -97,7 +97,7 @@ impl Fuel {
     #[cold]
     pub(super) fn run_out(&mut self, resource: Resource, owner: u32) {
         if resource == Resource::Rows {
-            // Whoever is adding rows has the blame, whatever the steps went into.
+            // The rule that is adding rows has the blame, whatever the steps went into.
             self.spent = vec![0; owner as usize + 1];
             self.spent[owner as usize] = 1;
         }

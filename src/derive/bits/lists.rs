@@ -99,7 +99,7 @@ const SHARED_BYTES: usize = 1 << 19;
 /// The rows of a static, ascending, which programs share with the copies that they made.
 #[derive(Debug, Default)]
 pub(super) struct Fixed {
-    /// Made of the rows when somebody asks for them.
+    /// Made of the rows when asked for.
     tuples: OnceLock<Vec<Tuple>>,
     len: usize,
     /// Bit rows, if that is how they were computed.
@@ -179,7 +179,7 @@ impl Fixed {
         }
     }
 
-    /// A table of rows of one width, made if nobody has asked for it before.
+    /// A table of rows of one width, made at the first request.
     pub(super) fn table<W: Send + Sync + 'static>(
         &self,
         slot: Slot,

@@ -33,7 +33,7 @@ pub(super) struct Live<W> {
     pub(super) s: State<W>,
     pub(super) journal: Vec<(u32, W)>,
     pub(super) depth: usize,
-    /// The current frame is that of a mark to return to: whoever writes opens another.
+    /// The current frame is that of a mark to return to: a write opens another.
     pub(super) marked: bool,
     /// How many marks were set.
     pub(super) marks: u32,
@@ -194,7 +194,7 @@ impl<W: Word> Live<W> {
 
     fn catch_up_all(&mut self, c: &Compiled<W>) {
         self.s.fuel.refill();
-        // Whoever catches up makes only later ones due.
+        // A relation that catches up makes only later ones due.
         for word in 0..self.s.due.len() {
             while let Some(bit) = self.s.due[word].pop() {
                 let turn = word * 64 + bit;

@@ -21,7 +21,7 @@ pub struct Case<'a> {
     pub args: &'a [i64],
     /// The relation whose row has this action played out, where its kind is decided by rules.
     pub because: Option<RelId>,
-    /// The relation that holds of whoever may not leave the game so.
+    /// The relation that holds of a side that may not leave the game so.
     pub untenable: RelId,
     /// Who takes the action.
     pub mover: i64,

@@ -76,7 +76,7 @@ impl Statics {
         let program = &self.program;
         let plans = match self.planned() {
             Ok(plans) => plans,
-            // The checks at load let no such rule in. Should there be one, nobody gets rows.
+            // The checks at load let no such rule in. Should there be one, it has no rows.
             Err(Stuck { rule }) => {
                 let tables = vec![Table::default(); program.relations.len()];
                 let exhausted = Some((Resource::Steps, usize::from(rule.0)));

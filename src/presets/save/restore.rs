@@ -1,7 +1,7 @@
 //! From a save to a game: the moves are played again, and everything that the save says is held
 //! against what comes of them.
 //!
-//! The first thing that differs is named, checksums aside: whoever alters a fact can also make a
+//! The first thing that differs is named, checksums aside: an editor of facts can also make a
 //! checksum fit.
 
 use std::fmt;
@@ -347,7 +347,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Gives an attribute the name that it has now, if it was everybody's and is one preset's own since.
+    /// Gives an attribute the name that it has now, if it was shared and is one preset's own since.
     fn rename(&self, name: &mut String) {
         let schema = &self.rules.program().schema;
         if schema.attribute_named(name).is_some() {

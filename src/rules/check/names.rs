@@ -1,4 +1,4 @@
-//! Whose names are whose: the core, families, modules and layouts share theirs with everybody, a preset or
+//! Whose names are whose: the core, families, modules and layouts share theirs with all files, a preset or
 //! game has names of its own.
 //!
 //! A name is looked for among those of the file's own preset or game, then among the shared ones, then
@@ -120,7 +120,7 @@ impl<'t> Scopes<'t> {
     }
 
     /// The preset that has an attribute of that name for itself. One that begins with the preset's name and a
-    /// period is everybody's: nobody else has one of that name.
+    /// period is shared: no other file has one of that name.
     pub(super) fn keeps_attribute(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|it| self.game != Some(*it))?;
         let rest = name.text.strip_prefix(self.name(scope));

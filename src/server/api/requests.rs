@@ -25,7 +25,7 @@ pub(super) struct NewGame {
     pub(super) rules: Option<String>,
     pub(super) clock: Option<Control>,
     /// `white`, `black`, `random`, or `both` to play both sides. Without a seat the game is an open
-    /// board: whoever has its link plays for the side to move, and no token is needed.
+    /// board: anyone with its link plays for the side to move, and no token is needed.
     pub(super) seat: Option<String>,
     /// The computer plays the other seats, at a level from 1 to 8.
     pub(super) computer: Option<u8>,
@@ -39,7 +39,7 @@ pub(super) struct NewGame {
     pub(super) listed: bool,
 }
 
-/// Somebody sits down.
+/// A player sits down.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Joining {

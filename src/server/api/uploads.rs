@@ -43,7 +43,7 @@ impl FromRequestParts<Web> for Owner {
     }
 }
 
-/// A rule set that somebody keeps.
+/// A rule set that an account keeps.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnRules {
     /// The id to make games with.

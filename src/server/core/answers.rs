@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// A side and what it called a request, as the first half of their hash: whoever finds two of one
+/// A side and what it called a request, as the first half of their hash: to find two of one
 /// hash has only asked for the same twice.
 type Request = [u8; 16];
 

@@ -1,7 +1,7 @@
 //! Time control: how much time each side has, kept from times that are passed in.
 //!
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
-//! its delay once. Nobody is charged before the first turn of the game is over, nor for the time
+//! its delay once. No side is charged before the first turn of the game is over, nor for the time
 //! that a server was away.
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Control {
     pub delay: u64,
 }
 
-/// The longest clocks, in milliseconds: nobody plays a game for longer, and every clock falls some day.
+/// The longest clocks, in milliseconds: no game takes longer, and every clock falls some day.
 const LONGEST: Control = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 7 * DAY };
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
@@ -94,7 +94,7 @@ impl Clocks {
         self.running = side.map(|it| (it, now));
     }
 
-    /// Counts from `now` on what runs: the time until then is nobody's.
+    /// Counts from `now` on what runs: the time until then is charged to no side.
     pub fn resume(&mut self, last: u64, now: u64) {
         if let Some((side, _)) = self.running {
             self.left = self.at(last);

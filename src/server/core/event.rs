@@ -49,7 +49,7 @@ pub struct Setup {
     /// The hash of the rule texts that it is played by.
     pub rules: String,
     pub clock: Option<Control>,
-    /// Nobody has a seat: who has the link plays for the side to move.
+    /// There are no seats: anyone with the link plays for the side to move.
     pub open: bool,
     pub chat: bool,
     /// Shown in the list of games.
@@ -58,7 +58,7 @@ pub struct Setup {
     pub sides: Vec<String>,
 }
 
-/// Somebody who plays a side.
+/// A player of a side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     pub name: String,
@@ -239,7 +239,7 @@ impl Entry {
         }
     }
 
-    /// The entry as everybody may see it: `{v, at, t, d}` without tokens or the ids of requests.
+    /// The entry as any client may see it: `{v, at, t, d}` without tokens or the ids of requests.
     pub fn public(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(Value::Object(data)) = value.get_mut("d") {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::event::{Entry, OfferKind, TokenHash};
 use super::refusal::Refusal;
 
-/// What somebody wants.
+/// What a client wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
     /// The action that the text means; with the number of actions that the client has seen.
@@ -38,9 +38,9 @@ pub enum Act {
 /// What reaches a game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
-    /// Somebody sits down, on any free seat or on a certain one.
+    /// A player sits down, on any free seat or on a certain one.
     Join { side: Option<usize>, name: String, token: TokenHash },
-    /// Somebody wants something. `id` names the request: the same id is done once.
+    /// A client wants something. `id` names the request: the same id is done once.
     Act { token: Option<TokenHash>, id: Option<String>, act: Act },
     /// Time has passed.
     Tick,
@@ -65,7 +65,7 @@ pub struct Answer {
 pub struct Output {
     /// To be stored before anything else is done.
     pub events: Vec<Entry>,
-    /// For whoever sent the input, once the events are stored. None for time passing.
+    /// For the client that sent the input, once the events are stored. None for time passing.
     pub answer: Option<Result<Answer, Refusal>>,
 }
 

@@ -84,7 +84,7 @@ pub struct Played {
     pub effects: Vec<Effect>,
 }
 
-/// An effect for whoever shows the game, in words: `explosion` with `square` `d5` and `ttl` `600`.
+/// An effect for clients that show the game, in words: `explosion` with `square` `d5` and `ttl` `600`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Effect {
     pub name: String,

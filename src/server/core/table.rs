@@ -1,7 +1,7 @@
 //! The state of one hosted game, and the one function that changes it.
 //!
 //! [`Table::step`] checks an input, does it, and says which events it came to; [`Table::replay`]
-//! makes the same state from a log. Whoever drives a table sends nothing out before the events are
+//! makes the same state from a log. What drives a table sends nothing out before the events are
 //! durable, and throws the table away if they cannot be stored.
 
 use super::answers::Answers;
@@ -211,7 +211,7 @@ impl<R: Rules> Table<R> {
         &self.rules
     }
 
-    /// The rules, for questions about the position. Whoever changes it takes it back.
+    /// The rules, for questions about the position. A caller that changes it takes it back.
     pub fn rules_mut(&mut self) -> &mut R {
         &mut self.rules
     }
@@ -408,7 +408,7 @@ impl<R: Rules> Table<R> {
         if sides.is_empty() { Err(Refusal::WrongToken) } else { Ok(sides) }
     }
 
-    /// Which of the admitted sides acts: whoever is to move, or the one that an offer is made to.
+    /// Which of the admitted sides acts: the one to move, or the one that an offer is made to.
     fn actor(&self, sides: &[usize], act: &Act) -> Result<usize, Refusal> {
         let turn = self.rules.side();
         if let Act::Move { expected_ply, .. } = act {
@@ -542,7 +542,7 @@ impl<R: Rules> Table<R> {
                 let last = self.lines.iter().rposition(|it| it.side == by);
                 let last = last.ok_or(Refusal::NothingToTakeBack)?;
                 if last + 1 == self.lines.len() && self.lines[last].turn_goes_on {
-                    // A turn that is not finished belongs to whoever is taking it.
+                    // A turn that is not finished belongs to the side that is taking it.
                     self.room(by, Kind::Takeback { moves: 1 })?;
                     self.take_back_to(events, by, last, id);
                 } else {

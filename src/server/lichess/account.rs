@@ -19,7 +19,7 @@ use crate::server::host::new_token;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 
-/// Somebody with an account.
+/// The holder of an account.
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     pub(super) name: String,

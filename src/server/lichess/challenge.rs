@@ -1,4 +1,4 @@
-//! Challenges: a game proposed to somebody, who accepts or declines.
+//! Challenges: a game proposed to a player, who accepts or declines.
 
 use std::time::Instant;
 
@@ -94,7 +94,7 @@ pub(super) fn speed(clock: Option<Control>) -> &'static str {
     }
 }
 
-/// What a challenge asks for, whoever it is to.
+/// What a challenge asks for, to whatever player.
 struct Terms {
     variant: String,
     fen: Option<String>,
@@ -103,7 +103,7 @@ struct Terms {
 
 impl Terms {
     /// # Errors
-    /// There is no such game or position, or the clock makes no sense: refused now, not when somebody accepts it.
+    /// There is no such game or position, or the clock makes no sense: refused now, not when it is accepted.
     async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
         let variant = match text(fields, "variant").unwrap_or("standard") {
             "standard" | "fromPosition" => "chess".to_owned(),
@@ -235,7 +235,7 @@ impl Hall {
         Ok(())
     }
 
-    /// A challenge that nobody has answered in time is no more; both are told.
+    /// A challenge without an answer in time is no more; both are told.
     pub(super) fn forget_old_challenges(&self) {
         let is_old = |it: &Challenge| it.made.elapsed() >= self.life;
         let old: Vec<Challenge> =

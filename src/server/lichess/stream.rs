@@ -48,7 +48,7 @@ pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
     (sender, (kind, Body::from_stream(stream)).into_response())
 }
 
-/// Somebody listens; when the stream is gone, it is on no list any more.
+/// A listener; when its stream is gone, it is on no list any more.
 struct Listening {
     hall: Arc<Hall>,
     user: String,
@@ -95,7 +95,7 @@ pub(super) async fn playing(State(web): State<Web>, account: Account) -> Json<Va
     let games = lock(&web.hall.games).get(&account.id()).cloned().unwrap_or_default();
     let mut told: Vec<Value> = Vec::new();
     for (id, color) in games {
-        // The other side may have ended it while nobody listened here.
+        // The other side may have ended it while no client listened here.
         match web.host.state(&id, None, None, Lines::Last(0)).await {
             Ok(state) if !state["result"].is_null() => web.hall.end(&id, &account.id()),
             _ => told.push(game_event("", &id, color)["game"].take()),

@@ -11,7 +11,7 @@ use super::{Append, Conflict, Store, StoreError};
 
 /// As many appends as one transaction takes.
 const GROUP: usize = 512;
-/// As many as may wait; then whoever writes waits to get in.
+/// Maximum number of waiting writes; the next one waits to get in.
 const QUEUE: usize = 4096;
 
 type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
@@ -43,7 +43,7 @@ impl Journal {
         Writer { queue: self.queue.clone() }
     }
 
-    /// Waits until all that was sent is written. Whoever still has a handle is told that the journal
+    /// Waits until all that was sent is written. What still has a handle is told that the journal
     /// has stopped.
     pub fn finish(self) {
         let queue = self.queue;
@@ -97,7 +97,7 @@ fn write_group(store: &mut dyn Store, group: &mut Vec<(Append, Done)>) {
         return;
     }
     match store.append(&appends) {
-        // Whoever has stopped waiting does not need the answer.
+        // A caller that has stopped waiting does not need the answer.
         Ok(results) => {
             for (done, result) in waiting.into_iter().zip(results) {
                 let _ = done.send(Ok(result));
@@ -147,7 +147,7 @@ impl Reads {
         let gone = || StoreError::Unavailable("the reader has stopped".into());
         let (done, answer) = oneshot::channel();
         let job: Job = Box::new(move |store| {
-            // Whoever has stopped waiting does not need the answer.
+            // A caller that has stopped waiting does not need the answer.
             let _ = done.send(question(store));
         });
         self.queue.send(job).await.map_err(|_| gone())?;

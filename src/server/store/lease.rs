@@ -63,7 +63,7 @@ pub trait Nodes: Send {
     /// The store is away.
     fn retire(&mut self, node: &str) -> Result<(), StoreError>;
 
-    /// Sends something to a node; nobody says whether it arrives. False if it is too long.
+    /// Sends something to a node; it is not known whether it arrives. False if it is too long.
     ///
     /// # Errors
     /// The store is away.
@@ -77,7 +77,7 @@ pub enum News {
     Appended { game: String, seq: u64 },
     /// Some news may have been missed.
     Missed,
-    /// Somebody has sent this to this node.
+    /// This was sent to this node.
     Letter(String),
 }
 
@@ -136,7 +136,7 @@ impl Leases {
         self.ask(move |nodes| nodes.claim(&game, &node)).await
     }
 
-    /// Lets a game go; nobody waits for it.
+    /// Lets a game go, without waiting for it.
     pub fn release(&self, game: &str, lease: Lease) {
         let game = game.to_owned();
         self.post(Box::new(move |nodes| {
@@ -169,7 +169,7 @@ impl Leases {
         question: impl FnOnce(&mut dyn Nodes) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (done, answer) = oneshot::channel();
-        // Whoever has stopped waiting does not need the answer.
+        // A caller that has stopped waiting does not need the answer.
         self.post(Box::new(move |nodes| drop(done.send(question(nodes)))));
         let gone = || StoreError::Unavailable("the thread of leases has stopped".into());
         answer.await.map_err(|_| gone())?

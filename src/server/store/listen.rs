@@ -1,6 +1,6 @@
 //! News between the nodes of one PostgreSQL: a connection that listens, on a thread of its own.
 //!
-//! News may be lost, and nobody minds: whoever connects again is told so, and looks.
+//! News may be lost, without harm: a node that connects again is told so, and looks.
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls, Notification};
@@ -53,7 +53,7 @@ fn connect(url: &str, node: &str) -> Result<Client, StoreError> {
     Ok(client)
 }
 
-/// Passes news on until the connection breaks or nobody wants them.
+/// Passes news on until the connection breaks or no receiver is left.
 fn pass_on(client: &mut Client, news: &mpsc::Sender<News>) -> Result<(), StoreError> {
     let wait = std::time::Duration::from_millis(500);
     while !news.is_closed() {

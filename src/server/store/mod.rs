@@ -75,7 +75,7 @@ pub struct Summary {
     pub listed: bool,
 }
 
-/// A rule set that somebody keeps.
+/// A rule set that an account keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub owner: String,
@@ -119,7 +119,7 @@ impl GameState {
     }
 }
 
-/// Somebody else has written to the game.
+/// Another node has written to the game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     #[error("game {game} is at event {found}, not {expected}")]

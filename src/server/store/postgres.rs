@@ -554,7 +554,7 @@ impl Nodes for Postgres {
             }
             let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
             let row = it.client.query_opt(owner, &[&game])?;
-            // Whoever had it may have let it go at this very moment: then it is asked again.
+            // The node that had it may have let it go at this very moment: then it is asked again.
             let name = |it: postgres::Row| it.get::<_, Option<&str>>(0).unwrap_or_default().into();
             Ok(row.map(|it| Claim::Theirs(name(it))))
         })

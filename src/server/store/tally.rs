@@ -1,7 +1,7 @@
 //! How many rows a table has, and a digest of them all in any order: a row that is changed, lost or
 //! added outside of this program is found, though nothing else refers to it.
 //!
-//! Deliberately absent: proof against somebody who can write to the store and wants to deceive. Such a
+//! Deliberately absent: proof against an attacker who can write to the store. Such a
 //! person can make tallies and chains anew; only a copy elsewhere tells.
 
 use super::Upload;

@@ -1,4 +1,4 @@
-//! Long games and full logs: a state of any length reaches whoever asks for it, lists come in pages,
+//! Long games and full logs: a state of any length reaches the client, lists come in pages,
 //! answers are not older than what was seen, and what is asked for is looked at before it is stored.
 
 use std::time::Duration;

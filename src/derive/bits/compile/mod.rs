@@ -115,7 +115,7 @@ impl Readers {
         self.blocks.is_empty() && self.is_by_block()
     }
 
-    /// Nobody wants to know the tuples that changed, beyond the first column.
+    /// No reader wants to know the tuples that changed, beyond the first column.
     pub(super) fn is_by_block(&self) -> bool {
         self.others.is_empty() && self.once.is_none() && self.each.is_none()
     }

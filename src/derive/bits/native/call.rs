@@ -73,7 +73,7 @@ fn out_of_range() -> ! {
 }
 
 /// The memory that code lies in. It is given back when the program goes, and with it all that could
-/// run the code. Nobody ever waits for the mutex: it lets threads share what none of them looks at.
+/// run the code. No thread ever waits for the mutex: it lets threads share what none of them looks at.
 pub(super) struct Memory(Mutex<Option<JITModule>>);
 
 impl Memory {
@@ -115,7 +115,7 @@ impl Fields {
 /// The state and the program that code was lent.
 ///
 /// # Safety
-/// The pointers are those that [`Entry::run`] passed, and nobody else uses the state meanwhile.
+/// The pointers are those that [`Entry::run`] passed, and nothing else uses the state meanwhile.
 unsafe fn lent<'a, W: Word>(
     state: *mut c_void,
     program: *const c_void,

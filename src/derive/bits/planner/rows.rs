@@ -109,7 +109,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// A variable that nobody wants and all whose literals are rows: one test of their AND.
+    /// A variable that nothing else reads and all whose literals are rows: one test of their AND.
     pub(super) fn existential(&mut self, rest: &[Lit<'p>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {
