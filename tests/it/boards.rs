@@ -166,15 +166,20 @@ fn points_are_drawn_where_the_rules_say_or_as_a_list() {
 /// A preset for all games goes on points too; one that asks for squares is refused in words.
 #[test]
 fn presets_that_need_squares_say_so() {
-    let catalogue = catalogue();
+    let mut catalogue = catalogue();
+    let text = ".meta preset \"coast\"\n.domain Preset += { coast }\n\
+        .decl coastal(piece: Entity) \"{piece} stands at the edge\"\ncoastal(p) :- at(p, s), edge(_, s).\n";
+    catalogue.add(Source { path: "coast.dl".into(), text: text.into() }).expect("a preset");
     let refused = |game: &str, preset: &str| {
         catalogue.load(game, &[preset]).map(|_| ()).expect_err("it is refused").to_string()
     };
     assert_eq!(
-        refused("nine-mens-morris", "poisoned-squares"),
-        "preset poisoned-squares speaks of bit, which boards of files and ranks have, and \
-         nine-mens-morris has none"
+        refused("nine-mens-morris", "coast"),
+        "preset coast speaks of edge, which boards of files and ranks have, and nine-mens-morris has none"
     );
+    // A list of squares is one of points there.
+    let points = ["piece-hp", "poisoned-squares:both:squares=a1+d7"];
+    catalogue.load("nine-mens-morris", &points).expect("both are points of it");
     assert!(refused("nim", "atomic").contains("atomic"), "{}", refused("nim", "atomic"));
     let mut wrong = self::catalogue();
     let text = ".meta game \"odd\"\n.meta board \"ring 8\"\n.meta start \"- w 1\"\n";

@@ -37,6 +37,8 @@ struct Attr {
     default_span: Option<Span>,
 }
 
+/// The domain of the squares or points of a board.
+const SQUARES: &str = "Square";
 /// The domain that presets add their names to.
 const PRESETS: &str = "Preset";
 
@@ -152,14 +154,13 @@ impl<'t> Domains<'t> {
             .find(|&it| self.is_entities(it))
     }
 
-    /// Whether a name is that of a square which the board of this domain is too small for.
+    /// Whether a name is that of a square which the board is too small for, or which is none of its points.
     pub(super) fn is_off_board(&self, id: DomainId, name: &str) -> bool {
         let shape = self.shape_of(id);
         let (files, ranks) = (limits::BOARD_SIDE as u8, limits::BOARD_SIDE as u8);
         let largest = Domain { name: String::new(), shape: Shape::Grid { files, ranks } };
-        matches!(shape.shape, Shape::Grid { .. })
-            && shape.member(name).is_none()
-            && largest.member(name).is_some()
+        let is_board = matches!(shape.shape, Shape::Grid { .. }) || shape.name == SQUARES;
+        is_board && shape.member(name).is_none() && largest.member(name).is_some()
     }
 
     /// The domain that presets add their names to, if it is declared.
