@@ -20,6 +20,14 @@ const GAME: &str = "chess";
 /// Combinations of an odd number on that game start from here, where everything meets; others from the start.
 const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
+/// The seed by which pairs are drawn, and about how many are on each family: of presets that stand alone, and with
+/// presets that share files.
+const DRAWN_BY: u64 = 16;
+const DRAWN_ALONE: usize = 100;
+const DRAWN_SHARING: usize = 10;
+/// The seed by which threes are drawn.
+const TRIPLES_BY: u64 = 3;
+
 /// Some presets with their scopes, and how they are to be tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Combination {
@@ -63,11 +71,24 @@ impl std::ops::AddAssign for Played {
     }
 }
 
-/// All pairs of presets on chess, and on each other family those that go on it: under all pairs of scopes
-/// with 40 half-moves each, or under one that is drawn, with 10. Of the pairs with presets that share files with
-/// others, which are many and alike, one in twelve is drawn unless all are wanted.
-pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
-    let (mut found, mut seed) = (Vec::new(), 0);
+/// Combinations that are to be played, and of how many they were drawn.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sample {
+    pub combinations: Vec<Combination>,
+    /// Pairs or threes, whatever their scopes.
+    pub of: usize,
+    /// What the draw follows from. None if nothing was drawn.
+    pub seed: Option<u64>,
+}
+
+/// All pairs of presets on chess, and on each other family those that go on it, under all pairs of scopes with 40
+/// half-moves each.
+///
+/// Unless all are wanted, a pair is played under one pair of scopes that is drawn. Pairs of which one says that it
+/// goes with the other (`.meta compatible`) are always played, with few half-moves; of the others some are drawn,
+/// and of those with presets that share files with others, which are many and alike, fewer.
+pub fn pairs(catalogue: &Catalogue, full: bool) -> Sample {
+    let (mut found, mut of, mut seed) = (Vec::new(), 0, 0);
     for game in games(catalogue) {
         let (alone, sharing) = names(catalogue, game);
         let scopes = scopes(catalogue, game);
@@ -79,15 +100,26 @@ pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
             };
             names.iter().enumerate().flat_map(pair).collect()
         };
-        let with = sharing
+        let with: Vec<(String, String)> = sharing
             .iter()
-            .flat_map(|one| alone.iter().map(|other| ((*one).to_owned(), (*other).to_owned())));
+            .flat_map(|one| alone.iter().map(|other| ((*one).to_owned(), (*other).to_owned())))
+            .collect();
+        let declared: Vec<(&str, Vec<String>)> =
+            sharing.iter().map(|it| (*it, catalogue.compatible(it))).collect();
+        let is_declared = |one: &str, other: &str| {
+            declared.iter().any(|it| it.0 == one && it.1.iter().any(|it| it == other))
+        };
         let first = among(&alone);
-        let drawn_from = first.len();
+        let (sure, rest) = (first.len(), with.len() + sharing.len() * sharing.len() / 2);
         let all = first.into_iter().chain(with).chain(among(&sharing));
         for (number, (one, other)) in all.enumerate() {
             seed += 1;
-            if !full && number >= drawn_from && number % 12 != 0 {
+            of += 1;
+            let (bound, odds) =
+                if number < sure { (sure, DRAWN_ALONE) } else { (rest, DRAWN_SHARING) };
+            let is_declared = is_declared(&one, &other);
+            let is_drawn = || Chance(DRAWN_BY + seed).below(bound) < odds;
+            if !full && !is_declared && !is_drawn() {
                 continue;
             }
             let drawn = Chance(seed).below(count * count);
@@ -99,12 +131,16 @@ pub fn pairs(catalogue: &Catalogue, full: bool) -> Vec<Combination> {
                         format!("{other}:{}", scopes[number % count]),
                     ],
                     seed: if full { seed * (count * count) as u64 + number as u64 } else { seed },
-                    plies: if full { 40 } else { 10 },
+                    plies: match (full, is_declared) {
+                        (true, _) => 40,
+                        (false, true) => 3,
+                        (false, false) => 10,
+                    },
                 });
             }
         }
     }
-    found
+    Sample { combinations: found, of, seed: (!full).then_some(DRAWN_BY) }
 }
 
 /// Each side of a game, and all of them. A game that does not load has none, and says so when it is played.
@@ -136,10 +172,11 @@ fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> (Vec<&'c str>, Vec<&
 }
 
 /// So many threes on chess, drawn with their scopes.
-pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
-    let Some(game) = games(catalogue).into_iter().next() else { return Vec::new() };
-    let (names, scopes) = (names(catalogue, game).0, scopes(catalogue, game));
-    let mut chance = Chance(3);
+pub fn triples(catalogue: &Catalogue, count: usize) -> Sample {
+    let Some(game) = games(catalogue).into_iter().next() else { return Sample::default() };
+    let (alone, sharing) = names(catalogue, game);
+    let (names, scopes) = ([alone, sharing].concat(), scopes(catalogue, game));
+    let mut chance = Chance(TRIPLES_BY);
     let draw = |seed: u64| {
         let mut left = names.clone();
         let mut one = || {
@@ -148,7 +185,11 @@ pub fn triples(catalogue: &Catalogue, count: usize) -> Vec<Combination> {
         };
         Combination { game: GAME.into(), presets: vec![one(), one(), one()], seed, plies: 20 }
     };
-    if names.len() < 3 { Vec::new() } else { (1..=count as u64).map(draw).collect() }
+    if names.len() < 3 {
+        return Sample::default();
+    }
+    let of = names.len() * (names.len() - 1) * (names.len() - 2) / 6;
+    Sample { combinations: (1..=count as u64).map(draw).collect(), of, seed: Some(TRIPLES_BY) }
 }
 
 impl std::fmt::Display for Combination {

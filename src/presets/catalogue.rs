@@ -11,8 +11,8 @@
 //! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
 //! positions by number), `client_letters`, `client_piece` and `shuffled` (how clients of protocols
 //! write and name it). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
-//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`). Other keys are
-//! left for others.
+//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a
+//! preset). Other keys are left for others.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -42,6 +42,17 @@ impl Catalogue {
         files.map(|it| &self.sources[it]).collect()
     }
 
+    /// The presets that a preset, or a file that it includes, says it goes with: `.meta compatible "PRESET"`.
+    pub fn compatible(&self, preset: &str) -> Vec<String> {
+        let Some(entry) = self.presets().iter().find(|it| it.preset == preset) else {
+            return Vec::new();
+        };
+        let files = self.with_included(&[entry.source]).unwrap_or_default();
+        let speaking = files.into_iter().map(|it| &self.sources[it]);
+        let all = speaking.filter(|it| it.text.contains(".meta compatible")).flat_map(metas);
+        all.filter(|it| it.key == "compatible").map(|it| it.value).collect()
+    }
+
     /// Adds a file and what it includes; `way` are the files that led here.
     fn bring(
         &self,

@@ -359,7 +359,7 @@ fn nothing_wins_where_rules_say_so() {
 fn nothing_wins_where_rules_say_so_of_pairs() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let (effort, every) = if is_full() { (&LONG_PAIR, 1) } else { (&PAIR, 7) };
-    let all = pairs(&catalogue, is_full()).into_iter().filter(|it| it.game == "chess");
+    let all = pairs(&catalogue, is_full()).combinations.into_iter().filter(|it| it.game == "chess");
     let found = all.step_by(every).filter_map(|it| {
         let presets = catalogue.with_required(&it.presets);
         // What does not go together is none of this test's business.

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde::Serialize;
 
-use crate::audit::combine::{Combination, Outcome, Played, pairs, triples};
+use crate::audit::combine::{Combination, Outcome, Played, Sample, pairs, triples};
 use crate::cli::Verdict;
 use crate::cli::args::VerifyArgs;
 use crate::cli::output::{Ink, Out, progress};
@@ -17,6 +17,10 @@ use crate::presets::Catalogue;
 #[derive(Debug, Serialize, Default)]
 struct Tally {
     what: &'static str,
+    /// Of how many they were drawn, and by which seed.
+    of: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
     played: usize,
     refused: usize,
     failed: usize,
@@ -34,11 +38,12 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     if args.triples > 0 {
         kinds.push(("triples", triples(&catalogue, args.triples)));
     }
-    for (what, all) in kinds {
+    for (what, sample) in kinds {
+        let all = &sample.combinations;
         let bar = progress(all.len() as u64, what);
-        let outcomes = play_all(&catalogue, &all, super::jobs(args), &|| bar.inc(1));
+        let outcomes = play_all(&catalogue, all, super::jobs(args), &|| bar.inc(1));
         bar.finish_and_clear();
-        let tally = count(what, &all, outcomes);
+        let tally = count(what, &sample, outcomes);
         verdict = verdict.max(Verdict::of(tally.failed > 0));
         print(&tally, args.json, out)?;
         out.flush()?;
@@ -81,8 +86,8 @@ fn play_all(
     })
 }
 
-fn count(what: &'static str, all: &[Combination], outcomes: Vec<(usize, Outcome)>) -> Tally {
-    let mut tally = Tally { what, ..Tally::default() };
+fn count(what: &'static str, sample: &Sample, outcomes: Vec<(usize, Outcome)>) -> Tally {
+    let mut tally = Tally { what, of: sample.of, seed: sample.seed, ..Tally::default() };
     let mut sum = Played::default();
     for (at, outcome) in outcomes {
         match outcome {
@@ -93,7 +98,7 @@ fn count(what: &'static str, all: &[Combination], outcomes: Vec<(usize, Outcome)
             Outcome::Refused(_) => tally.refused += 1,
             Outcome::Failed(why) => {
                 tally.failed += 1;
-                tally.failures.insert(all[at].to_string(), why);
+                tally.failures.insert(sample.combinations[at].to_string(), why);
             }
         }
     }
@@ -114,6 +119,10 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
     }
     let Tally { what, played, refused, failed, .. } = tally;
     out.line(format_args!("{what}: {played} played, {refused} refused, {failed} failed"))?;
+    if let Some(seed) = tally.seed {
+        let drawn = played + refused + failed;
+        out.line(format_args!("  drawn by the seed {seed}: {drawn} of {} {what}", tally.of))?;
+    }
     out.line(format_args!(
         "  {} half-moves, {} switches, {} moves taken and taken back, {} rows compared with datafrog",
         tally.half_moves, tally.switches, tally.moves_taken_back, tally.rows_compared
