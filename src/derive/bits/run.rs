@@ -36,6 +36,7 @@ pub(super) struct State<W> {
     /// What is left of the members of open loops.
     slots: [W; SLOTS],
     /// A row that machine code passes to what it calls.
+    #[cfg_attr(not(feature = "native"), expect(dead_code, reason = "machine code alone reads it"))]
     pub(super) passed: W,
     /// The arguments of the action whose reactions run.
     pub(super) args: Tuple,

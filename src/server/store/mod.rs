@@ -11,7 +11,9 @@ mod chain;
 mod check;
 mod journal;
 mod lease;
+#[cfg(feature = "postgres")]
 mod listen;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod sqlite;
 mod tally;
@@ -27,6 +29,7 @@ pub use alone::{Alone, alone};
 pub use chain::Chain;
 pub use journal::{Journal, Reads, Writer};
 pub use lease::{Claim, Lease, Leases, News, Nodes};
+#[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
@@ -286,7 +289,13 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
     match url.split_once("://") {
         Some(("sqlite", path)) => Ok(Box::new(Sqlite::open(Path::new(path))?)),
         None => Ok(Box::new(Sqlite::open(Path::new(url))?)),
+        #[cfg(feature = "postgres")]
         Some(("postgres" | "postgresql", _)) => Ok(Box::new(Postgres::open(url)?)),
+        #[cfg(not(feature = "postgres"))]
+        Some((scheme @ ("postgres" | "postgresql"), _)) => {
+            let fault = "this build has no PostgreSQL: build it with the feature `postgres`".into();
+            Err(StoreError::Url { url: format!("{scheme}://..."), fault })
+        }
         Some((scheme, _)) => {
             let fault = format!("stores are sqlite://PATH or postgres://..., not {scheme}");
             // A URL may hold a password: only its scheme is shown.
@@ -307,8 +316,13 @@ pub struct Membership {
 ///
 /// # Errors
 /// The store is away.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(unused_variables, reason = "a store in SQLite has no nodes")
+)]
 pub fn join(url: &str, node: Arc<str>) -> Result<Option<Membership>, StoreError> {
     match url.split_once("://") {
+        #[cfg(feature = "postgres")]
         Some(("postgres" | "postgresql", _)) => {
             let news = listen::listen(url, &node)?;
             let leases = Leases::start(Box::new(Postgres::open_for_nodes(url)?), node)?;
