@@ -220,6 +220,9 @@ pub(crate) struct PerftArgs {
     /// Count whole turns: the depth is one of turns, however many actions they have
     #[arg(long)]
     pub(crate) turns: bool,
+    /// Take every last action as well, which are counted from the rules otherwise (slow: a check of the count)
+    #[arg(long, conflicts_with = "turns")]
+    pub(crate) leaves: bool,
     /// Print the count under each first action
     #[arg(long)]
     pub(crate) divide: bool,
@@ -580,7 +583,8 @@ pub(crate) struct TestArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A line per file: `FILE: N passed, N failed, N skipped`. Draws by counter, repetition
-and material are ignored, as in the vectors.
+and material are ignored, as in the vectors. Rows that are as a correction says, and not as the file does,
+are counted apart: `N corrected (O01 3, O06 2)`.
 
 Examples:
   rulemate verify tests/data/vectors/presets/*.json
@@ -607,6 +611,9 @@ pub(crate) struct VerifyArgs {
     /// Believe what was recorded where a file's flags say that it is a mistake
     #[arg(long)]
     pub(crate) recorded: bool,
+    /// Values of the files that are believed wrong, with what is expected instead (may be repeated)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) corrections: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
     /// Skip perft rows with more nodes than this

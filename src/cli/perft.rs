@@ -1,7 +1,7 @@
 //! `rulemate perft`: counts the tree of legal actions; the last line is `nodes N`.
 //!
 //! The count goes by first actions, so that long counts show their progress. With `--turns` the depth is
-//! one of whole turns.
+//! one of whole turns; with `--leaves` the last actions are taken as well.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::output::{Out, progress, trouble};
 use super::setup::{self, Opened};
 use crate::game::Game;
 use crate::moves::notation::listing;
-use crate::moves::{perft, perft_in_turns};
+use crate::moves::{LegalityMode, perft_by, perft_in_turns};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -34,7 +34,7 @@ struct Branch {
 
 pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let Opened { mut game, name, presets, .. } = setup::open(&args.position)?;
-    let branches = count(&mut game, args.depth, args.turns);
+    let branches = count(&mut game, args);
     game.check()?;
     let branches = branches?;
     let nodes = match args.depth {
@@ -57,7 +57,8 @@ pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 /// The count below each first action, sorted by its text.
-fn count(game: &mut Game, depth: u32, turns: bool) -> anyhow::Result<Vec<Branch>> {
+fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
+    let depth = args.depth;
     if depth == 0 {
         return Ok(Vec::new());
     }
@@ -71,9 +72,12 @@ fn count(game: &mut Game, depth: u32, turns: bool) -> anyhow::Result<Vec<Branch>
         let mark = world.mark();
         match world.fire(mv.action, &mv.args) {
             Ok(()) => {
-                let nodes = match turns {
-                    false => Some(perft(world, &contract, depth - 1)),
+                let nodes = match args.turns {
                     true => perft_in_turns(world, &contract, mover, depth),
+                    false => {
+                        let (mode, bulk) = (LegalityMode::Declared, !args.leaves);
+                        Some(perft_by(world, &contract, depth - 1, mode, bulk))
+                    }
                 };
                 let endless = || trouble("a turn has too many actions", "leave --turns out");
                 let nodes = nodes.ok_or_else(endless)?;

@@ -124,14 +124,37 @@ impl Game {
         ask: &mut dyn FnMut(&mut Self, &str) -> Result<Explanation, QuestionError>,
     ) -> Result<Explanation, QuestionError> {
         let _paid = Allowance::open();
-        let Some((before, last)) = text.rsplit_once(BETWEEN) else { return ask(self, text) };
-        let played = self.history().len();
-        self.play_text(before).map_err(|it| QuestionError::Before(Box::new(it)))?;
-        let answer = ask(self, last);
-        while self.history().len() > played {
-            self.takeback();
+        let contract = self.contract().clone();
+        let is_one = |world: &mut World, text: &str| {
+            let read = read_move(world, &contract, text);
+            !matches!(read, Err(it) if matches!(it.reason, MoveFault::Malformed { .. }))
+        };
+        let mut refused = None;
+        // A text may have commas of its own (`swap:#1,#2`): what stands behind the others is one action.
+        for (at, _) in text.rmatch_indices(BETWEEN) {
+            let (before, last) = (&text[..at], &text[at + BETWEEN.len_utf8()..]);
+            let played = self.history().len();
+            if let Err(why) = self.play_text(before) {
+                refused.get_or_insert(why);
+                continue;
+            }
+            let answer = match last.contains(BETWEEN) && !is_one(self.world_mut(), last) {
+                true => None,
+                false => Some(ask(self, last)),
+            };
+            while self.history().len() > played {
+                self.takeback();
+            }
+            if let Some(answer) = answer {
+                return answer;
+            }
         }
-        answer
+        match refused {
+            Some(why) if !is_one(self.world_mut(), text) => {
+                Err(QuestionError::Before(Box::new(why)))
+            }
+            _ => ask(self, text),
+        }
     }
 
     fn explain_action(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {

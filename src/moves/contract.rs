@@ -165,6 +165,10 @@ pub enum Fault {
         first: String,
         second: String,
     },
+    /// A turn under way would be written so that it is not told from the other fields of a FEN.
+    TurnText {
+        template: String,
+    },
 }
 
 impl fmt::Display for Fault {
@@ -178,6 +182,13 @@ impl fmt::Display for Fault {
                 write!(
                     f,
                     "{what} stands for {first} and for {second}: choose another for one of them"
+                )
+            }
+            Self::TurnText { template } => {
+                write!(
+                    f,
+                    "a turn under way that is written as {template:?} could not be told from other fields of a FEN: \
+                     write a `:` outside the braces, and neither `=` nor a blank"
                 )
             }
         }
@@ -506,6 +517,15 @@ impl Finder<'_> {
             }
         }
         parts.retain(|it| *it != TurnPart::Text(String::new()));
+        let texts = parts.iter().filter_map(|it| match it {
+            TurnPart::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let signs: String = texts.collect();
+        if !signs.contains(':') || signs.contains(['=', ' ']) {
+            let template = line["turn ".len()..].to_owned();
+            self.faults.push(Fault::TurnText { template });
+        }
         Some(parts)
     }
 

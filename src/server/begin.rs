@@ -51,10 +51,10 @@ fn lead_in(
     let Import { past, ended } = import;
     let played = table.lead_in(&past, ended);
     let refused = |(at, why): (usize, Refusal)| {
-        let moves = past[..at].iter().filter(|it| matches!(it, Past::Action(_))).count();
+        let moves = past[..at].iter().filter(|it| matches!(it, Past::Turn(_))).count();
         let what = match past.get(at) {
             Some(Past::Presets(presets)) => format!("presets {}", presets.join(" ")),
-            Some(Past::Action(text)) => text.clone(),
+            Some(Past::Turn(text)) => text.clone(),
             None => String::new(),
         };
         let message = format!("move {} of the text, {what}: {why}", moves + 1);

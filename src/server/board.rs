@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
 use crate::game::{EndError, Game, GameResult, Kept, PlayError, ToldEvent};
+use crate::moves::{BETWEEN, action_texts, parse_turn};
 use crate::presets::{Catalogue, Ruleset};
 
 /// A position with its rules, and where other presets for it come from.
@@ -73,21 +74,19 @@ impl Rules for Board {
     }
 
     fn play(&mut self, text: &str) -> Result<Played, Refused> {
+        let before = self.game.history().len();
         let error = match self.game.play_text(text) {
             // It is legal, and cannot be taken: why it would be legal is no answer.
             Err(error @ (PlayError::Refused(_) | PlayError::Limit(_))) => {
                 return Err(Refused::plain(error.to_string()));
             }
-            Ok(record) => {
-                let played = Played {
-                    uci: record.uci.to_string(),
-                    san: record.san.to_string(),
-                    side: number(Some(record.side)).unwrap_or_default(),
-                    turn_goes_on: record.turn_goes_on,
-                    notes: record.notes().iter().map(ToString::to_string).collect(),
-                    effects: Vec::new(),
-                };
-                return Ok(Played { effects: self.effects(), ..played });
+            Ok(_) => {
+                if self.game.history().len() > before + 1 {
+                    self.take_back(self.game.history().len() - before);
+                    let sentence = format!("{text} is several actions: send them one by one");
+                    return Err(Refused::plain(sentence));
+                }
+                return self.played().ok_or_else(|| Refused::plain("nothing was played"));
             }
             Err(error) => error.to_string(),
         };
@@ -100,6 +99,16 @@ impl Rules for Board {
             // It is not even written like a move.
             Err(_) => Refused::plain(error),
         })
+    }
+
+    fn actions(&mut self, turn: &str) -> Vec<String> {
+        let contract = self.game.contract().clone();
+        let world = self.game.world_mut();
+        match parse_turn(world, &contract, turn) {
+            Ok(actions) => action_texts(world, &actions),
+            // Playing what stands between the commas finds out what is wrong.
+            Err(_) => turn.split(BETWEEN).map(str::to_owned).collect(),
+        }
     }
 
     fn take_back(&mut self, actions: usize) {
@@ -149,6 +158,19 @@ impl Rules for Board {
 }
 
 impl Board {
+    /// The last action.
+    fn played(&self) -> Option<Played> {
+        let record = self.game.history().last()?;
+        Some(Played {
+            uci: record.uci.to_string(),
+            san: record.san.to_string(),
+            side: number(Some(record.side)).unwrap_or_default(),
+            turn_goes_on: record.turn_goes_on,
+            notes: record.notes().iter().map(ToString::to_string).collect(),
+            effects: self.effects(),
+        })
+    }
+
     /// What is to be shown of the last action.
     fn effects(&self) -> Vec<Effect> {
         let told = self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it));

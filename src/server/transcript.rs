@@ -199,7 +199,7 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
     let mut past: Vec<Past> = switched(&game.comments).collect();
     for turn in &game.moves {
-        past.extend(turn.text.split(',').map(|it| Past::Action(it.to_owned())));
+        past.push(Past::Turn(turn.text.clone()));
         past.extend(switched(&turn.comments));
     }
     Ok(Read {

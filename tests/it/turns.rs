@@ -1,11 +1,16 @@
 //! Turns of several actions: written with commas, read back, listed whole, played all or not at all.
 //! The rules are those of chess, but each side moves twice.
 
+use std::sync::Arc;
+
+use rulemate::derive::explain::Limits;
 use rulemate::game::{Game, PlayError};
 use rulemate::moves::notation::{MoveFault, PgnGame, PgnMove, PgnReader, listing};
 use rulemate::moves::{parse_turn, turn_text, turns};
 use rulemate::presets::Catalogue;
 use rulemate::rules::{EMBEDDED, Source};
+use rulemate::server::Board;
+use rulemate::server::core::Rules;
 
 const TWICE: &str = "turn_goes_on() :- half_moves(0).\nmid_turn() :- half_moves(n), n > 0.\n";
 
@@ -88,4 +93,36 @@ fn turns_go_through_pgn() {
     let contract = game.contract().clone();
     let fault = parse_turn(game.world_mut(), &contract, "Qxd4,Qxd4");
     assert!(!matches!(fault.expect_err("only one queen").reason, MoveFault::Over));
+}
+
+/// An action whose text has a comma of its own, in a turn of two actions, whose texts have commas between them.
+#[test]
+fn commas_within_texts_and_between_them_are_told_apart() {
+    let text = ".meta game \"pairs\"\n.meta board \"4x1\"\n.meta start \"R1R1 w 1\"\n.domain Kind += { runner }\n\
+                letter('runner, \"r\").\n\
+                .action run(piece: Entity, to: Square) legality rules uci \"{at(piece)},{to}\" \"{piece} runs to {to}\"\n\
+                run(p, t) :- own(p), at(p, s), step('e, s, t), !occupied(t).\nmovable() :- run(_, _).\n\
+                .input first() game attr first \"the turn has begun\"\n\
+                turn_goes_on() :- first().\nmid_turn() :- first().\n\
+                on run(p, t) do set at(p, t).\n\
+                on run(_, _) in before when !first() do set first().\n\
+                on run(_, _) in after when first(), turn(c), half_moves(n), n > 1 do retract first().\n";
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/pairs.dl".into(), text: text.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("pairs", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    let mut legal = |text: &str| game.explain_move(text, Limits::default()).map(|it| it.holds);
+    assert_eq!(legal("a1,b1").ok(), Some(true));
+    assert_eq!(legal("a1,b1,c1,d1").ok(), Some(true));
+    assert_eq!(legal("a1,b1,b1,c1").ok(), Some(false));
+    assert!(legal("c1,b1,c1,d1").is_err());
+    // A server takes one action at a time, and whole turns of games that were played elsewhere.
+    let mut board = Board::new(game, Arc::new(catalogue), rules);
+    assert_eq!(board.actions("a1,b1,c1,d1"), ["a1,b1", "c1,d1"]);
+    let refused = board.play("a1,b1,c1,d1").expect_err("two actions");
+    assert!(refused.sentence.contains("one by one"), "{}", refused.sentence);
+    assert!(board.game().history().is_empty());
+    board.play("a1,b1").unwrap_or_else(|it| panic!("{}", it.sentence));
+    assert_eq!(board.game().history().len(), 1);
 }

@@ -132,3 +132,65 @@ fn positions_that_cannot_be_set_up_fail() {
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("failed nonsense w - -\n  "), "{}", ran.out);
 }
+
+/// Corrections are counted apart, under their conflicts; one that fits no more is refused.
+#[test]
+fn corrections_are_counted_apart() {
+    let path = scratch(
+        "odd.json",
+        r#"{"kind": "preset-vectors", "variant": "chess",
+            "perft": [{"fen": "8/8/8/8/8/4k3/8/4K2R w K - 0 1", "depth": 1, "nodes": 99},
+                      {"fen": "8/8/8/8/8/4k3/8/4K2R w - - 0 1", "depth": 1, "nodes": 13}],
+            "legal_moves": [{"fen": "7k/8/8/8/8/8/8/K7 w - - 0 1", "moves": ["a1a2", "a1a3"]}]}"#,
+    );
+    let entry = |field: &str, told: &str, expected: &str, reason: &str| {
+        let row = match field {
+            "/nodes" => r#"{"fen": "8/8/8/8/8/4k3/8/4K2R w K - 0 1"}"#,
+            _ => r#"{"fen": "7k/8/8/8/8/8/8/K7 w - - 0 1"}"#,
+        };
+        format!(
+            r#"{{"kind": "preset-vectors", "games": ["chess"], "row": {row}, "field": "{field}",
+                "told": {told}, "expected": {expected}, "conflict": "X{told}", "reason": "{reason}"}}"#
+        )
+    };
+    let run = |name: &str, entries: &[String], json: bool| {
+        let text = format!(r#"{{"corrections": [{}]}}"#, entries.join(","));
+        let corrections = scratch(name, &text);
+        let mut args = vec!["verify", "--corrections", &corrections, &path];
+        args.extend(json.then_some("--json"));
+        rulemate(&args)
+    };
+    let right = || entry("/nodes", "99", "14", "a king and a rook");
+    let list = || {
+        entry("/moves", r#"["a1a2", "a1a3"]"#, r#"["a1a2", "a1b1", "a1b2"]"#, "a king")
+            .replace(r#"X["a1a2", "a1a3"]"#, "Y")
+    };
+    let ran = run("both.json", &[right(), list()], false);
+    let counts = "odd.json: 1 passed, 2 corrected (X99 1, Y 1), 0 failed, 0 skipped\n";
+    assert!(ran.out.ends_with(counts), "{}{}", ran.out, ran.err);
+    let ran = run("both.json", &[right(), list()], true);
+    let tally: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!((&tally["passed"], &tally["corrected"]), (&1.into(), &2.into()));
+    assert_eq!(tally["corrections"], serde_json::json!({ "X99": 1, "Y": 1 }));
+    // A wrong correction fails like a wrong row.
+    let ran = run("wrong.json", &[entry("/nodes", "99", "98", "a guess")], false);
+    assert!(
+        ran.out.contains("expected 98 nodes, found 13") || ran.out.contains("expected 98 nodes")
+    );
+    assert_eq!(ran.code, 1);
+    // Of what is not in the file nothing comes; what the file does not say is refused with the place.
+    let elsewhere = right().replace("w K -", "b K -");
+    let ran = run("elsewhere.json", &[elsewhere], false);
+    assert!(ran.out.contains("passed, 2 failed"), "{}{}", ran.out, ran.err);
+    for (text, why) in [
+        (entry("/nodes", "98", "14", "stale"), "correction 1"),
+        (entry("/nodes", "99", "14", ""), "empty `reason`"),
+        (entry("/depth/3", "null", "14", "no such place"), "the row has no /depth/3"),
+        (right().replace("\"told\"", "\"tolt\""), "unknown field `tolt`"),
+        (right().replace("99, \"expected\": 14", "99, \"expected\": \"x\""), "as it is corrected"),
+    ] {
+        let ran = run("bad.json", &[text], false);
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+}

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::corrections::Conflicts;
 use super::suite::{Ask, Malformed, Row, Suite, Turn, uci_and_san};
 
 /// Whom a row with flags believes.
@@ -26,41 +27,7 @@ pub(crate) enum Trust {
 pub(crate) const COMMIT: &str = "commit";
 
 /// Flags whose corrections are believed. Others tell another reading of a rule, which is no mistake.
-const CORRECTED: [&str; 3] = ["O01", "O02", "O18"];
-
-/// Turns that begin at a position, and how many there are. The program fails in some of them (O08: whoever is left at
-/// sea when the ship has gone cannot recombine, if another step was made since), and its file counts none of these.
-const TURNS: [(&str, u32, u64); 2] = [
-    ("11/10c/11/11/11/11/4h6/11/2H8/11/(NFT)2i5C1/11 r - - 0 1", 1, 339),
-    ("11/10c/11/11/11/11/4h6/11/2H8/11/(NFT)2i5C1/11 r - - 0 1", 2, 5056),
-];
-
-/// Positions before turns that end with a check which is none: a missile three squares aslant (O01). Flags tell of
-/// numbers of actions only, and these are the same.
-const NO_CHECKS: [&str; 3] = [
-    "3c4g2/5hth3/11/3+s7/10+a/11/+n8C1/11/11/11/11/11 b - - 33 80",
-    "11/5h1h2+t/11/4gt5/1n4c+s1m1/4+n6/11/11/11/11/10C/11 b - - 28 102",
-    "11/5h1h2+t/11/4g6/5t5/4+n4m1/11/5c5/1+n7+s1/11/11/3C7 b - - 56 116",
-];
-
-/// A session whose flags leave out what O06 did: the tank that walks to the square where its aircraft was lost is not
-/// lost with it. What is told, and what should be.
-const ENDINGS: [(&str, &str, &str); 1] = [(
-    "4i1c4/6g4/5H(FT)H2h/6H3h/11/11/11/11/10H/10H/9C1/11 r - - 0 1",
-    "4i1c4/11/5H1H2h/6H3h/11/11/11/11/10H/10H/9C1/11 b - - 0 1",
-    "4i1c4/6+T4/5H1H2h/6H3h/11/11/11/11/10H/10H/9C1/11 b - - 0 1",
-)];
-
-/// Moves that flags tell of in words alone: a commander takes the other one from afar (O16).
-const TOLD_IN_WORDS: [(&str, &str); 1] =
-    [("4c6/11/10h/10h/11/11/11/11/6T3H/10H/11/4C6 r - - 0 1", "Ce1xe12")];
-
-/// Whole texts of stacks' moves that the program takes for something else (O12), and what they come to.
-const STACK_MOVES: [(&str, &str, &str); 1] = [(
-    "6c4/11/10h/10h/4i6/4t6/11/4(FT)1i4/10H/10H/11/5C5 r - - 0 1",
-    "(FT)e5xe7",
-    "6c4/11/10h/10h/4i6/4(FT)6/11/6i4/10H/10H/11/5C5 b - - 0 1",
-)];
+const CORRECTED: [&str; 4] = ["O01", "O02", "O16", "O18"];
 
 /// Reads a file of such a kind; `None` if its kind is none of them.
 pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite, Malformed>> {
@@ -75,7 +42,8 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         "san_cases" => list(text, "cases").map(|it| san_cases(it, trust)),
         _ => return None,
     };
-    Some(rows.map(|rows| Suite { game: Some(game.to_owned()), of_any_game: true, rows }))
+    let game = Some(game.to_owned());
+    Some(rows.map(|rows| Suite { game, of_any_game: true, rows, corrected: Conflicts::new() }))
 }
 
 fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>, Malformed> {
@@ -217,9 +185,6 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         let extra = all("moves_not_expected");
         let zero = of("O07", "halfmove_clock_should_be_zero_after");
         let polluted = pollution(flags);
-        let in_words = TOLD_IN_WORDS.iter().filter(|it| corrected && it.0 == position.fen);
-        let missing: Vec<String> =
-            missing.into_iter().chain(in_words.map(|it| it.1.to_owned())).collect();
         let lists_all = missing.is_empty() && extra.is_empty() && polluted.is_none();
         let mut expected: Vec<(String, Option<String>)> =
             missing.into_iter().map(|it| (it, None)).collect();
@@ -351,10 +316,6 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
             fens.extend(listed("outcomes_missing"));
             // Which captures led there is not told, so the counter of half-moves is left out.
             fens = fens.iter().map(|it| at_zero(it)).collect();
-            for (_, told, right) in ENDINGS.iter().filter(|it| it.0 == session.fen) {
-                fens.retain(|it| it != told);
-                fens.push((*right).to_owned());
-            }
             fens.sort();
             fens.dedup();
             let ask = Ask::Endings { only: session.stack, expected: fens };
@@ -430,10 +391,6 @@ fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
         // What the turns should be where the program is wrong the file does not say.
         let wrong = position.affected_by_bugs && trust == Trust::Corrected;
         let turns = position.perft_turns.iter().filter_map(of).filter(|_| !wrong);
-        let turns = turns.map(|(depth, nodes)| {
-            let right = TURNS.iter().find(|it| (it.0, it.1) == (position.fen.as_str(), depth));
-            (depth, right.map_or(nodes, |it| it.2))
-        });
         rows.extend(
             turns.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Turns { depth, nodes } }),
         );
@@ -482,8 +439,6 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
             // What gives check falsely is flagged in the turn after.
             let odd = corrected && (flagged[number] || flagged.get(number + 1) == Some(&true));
             let in_check = Some(turn.in_check).filter(|_| !odd);
-            let is_none = corrected && NO_CHECKS.contains(&fen.as_str());
-            let in_check = if is_none { Some(false) } else { in_check };
             let ask =
                 Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, ..Turn::default() });
             rows.push(Row { fen: std::mem::replace(&mut fen, turn.fen), ask });
@@ -561,7 +516,7 @@ struct SanCase {
 /// Texts that mean a move, and texts that mean none. One that is neither the SAN nor the whole text of the move may
 /// be refused as well: the program reads some that may mean several.
 ///
-/// O12: it reads what stands in parentheses as if it were not there, and a rank of two digits by its first.
+/// O12: it writes a rank of two digits by its first.
 fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for case in cases {
@@ -579,11 +534,7 @@ fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
         let after = if resets { at_zero(&after) } else { after };
         let whole = whole_rank(&san, &lan);
         let step = san.rsplit('<').next().unwrap_or_default();
-        let stack = |it: &str| it.starts_with('(');
-        if stack(&case.input) && !stack(&lan) {
-            let known = STACK_MOVES.iter().find(|it| (it.0, it.1) == (&case.fen, &case.input));
-            ask(case.input.clone(), known.map(|it| it.2.to_owned()), true);
-        } else if case.input == san && whole != san {
+        if case.input == san && whole != san {
             ask(case.input.clone(), None, true);
             ask(whole, Some(after), true);
         } else {

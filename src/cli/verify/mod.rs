@@ -4,11 +4,13 @@
 //! material are ignored, as the vectors want it; every other result ends the tree.
 
 mod combine;
+mod corrections;
 mod game;
 mod requests;
 mod suite;
 mod turns;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -25,8 +27,9 @@ use crate::game::Game;
 use crate::moves::notation::{listing, san_listing, to_uci};
 use crate::moves::{perft, perft_in_turns};
 use crate::presets::Ruleset;
+use corrections::Corrections;
 use game::Trust;
-use suite::{Ask, Row, uci_and_san};
+use suite::{Ask, Reading, Row, uci_and_san};
 
 /// What became of one file.
 #[derive(Debug, Serialize)]
@@ -34,6 +37,9 @@ struct Tally {
     file: String,
     game: String,
     passed: usize,
+    /// Rows that are as a correction says, and not as the file does: all, and by conflict.
+    corrected: usize,
+    corrections: BTreeMap<String, usize>,
     failed: usize,
     skipped: usize,
     failures: Vec<Failure>,
@@ -86,9 +92,10 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.rules)?;
+    let corrections = Corrections::read(&args.corrections)?;
     let mut verdict = Verdict::Fine;
     for path in &args.files {
-        match verify(&mut library, args, path) {
+        match verify(&mut library, args, &corrections, path) {
             Ok(tally) => {
                 verdict = verdict.max(Verdict::of(tally.failed > 0));
                 print(&tally, args.json, out)?;
@@ -105,9 +112,15 @@ fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-fn verify(library: &mut Library, args: &VerifyArgs, path: &Path) -> anyhow::Result<Tally> {
+fn verify(
+    library: &mut Library,
+    args: &VerifyArgs,
+    corrections: &Corrections,
+    path: &Path,
+) -> anyhow::Result<Tally> {
     let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
-    let suite = suite::read(path, trust)?;
+    let reading = Reading { trust, game: args.game.as_deref(), corrections };
+    let suite = suite::read(path, reading)?;
     let (asked, named) = (args.game.as_deref(), suite.game.as_deref());
     let game = if suite.of_any_game { asked.or(named) } else { named.or(asked) };
     let Some(game) = game else {
@@ -117,15 +130,25 @@ fn verify(library: &mut Library, args: &VerifyArgs, path: &Path) -> anyhow::Resu
     let rules = library.load(game, &[]).map_err(|why| why.context(path.display().to_string()))?;
     let limit = args.max_nodes.unwrap_or(u64::MAX);
     let total = suite.rows.len();
-    let rows: Vec<&Row> = suite.rows.iter().filter(|it| it.nodes() <= limit).collect();
+    let kept = suite.rows.iter().enumerate().filter(|it| it.1.nodes() <= limit);
+    let (numbers, rows): (Vec<usize>, Vec<&Row>) = kept.unzip();
     let bar = progress(rows.len() as u64, "verify");
     bar.set_message(printable(&path.display().to_string()).into_owned());
-    let failures = run_rows(&rules, &rows, jobs(args), &bar);
+    let found = run_rows(&rules, &rows, jobs(args), &bar);
     bar.finish_and_clear();
+    let right = numbers.iter().zip(&found).filter(|it| it.1.is_none());
+    let as_corrected: Vec<_> = right.filter_map(|it| suite.corrected.get(it.0)).collect();
+    let mut corrections = BTreeMap::new();
+    for conflict in as_corrected.iter().copied().flatten() {
+        *corrections.entry(conflict.clone()).or_default() += 1;
+    }
+    let failures: Vec<Failure> = found.into_iter().flatten().collect();
     Ok(Tally {
         file: path.display().to_string(),
         game: game.to_owned(),
-        passed: rows.len() - failures.len(),
+        passed: rows.len() - failures.len() - as_corrected.len(),
+        corrected: as_corrected.len(),
+        corrections,
         failed: failures.len(),
         skipped: total - rows.len(),
         failures,
@@ -137,8 +160,13 @@ fn jobs(args: &VerifyArgs) -> usize {
     args.jobs.unwrap_or_else(cores).max(1)
 }
 
-/// Runs the rows on so many threads; failures come in the order of the rows.
-fn run_rows(rules: &Ruleset, rows: &[&Row], jobs: usize, bar: &ProgressBar) -> Vec<Failure> {
+/// Runs the rows on so many threads: what is wrong with each, if anything is.
+fn run_rows(
+    rules: &Ruleset,
+    rows: &[&Row],
+    jobs: usize,
+    bar: &ProgressBar,
+) -> Vec<Option<Failure>> {
     let tasks = tasks(rules, rows);
     bar.set_length(tasks.len() as u64);
     let next = AtomicUsize::new(0);
@@ -169,7 +197,7 @@ fn run_rows(rules: &Ruleset, rows: &[&Row], jobs: usize, bar: &ProgressBar) -> V
     });
     let judged = rows.iter().zip(found);
     judged
-        .filter_map(|(row, found)| {
+        .map(|(row, found)| {
             let fault = judge(&row.ask, found?)?;
             Some(Failure { fen: row.fen.clone(), fault })
         })
@@ -393,7 +421,15 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
             Fault::Setup { reason } => out.line(format_args!("  {reason}"))?,
         }
     }
-    let Tally { file, passed, failed, skipped, .. } = tally;
-    out.line(format_args!("{file}: {passed} passed, {failed} failed, {skipped} skipped"))?;
+    let Tally { file, passed, corrected, corrections, failed, skipped, .. } = tally;
+    let by_conflict: Vec<String> =
+        corrections.iter().map(|(conflict, rows)| format!("{conflict} {rows}")).collect();
+    let corrected = match corrected {
+        0 => String::new(),
+        rows => format!("{rows} corrected ({}), ", by_conflict.join(", ")),
+    };
+    out.line(format_args!(
+        "{file}: {passed} passed, {corrected}{failed} failed, {skipped} skipped"
+    ))?;
     Ok(())
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::corrections::Conflicts;
 use super::suite::{Ask, Malformed, Row, Suite};
 use super::{Fault, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
@@ -102,7 +103,7 @@ pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> 
     };
     let rows = file.scenarios.into_iter().flat_map(rows).collect();
     let game = Some(format!("{game}-{}", file.profile));
-    Some(Ok(Suite { game, of_any_game: true, rows }))
+    Some(Ok(Suite { game, of_any_game: true, rows, corrected: Conflicts::new() }))
 }
 
 fn rows(it: Scenario) -> Vec<Row> {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::cli::output::{read_text, trouble};
 use crate::moves::read_perft_list;
 
+use super::corrections::{Conflicts, Corrections, differing};
 use super::game::{self, Trust};
 use super::requests::{self, Script};
 
@@ -20,6 +21,8 @@ pub(crate) struct Suite {
     /// Another game may be asked the same: one that plays by other rules with the same pieces.
     pub(crate) of_any_game: bool,
     pub(crate) rows: Vec<Row>,
+    /// The rows that corrections have changed.
+    pub(crate) corrected: Conflicts,
 }
 
 /// One question.
@@ -112,26 +115,66 @@ impl Row {
     }
 }
 
+/// How a vector file is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading<'r> {
+    pub(super) trust: Trust,
+    /// The game that is asked, if not the one that the file names.
+    pub(super) game: Option<&'r str>,
+    pub(super) corrections: &'r Corrections,
+}
+
 /// Reads a vector file by its ending.
 ///
 /// # Errors
 /// The file cannot be read, or its text is malformed: the message has the line and the reason.
-pub(crate) fn read(path: &Path, trust: Trust) -> anyhow::Result<Suite> {
+pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     let text = read_text(path)?;
-    let suite = match path.extension().and_then(|it| it.to_str()) {
-        Some("json") => parse_json(&text, trust),
-        Some("perft") => parse_perft(&text),
-        _ => {
-            return Err(trouble(
-                format!("{}: not a vector file", path.display()),
-                "name a .json or a .perft file",
-            ));
-        }
-    };
-    suite.map_err(|why| {
+    let malformed = |why: Malformed| {
         let fix = "see tests/data/vectors and tests/data/perft for files that are well-formed";
         trouble(format!("{}:{}: {}", path.display(), why.line, why.reason), fix)
-    })
+    };
+    match path.extension().and_then(|it| it.to_str()) {
+        Some("json") => {
+            let suite = parse_json(&text, reading.trust).map_err(malformed)?;
+            corrected(path, &text, suite, reading)
+        }
+        Some("perft") => parse_perft(&text).map_err(malformed),
+        _ => Err(trouble(
+            format!("{}: not a vector file", path.display()),
+            "name a .json or a .perft file",
+        )),
+    }
+}
+
+/// What a file asks once it is corrected, with what has changed.
+fn corrected(
+    path: &Path,
+    text: &str,
+    told: Suite,
+    Reading { trust, game, corrections }: Reading<'_>,
+) -> anyhow::Result<Suite> {
+    let Ok(Kind { kind }) = serde_json::from_str(text) else { return Ok(told) };
+    let game = game.filter(|_| told.of_any_game).or(told.game.as_deref()).unwrap_or_default();
+    let all = corrections.conflicts(&kind, game);
+    if all.is_empty() {
+        return Ok(told);
+    }
+    let read = |except: Option<&str>| -> anyhow::Result<Suite> {
+        let text = corrections.applied(path, text, (&kind, game), except)?;
+        parse_json(&text, trust).map_err(|why| {
+            let fix = "correct `expected`: it is no value that such a file has there";
+            trouble(format!("{}, as it is corrected: {}", path.display(), why.reason), fix)
+        })
+    };
+    let mut suite = read(None)?;
+    for conflict in all {
+        let others = read(Some(conflict))?.rows;
+        for row in differing(&suite.rows, &others) {
+            suite.corrected.entry(row).or_default().insert(conflict.to_owned());
+        }
+    }
+    Ok(suite)
 }
 
 /// What is wrong with the text of a vector file, and in which line.
@@ -217,7 +260,7 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     });
     let ends = file.ends.into_iter().map(|it| Row { fen: it.fen, ask: Ask::End(it.result) });
     let rows = perft.chain(moves).chain(san).chain(ends).collect();
-    Ok(Suite { game: Some(file.variant), of_any_game: false, rows })
+    Ok(Suite { game: Some(file.variant), of_any_game: false, rows, corrected: Conflicts::new() })
 }
 
 /// An action as it is asked for with its SAN.
@@ -233,7 +276,8 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
     let row =
         |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
     let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
-    Ok(Suite { game: None, of_any_game: true, rows: rows.collect() })
+    let rows = rows.collect();
+    Ok(Suite { game: None, of_any_game: true, rows, corrected: Conflicts::new() })
 }
 
 #[cfg(test)]

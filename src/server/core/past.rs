@@ -18,8 +18,8 @@ pub struct Recorded {
 /// What was done in a game elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Past {
-    /// An action, in UCI or SAN.
-    Action(String),
+    /// A turn, in UCI or SAN: its actions, with commas between them.
+    Turn(String),
     /// Other presets from then on.
     Presets(Vec<String>),
 }
@@ -42,7 +42,7 @@ impl<R: Rules> Table<R> {
             }
             let by = self.rules().side();
             let done = match it {
-                Past::Action(text) => self.play(&mut events, by, text, None, None),
+                Past::Turn(text) => self.play_turn(&mut events, by, text),
                 Past::Presets(presets) => self.set_presets(&mut events, by, presets.clone(), None),
             };
             done.map_err(|it| (at, it))?;
@@ -57,5 +57,16 @@ impl<R: Rules> Table<R> {
             self.end(&mut events, outcome, None, None);
         }
         Ok(events)
+    }
+
+    /// Plays the actions of a turn, one after the other. Where a text has a comma of its own, only the rules know it.
+    fn play_turn(&mut self, events: &mut Vec<Entry>, by: usize, text: &str) -> Result<(), Refusal> {
+        let actions = self.rules_mut().actions(text);
+        actions.iter().try_for_each(|it| {
+            if self.v() >= EVENTS / 2 {
+                return Err(Refusal::Full(EVENTS / 2));
+            }
+            self.play(events, by, it, None, None)
+        })
     }
 }

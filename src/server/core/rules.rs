@@ -22,6 +22,11 @@ pub trait Rules {
     /// There is no such legal action; nothing has changed.
     fn play(&mut self, text: &str) -> Result<Played, Refused>;
 
+    /// The actions that the text of a turn means, each as [`Rules::play`] takes it.
+    fn actions(&mut self, turn: &str) -> Vec<String> {
+        turn.split(',').map(str::to_owned).collect()
+    }
+
     /// Takes the last actions back.
     fn take_back(&mut self, actions: usize);
 

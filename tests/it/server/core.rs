@@ -456,7 +456,7 @@ fn clocks_that_are_too_long_are_refused_in_days() {
 #[test]
 fn a_past_is_taken_over_as_far_as_there_is_room() {
     let table = || Table::create(0, Sums::to(1_000_000), setup(None), &seats()).unwrap().0;
-    let past = |moves: usize| vec![Past::Action("1".into()); moves];
+    let past = |moves: usize| vec![Past::Turn("1".into()); moves];
     let ended = || Some(Recorded { winner: Some(1), reason: "abandoned".into() });
     let mut short = table();
     let room = 10_000 - short.v() as usize;
@@ -466,7 +466,7 @@ fn a_past_is_taken_over_as_far_as_there_is_room() {
     let full = table().lead_in(&past(room + 1), None).map(|it| it.len());
     assert_eq!(full, Err((room, Refusal::Full(10_000))));
     let mut wrong = past(3);
-    wrong[2] = Past::Action("3".into());
+    wrong[2] = Past::Turn("3".into());
     assert_eq!(table().lead_in(&wrong, None).map_err(|it| it.0), Err(2));
 }
 

@@ -126,7 +126,7 @@ fn a_rewind_is_part_of_the_game() {
     // And so do its moves alone, as another server would import them.
     let mut imported = Game::new();
     let past: Vec<Past> =
-        game.table.lines().iter().map(|it| Past::Action(it.san.to_string())).collect();
+        game.table.lines().iter().map(|it| Past::Turn(it.san.to_string())).collect();
     let events = imported.table.lead_in(&past, None).unwrap();
     assert!(events.iter().all(|it| matches!(it.event, Event::Played { .. })));
     assert_eq!(imported.fen(), game.fen());

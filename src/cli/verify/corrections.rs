@@ -1,0 +1,159 @@
+//! Corrections of vector files: values that are believed wrong, each with what is expected instead, the conflict that
+//! it is a case of, and the reason. They are a file beside the vectors (`verify --corrections FILE`).
+//!
+//! A correction is made in the JSON of a vector file before any row is read from it. Which rows differ then is found
+//! by comparison, so a row counts as corrected only if its question or its expected answer has changed.
+//! Deliberately absent: any correction.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::suite::Row;
+use crate::cli::output::{read_text, trouble};
+
+/// One value of a vector file that is believed wrong.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Correction {
+    /// The kind of the vector file.
+    kind: String,
+    /// Under which games the value is wrong.
+    games: Vec<String>,
+    /// Fields that tell the row from all others of its file.
+    row: Map<String, Value>,
+    /// The value in the row, as a JSON pointer (`/perft_turns/2`).
+    field: String,
+    /// What the file says; null if it says nothing.
+    told: Value,
+    expected: Value,
+    conflict: String,
+    reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    corrections: Vec<Correction>,
+}
+
+/// What some files correct, with where each says it.
+#[derive(Debug, Default)]
+pub(super) struct Corrections(Vec<(String, Correction)>);
+
+/// The conflicts that bear on rows, by the number of the row.
+pub(super) type Conflicts = BTreeMap<usize, BTreeSet<String>>;
+
+const FIX: &str = "see tests/data/vectors/cotulenh/corrections.json for a file that is well-formed";
+
+impl Corrections {
+    /// # Errors
+    /// A file cannot be read, or an entry lacks something.
+    pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Self> {
+        let mut all = Vec::new();
+        for path in paths {
+            let file: File = serde_json::from_str(&read_text(path)?)
+                .map_err(|why| trouble(format!("{}: {why}", path.display()), FIX))?;
+            for (number, it) in (1..).zip(file.corrections) {
+                let place = format!("{}: correction {number}", path.display());
+                let lacks = [
+                    (it.conflict.trim().is_empty(), "conflict"),
+                    (it.reason.trim().is_empty(), "reason"),
+                    (it.row.is_empty(), "row"),
+                    (it.games.is_empty(), "games"),
+                ];
+                if let Some((_, field)) = lacks.into_iter().find(|it| it.0) {
+                    return Err(trouble(format!("{place} has an empty `{field}`"), FIX));
+                }
+                all.push((place, it));
+            }
+        }
+        Ok(Self(all))
+    }
+
+    /// The conflicts that bear on files of a kind under a game.
+    pub(super) fn conflicts(&self, kind: &str, game: &str) -> BTreeSet<&str> {
+        self.of(kind, game).map(|(_, it)| it.conflict.as_str()).collect()
+    }
+
+    fn of(&self, kind: &str, game: &str) -> impl Iterator<Item = &(String, Correction)> {
+        let bears = move |it: &Correction| it.kind == kind && it.games.iter().any(|it| it == game);
+        self.0.iter().filter(move |it| bears(&it.1))
+    }
+
+    /// The text of a vector file with all corrections but those of one conflict. A row that the file has not is left
+    /// out: a file may be a part of another.
+    ///
+    /// # Errors
+    /// The file says something else than a correction is about.
+    pub(super) fn applied(
+        &self,
+        path: &Path,
+        text: &str,
+        (kind, game): (&str, &str),
+        except: Option<&str>,
+    ) -> anyhow::Result<String> {
+        let mut file: Value = serde_json::from_str(text)
+            .map_err(|why| trouble(format!("{}: {why}", path.display()), FIX))?;
+        for (place, it) in self.of(kind, game) {
+            if except != Some(it.conflict.as_str()) {
+                it.apply(&mut file).map_err(|(cause, fix)| {
+                    trouble(format!("{place}, for {}: {cause}", path.display()), fix)
+                })?;
+            }
+        }
+        Ok(file.to_string())
+    }
+}
+
+impl Correction {
+    fn is_about(&self, row: &Value) -> bool {
+        self.row.iter().all(|(key, value)| row.get(key) == Some(value))
+    }
+
+    /// Corrects the row, if the file has it; else the cause and the fix.
+    fn apply(&self, file: &mut Value) -> Result<(), (String, &'static str)> {
+        let lists = file.as_object_mut().into_iter().flatten();
+        let rows = lists.filter_map(|(_, it)| it.as_array_mut()).flatten();
+        let mut rows: Vec<&mut Value> = rows.filter(|it| self.is_about(it)).collect();
+        let row = match rows.as_mut_slice() {
+            [] => return Ok(()),
+            [row] => row,
+            several => {
+                let cause = format!("{} rows are like its `row`", several.len());
+                return Err((cause, "name more fields of the row"));
+            }
+        };
+        let told = row.pointer(&self.field).unwrap_or(&Value::Null);
+        if *told != self.told {
+            let cause = format!("the file says {told} in {}, not {}", self.field, self.told);
+            return Err((cause, "correct `told`, or take the correction out"));
+        }
+        let (parent, key) = self.field.rsplit_once('/').unwrap_or(("", &self.field));
+        let found = match row.pointer_mut(parent) {
+            Some(Value::Object(fields)) => {
+                fields.insert(key.to_owned(), self.expected.clone());
+                true
+            }
+            Some(Value::Array(items)) => {
+                let item = key.parse::<usize>().ok().and_then(|it| items.get_mut(it));
+                item.map(|it| *it = self.expected.clone()).is_some()
+            }
+            _ => false,
+        };
+        let cause = || format!("the row has no {}", self.field);
+        found.then_some(()).ok_or_else(|| (cause(), "name a `field` by its JSON pointer"))
+    }
+}
+
+/// The numbers of the rows that are not among others.
+pub(super) fn differing(rows: &[Row], others: &[Row]) -> Vec<usize> {
+    let mut known: HashMap<&str, Vec<&Row>> = HashMap::new();
+    for row in others {
+        known.entry(&row.fen).or_default().push(row);
+    }
+    let is_new = |it: &&Row| !known.get(it.fen.as_str()).is_some_and(|all| all.contains(it));
+    rows.iter().enumerate().filter(|it| is_new(&it.1)).map(|it| it.0).collect()
+}
