@@ -185,7 +185,11 @@ impl Game {
         let said = objection.as_ref().map(|it| it.sentence.clone());
         let reason = said.or_else(|| self.teller().reason(&finding)).unwrap_or(otherwise);
         let verdict = format!("is not legal: {reason}");
-        let code = objection.map(|it| it.code);
+        // What the rules have a name for says more than that the action cannot be derived.
+        let (code, finding) = match objection {
+            Some(it) => (Some(it.code), Finding::Proved(vec![it.proof])),
+            None => (None, finding),
+        };
         Ok(Explanation { code, ..explanation(text, false, &verdict, finding) })
     }
 

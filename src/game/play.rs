@@ -12,7 +12,9 @@ use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_js
 use crate::moves::notation::{
     FenError, Setup, Warning, cells, listing, read_fen, to_san, to_uci, write_fen, write_turn,
 };
-use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
+use crate::moves::{
+    BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn, turn_word,
+};
 use crate::rules::{Program, Type};
 
 use super::key::key;
@@ -394,8 +396,10 @@ impl Game {
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
         let _paid = Allowance::open();
         if !text.contains(BETWEEN) {
-            let mv = self.find_move(text)?;
-            return self.play(&mv);
+            let found = self.find_move(text);
+            if found.is_ok() || self.terms.moves.turn_words.is_none() {
+                return self.play(&found?);
+            }
         }
         self.refuse_if_over()?;
         let actions = parse_turn(&mut self.world, &self.terms.moves, text);
@@ -411,6 +415,24 @@ impl Game {
             }
         }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    /// The last turn as one word, if the rules have words for turns and one that means no other turn.
+    pub fn last_turn(&self) -> Option<String> {
+        self.terms.moves.turn_words.as_ref()?;
+        let (last, earlier) = self.history.split_last().filter(|it| !it.0.turn_goes_on)?;
+        let count = 1 + earlier.iter().rev().take_while(|it| it.turn_goes_on).count();
+        let turn = &self.history[self.history.len() - count..];
+        // A turn under other rules than it began by has no word.
+        if last.rewound_to().is_some() || turn.iter().skip(1).any(|it| !it.switches().is_empty()) {
+            return None;
+        }
+        let actions: Vec<Move> = turn.iter().map(|it| it.mv.clone()).collect();
+        let mut before = self.clone();
+        for _ in 0..count {
+            before.takeback();
+        }
+        turn_word(&mut before.world, &self.terms.moves, &actions)
     }
 
     /// Plays a move: all that it changes, or nothing.

@@ -48,6 +48,16 @@ pub enum TurnPart {
     Rows(RelId),
     /// The same with commas between them: what was done, which only grows.
     List(RelId),
+    /// What is left out if none of its relations has a row; of words alone.
+    Optional(Vec<TurnPart>),
+}
+
+/// What whole turns are called, `.meta san "turn [{staying}<]{made,}"`, the first first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnWords {
+    pub texts: Vec<Vec<TurnPart>>,
+    /// A flag of the game that keeps a turn from ending by itself.
+    pub hold: AttrId,
 }
 
 /// What a sign beside a piece's letter means.
@@ -111,6 +121,8 @@ pub struct Contract {
     pub dashes: usize,
     /// What a FEN tells of a turn that is under way, after the position that it began from.
     pub turn_text: Option<Vec<TurnPart>>,
+    /// What whole turns are called, if they have words.
+    pub turn_words: Option<TurnWords>,
     /// A FEN is read only as it would be written.
     pub strict: bool,
     /// No signs of check or mate follow a move in SAN.
@@ -295,6 +307,7 @@ impl Finder<'_> {
         let marks = self.marks();
         let stack = self.stack();
         let turn_text = self.turn_text();
+        let turn_words = self.turn_words();
         let letter = self.rules("letter", &[Kind, Text]);
         let marches = self.if_there("marches", &[Kind]);
         let notation = Roles::find(self);
@@ -328,6 +341,7 @@ impl Finder<'_> {
             stack,
             dashes: fen_lines(self.program).find_map(dashes).unwrap_or(0),
             turn_text,
+            turn_words,
             strict: fen_lines(self.program).any(|it| it == "strict"),
             unmarked: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
@@ -493,8 +507,56 @@ impl Finder<'_> {
     fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
         let (line, file) = fen_notes(program).find(|it| it.0.starts_with("turn "))?;
+        let parts = self.turn_parts(&line["turn ".len()..], file);
+        let texts = parts.iter().filter_map(|it| match it {
+            TurnPart::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let signs: String = texts.collect();
+        if !signs.contains(':') || signs.contains(['=', ' ']) {
+            let template = line["turn ".len()..].to_owned();
+            self.faults.push(Fault::TurnText { template });
+        }
+        Some(parts)
+    }
+
+    /// `.meta san "turn [{RELATION}<]{RELATION,}"`, as often as there are words, and `.meta san "hold RELATION"`.
+    fn turn_words(&mut self) -> Option<TurnWords> {
+        let program = self.program;
+        let mut texts = Vec::new();
+        let mut hold = None;
+        for it in program.meta.iter().filter(|it| it.key == "san") {
+            let file = it.span.source;
+            if let Some(template) = it.value.strip_prefix("turn ") {
+                let mut parts = Vec::new();
+                for (at, piece) in template.split(['[', ']']).enumerate() {
+                    let inner = self.turn_parts(piece, file);
+                    match at % 2 {
+                        0 => parts.extend(inner),
+                        _ => parts.push(TurnPart::Optional(inner)),
+                    }
+                }
+                texts.push(parts);
+            } else if let Some(name) = it.value.strip_prefix("hold ") {
+                hold = self.input(&called(program, file, name), Source::Game, &[]);
+            }
+        }
+        if texts.is_empty() {
+            return None;
+        }
+        let Some(hold) = hold else {
+            let relation = "that keeps a turn open (`.meta san \"hold RELATION\"`)".into();
+            self.faults.push(Fault::Missing { relation });
+            return None;
+        };
+        Some(TurnWords { texts, hold: hold.attr })
+    }
+
+    /// The parts of a text that tells of a turn.
+    fn turn_parts(&mut self, template: &str, file: u16) -> Vec<TurnPart> {
+        let program = self.program;
         let mut parts = Vec::new();
-        for piece in line["turn ".len()..].split_inclusive(['{', '}']) {
+        for piece in template.split_inclusive(['{', '}']) {
             if let Some(name) = piece.strip_suffix('}') {
                 let (name, is_list) = (name.trim_end_matches(','), name.ends_with(','));
                 let name = called(program, file, name);
@@ -517,16 +579,7 @@ impl Finder<'_> {
             }
         }
         parts.retain(|it| *it != TurnPart::Text(String::new()));
-        let texts = parts.iter().filter_map(|it| match it {
-            TurnPart::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let signs: String = texts.collect();
-        if !signs.contains(':') || signs.contains(['=', ' ']) {
-            let template = line["turn ".len()..].to_owned();
-            self.faults.push(Fault::TurnText { template });
-        }
-        Some(parts)
+        parts
     }
 
     pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
@@ -563,7 +616,7 @@ impl Finder<'_> {
         let source_fits = match (source, &relation.role) {
             (Source::Piece, Role::Input(Input::Key(_)))
             | (Source::Flag, Role::Input(Input::Flag(_)))
-            | (Source::Game, Role::Input(Input::Game(_)))
+            | (Source::Game, Role::Input(Input::Game(_) | Input::GameFlag(_)))
             | (Source::Rules, _) => true,
             (Source::Piece | Source::Flag | Source::Game, _) => false,
         };

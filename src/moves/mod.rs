@@ -10,6 +10,7 @@ mod reach;
 mod safety;
 mod template;
 mod turn;
+mod words;
 pub mod notation;
 
 pub use action::{
@@ -22,3 +23,4 @@ pub use perft::{
 };
 pub use safety::{Decision, played_out};
 pub use turn::{BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_text, turns};
+pub use words::turn_word;

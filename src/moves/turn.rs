@@ -11,6 +11,7 @@ use crate::derive::World;
 use super::action::{LegalityMode, Move, is_over, open_moves};
 use super::contract::Contract;
 use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uci};
+use super::words::read_word;
 
 /// What stands between the actions of a turn in text.
 pub const BETWEEN: char = ',';
@@ -154,7 +155,7 @@ pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
 }
 
 /// The legal actions that a text with commas means, in UCI or SAN; all of them of one turn. The turn
-/// may go on after them.
+/// may go on after them. A whole turn may be told by one word as well, if the rules have words for turns.
 ///
 /// # Errors
 /// The first action that means none, or that comes after the end of the turn.
@@ -166,7 +167,7 @@ pub fn parse_turn(
     let mark = world.mark();
     let parsed = parse_actions(world, contract, text);
     world.rollback(mark);
-    parsed
+    parsed.or_else(|why| read_word(world, contract, text).ok_or(why))
 }
 
 fn parse_actions(

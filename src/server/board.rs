@@ -166,6 +166,7 @@ impl Board {
             san: record.san.to_string(),
             side: number(Some(record.side)).unwrap_or_default(),
             turn_goes_on: record.turn_goes_on,
+            turn: self.game.last_turn(),
             notes: record.notes().iter().map(ToString::to_string).collect(),
             effects: self.effects(),
         })

@@ -5,8 +5,8 @@ use super::live::created;
 use super::problem::Problem;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
-/// The game that a log tells, in export format. A turn of several actions is one move, its parts
-/// joined by commas.
+/// The game that a log tells, in export format. A turn of several actions is one move: a word, if the rules have one
+/// for it, else its parts with commas between them.
 ///
 /// # Errors
 /// The game has more than two sides, which PGN has no results for.
@@ -46,15 +46,26 @@ type Comments = Vec<String>;
 /// What was said before the first turn, and each turn with what the rules said about it. Other presets
 /// are a comment, too, which ends a turn.
 fn turns(log: &[Entry]) -> (Comments, Vec<(String, Comments)>) {
-    let mut actions: Vec<(&str, bool, Comments)> = Vec::new();
+    struct Action<'l> {
+        san: &'l str,
+        goes_on: bool,
+        word: Option<&'l str>,
+        notes: Comments,
+    }
+    let mut actions: Vec<Action<'_>> = Vec::new();
     // With the number of actions before.
     let mut switches: Vec<(usize, &[String])> = Vec::new();
     for entry in log {
         match &entry.event {
-            Event::Played { san, side, turn_goes_on, notes, clocks, .. } => {
+            Event::Played { san, side, turn_goes_on, turn, notes, clocks, .. } => {
                 let left = clocks.as_ref().and_then(|it| it.get(*side)).filter(|_| !turn_goes_on);
                 let told = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
-                actions.push((san, *turn_goes_on, told.collect()));
+                actions.push(Action {
+                    san,
+                    goes_on: *turn_goes_on,
+                    word: turn.as_deref(),
+                    notes: told.collect(),
+                });
             }
             Event::PresetsChanged { presets, .. } => switches.push((actions.len(), presets)),
             Event::TakenBack { to, .. } => {
@@ -73,13 +84,16 @@ fn turns(log: &[Entry]) -> (Comments, Vec<(String, Comments)>) {
             told.push(switch_comment(presets));
             goes_on = false;
         }
-        let Some((san, more, notes)) = actions.get(at) else { break };
+        let Some(Action { san, goes_on: more, word, notes }) = actions.get(at) else { break };
         match turns.last_mut().filter(|_| goes_on) {
             Some((turn, told)) => {
                 *turn = format!("{turn},{san}");
                 told.extend_from_slice(notes);
             }
             None => turns.push(((*san).to_owned(), notes.clone())),
+        }
+        if let (Some((turn, _)), Some(word)) = (turns.last_mut(), word) {
+            (*word).clone_into(turn);
         }
         goes_on = *more;
     }

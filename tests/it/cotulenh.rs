@@ -2,13 +2,12 @@
 //! several pieces in FEN; deployments.
 
 use rulemate::game::Game;
-use rulemate::moves::notation::{PgnGame, PgnMove, PgnReader, parse_san, to_san};
-use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by, perft};
+use rulemate::moves::notation::{parse_san, to_san};
+use rulemate::moves::perft;
 use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
 
 use crate::cli::rulemate;
-use crate::random_rules::Choices;
 
 const FOLDER: &str = "tests/data/vectors/cotulenh";
 
@@ -96,6 +95,96 @@ fn a_deployment_goes_step_by_step() {
     assert_eq!(game.fen(), "6c4/11/11/11/11/6(FT)4/11/4I6/11/11/11/2C8 b - - 1 1");
 }
 
+/// A piece that has acted steps no more, and a deployment is not ended where something is left on ground that it may not
+/// stand on, or the commander in danger: refused with the reason, nothing changed, the deployment still open.
+#[test]
+fn deployments_that_cannot_end_so_stay_open() {
+    for (fen, step, refused, why, way_out) in [
+        (
+            "6c4/11/11/11/11/11/11/11/11/11/(NFT)10/5C5 r - - 0 1",
+            "Na2>a3",
+            "commit",
+            "the deployment from a2 cannot be ended: what is left there may not stand on such ground",
+            "Fa2>&a3",
+        ),
+        (
+            "6c4/11/11/11/11/11/11/11/11/11/(NFT)10/5C5 r - - 0 1",
+            "Na2>a3",
+            "Na3>a4",
+            "the red navy on a3 cannot step out to a4: it has made its step of this deployment",
+            "Ta2>&a3",
+        ),
+        (
+            "6c4/11/11/11/11/3t7/11/4(TC)6/11/11/11/11 r - - 0 1",
+            "Ce5>d5",
+            "commit",
+            "the deployment from e5 cannot be ended: the commander would be in danger",
+            "Te5>&d5",
+        ),
+        (
+            "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1",
+            "Fe5>g7",
+            "Cc1c2",
+            "is being taken apart",
+            "commit",
+        ),
+    ] {
+        let mut game = started(Some(fen)).expect("it starts");
+        game.play_text(step).unwrap_or_else(|it| panic!("{step}: {it}"));
+        let before = (game.fen(), game.hash(), game.history().len(), game.listing());
+        assert!(before.0.contains(':') && game.result().is_none());
+        game.play_text(refused).map(|_| ()).expect_err(refused);
+        let said = game.why_move(refused).unwrap_or_else(|it| panic!("{refused}: {it}"));
+        assert!(said.summary.contains(why), "{refused}: {}", said.summary);
+        assert_eq!((game.fen(), game.hash(), game.history().len(), game.listing()), before);
+        game.play_text(way_out).unwrap_or_else(|it| panic!("{way_out}: {it}"));
+        // Undone, it is open as before; and with all steps undone it has not begun.
+        game.takeback();
+        assert_eq!((game.fen(), game.hash(), game.history().len(), game.listing()), before);
+        game.takeback();
+        assert_eq!(game.fen(), fen);
+    }
+}
+
+/// A whole deployment has a word, which is read as what it was made of; recombination rewrites it.
+#[test]
+fn whole_turns_have_words() {
+    let fen = "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1";
+    for (actions, word, lan) in [
+        ("Fe5>g7,commit", "(TI)<F>g7", "e5:(TI):F>g7"),
+        ("Fe5>g7,Te5>&g7,commit", "I<(FT)>g7", "e5:I:(FT)>g7"),
+        ("Ie5>e6,commit", "(FT)<I>e6", "e5:(FT):I>e6"),
+        ("Fe5>g7,Te5>e6,Ie5>d5", "F>g7,T>e6,I>d5", "e5::F>g7,T>e6,I>d5"),
+    ] {
+        let mut game = started(Some(fen)).expect("it starts");
+        game.play_text(actions).unwrap_or_else(|it| panic!("{actions}: {it}"));
+        assert_eq!(game.last_turn().as_deref(), Some(word));
+        for text in [word, lan] {
+            let mut again = started(Some(fen)).expect("it starts");
+            again.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+            assert_eq!((again.fen(), again.hash()), (game.fen(), game.hash()), "{text}");
+        }
+    }
+    let mut game = started(Some(fen)).expect("it starts");
+    for text in ["T<F>g7", "I<F>g7", "(TI)<F>k12", "e4:(TI):F>g7", "(TI)<", "<F>g7"] {
+        game.play_text(text).map(|_| ()).expect_err(text);
+    }
+    assert!(game.history().is_empty());
+    // An open turn has none, and in the middle of it none is read.
+    game.play_text("Fe5>g7").expect("it is legal");
+    assert_eq!(game.last_turn(), None);
+    game.play_text("(TI)<F>g7").map(|_| ()).expect_err("the turn is under way");
+    // Where two stacks have the same word, the other form says which; a move of a whole stack has none.
+    let fen = "6c4/11/11/11/11/11/11/4(TI)1(TI)4/11/11/11/2C8 r - - 0 1";
+    let mut game = started(Some(fen)).expect("it starts");
+    game.play_text("Ie5>f5,commit").expect("it is legal");
+    assert_eq!(game.last_turn().as_deref(), Some("e5:T:I>f5"));
+    let mut again = started(Some(fen)).expect("it starts");
+    again.play_text("T<I>f5").map(|_| ()).expect_err("it may mean two turns");
+    again.play_text("(TI)e5e6").expect("it is legal");
+    assert_eq!(again.last_turn(), None);
+}
+
 /// What was done of a turn is read if it can be done, and refused with the text otherwise.
 #[test]
 fn turns_under_way_that_cannot_be_are_refused() {
@@ -130,63 +219,6 @@ fn pieces_of_a_kind_are_told_apart() {
     }
 }
 
-/// The game as PGN: a turn is one word, its actions with commas between them.
-fn as_pgn(game: &Game) -> PgnGame {
-    let sides = ["Red".to_owned(), "Blue".to_owned()];
-    let mut pgn = PgnGame { sides, ..PgnGame::default() };
-    let mut goes_on = false;
-    for record in game.history() {
-        match pgn.moves.last_mut().filter(|_| goes_on) {
-            Some(turn) => turn.text = format!("{},{}", turn.text, record.san),
-            None => {
-                let text = record.san.to_string();
-                pgn.moves.push(PgnMove { text, ..PgnMove::default() });
-            }
-        }
-        goes_on = record.turn_goes_on;
-    }
-    pgn
-}
-
-/// Random games, stopped anywhere, in the middle of a deployment among others: FEN, PGN and saves come back.
-#[test]
-fn random_games_come_back_from_their_texts() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
-    let catalogue = Catalogue::embedded().expect("the catalogue");
-    let rules = catalogue.load::<&str>("cotulenh", &[]).expect("it loads");
-    let mut under_way = 0;
-    for seed in 0..if full { 100 } else { 8 } {
-        let mut choices = Choices(seed);
-        let mut game = rules.start(None).expect("it starts");
-        for _ in 0..20 + choices.below(if full { 200 } else { 60 }) {
-            let moves = game.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            // Captures and steps out of stacks are rare, so they are chosen where there are some.
-            let steps: Vec<Move> = moves.iter().filter(|it| it.args.len() != 3).cloned().collect();
-            let from = if steps.is_empty() || choices.below(2) == 0 { &moves } else { &steps };
-            let mv = from[choices.below(from.len())].clone();
-            game.play(&mv).unwrap_or_else(|it| panic!("{it}"));
-            let fen = game.fen();
-            under_way += usize::from(fen.contains(':'));
-            let mut again = rules.start(Some(&fen)).unwrap_or_else(|it| panic!("{it}"));
-            assert_eq!(again.fen(), fen);
-            assert_eq!(rules.unsaid(&mut game), [""; 0], "{fen}");
-        }
-        let text = as_pgn(&game).to_pgn();
-        assert!(text.contains("[Red \"?\"]") && text.contains("[Blue \"?\"]"), "{text}");
-        let read =
-            PgnReader::new(text.as_bytes()).next().expect("a game").expect("it is well-formed");
-        let mut again = rules.start(None).expect("it starts");
-        for turn in &read.moves {
-            again.play_text(&turn.text).unwrap_or_else(|it| panic!("{}: {it}", turn.text));
-        }
-        assert_eq!(again.hash(), game.hash(), "{text}");
-    }
-    assert!(under_way > 0);
-}
-
 #[test]
 fn trees_have_the_sizes_that_are_known() {
     let mut game = started(None).expect("it starts");
@@ -195,50 +227,6 @@ fn trees_have_the_sizes_that_are_known() {
     let stack = "11/10c/11/11/11/11/4h6/11/2H8/11/(NFT)2i5C1/11 r - - 0 1";
     let mut game = started(Some(stack)).expect("it starts");
     assert_eq!(perft(game.world_mut(), &contract, 3), 11341);
-}
-
-/// Moves of whole stacks, and first steps out of them, that rules call safe without looking are those that are
-/// safe once they are played.
-#[test]
-fn the_filter_of_safe_moves_agrees_with_playing_them_out() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
-    let agreed = |game: &mut Game| -> Vec<Move> {
-        let contract = game.contract().clone();
-        let all = legal_moves(game.world_mut(), &contract);
-        let played = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
-        let program = game.program().clone();
-        let begins = program.relation_named("begins").expect("it is declared");
-        let mut of = |moves: &[Move]| -> Vec<Move> {
-            let mut looked_at =
-                |it: &&Move| match &*program.relation(program.action(it.action).rel).name {
-                    "move" => true,
-                    "deploy" => game.world_mut().contains(begins, &it.args),
-                    _ => false,
-                };
-            moves.iter().filter(|it| looked_at(it)).cloned().collect()
-        };
-        let (ours, theirs) = (of(&all), of(&played));
-        assert_eq!(ours, theirs, "{}", game.fen());
-        all
-    };
-    let text = std::fs::read_to_string(format!("{FOLDER}/positions.json")).expect("the vectors");
-    let vectors: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let positions = vectors["positions"].as_array().expect("a list");
-    for position in positions {
-        agreed(&mut started(position["fen"].as_str()).expect("it starts"));
-    }
-    for seed in 0..if full { 100 } else { 2 } {
-        let mut choices = Choices(seed);
-        let mut game = started(None).expect("it starts");
-        for _ in 0..if full { 300 } else { 60 } {
-            let moves = agreed(&mut game);
-            if game.result().is_some() || moves.is_empty() {
-                break;
-            }
-            let mv = moves[choices.below(moves.len())].clone();
-            game.play(&mv).unwrap_or_else(|it| panic!("{it}"));
-        }
-    }
 }
 
 const READINGS: &str = "other-readings:both:headquarter=true,carried_defence=true,duels=true,\
@@ -374,7 +362,7 @@ fn crowded_squares_are_not_lost_silently() {
     for (template, is_good) in [("{begun}", false), ("a={begun}:", false), ("{begun}:", true)] {
         let mut catalogue = Catalogue::embedded().expect("the catalogue");
         let text = format!("{text}{told}.meta fen \"turn {template}\"\n");
-        let source = Source { path: "mine/pile.dl".into(), text };
+        let source = Source { path: "mine/pile.dl".into(), text: text.into() };
         catalogue.add(source).expect("metadata that makes sense");
         match catalogue.load::<&str>("pile", &[]) {
             Ok(_) => assert!(is_good, "{template}"),

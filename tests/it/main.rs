@@ -9,6 +9,7 @@ mod code_map;
 mod cli_explain;
 mod corners;
 mod cotulenh;
+mod cotulenh_proofs;
 mod damage;
 mod dead;
 mod deeds;

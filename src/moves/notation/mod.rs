@@ -14,6 +14,7 @@ mod uci;
 use super::action::Move;
 
 pub use chess::{FenStyle, Roles};
+pub(super) use fen::rows_as_text;
 pub use fen::{
     FenError, FenField, NamedField, Setup, Warning, cells, read_fen, read_turn, split_turn,
     write_fen, write_turn,

@@ -91,6 +91,9 @@ pub enum Event {
         san: String,
         side: usize,
         turn_goes_on: bool,
+        /// The whole turn as one word, if it ends with this action and the rules have a word for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<String>,
         /// What the rules say about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,

@@ -83,6 +83,8 @@ pub struct Played {
     pub side: usize,
     /// The same side goes on with its turn.
     pub turn_goes_on: bool,
+    /// The whole turn as one word, if it ends with this action and the rules have a word for it.
+    pub turn: Option<String>,
     /// What the rules say about it.
     pub notes: Vec<String>,
     /// What is to be shown of it.

@@ -478,9 +478,10 @@ impl<R: Rules> Table<R> {
             }
             it.at(self.now)
         });
-        let Played { uci, san, turn_goes_on, notes, effects, .. } = played;
+        let Played { uci, san, turn_goes_on, turn, notes, effects, .. } = played;
         let (side, notes, effects) = (by, told(notes), told(effects));
-        let event = Event::Played { ply, uci, san, side, turn_goes_on, notes, effects, clocks, id };
+        let event =
+            Event::Played { ply, uci, san, side, turn_goes_on, turn, notes, effects, clocks, id };
         if let Err(refusal) = self.push_short(events, event) {
             self.rules.take_back(1);
             return Err(refusal);

@@ -72,6 +72,7 @@ impl Rules for Sums {
             san: format!("{text}{}", "!".repeat(long)),
             side,
             turn_goes_on,
+            turn: None,
             notes: if much { vec!["bang".repeat(50); 90] } else { Vec::new() },
             effects: if much { (0..90).map(|_| effect()).collect() } else { Vec::new() },
         })

@@ -33,6 +33,7 @@ use super::letters::Letters;
 
 pub use place::Warning;
 pub(super) use read::{Part, Parts, Placed, initial, initials, number};
+pub(in super::super) use turn::rows_as_text;
 pub use turn::{read_turn, split_turn, write_turn};
 pub use write::{cells, write_fen};
 

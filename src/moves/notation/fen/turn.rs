@@ -12,6 +12,7 @@ use super::super::super::action::{Move, is_over, legal_moves};
 use super::super::super::contract::{Contract, TurnPart};
 use super::super::super::template::render_row;
 use super::super::super::turn::LONGEST;
+use super::super::super::words::is_within;
 use super::{FenError, FenField};
 
 /// Maximum number of actions that are tried to read a turn.
@@ -37,8 +38,10 @@ fn told(world: &mut World, contract: &Contract) -> Option<Told> {
             }
             TurnPart::Rows(rel) => (*rel, ""),
             TurnPart::List(rel) => (*rel, ","),
+            // A FEN tells every part.
+            TurnPart::Optional(_) => continue,
         };
-        let texts = rows(world, rel);
+        let texts = rows_as_text(world, rel);
         match &mut told {
             None if texts.is_empty() => return None,
             None => {
@@ -57,7 +60,7 @@ fn told(world: &mut World, contract: &Contract) -> Option<Told> {
 }
 
 /// The texts of the rows of a relation, in their order.
-fn rows(world: &mut World, rel: RelId) -> Vec<String> {
+pub(in super::super::super) fn rows_as_text(world: &mut World, rel: RelId) -> Vec<String> {
     let program = world.program().clone();
     let Some(template) = program.row_texts.get(&rel) else { return Vec::new() };
     let columns = &program.relation(rel).columns;
@@ -142,24 +145,5 @@ impl Search<'_> {
     fn may_become(&self, told: &Told) -> bool {
         let fits = |it: &String| is_within(it, self.text);
         self.text.starts_with(&told.first) && told.lists.iter().all(fits)
-    }
-}
-
-/// Whether a text has the signs of another, in their order.
-fn is_within(signs: &str, text: &str) -> bool {
-    let mut rest = text.chars();
-    signs.chars().all(|sign| rest.any(|it| it == sign))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_within;
-
-    #[test]
-    fn signs_are_added_and_never_taken_away() {
-        assert!(is_within("F>k5", "(FT)>k5,I>k4"));
-        assert!(is_within("", "x"));
-        assert!(!is_within("F>k4,", "(FT)>k5,I>k4"));
-        assert!(!is_within("k5F", "F>k5"));
     }
 }

@@ -1,0 +1,189 @@
+//! Whole turns as one word: `T<I>e5`, the tank stays and the infantry goes to e5.
+//!
+//! The rules say what a turn is called (`.meta san "turn [{staying}<]{made,}"`): of each relation the texts of its rows,
+//! of a list (`{made,}`) with commas between them; what stands in brackets is left out if a relation in it has no row.
+//! What ends by itself is told as it is before: a flag of the game, which the rules name as well (`.meta san "hold
+//! RELATION"`), keeps a turn open while it is told. Reading plays turns out, and looks for the text.
+//!
+//! A word need not tell all that was done. It is written only where it means no turn that ends otherwise.
+
+use std::collections::BTreeMap;
+
+use crate::derive::World;
+use crate::facts::GAME;
+
+use super::action::{Move, is_over, legal_moves};
+use super::contract::{Contract, TurnPart, TurnWords};
+use super::notation::rows_as_text;
+use super::turn::{LONGEST, goes_on, parse_turn};
+
+/// Maximum number of actions that are tried to read a word.
+const TRIES: usize = 20_000;
+
+/// What a turn under way is called, by each of the templates; `None` if it has done nothing that they tell.
+fn told(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
+    words.texts.iter().map(|parts| written(world, parts)).collect()
+}
+
+/// The text of some parts; `None` if none of their relations has a row.
+fn written(world: &mut World, parts: &[TurnPart]) -> Option<String> {
+    let mut text = String::new();
+    let mut says = false;
+    for part in parts {
+        match part {
+            TurnPart::Text(it) => text.push_str(it),
+            TurnPart::Rows(rel) | TurnPart::List(rel) => {
+                let between = if matches!(part, TurnPart::List(_)) { "," } else { "" };
+                let rows = rows_as_text(world, *rel);
+                says |= !rows.is_empty();
+                text.push_str(&rows.join(between));
+            }
+            TurnPart::Optional(parts) => {
+                let Some(it) = written(world, parts) else { continue };
+                says = true;
+                text.push_str(&it);
+            }
+        }
+    }
+    says.then_some(text)
+}
+
+/// The lists that templates tell.
+fn lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
+    for part in parts {
+        match part {
+            TurnPart::List(rel) => found.push(rows_as_text(world, *rel).join(",")),
+            TurnPart::Optional(parts) => lists(world, parts, found),
+            TurnPart::Text(_) | TurnPart::Rows(_) => {}
+        }
+    }
+}
+
+/// What a turn is called that this action ends. `before` is what it was called until then.
+fn told_of_last(
+    world: &mut World,
+    words: &TurnWords,
+    mv: &Move,
+    before: &[Option<String>],
+) -> Vec<Option<String>> {
+    let mark = world.mark();
+    world.set_raw(GAME, words.hold, Some(1));
+    let told = match world.fire(mv.action, &mv.args) {
+        Ok(()) => told(world, words),
+        Err(_) => vec![None; before.len()],
+    };
+    world.rollback(mark);
+    told.into_iter().zip(before).map(|(now, before)| now.or_else(|| before.clone())).collect()
+}
+
+/// The word for a turn that begins here, if the rules have one that means no other.
+pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
+    let words = contract.turn_words.as_ref()?;
+    let (last, first) = actions.split_last()?;
+    let start = world.mark();
+    let is_played = first.iter().all(|it| world.fire(it.action, &it.args).is_ok());
+    let called = is_played.then(|| {
+        let before = told(world, words);
+        let called = told_of_last(world, words, last, &before);
+        world.fire(last.action, &last.args).ok().map(|()| (called, world.facts().hash()))
+    });
+    world.rollback(start);
+    let (called, end) = called.flatten()?;
+    called.into_iter().flatten().find(|it| {
+        let Ok(read) = parse_turn(world, contract, it) else { return false };
+        let start = world.mark();
+        let is_same = read.iter().all(|it| world.fire(it.action, &it.args).is_ok())
+            && world.facts().hash() == end;
+        world.rollback(start);
+        is_same
+    })
+}
+
+/// The turn that a word means. None if it means none, or turns that end in different positions.
+pub(super) fn read_word(world: &mut World, contract: &Contract, text: &str) -> Option<Vec<Move>> {
+    let words = contract.turn_words.as_ref()?;
+    let text = text.trim().trim_end_matches(['+', '#', '!', '?']);
+    // In the middle of a turn, only actions can be meant.
+    if text.is_empty() || told(world, words).iter().any(Option::is_some) {
+        return None;
+    }
+    let mover = contract.mover(world.facts());
+    let mut search =
+        Search { contract, words, mover, text, path: Vec::new(), tries: 0, found: BTreeMap::new() };
+    search.go_on(world);
+    let is_whole = search.tries < TRIES && !world.has_run_out();
+    let mut found = search.found.into_values();
+    let turn = found.next().filter(|_| is_whole)?;
+    found.next().is_none().then_some(turn)
+}
+
+struct Search<'s> {
+    contract: &'s Contract,
+    words: &'s TurnWords,
+    mover: Option<i64>,
+    text: &'s str,
+    path: Vec<Move>,
+    tries: usize,
+    /// Turns with this word, by the hash of the position that they end in.
+    found: BTreeMap<u64, Vec<Move>>,
+}
+
+impl Search<'_> {
+    fn go_on(&mut self, world: &mut World) {
+        if self.path.len() >= LONGEST || is_over(world, self.contract) {
+            return;
+        }
+        let before = told(world, self.words);
+        for mv in legal_moves(world, self.contract) {
+            if self.tries >= TRIES || self.found.len() > 1 || world.has_run_out() {
+                return;
+            }
+            self.tries += 1;
+            let mark = world.mark();
+            let fired = world.fire(mv.action, &mv.args).is_ok();
+            let is_open = fired && goes_on(world, self.contract, self.mover);
+            let end = world.facts().hash();
+            let goes_on = is_open && self.may_become(world);
+            self.path.push(mv.clone());
+            if goes_on {
+                self.go_on(world);
+            }
+            world.rollback(mark);
+            if fired && !is_open {
+                let called = told_of_last(world, self.words, &mv, &before);
+                if called.iter().flatten().any(|it| it == self.text) {
+                    self.found.entry(end).or_insert_with(|| self.path.clone());
+                }
+            }
+            self.path.pop();
+        }
+    }
+
+    /// What was done so far may become the text: an action may add signs to a list, and takes none away.
+    fn may_become(&self, world: &mut World) -> bool {
+        let mut told = Vec::new();
+        for parts in &self.words.texts {
+            lists(world, parts, &mut told);
+        }
+        told.iter().all(|it| is_within(it, self.text))
+    }
+}
+
+/// Whether a text has the signs of another, in their order.
+pub(super) fn is_within(signs: &str, text: &str) -> bool {
+    let mut rest = text.chars();
+    signs.chars().all(|sign| rest.any(|it| it == sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_within;
+
+    #[test]
+    fn signs_are_added_and_never_taken_away() {
+        assert!(is_within("F>k5", "(FT)>k5,I>k4"));
+        assert!(is_within("", "x"));
+        assert!(!is_within("F>k4,", "(FT)>k5,I>k4"));
+        assert!(!is_within("k5F", "F>k5"));
+    }
+}
