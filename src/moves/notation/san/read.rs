@@ -100,6 +100,19 @@ impl Reader<'_> {
             }
     }
 
+    /// Whether all pieces of an action are of the side to move: such a one is meant before others.
+    fn is_own(&self, world: &World, mv: &Move) -> bool {
+        let (program, mover) = (world.program(), self.contract.mover(world.facts()));
+        let columns = &program.relation(program.action(mv.action).rel).columns;
+        let pieces = columns.iter().zip(&mv.args);
+        let entity = self.contract.entity_type(program);
+        let mut pieces = pieces.filter(|it| Some(it.0.ty) == entity).map(|it| *it.1);
+        pieces.all(|it| {
+            let color = u32::try_from(it).ok().map(EntityId);
+            color.and_then(|it| world.facts().get_raw(it, self.contract.color.attr)) == mover
+        })
+    }
+
     /// What forbids a text in the usual form: the moves that safety alone forbids, or else what
     /// the pieces of that kind would have to do.
     fn why_none(&self, world: &mut World, spelled: &Spelled) -> MoveFault {
@@ -194,7 +207,10 @@ impl Reader<'_> {
         let meant: Vec<Move> = meant.map(|it| it.1.clone()).collect();
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),
-            [] => Err(MoveFault::Illegal { candidates }),
+            [] => {
+                candidates.sort_by_key(|it| !self.is_own(world, it));
+                Err(MoveFault::Illegal { candidates })
+            }
             _ => Err(MoveFault::Ambiguous { candidates: self.texts(world, legal, &meant) }),
         })
     }
