@@ -81,7 +81,10 @@ pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Op
     let words = contract.turn_words.as_ref()?;
     let (last, first) = actions.split_last()?;
     let start = world.mark();
-    let is_played = first.iter().all(|it| world.fire(it.action, &it.args).is_ok());
+    // A turn that does something else besides has no word.
+    let is_played = first.iter().all(|it| {
+        world.fire(it.action, &it.args).is_ok() && told(world, words).iter().any(Option::is_some)
+    });
     let called = is_played.then(|| {
         let before = told(world, words);
         let called = told_of_last(world, words, last, &before);
@@ -159,13 +162,13 @@ impl Search<'_> {
         }
     }
 
-    /// What was done so far may become the text: an action may add signs to a list, and takes none away.
+    /// What was done so far is told, and may become the text: an action may add signs to a list, and takes none away.
     fn may_become(&self, world: &mut World) -> bool {
         let mut told = Vec::new();
         for parts in &self.words.texts {
             lists(world, parts, &mut told);
         }
-        told.iter().all(|it| is_within(it, self.text))
+        told.iter().any(|it| !it.is_empty()) && told.iter().all(|it| is_within(it, self.text))
     }
 }
 

@@ -44,7 +44,8 @@ fn random(game: &mut Game, choices: &mut Choices) -> Option<Move> {
 }
 
 fn play(game: &mut Game, mv: &Move) {
-    game.play(mv).unwrap_or_else(|it| panic!("{}: {it}", game.fen()));
+    let played = game.play(mv).map(|_| ());
+    played.unwrap_or_else(|it| panic!("{}: {it}", game.fen()));
 }
 
 /// All FENs of whole positions in a JSON value.
