@@ -102,11 +102,8 @@ fn commas_within_texts_and_between_them_are_told_apart() {
                 letter('runner, \"r\").\n\
                 .action run(piece: Entity, to: Square) legality rules uci \"{at(piece)},{to}\" \"{piece} runs to {to}\"\n\
                 run(p, t) :- own(p), at(p, s), step('e, s, t), !occupied(t).\nmovable() :- run(_, _).\n\
-                .input first() game attr first \"the turn has begun\"\n\
-                turn_goes_on() :- first().\nmid_turn() :- first().\n\
-                on run(p, t) do set at(p, t).\n\
-                on run(_, _) in before when !first() do set first().\n\
-                on run(_, _) in after when first(), turn(c), half_moves(n), n > 1 do retract first().\n";
+                on run(p, t) do set at(p, t).\n";
+    let text = format!("{text}{TWICE}");
     let mut catalogue = Catalogue::embedded().expect("the catalogue");
     let source = Source { path: "mine/pairs.dl".into(), text: text.into() };
     catalogue.add(source).expect("metadata that makes sense");
