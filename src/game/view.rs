@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::derive::{Allowance, Tuple, World};
 use crate::facts::{AttrType, Domain, EntityId, Fact, GAME, Shape, Value, owner};
-use crate::moves::notation::open_listing;
-use crate::moves::{Move, refusal};
+use crate::moves::notation::{open_listing, to_uci};
+use crate::moves::{About, Field, Move, refusal, ways_to_give};
 use crate::rules::{Program, RelId, Type};
 
 use super::play::Game;
@@ -41,6 +41,10 @@ pub struct View {
     /// Royal pieces that stand attacked, by square.
     pub checks: Vec<String>,
     pub legal: Vec<ActionView>,
+    /// What may be said with an action beside what the list has, and what that adds to its text: a promotion that is
+    /// chosen in advance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<GivenView>,
     /// The reasons for which a draw can be claimed.
     pub claims: Vec<String>,
     /// Facts of the game itself, in words.
@@ -70,6 +74,22 @@ pub struct PieceView {
     pub side: Option<usize>,
     /// What else is true of it, in words.
     pub facts: BTreeMap<String, String>,
+    /// What it has or is, where the rules list such (`.meta trait "relation"`): abilities, elements.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traits: Vec<Trait>,
+    /// The relation `royal` has it: its side depends on it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub royal: bool,
+}
+
+/// A member of a domain that a piece has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trait {
+    /// The relation that says so.
+    pub of: String,
+    pub name: String,
+    /// For people.
+    pub told: String,
 }
 
 /// A kind of piece, as far as drawing needs it. A file with a kind of its own says more by
@@ -101,8 +121,28 @@ pub struct Zone {
     pub squares: Vec<String>,
 }
 
+/// A field of a FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldView {
+    pub key: String,
+    /// What its values are about: the `game`, `pieces`, or `members` of a domain.
+    pub about: &'static str,
+    /// The values to choose from; none of numbers.
+    pub values: Vec<String>,
+}
+
 fn is_false(it: &bool) -> bool {
     !it
+}
+
+/// A value of an argument that actions are not listed by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GivenView {
+    /// What the rules call the argument.
+    pub name: String,
+    pub value: String,
+    /// What follows the text of an action to say so.
+    pub suffix: String,
 }
 
 /// Something that the side to move may do.
@@ -148,6 +188,7 @@ impl Game {
             zones: self.zones(),
             checks: self.checks(),
             legal: self.actions(),
+            given: self.given(),
             claims: self.claims(),
             facts: self.facts_of_game(),
             facts_of: self.facts_of_members(),
@@ -243,12 +284,71 @@ impl Game {
         let mut places = self.world_mut().tuples(contract.at.rel);
         self.in_order_of_stacks(&mut places);
         let mut pieces = Vec::with_capacity(places.len());
+        let (mut traits, royal) = (self.traits(), self.royal());
         for row in places {
             let (Some(&raw), Some(&square)) = (row.first(), row.get(1)) else { continue };
             let Ok(id) = u32::try_from(raw) else { continue };
-            pieces.push(self.piece(id, square, &facts));
+            let traits = traits.remove(&id).unwrap_or_default();
+            let royal = royal.contains(&raw);
+            pieces.push(PieceView { traits, royal, ..self.piece(id, square, &facts) });
         }
         pieces
+    }
+
+    /// What the relations of `.meta trait` have of each entity.
+    fn traits(&mut self) -> BTreeMap<u32, Vec<Trait>> {
+        let program = self.program().clone();
+        let entities = self.contract().entity_type(&program);
+        let mut traits: BTreeMap<u32, Vec<Trait>> = BTreeMap::new();
+        for meta in program.meta.iter().filter(|it| it.key == "trait") {
+            let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
+            let [owner, member] = &program.relation(rel).columns[..] else { continue };
+            if Some(owner.ty) != entities {
+                continue;
+            }
+            let ty = member.ty;
+            for row in self.world_mut().tuples(rel) {
+                let Ok(id) = u32::try_from(row[0]) else { continue };
+                let name = program.value_name(ty, row[1]);
+                let told = program.word(ty, row[1]).map_or_else(|| name.clone(), str::to_owned);
+                let all = traits.entry(id).or_default();
+                all.push(Trait { of: meta.value.clone(), name, told });
+            }
+        }
+        traits
+    }
+
+    /// The pieces that the relation `royal` has.
+    fn royal(&mut self) -> Vec<i64> {
+        let program = self.program().clone();
+        let entities = self.contract().entity_type(&program);
+        let Some(rel) = program.relation_named("royal") else { return Vec::new() };
+        let columns = &program.relation(rel).columns;
+        let Some(at) = columns.iter().position(|it| Some(it.ty) == entities) else {
+            return Vec::new();
+        };
+        self.world_mut().tuples(rel).iter().map(|it| it[at]).collect()
+    }
+
+    /// What a FEN tells beside the usual parts, to be asked for one by one.
+    pub fn fen_fields(&self) -> Vec<FieldView> {
+        let (program, contract) = (self.program(), self.contract());
+        let field = |it: &Field| {
+            let about = match it.about {
+                About::Game => "game",
+                About::Pieces => "pieces",
+                About::Members(_) => "members",
+            };
+            let values = match it.ty {
+                Type::Domain(domain) => {
+                    let domain = program.schema.domain(domain);
+                    (0..domain.size() as i64).map(|raw| domain.member_name(raw)).collect()
+                }
+                Type::Int | Type::Text => Vec::new(),
+            };
+            FieldView { key: it.key.clone(), about, values }
+        };
+        contract.fields.iter().map(field).collect()
     }
 
     /// What stands on one square comes in the order in which stacks are written: carriers first.
@@ -287,6 +387,8 @@ impl Game {
                 .unwrap_or_default(),
             side,
             facts: others.map(|it| (name(it), self.in_words(it))).collect(),
+            traits: Vec::new(),
+            royal: false,
         }
     }
 
@@ -396,6 +498,28 @@ impl Game {
             return Vec::new();
         }
         self.reachable()
+    }
+
+    /// What may be given with actions: as the first action says that takes something.
+    fn given(&mut self) -> Vec<GivenView> {
+        let (program, contract) = (self.program().clone(), self.contract().clone());
+        let takes = |it: &crate::rules::Action| !it.unlisted.is_empty();
+        if self.result().is_some() || !program.actions.iter().any(takes) {
+            return Vec::new();
+        }
+        let listing = open_listing(self.world_mut(), &contract);
+        let first = listing.into_iter().find(|it| takes(program.action(it.1.action)));
+        let Some((text, mv)) = first else { return Vec::new() };
+        let action = program.action(mv.action);
+        let [it] = &action.unlisted[..] else { return Vec::new() };
+        let ways = ways_to_give(self.world_mut(), &mv);
+        let given = ways.into_iter().filter_map(|way| {
+            let raw = way.args.get(action.listed()).copied()?;
+            let suffix = to_uci(self.world_mut(), &way).strip_prefix(&text)?.to_owned();
+            let value = program.value_name(it.column.ty, raw);
+            Some(GivenView { name: it.column.name.clone(), value, suffix })
+        });
+        given.collect()
     }
 
     /// What the side to move could do if it did not matter whether the game is over.

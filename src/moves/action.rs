@@ -247,7 +247,7 @@ const GIVEN_TRIED: usize = 64;
 
 /// The ways to take an action of the list that differ in what is given, the defaults first: at most
 /// `GIVEN_TRIED`, and of arguments that no relation and no domain lists the default alone.
-fn ways_to_give(world: &mut World, mv: &Move) -> Vec<Move> {
+pub fn ways_to_give(world: &mut World, mv: &Move) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(mv.action);
     let mut ways: Vec<Tuple> = vec![mv.args.clone()];

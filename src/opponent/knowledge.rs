@@ -70,6 +70,14 @@ const POWER: f32 = 0.85;
 const TRIED: usize = 12;
 
 impl Knowledge {
+    /// Whether it is about a game of as many kinds, squares and sides.
+    pub fn fits(&self, game: &Game) -> bool {
+        let contract = game.contract();
+        let size = |domain| game.program().schema.domain(domain).size();
+        let wanted = [contract.kinds, contract.board.domain, contract.sides].map(size);
+        wanted == [self.kinds, self.squares, self.sides]
+    }
+
     /// Learns a game from its position by playing it at random: the same of the same seed, if time is not
     /// limited.
     pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {

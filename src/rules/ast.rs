@@ -198,6 +198,8 @@ pub(super) struct GivenDecl<'t> {
 pub(super) struct Clause<'t> {
     pub(super) head: Atom<'t>,
     pub(super) body: Vec<Literal<'t>>,
+    /// `because "..."`: what the rule says to players, with its variables in braces.
+    pub(super) because: Option<Name<'t>>,
     pub(super) span: Span,
 }
 

@@ -213,6 +213,8 @@ pub struct Rule {
     pub args: Vec<Term>,
     pub body: Vec<Literal>,
     pub vars: Vec<Var>,
+    /// What it says to players, with its variables in braces.
+    pub because: Option<Box<str>>,
     pub span: Span,
 }
 

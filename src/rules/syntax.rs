@@ -532,8 +532,10 @@ impl<'t> Parser<'t, '_> {
         self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
         let body = if self.eat(Kind::If) { self.body()? } else { Vec::new() };
+        let says = !body.is_empty() && self.tokens.second().kind == Kind::Text;
+        let because = if says && self.eat_word("because") { self.sentence() } else { None };
         self.period()?;
-        Ok(Item::Clause(Clause { head, body, span: self.since(start) }))
+        Ok(Item::Clause(Clause { head, body, because, span: self.since(start) }))
     }
 
     fn period(&mut self) -> Parsed<()> {

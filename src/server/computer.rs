@@ -97,10 +97,10 @@ enum What {
 
 /// What a game is played by: the hash of its rules, its name, its presets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Played {
-    hash: String,
-    game: String,
-    presets: Vec<String>,
+pub(super) struct Played {
+    pub(super) hash: String,
+    pub(super) game: String,
+    pub(super) presets: Vec<String>,
 }
 
 /// What was learned of games, by their rules; the oldest is forgotten first.
@@ -109,7 +109,7 @@ pub(super) struct Learned(Mutex<VecDeque<(Played, Arc<Knowledge>)>>);
 
 impl Learned {
     /// What is known of a game, learned if need be: from its usual start, wherever this one began.
-    fn of(&self, rules: Played, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
+    pub(super) fn of(&self, rules: Played, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
         if let Some((_, known)) = lock(&self.0).iter().find(|it| it.0 == rules) {
             return Arc::clone(known);
         }
@@ -188,7 +188,7 @@ async fn take_turn(
     let ruleset = host.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
     let mut tries = 0;
     let (uci, ply) = loop {
-        let game = host.copy_of(id).await?;
+        let game = host.copy_of(id, None).await?;
         let (learned, ruleset) = (Arc::clone(&host.learned), Arc::clone(&ruleset));
         let rules = rules.clone();
         let think = move || {
@@ -211,7 +211,7 @@ async fn take_turn(
 }
 
 /// How many requests' steps one action may take.
-const THOUGHT: usize = 512;
+pub(super) const THOUGHT: usize = 512;
 
 /// The text of the action that the computer takes, and how many were taken before it.
 fn thought(mut game: Game, knowledge: &Knowledge, level: Level) -> Option<(String, usize)> {

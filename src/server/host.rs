@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::begin::{begin, bring_back, start};
 use super::board::Board;
@@ -34,6 +34,8 @@ use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 const INBOX: usize = 256;
 /// A day, in milliseconds.
 pub const DAY: u64 = 24 * 60 * 60 * 1_000;
+/// How many ends of games wait to be heard of.
+const ENDINGS: usize = 1_024;
 /// How often a game that was just let go is asked for again.
 const TRIES: usize = 3;
 
@@ -135,6 +137,8 @@ pub struct Host {
     pub(super) pool: Pool,
     /// What the computer knows of games.
     pub(super) learned: Arc<Learned>,
+    /// The ids of games as they end.
+    pub(super) ended: broadcast::Sender<String>,
 }
 
 impl Host {
@@ -170,6 +174,7 @@ impl Host {
             office: OnceLock::new(),
             pool: Pool::start().map_err(threads)?,
             learned: Arc::default(),
+            ended: broadcast::channel(ENDINGS).0,
         };
         Ok((Arc::new(host), journal))
     }
@@ -288,12 +293,16 @@ impl Host {
         self.pool.run(lane, move || question(&mut game)).await?
     }
 
-    /// A copy of a game as it is now.
+    /// A copy of a game as it is now, or as it was after some actions.
     ///
     /// # Errors
     /// There is no such game.
-    pub(super) async fn copy_of(self: &Arc<Self>, id: &str) -> Result<Box<Game>, Problem> {
-        let branched = self.ask(id, |reply| Command::Branch { ply: None, reply }).await??;
+    pub(super) async fn copy_of(
+        self: &Arc<Self>,
+        id: &str,
+        ply: Option<usize>,
+    ) -> Result<Box<Game>, Problem> {
+        let branched = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
         Ok(branched.game)
     }
 

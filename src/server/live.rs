@@ -676,6 +676,9 @@ impl Live {
         }
         self.frames.push_back(frame);
         self.told += 1;
+        if self.table.0.as_ref().is_some_and(|it| it.outcome().is_some()) {
+            let _ = self.host.ended.send(self.id.clone());
+        }
         if let Some(later) = &self.later {
             later.send_replace(self.told);
         }

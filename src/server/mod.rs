@@ -6,6 +6,7 @@
 //! or rules.
 
 mod accept;
+mod analysis;
 mod api;
 mod begin;
 mod board;

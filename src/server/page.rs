@@ -37,6 +37,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/shapes.js", SCRIPT, include_str!("page/shapes.js")),
     ("/page/sound.js", SCRIPT, include_str!("page/sound.js")),
     ("/page/sync.js", SCRIPT, include_str!("page/sync.js")),
+    ("/page/traits.js", SCRIPT, include_str!("page/traits.js")),
     ("/page/why.js", SCRIPT, include_str!("page/why.js")),
     ("/page/icon-turn.svg", "image/svg+xml", include_str!("page/icon-turn.svg")),
     ("/page/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),

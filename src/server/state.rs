@@ -69,6 +69,7 @@ pub(super) fn of(
         "chat": setup.chat,
         "sides": setup.sides,
         "seats": summary.players,
+        "computers": table.seats().iter().map(|it| it.as_ref().is_some_and(|it| it.computer.is_some())).collect::<Vec<bool>>(),
         "you": token.map(|it| table.sides_of(it)).unwrap_or_default(),
         "ply": table.lines().len(),
         "turn": table.rules().side(),

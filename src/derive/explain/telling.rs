@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::text::{Line, View, source};
+use super::text::{Line, View, filled, source};
 use crate::facts::Shape;
 use crate::rules::Type;
 use crate::rules::tree::{Ground, Premise, Proof};
@@ -19,18 +19,44 @@ impl Proof {
     /// One line: the sentence, what it comes from, and the place of the rule. The sentence itself is left
     /// out where what it comes from is about all that it is about.
     pub fn headline(&self, view: View<'_>) -> String {
+        let source = source(&self.ground);
+        let said = said(view, self);
+        let goes_on = said.as_ref().is_some_and(|it| it.ends_with(':'));
+        if let (Some(text), false) = (&said, goes_on) {
+            return Line { depth: 0, text: text.clone(), source }.to_string();
+        }
         let because = because(view, self);
         let own = things(view, self);
         let says_less =
             because.iter().any(|it| !own.is_empty() && own.is_subset(&things(view, it)));
+        let row = |it: &&Proof| it.sentence(view);
+        let told = because.iter().map(row).collect::<Vec<_>>().join(", and ");
         let mut text = view.row(&self.relation, &self.tuple);
         if !because.is_empty() {
-            let rows = because.iter().map(|it| view.row(&it.relation, &it.tuple));
-            let told = rows.collect::<Vec<_>>().join(", and ");
-            text = if says_less { told } else { format!("{text}: {told}") };
+            text = if says_less { told.clone() } else { format!("{text}: {told}") };
         }
-        Line { depth: 0, text, source: source(&self.ground) }.to_string()
+        if let Some(said) = said {
+            text = match told.is_empty() {
+                true => said.trim_end_matches(':').to_owned(),
+                false => format!("{said} {told}"),
+            };
+        }
+        Line { depth: 0, text, source }.to_string()
     }
+}
+
+/// What the rule that a proof ends with says to players itself (`because "..."`). Where it ends with a colon, what
+/// the row comes from is to follow.
+pub(super) fn said(view: View<'_>, proof: &Proof) -> Option<String> {
+    let Ground::Rule { rule, bindings, .. } = &proof.ground else { return None };
+    let rule = view.program.rules.get(usize::from(rule.rule))?;
+    let text = rule.because.as_deref()?;
+    let value = |key: &str| {
+        let ty = rule.vars.iter().find(|it| it.name == key)?.ty;
+        let datum = &bindings.iter().find(|it| it.var == key)?.value;
+        Some(view.word(ty, datum.raw))
+    };
+    Some(filled(text, &value))
 }
 
 /// The premises that tell what a row comes from, the nearest first.

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::telling::said;
 use crate::facts::{DomainId, Shape};
 use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
@@ -88,9 +89,10 @@ impl Proof {
         page.lines
     }
 
-    /// What is proved, in its sentence.
+    /// What is proved, in the sentence of its rule, or else of its relation.
     pub fn sentence(&self, view: View<'_>) -> String {
-        view.row(&self.relation, &self.tuple)
+        let said = said(view, self).map(|it| it.trim_end_matches(':').to_owned());
+        said.unwrap_or_else(|| view.row(&self.relation, &self.tuple))
     }
 
     /// One line: the sentence and the place of the rule.
@@ -245,7 +247,7 @@ impl View<'_> {
     }
 
     /// What a value is called in a sentence.
-    fn word(self, ty: Type, raw: i64) -> String {
+    pub(super) fn word(self, ty: Type, raw: i64) -> String {
         let word = self.program.word(ty, raw).map(str::to_owned);
         word.unwrap_or_else(|| (self.names)(ty, raw))
     }
@@ -316,24 +318,29 @@ impl View<'_> {
                 .map(|(column, it)| it.map_or("_".into(), |it| self.word(column.ty, it.raw)));
             return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
         }
-        let mut text = String::new();
-        let mut rest = sentence;
-        while let Some((before, (key, after))) =
-            rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
-        {
-            text.push_str(before);
-            match columns().find(|(column, _)| column.name == key) {
-                Some((column, Some(it))) => text.push_str(&self.word(column.ty, it.raw)),
-                Some((column, None)) => {
-                    text.push_str("any ");
-                    text.push_str(&column.name);
-                }
-                None => text.push_str(key),
-            }
-            rest = after;
-        }
-        text + rest
+        let value = |key: &str| {
+            let (column, it) = columns().find(|(column, _)| column.name == key)?;
+            Some(match it {
+                Some(it) => self.word(column.ty, it.raw),
+                None => format!("any {}", column.name),
+            })
+        };
+        filled(sentence, &value)
     }
+}
+
+/// A text with its placeholders filled; those without a value stay as they are called.
+pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut full = String::new();
+    let mut rest = text;
+    while let Some((before, (key, after))) =
+        rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
+    {
+        full.push_str(before);
+        full.push_str(&value(key).unwrap_or_else(|| key.to_owned()));
+        rest = after;
+    }
+    full + rest
 }
 
 /// Where a ground comes from.

@@ -4,7 +4,9 @@
 
 use super::super::ast::{self, Atom, Name};
 use super::super::mistake;
-use super::super::program::{Effect, Event, Expr, Input, Message, MessagePart, Role, Span, VarId};
+use super::super::program::{
+    Effect, Event, Expr, Input, Message, MessagePart, Role, Span, Term, VarId,
+};
 use super::Types;
 use super::rule::{Body, OUTER, Subject, Use};
 
@@ -45,11 +47,7 @@ impl<'t> Body<'_, 't> {
             E::Inherit { to, from } => {
                 [*to, *from].into_iter().for_each(|it| self.note_outer_name(it));
             }
-            E::Veto(text) | E::Note(text) => {
-                for (part, _) in placeholders(*text) {
-                    self.note_outer_name(part);
-                }
-            }
+            E::Veto(text) | E::Note(text) => self.note_text(*text),
             E::Call { args, .. } => args.iter().for_each(|it| self.note_outer_name(*it)),
             E::Stop(_) => {}
         }
@@ -93,14 +91,7 @@ impl<'t> Body<'_, 't> {
                 None
             }
             E::Veto(text) | E::Note(text) => {
-                for (part, closed) in placeholders(*text) {
-                    if !closed {
-                        self.cx.report(mistake::stray_brace("text", part.span));
-                        self.unresolved = true;
-                    } else {
-                        self.collect_name(part, None, Use::Effect);
-                    }
-                }
+                self.collect_text(*text);
                 None
             }
             E::Call { args, .. } => {
@@ -111,6 +102,25 @@ impl<'t> Body<'_, 't> {
                 let ty = Some(super::super::program::Type::Int);
                 self.collect_expr(expr, ty, Use::Effect, OUTER, false);
                 None
+            }
+        }
+    }
+
+    /// Notes the names in a text as such of the body.
+    pub(super) fn note_text(&mut self, text: Name<'t>) {
+        for (part, _) in placeholders(text) {
+            self.note_outer_name(part);
+        }
+    }
+
+    /// Notes the uses of the variables that a text names in braces.
+    pub(super) fn collect_text(&mut self, text: Name<'t>) {
+        for (part, closed) in placeholders(text) {
+            if closed {
+                self.collect_name(part, None, Use::Effect);
+            } else {
+                self.cx.report(mistake::stray_brace("text", part.span));
+                self.unresolved = true;
             }
         }
     }
@@ -253,6 +263,12 @@ impl<'t> Body<'_, 't> {
             args.push(ty.and_then(|ty| self.lower_expr(arg, ty, OUTER)));
         }
         args.into_iter().collect()
+    }
+
+    /// The variables that a text names.
+    pub(super) fn vars_of_text(&mut self, text: Name<'t>) -> Vec<Term> {
+        let named = placeholders(text).into_iter().filter(|it| it.1);
+        named.map(|(name, _)| Term::Var(self.var(name.text, OUTER, false))).collect()
     }
 
     fn message(&mut self, text: Name<'t>) -> Message {

@@ -29,7 +29,9 @@ impl<'t> Body<'_, 't> {
         if self.unresolved {
             return None;
         }
-        self.check_bound(&body, &[], &args).then_some((args, body))
+        let told = clause.because.map(|it| self.vars_of_text(it)).unwrap_or_default();
+        let needed: Vec<Term> = args.iter().copied().chain(told).collect();
+        self.check_bound(&body, &[], &needed).then_some((args, body))
     }
 
     pub(super) fn lower_body(&mut self, body: &[ast::Literal<'t>], scope: u32) -> Vec<Literal> {

@@ -88,15 +88,20 @@ impl<'t> Checker<'t> {
         let head = self.head(clause);
         let mut body = Body::new(self);
         body.note_outer(&clause.head.args, &clause.body);
+        clause.because.into_iter().for_each(|it| body.note_text(it));
         body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER);
         body.collect_body(&clause.body);
+        if let Some(text) = clause.because {
+            body.collect_text(text);
+        }
         let lowered = body.lower_clause(clause, head);
         let vars = body.into_vars();
         let (Some(head), Some((args, body))) = (head, lowered) else {
             return;
         };
         let id = RuleId(self.rules.len() as u16);
-        self.rules.push(Rule { id, head, args, body, vars, span: clause.span });
+        let because = clause.because.map(|it| it.text.into());
+        self.rules.push(Rule { id, head, args, body, vars, because, span: clause.span });
     }
 
     /// The relation that a clause concludes, if it may.

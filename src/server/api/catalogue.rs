@@ -72,7 +72,7 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
 
 /// Whether a game and presets work together, before a game is made of them.
 #[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
-    (status = 200, description = "They do: what is `active`, in full, the `position` that it starts from and its `facts` as text; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
+    (status = 200, description = "They do: what is `active`, in full, the `position` that it starts from and its `facts` as text; `fields` are what a FEN of it may say at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
     (status = 422, description = "They do not, and why", body = ProblemBody),
 ))]
 pub(super) async fn check_presets(
@@ -93,15 +93,16 @@ pub(super) async fn check_presets(
         };
         let diagrams = wanted.diagrams.then(|| ruleset.diagrams());
         game.map(|mut game| {
-            (Catalogue::conflicts(&mut game), game.to_json(), game.view(), diagrams)
+            let fields = game.fen_fields();
+            (Catalogue::conflicts(&mut game), game.to_json(), game.view(), diagrams, fields)
         })
     };
     let view = web.host.pool.run(web.host.slow_lane(&hash), look).await?;
     let view = view.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
-    let (conflicts, facts, view, diagrams) = view;
+    let (conflicts, facts, view, diagrams, fields) = view;
     Ok(Json(json!({
         "active": active, "sides": sides, "conflicts": conflicts, "position": view, "facts": facts,
-        "diagrams": diagrams,
+        "diagrams": diagrams, "fields": fields,
     })))
 }
 

@@ -12,7 +12,7 @@ use super::Web;
 use super::extract::{Body, Query, Token};
 use super::guard::Caller;
 use super::requests::{
-    Acting, After, Asking, At, Exporting, From, Joining, Listing, Moving, NewGame,
+    Acting, After, Asking, At, Exporting, From, Joining, Listing, Moving, NewGame, Ply,
 };
 use crate::opponent::Level;
 use crate::server::ProblemBody;
@@ -337,6 +337,23 @@ pub(super) async fn explain(
         _ => return Err(Problem::bad("missing_field", "ask for a `move`, a `fact` or a `square`")),
     };
     Ok(Json(answer))
+}
+
+/// What the computer would do, with reasons. Not while two people play.
+#[utoipa::path(get, path = "/api/v1/games/{id}/advice", params(("id" = String, Path, description = "The game"), Ply), responses(
+    (status = 200, description = "The best actions first, three at most: `uci`, `san`, the `chance` to win in percent, `reasons`", body = Vec<Value>),
+    (status = 403, description = "Two people play this game, and it is not over", body = ProblemBody),
+    (status = 404, description = "There is no such game", body = ProblemBody),
+))]
+pub(super) async fn advice(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(Ply { ply }): Query<Ply>,
+    Token(token): Token,
+) -> Result<Json<Value>, Problem> {
+    web.admit(&caller, Cost::Compiling)?;
+    Ok(Json(json!(web.host.advice(&id, token, ply).await?)))
 }
 
 const PGN: &str = "application/x-chess-pgn; charset=utf-8";

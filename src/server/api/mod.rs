@@ -95,6 +95,7 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(games::act))
         .routes(routes!(games::events))
         .routes(routes!(games::explain))
+        .routes(routes!(games::advice))
         .routes(routes!(games::export))
         .routes(routes!(catalogue::catalogue))
         .routes(routes!(catalogue::check_presets))

@@ -101,6 +101,13 @@ pub(super) struct At {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+pub(super) struct Ply {
+    /// The position after this many actions; the current one if absent.
+    pub(super) ply: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct After {
     /// Only events after this one.
     #[serde(default)]

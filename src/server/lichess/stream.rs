@@ -12,6 +12,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -86,7 +87,22 @@ pub(super) async fn events(
         // Who is sent more than fits comes back and is told again.
         let _ = sender.try_send(line(&event));
     }
-    lock(&web.hall.listeners).entry(user).or_default().push(sender);
+    lock(&web.hall.listeners).entry(user.clone()).or_default().push(sender.clone());
+    let (hall, mut ended) = (Arc::clone(&web.hall), web.host.ended.subscribe());
+    tokio::spawn(async move {
+        loop {
+            let id = tokio::select! {
+                id = ended.recv() => id,
+                () = sender.closed() => return,
+            };
+            match id {
+                Ok(id) => hall.end(&id, &user),
+                // What was missed is told when the account asks for its games.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    });
     Ok(answer)
 }
 

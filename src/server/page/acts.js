@@ -2,6 +2,7 @@
 
 import { get, keepToken, myName, post } from "./api.js";
 import { clear, confirmed, h, words } from "./dom.js";
+import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
 
 export class Acts {
@@ -55,7 +56,7 @@ export class Acts {
     const acts = [];
     const last = state.history.at(-1);
     if (view.canMove()) {
-      for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(it.says ?? words(it.uci), () => view.play(it), false));
+      for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(actionName(it), () => view.play(it), false));
       if (last?.turn_goes_on && view.mine().includes(last.side)) acts.push(button("Undo step", () => view.act("takeback"), false));
       if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
     }

@@ -2,6 +2,15 @@
 
 import { svg } from "./dom.js";
 
+/** The outline of an arrow between two places. */
+export function arrow(a, b) {
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+  const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
+  const at = (along, across) => `${a.x + ux * along - uy * across} ${a.y + uy * along + ux * across}`;
+  const end = length - 10;
+  return `M${at(14, -5)}L${at(end - 22, -5)}L${at(end - 22, -15)}L${at(end, 0)}L${at(end - 22, 15)}L${at(end - 22, 5)}L${at(14, 5)}z`;
+}
+
 export class Arrows {
   constructor() {
     this.root = svg("g", { class: "arrows", "aria-hidden": "true" });
@@ -28,11 +37,7 @@ export class Arrows {
     this.root.replaceChildren(...known.map(({ from, to, colour }) => {
       const [a, b] = [place(from), place(to)];
       if (from === to) return svg("circle", { class: `drawn ${colour}`, cx: a.x, cy: a.y, r: 26 });
-      const length = Math.hypot(b.x - a.x, b.y - a.y);
-      const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
-      const at = (along, across) => `${a.x + ux * along - uy * across} ${a.y + uy * along + ux * across}`;
-      const end = length - 10;
-      return svg("path", { class: `drawn-arrow ${colour}`, d: `M${at(14, -5)}L${at(end - 22, -5)}L${at(end - 22, -15)}L${at(end, 0)}L${at(end - 22, 15)}L${at(end - 22, 5)}L${at(14, 5)}z` });
+      return svg("path", { class: `drawn-arrow ${colour}`, d: arrow(a, b) });
     }));
   }
 }

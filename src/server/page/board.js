@@ -1,10 +1,10 @@
 // A board as SVG: any geometry, any pieces, several on a square, numbers on them. It draws what the position says and
 // knows the rules of no game. Pieces are kept from one position to the next, so that they glide.
 
-import { Arrows } from "./arrows.js";
+import { arrow, Arrows } from "./arrows.js";
 import { svg, words } from "./dom.js";
 import { geometry, neighbour, outline, squareAt } from "./geometry.js";
-import { badges, picture, places, SIZE, told, usualNumbers } from "./pieces.js";
+import { picture, places, SIZE, told, usualNumbers, worn } from "./pieces.js";
 import { followPointer } from "./pointer.js";
 import { settings } from "./settings.js";
 
@@ -37,7 +37,10 @@ export class Board {
       if (square) this.choose(square);
     });
     this.root.addEventListener("pointerover", (event) => this.hover(event));
-    this.root.addEventListener("pointerleave", () => this.showZone(null));
+    this.root.addEventListener("pointerleave", () => {
+      this.showZone(null);
+      this.handlers.onHover?.(null);
+    });
     this.focused = null;
     this.nodes = new Map();
     followPointer(this.root, {
@@ -55,7 +58,8 @@ export class Board {
   /**
    * @param {object} position as the server tells it
    * @param {{flipped: boolean, selected: ?string, targets: Map, last: string[], lit: Set, effects: Map, sides: string[],
-   *   ahead?: Set, from?: ?string}} look `from`: where what is new on the board comes from
+   *   ahead?: Set, from?: ?string, usual?: Map, trail?: string[][]}} look `from`: where what is new on the board comes
+   *   from; `usual`: numbers that are not worth telling; `trail`: the segments of a turn, each from and to
    */
   draw(position, look) {
     const before = this.layout;
@@ -165,7 +169,7 @@ export class Board {
   // --- pieces ------------------------------------------------------------------------------------
 
   drawPieces(isOther) {
-    const usual = usualNumbers(this.position.pieces);
+    const usual = this.look.usual ?? usualNumbers(this.position.pieces);
     const seen = new Set();
     const stands = isOther || !settings.animation;
     for (const [square, pieces] of this.here) {
@@ -177,7 +181,7 @@ export class Board {
         const spot = spots[order];
         const place = { x: middle.x + spot.x - HALF * spot.scale, y: middle.y + spot.y - HALF * spot.scale, scale: spot.scale };
         seen.add(piece.id);
-        this.drawPiece(piece, place, pieces.length === 1 ? badges(piece, usual) : [], stands);
+        this.drawPiece(piece, place, pieces.length === 1 ? worn(piece, usual, this.look.flipped) : [], stands);
       });
     }
     for (const [id, node] of this.nodes) if (!seen.has(id)) this.remove(id, node, stands);
@@ -232,6 +236,10 @@ export class Board {
     const { look, position } = this;
     const parts = [];
     const middle = (name) => this.layout.at.get(name);
+    for (const [from, to] of look.trail ?? []) {
+      const [a, b] = [middle(from), middle(to)];
+      if (a && b) parts.push(svg("path", { class: "trail", d: arrow(a, b) }));
+    }
     const put = (name, ...children) => { if (middle(name)) parts.push(svg("g", { transform: `translate(${middle(name).x} ${middle(name).y})` }, children)); };
     for (const name of look.lit) put(name, svg("path", { class: "glow", d: outline(this.layout.shape), transform: "scale(.94)" }));
     for (const [name, effect] of look.effects || []) put(name, svg("circle", { class: `effect effect-${effect}`, r: HALF - 2 }));
@@ -246,7 +254,9 @@ export class Board {
 
   /** What the piece under the pointer guards, where the rules of a game declare such zones. */
   hover(event) {
-    this.showZone(event.target.closest?.("[data-square]")?.dataset.square ?? null);
+    const square = event.target.closest?.("[data-square]")?.dataset.square ?? null;
+    this.showZone(square);
+    if (event.pointerType === "mouse") this.handlers.onHover?.(square);
   }
 
   showZone(square) {

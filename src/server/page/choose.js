@@ -1,8 +1,9 @@
 // Which of the legal actions is meant: by the squares of a click or a drag, by a piece of a stack, from a hand.
 // What is selected is `{square, piece}` (a piece of a stack, or null for all of it) or `{hand}` (a letter).
 
-import { h, words } from "./dom.js";
+import { begin, h, words } from "./dom.js";
 import { byStrength, icon } from "./pieces.js";
+import { hasSign, signIcon } from "./traits.js";
 
 /** Where an action starts: `square` of the piece that acts, `hand` letter of what is put down, or neither. */
 export function sourceOf(action, position) {
@@ -73,18 +74,44 @@ export function strongest(options) {
   return [...options].sort((one, other) => byStrength(one.choice?.[0], other.choice?.[0]))[0];
 }
 
+/** What an action without squares is called: `end turn`. */
+export const actionName = (it) => it.says ?? words(it.action.split("::").pop());
+
+/** The directions as they lie around a square, row by row. */
+const AROUND = ["nw", "n", "ne", "w", null, "e", "sw", "s", "se"];
+const ARROWS = { nw: "↖", n: "↑", ne: "↗", w: "←", e: "→", sw: "↙", s: "↓", se: "↘" };
+const FULL = { n: "north", s: "south", w: "west", e: "east" };
+const inFull = (dir) => (dir.length < 2 ? FULL[dir] : `${FULL[dir[0]]}-${FULL[dir[1]]}`);
+
+/** Directions to choose from, by pointing: as they lie on the board. */
+function compass(options, isFlipped, choose) {
+  const around = isFlipped ? [...AROUND].reverse() : AROUND;
+  const button = (dir, place) => {
+    const option = options.find((it) => it.choice[0] === dir);
+    const drawn = Object.values(ARROWS)[place < 4 ? place : place - 1];
+    return option ? h("button", { title: option.uci, "aria-label": inFull(dir), "data-facing": dir, onclick: () => choose(option) }, drawn) : h("span", {});
+  };
+  return h("div", { class: "compass", role: "group", "aria-label": "Facing" }, around.map(button));
+}
+
 /** Asks which of several actions is meant. */
-export function pick(options, position, sides, play) {
+export function pick(options, position, sides, play, isFlipped = false) {
+  const isFacing = (it) => it.choice?.length === 1 && it.choice[0] in ARROWS;
+  const facings = options.filter(isFacing);
+  options = options.filter((it) => !isFacing(it));
+  const signed = options.filter((it) => it.choice?.length === 1 && hasSign(it.choice[0]));
   const kindOf = (it) => position.kinds.find((kind) => it.choice?.includes(kind.kind))
     ?? position.kinds.find((kind) => kind.letter && sourceOf(it, position).hand === kind.letter);
   const known = options.map((it) => ({ it, kind: kindOf(it) }));
   known.sort((one, other) => byStrength(one.kind?.kind, other.kind?.kind));
-  const text = ({ it, kind }) => (kind ? words(kind.name) : it.says ? it.says : words(it.uci));
+  const text = ({ it, kind }) => (kind ? words(kind.name) : it.says ?? (signed.includes(it) ? begin(it.choice[0].replaceAll("-", " ")) : words(it.uci)));
   const drawn = (kind) => icon({ ...kind, side: position.turn }, sides);
-  const dialog = h("dialog", { class: "pick", "aria-label": "Which move" },
-    h("p", {}, "Which move?"),
-    known.map((one) => h("button", { title: one.it.uci, class: one.kind ? "kind" : "says", onclick: () => { dialog.close(); play(one.it); } },
-      one.kind ? drawn(one.kind) : null, text(one))),
+  const take = (it) => { dialog.close(); play(it); };
+  const asks = facings.length ? "Facing where?" : signed.length ? "What shall it have?" : "Which move?";
+  const dialog = h("dialog", { class: signed.length ? "pick wide signed" : "pick", "aria-label": "Which move" },
+    h("p", {}, asks), facings.length ? compass(facings, isFlipped, take) : null,
+    known.map((one) => h("button", { title: one.it.uci, class: one.kind ? "kind" : signed.includes(one.it) ? "has-sign" : "says", onclick: () => take(one.it) },
+      one.kind ? drawn(one.kind) : signed.includes(one.it) ? signIcon(one.it.choice[0]) : null, text(one))),
     h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

@@ -8,11 +8,12 @@ import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } f
 import { announce, begin, clear, h, words } from "./dom.js";
 import { Moves, squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
-import { icon } from "./pieces.js";
+import { icon, usualNumbers } from "./pieces.js";
 import { Seats } from "./seats.js";
 import { openSettings, settings } from "./settings.js";
 import * as sound from "./sound.js";
 import { Sync } from "./sync.js";
+import { Card } from "./traits.js";
 import { Why } from "./why.js";
 
 export async function showGame(main, id) {
@@ -45,7 +46,10 @@ class GameView extends Sync {
       canDrag: (square, piece) => this.canDrag(square, piece),
       onTake: (square, piece) => this.select({ square, piece }),
       onDrag: (square, to) => this.drop(square, to),
+      onHover: (square) => this.tellOf(square),
     });
+    this.hovered = new Card(true);
+    this.chosen = new Card(false);
     this.title = h("div", { class: "title" });
     this.status = h("div", { class: "state", "aria-live": "polite" });
     this.members = h("div", { class: "members" });
@@ -56,9 +60,9 @@ class GameView extends Sync {
     this.why = new Why(this);
     document.body.classList.add("playing");
     clear(main, h("div", { class: "table game" },
-      h("section", { class: "side", "aria-label": "Board" }, this.seats.top, h("div", { class: "board" }, this.board.root), h("div", { class: "below" }, this.seats.bottom, this.members)),
+      h("section", { class: "side", "aria-label": "Board" }, this.seats.top, h("div", { class: "board" }, this.board.root, this.hovered.root), h("div", { class: "below" }, this.seats.bottom, this.members)),
       h("section", { class: "panel play", "aria-label": "Game" }, this.title, this.moves.steps, this.status, this.acts.offers, this.acts.root, this.moves.root, this.chat.root),
-      h("section", { class: "panel reasons", "aria-label": "Why" }, this.why.root)));
+      h("section", { class: "panel reasons", "aria-label": "Why" }, this.chosen.root, this.why.root)));
     this.why.forget();
     document.addEventListener("keydown", (event) => this.key(event));
     setInterval(() => this.seats.drawClocks(), 250);
@@ -78,6 +82,14 @@ class GameView extends Sync {
   async changed(before) {
     const { state } = this;
     this.came = before && state.ply > before.ply;
+    const isOther = before && String(state.active) !== String(before.active);
+    // What was meant for another position, or by other rules, is not played.
+    if (before && (state.ply < before.ply || isOther) && this.ahead) {
+      this.ahead = null;
+      this.tell("Your move ahead is forgotten: the position is another one.");
+    }
+    const start = before || !this.first ? [] : this.first.pieces;
+    this.usual = usualNumbers(state.position.pieces, isOther ? new Map() : usualNumbers(start, this.usual));
     if (this.ply === null) this.position = state.position;
     if (before && state.ply !== before.ply) {
       this.selected = null;
@@ -281,7 +293,7 @@ class GameView extends Sync {
 
   decide(options) {
     if (options.length === 1) this.play(options[0]);
-    else pick(options, this.position, this.state.sides, (it) => this.play(it));
+    else pick(options, this.position, this.state.sides, (it) => this.play(it), this.isFlipped());
   }
 
   whyNot(from, to) {
@@ -335,6 +347,19 @@ class GameView extends Sync {
     openSettings(() => this.draw());
   }
 
+  /** The card of what stands on a square, beside the pointer. */
+  async tellOf(square) {
+    const { at } = this.board.layout ?? {};
+    const place = square && this.position && at?.get(square);
+    if (!place) return this.hovered.hide();
+    const { root } = this.hovered;
+    await this.hovered.show(this.position.pieces.filter((it) => it.square === square), this.state.sides, this.state.rules);
+    const { width, height } = this.board.layout;
+    // Over the half of the board that the pointer is not in.
+    const [across, down] = [place.x / width, place.y / height];
+    root.style.cssText = `${across < 0.5 ? "left" : "right"}:${100 * (across < 0.5 ? across : 1 - across) + 60 / width * 70}%;${down < 0.5 ? "top" : "bottom"}:${100 * (down < 0.5 ? down : 1 - down)}%`;
+  }
+
   light(squares) {
     this.lit = squares;
     this.drawBoard();
@@ -363,8 +388,14 @@ class GameView extends Sync {
     }
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? squaresOf(state.history[shown - 1].uci, position) : [];
+    // Of a turn of several actions all are shown.
+    let first = shown - 1;
+    while (first > 0 && state.history[first - 1].turn_goes_on) first -= 1;
+    const trail = shown - first < 2 ? [] : state.history.slice(Math.max(first, 0), shown).map((it) => squaresOf(it.uci, position)).filter((it) => it.length > 1);
     const ahead = this.ahead ? new Set([this.ahead.selected.square, this.ahead.to]) : new Set();
-    this.board.draw(position, { flipped: this.isFlipped(), selected: this.selected?.square ?? null, targets, last, lit: this.lit, effects: this.effects, sides: state.sides, ahead, from: this.came && last.length > 1 ? last.at(-1) : null });
+    this.board.draw(position, { flipped: this.isFlipped(), selected: this.selected?.square ?? null, targets, last, lit: this.lit, effects: this.effects, sides: state.sides, ahead, from: this.came && last.length > 1 ? last.at(-1) : null, usual: this.usual, trail });
+    const here = this.selected?.square ? position.pieces.filter((it) => it.square === this.selected.square) : [];
+    this.chosen.show(here, state.sides, state.rules);
   }
 
   drawSeats() {
@@ -393,7 +424,10 @@ class GameView extends Sync {
       const because = state.result.reason !== "timeout" ? words(state.result.reason)
         : winner == null ? "out of time, but the other side has nothing to win with" : "out of time";
       text = `${who}: ${because}`;
-    } else if (state.history.at(-1)?.turn_goes_on) text = `${words(state.sides[state.turn])} goes on with the turn`;
+    } else if (state.history.at(-1)?.turn_goes_on) {
+      const notes = (state.history.at(-1).notes || []).filter((it) => /^[a-z_]+:\d+$/.test(it)).map((it) => words(it).replace(":", " "));
+      text = `${words(state.sides[state.turn])} goes on with the turn${notes.length ? ` (${notes.join(", ")})` : ""}`;
+    }
     else text = `${words(state.sides[state.turn])} to move`;
     clear(this.status,
       h("p", { class: "verdict" }, begin(text)),

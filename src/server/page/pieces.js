@@ -3,6 +3,7 @@
 import { svg, words } from "./dom.js";
 import { settings } from "./settings.js";
 import { iconOf, shapeOf } from "./shapes.js";
+import { facingOf, isTrait, signs, traitsOf } from "./traits.js";
 
 export const SIZE = 60;
 
@@ -51,23 +52,27 @@ export function numbersOf(piece) {
   return Object.entries(piece.facts || {}).filter(([fact, value]) => /^-?\d+$/.test(value) || (value === "true" && iconOf(fact)));
 }
 
-/** What most pieces that have such a number have. One piece alone is no rule. */
-export function usualNumbers(pieces) {
+/**
+ * What most pieces of a side have that have such a number: of the first position that has any, where `known` is what
+ * those before had. One piece alone is no rule.
+ */
+export function usualNumbers(pieces, known = new Map()) {
   const counts = new Map();
   for (const piece of pieces) {
     for (const [fact, value] of numbersOf(piece)) {
-      if (value === "true") continue;
-      if (!counts.has(fact)) counts.set(fact, new Map());
-      counts.get(fact).set(value, (counts.get(fact).get(value) || 0) + 1);
+      const key = `${piece.side} ${fact}`;
+      if (value === "true" || known.has(key)) continue;
+      if (!counts.has(key)) counts.set(key, new Map());
+      counts.get(key).set(value, (counts.get(key).get(value) || 0) + 1);
     }
   }
   const most = (values) => [...values].filter((it) => it[1] > 1).sort((one, other) => other[1] - one[1])[0]?.[0];
-  return new Map([...counts].map(([fact, values]) => [fact, most(values)]));
+  return new Map([...known, ...[...counts].map(([key, values]) => [key, most(values)])]);
 }
 
 /** The numbers of a piece that are not as usual: as icons in its corners. */
 export function badges(piece, usual) {
-  const odd = numbersOf(piece).filter(([fact, value]) => usual.get(fact) !== value);
+  const odd = numbersOf(piece).filter(([fact, value]) => usual.get(`${piece.side} ${fact}`) !== value && !isTrait(piece, fact));
   return odd.slice(0, 4).map(([fact, value], at) => {
     const name = fact.split(/[._]/).pop();
     const drawn = iconOf(fact);
@@ -83,11 +88,18 @@ export function badges(piece, usual) {
   });
 }
 
+/** What a piece that stands alone wears: what it has, where it looks, its numbers. */
+export function worn(piece, usual, isFlipped) {
+  const facing = facingOf(piece);
+  const turned = facing === null ? 0 : facing * 45 + (isFlipped ? 180 : 0);
+  return [facing === null ? null : svg("path", { class: "facing", d: "M30 -1l9 9H21z", transform: `rotate(${turned} 30 30)` }), ...signs(piece), ...badges(piece, usual)].filter(Boolean);
+}
+
 /** A piece in words: its side, its kind, and its numbers. */
 export function told(piece, sides) {
-  const numbers = numbersOf(piece).map(([fact, value]) => (value === "true" ? words(fact) : `${words(fact)} ${value}`));
+  const numbers = numbersOf(piece).filter(([fact]) => !isTrait(piece, fact)).map(([fact, value]) => (value === "true" ? words(fact) : `${words(fact)} ${value}`));
   const side = piece.side == null ? "" : `${words(sides[piece.side])} `;
-  return [`${side}${words(piece.kind)}`, ...numbers].join(", ");
+  return [`${side}${words(piece.kind)}`, ...traitsOf(piece).map((it) => it.told), ...numbers].join(", ");
 }
 
 /** Kinds as people choose among them: the strongest of those that are known first. */

@@ -36,7 +36,7 @@ export class Seats {
       h("span", { class: `disc ${colours(side, state.sides)}`, "aria-hidden": "true" }),
       h("span", { class: "who" }, `${begin(words(state.sides[side]))}: ${name}${you}`), presence,
       state.turn === side && !state.result ? h("span", { class: "turn" }, "to move") : null,
-      this.hand(side, position), this.captured(side, position),
+      this.hand(side, position), this.captured(side, position), this.counted(side, position),
       state.clocks ? h("span", { class: "clock", "data-side": side }) : null);
   }
 
@@ -122,6 +122,14 @@ export class Seats {
       if (it.side != null) sum += it.side === side ? value : -value;
     }
     return Math.max(0, sum);
+  }
+
+  /** Numbers that a side has: points to spend, lives. */
+  counted(side, position) {
+    const name = this.view.state.sides[side];
+    const all = Object.entries(position.facts_of ?? {}).map(([fact, of]) => [words(fact.split("::").pop()), of[name]]);
+    const told = all.filter(([, value]) => /^-?\d+$/.test(value ?? "") && value !== "0");
+    return told.length ? h("span", { class: "counted" }, told.map(([fact, value]) => `${fact} ${value}`).join(", ")) : null;
   }
 
   /** Who is there, as the server says now and then. */

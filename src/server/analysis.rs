@@ -1,0 +1,199 @@
+//! What the computer thinks of a position, for who learns or looks back: the best actions, each with reasons in
+//! plain sentences. Not while two people play: that would be help from outside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::computer::{Played, THOUGHT};
+use super::core::TokenHash;
+use super::host::Host;
+use super::live::Lines;
+use super::pool::Lane;
+use super::problem::Problem;
+use crate::game::{Game, PieceView, Stop, View};
+use crate::moves::action_texts;
+use crate::opponent::{Budget, Knowledge, Level, Opponent, Score};
+
+/// What is thought about a position, and about the answer to each action that is told.
+const BUDGET: Budget = Budget { nodes: 12_000, depth: 6, time: Some(Duration::from_millis(2_500)) };
+const ANSWER: Budget = Budget { nodes: 600, depth: 2, time: Some(Duration::from_millis(300)) };
+/// Maximum number of actions that are told, and of reasons for each.
+const TOLD: usize = 3;
+const REASONS: usize = 3;
+
+/// An action that the computer would think of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Advice {
+    uci: String,
+    san: String,
+    /// How likely the side to move wins after it, in percent.
+    chance: i64,
+    /// After how many actions it wins; if below 0, loses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided: Option<i64>,
+    /// A sentence each.
+    reasons: Vec<String>,
+}
+
+impl Host {
+    /// The best actions of a position, with reasons.
+    ///
+    /// # Errors
+    /// There is no such game or position, two people play it, or there is no time to think.
+    pub(super) async fn advice(
+        self: &Arc<Self>,
+        id: &str,
+        token: Option<TokenHash>,
+        ply: Option<usize>,
+    ) -> Result<Vec<Advice>, Problem> {
+        let state = self.state(id, token, ply, Lines::Last(0)).await?;
+        if !is_alone(&state) {
+            let status = axum::http::StatusCode::FORBIDDEN;
+            let message = "while people play against each other the computer helps neither: ask when the game is over";
+            return Err(Problem::new(status, "no_help", message));
+        }
+        let text = |name: &str| state[name].as_str().unwrap_or_default().to_owned();
+        let presets = serde_json::from_value(state["presets"].clone()).unwrap_or_default();
+        let rules = Played { hash: text("rules"), game: text("game"), presets };
+        let ruleset = self.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
+        let game = self.copy_of(id, ply).await?;
+        let learned = Arc::clone(&self.learned);
+        let think = move || {
+            let known = learned.of(rules, &ruleset, &game);
+            // The presets may have been others then.
+            match known.fits(&game) {
+                true => advice(*game, &known),
+                false => Vec::new(),
+            }
+        };
+        self.pool.run_all(Lane::Think, THOUGHT, think).await.map(|it| it.0)
+    }
+}
+
+/// Whether nobody else plays who could be wronged: it is over, or the others are computers.
+fn is_alone(state: &Value) -> bool {
+    let sides = state["sides"].as_array().map_or(0, Vec::len);
+    let own = |side: usize| {
+        let mine = state["you"].as_array().into_iter().flatten();
+        mine.filter_map(Value::as_u64).any(|it| usize::try_from(it) == Ok(side))
+    };
+    let is_computer = |side: usize| state["computers"][side] == Value::Bool(true);
+    let mine = (0..sides).any(own);
+    !state["result"].is_null()
+        || state["open"] == Value::Bool(true)
+        || (mine && (0..sides).all(|it| own(it) || is_computer(it)))
+}
+
+fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
+    game.wake();
+    let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
+    let judged = opponent.judge(&game, BUDGET, &Stop::default());
+    let before = game.view();
+    let sides = game.sides();
+    let mut told = Vec::new();
+    for (action, score) in judged {
+        if told.len() == TOLD {
+            break;
+        }
+        let Some(uci) = action_texts(game.world_mut(), &[action]).pop() else { continue };
+        let Ok(record) = game.play_text(&uci) else { continue };
+        let (san, goes_on) = (record.san.to_string(), record.turn_goes_on);
+        let mut reasons =
+            reasons(&before, &game.view(), &sides, game.result().map(|it| it.to_string()));
+        if let Some(sentence) = foreseen(score) {
+            reasons.push(sentence);
+        }
+        if reasons.len() < REASONS
+            && !goes_on
+            && let Some(answer) = opponent.choose(&game, ANSWER, &Stop::default())
+            && let Some(text) = action_texts(game.world_mut(), &[answer.action]).pop()
+            && let Ok(answer) = game.play_text(&text)
+        {
+            reasons.push(format!("The likely answer is {}.", answer.san));
+            game.takeback();
+        }
+        game.takeback();
+        reasons.truncate(REASONS);
+        let decided = match score {
+            Score::Hundredths(_) => None,
+            Score::Wins(n) => Some(i64::from(n)),
+            Score::Loses(n) => Some(-i64::from(n)),
+        };
+        told.push(Advice { uci, san, chance: chance(score), decided, reasons });
+    }
+    told
+}
+
+fn chance(score: Score) -> i64 {
+    match score {
+        Score::Hundredths(it) => (100.0 / (1.0 + (-f64::from(it) / 100.0).exp())).round() as i64,
+        Score::Wins(_) => 100,
+        Score::Loses(_) => 0,
+    }
+}
+
+fn foreseen(score: Score) -> Option<String> {
+    let of = |n: u32| if n == 1 { "1 action".to_owned() } else { format!("{n} actions") };
+    match score {
+        Score::Wins(n) if n > 1 => Some(format!("It wins by force, after {} at most.", of(n))),
+        Score::Loses(n) => Some(format!("It loses, if the others see it, after {}.", of(n))),
+        Score::Wins(_) | Score::Hundredths(_) => None,
+    }
+}
+
+/// What an action does, as it is seen on the board: the end, what is taken or lost, what a piece becomes, what
+/// stands attacked.
+fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>) -> Vec<String> {
+    let name = |it: &PieceView| {
+        let side =
+            it.side.and_then(|it| sides.get(it)).map(|it| format!("{it} ")).unwrap_or_default();
+        format!("the {side}{} on {}", it.kind, it.square).replace('_', " ")
+    };
+    let list = |all: Vec<String>| match all.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => all.concat(),
+    };
+    let gone = |own: bool| {
+        let of = |it: &&PieceView| (it.side == Some(before.turn)) == own;
+        let is_gone = |it: &&PieceView| after.pieces.iter().all(|other| other.id != it.id);
+        list(before.pieces.iter().filter(of).filter(is_gone).map(name).collect())
+    };
+    let mut reasons = Vec::new();
+    if let Some(result) = result {
+        reasons.push(format!("It ends the game: {result}."));
+    }
+    let (taken, lost) = (gone(false), gone(true));
+    if !taken.is_empty() {
+        reasons.push(format!("It takes {taken}."));
+    }
+    if !lost.is_empty() {
+        reasons.push(format!("It costs {lost}."));
+    }
+    for it in &after.pieces {
+        let was = before.pieces.iter().find(|other| other.id == it.id && other.kind != it.kind);
+        if let Some(was) = was {
+            reasons.push(format!("The {} becomes a {}.", was.kind, it.kind).replace('_', " "));
+        }
+    }
+    let attacked = after
+        .pieces
+        .iter()
+        .filter(|it| it.side != Some(before.turn) && after.checks.contains(&it.square));
+    let attacked = list(attacked.map(name).collect());
+    if !attacked.is_empty() {
+        reasons.push(format!("It attacks {attacked}."));
+    }
+    let saved: Vec<String> = before
+        .pieces
+        .iter()
+        .filter(|it| it.side == Some(before.turn) && before.checks.contains(&it.square))
+        .map(name)
+        .collect();
+    if !saved.is_empty() && reasons.len() < REASONS {
+        reasons.push(format!("It ends the attack on {}.", list(saved)));
+    }
+    reasons
+}
