@@ -45,6 +45,8 @@ pub struct Answer {
     /// Whether the move is legal, or the fact holds.
     pub holds: bool,
     pub summary: String,
+    /// The summary as sentences for players, three at most.
+    pub sentences: Vec<String>,
     /// The name that rules have for why they refuse the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -420,7 +422,41 @@ impl Game {
         let lines = self.teller().lines(&explained.finding);
         let lines = lines.into_iter().map(|it| Because::of(it, board)).collect();
         let Explanation { question, holds, summary, code, .. } = explained;
-        Answer { question, holds, summary, code, lines }
+        let sentences = sentences(&summary);
+        Answer { question, holds, summary, sentences, code, lines }
+    }
+}
+
+/// Maximum number of sentences that players are told.
+const SENTENCES: usize = 3;
+
+/// A summary as sentences: what follows a colon is the reason for what stands before it. Where in the rules it is
+/// said is left out.
+fn sentences(summary: &str) -> Vec<String> {
+    let mut plain = String::new();
+    let mut depth = 0;
+    for letter in summary.chars() {
+        match letter {
+            '[' => depth += 1,
+            ']' if depth > 0 => depth -= 1,
+            '_' if depth == 0 => plain.push(' '),
+            _ if depth == 0 => plain.push(letter),
+            _ => {}
+        }
+    }
+    let parts = plain.splitn(SENTENCES, ": ").map(|it| it.replace(": ", ", and "));
+    let end = |it: String| it.trim().trim_end_matches(['.', '!', ':']).trim_end().to_owned();
+    parts.map(end).filter(|it| !it.is_empty()).map(|it| begun(&it)).collect()
+}
+
+/// As a sentence begins, and ends. The text of a move stays as it is.
+fn begun(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let is_move = letters.clone().next().is_some_and(|it| it.is_ascii_digit());
+    match first.filter(|_| !is_move) {
+        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
+        None => format!("{text}."),
     }
 }
 

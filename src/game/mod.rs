@@ -4,6 +4,7 @@
 //! (a terminal, a server) sees it through [`Game`].
 
 mod ask;
+pub mod drawing;
 mod fact;
 mod finding;
 mod kept;

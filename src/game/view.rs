@@ -11,6 +11,7 @@ use crate::moves::notation::{open_listing, to_uci};
 use crate::moves::{About, Field, Move, refusal, ways_to_give};
 use crate::rules::{Program, RelId, Type};
 
+use super::drawing::{self, Stroke};
 use super::play::Game;
 
 /// A position.
@@ -104,6 +105,9 @@ pub struct KindView {
     /// Where there are pictures of it, by side.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, String>,
+    /// A picture that the rules bring along (`.meta drawing "camel: <path .../>"`), in a square of 60.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drawing: Vec<Stroke>,
 }
 
 /// Squares of one kind.
@@ -272,6 +276,10 @@ impl Game {
                 letter: letter(world, contract.letter, raw),
                 name: name.to_string(),
                 images: texts("image").filter_map(of_side).collect(),
+                drawing: texts("drawing")
+                    .find(|it| it.0 == kind)
+                    .and_then(|it| drawing::read(it.1).ok())
+                    .unwrap_or_default(),
                 kind,
             }
         };

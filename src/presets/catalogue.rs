@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::derive::{Allowance, PlanError};
 use crate::facts::{AttrId, Value, nearest};
+use crate::game::drawing;
 use crate::moves::ContractError;
 use crate::moves::notation::LetterFault;
 use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, metas};
@@ -171,6 +172,8 @@ pub enum LoadError {
     NeedsSquares { what: String, relation: String, game: String },
     #[error("{place}: {fault}")]
     Sides { place: String, fault: String },
+    #[error("{0}")]
+    Drawing(String),
     #[error("{place}: {name:?} cannot be included: {fault}")]
     Include { place: String, name: String, fault: String },
     #[error(transparent)]
@@ -491,6 +494,7 @@ impl Catalogue {
         let requests: Vec<&Request> = own.iter().chain(&extra).collect();
         let Composed { plan, terms, scopes } = self.compose(game, &requests)?;
         let program = Arc::clone(plan.program());
+        drawing::check(&program).map_err(LoadError::Drawing)?;
         let activations = activations(&program, &own, &extra)?;
         let faults = combine::check(self, &scopes, &activations);
         if !faults.is_empty() {

@@ -83,6 +83,13 @@ def around_the_game(base, ann, ben):
         assert "nothing at this address" in json.load(error)["error"]
 
 
+def wait_for_end(client, game):
+    """The stream of events tells the end of a game, too."""
+    for event in client.board.stream_incoming_events():
+        if event["type"] == "gameFinish" and event["game"]["id"] == game:
+            return
+
+
 def main():
     store = tempfile.mkdtemp() + "/games.db"
     command = [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--store", store, "--log", "warn"]
@@ -102,12 +109,16 @@ def main():
         seen = ([], [])
         sides = [threading.Thread(target=play, args=(base, client, game, side, seen[side], random.Random(side)))
                  for side, client in enumerate((ann, ben))]
+        ends = threading.Thread(target=wait_for_end, args=(ann, game))
+        ends.start()
         for side in sides:
             side.start()
         for side in sides:
             side.join(60)
             assert not side.is_alive(), "the stream of a finished game does not end"
         assert seen[0][-1] == seen[1][-1] != "started", seen
+        ends.join(20)
+        assert not ends.is_alive(), "no gameFinish on the stream of events"
         pgn = urllib.request.urlopen(f"{base}/game/export/{game}").read().decode()
         assert '[Variant "knightmate"]' in pgn and '[White "ann"]' in pgn, pgn
         around_the_game(base, ann, ben)

@@ -7,38 +7,11 @@
 
 import { readFileSync } from "node:fs";
 
-import { address, check, drawn, lobby, make, pair, person, require, run, shot, sit, square, verdict, waitFor } from "./people.mjs";
+import { address, check, drag, drawn, lobby, make, middle, pair, person, require, run, shot, sit, square, verdict, waitFor } from "./people.mjs";
 
 const PHONE = { width: 390, height: 664 };
 const LYING = { width: 844, height: 390 };
 const moves = (page) => page.locator(".list .move").count();
-
-/** Where a square is in the window, which is scrolled to it if need be: read in one go, for squares are drawn anew. */
-const boxOf = (page, name) => page.evaluate((wanted) => {
-  const cell = document.querySelector(`[data-square="${wanted}"]`);
-  const seen = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
-  if (!seen(cell.getBoundingClientRect())) cell.scrollIntoView({ block: "center" });
-  const { x, y, width, height } = cell.querySelector(".tile").getBoundingClientRect();
-  return { x, y, width, height };
-}, name);
-
-/** The middle of a square in the window. */
-async function middle(page, name) {
-  const box = await boxOf(page, name);
-  return [box.x + box.width / 2, box.y + box.height / 2];
-}
-
-/** Drags with the mouse; `offset` of the place where it is picked up, in parts of a square. */
-async function drag(page, from, to, offset = [0, 0]) {
-  const size = (await boxOf(page, from)).width;
-  const [x, y] = await middle(page, from);
-  const [u, v] = await middle(page, to);
-  await page.mouse.move(x + offset[0] * size, y + offset[1] * size);
-  await page.mouse.down();
-  await page.mouse.move((x + u) / 2, (y + v) / 2, { steps: 3 });
-  await page.mouse.move(u, v, { steps: 3 });
-  await page.mouse.up();
-}
 
 /** Drags with a finger. */
 async function touchDrag(page, from, to) {
@@ -378,6 +351,7 @@ async function accessible() {
   for (const colorScheme of ["light", "dark"]) {
     const page = await person(`axe-${colorScheme}`, { width: 1280, height: 800 }, { colorScheme, bypassCSP: true });
     const game = await make({ game: "crazyhouse", chat: true, clock: { initial: 60000, increment: 0, delay: 0 } }, ["e2e4", "d7d5", "e4d5", "d8d5"]);
+    const abilities = await make({ game: "ability-chess", fen: "4k3/8/8/3p4/8/8/8/R3K1N1 w - - 0 1 element=-,g1:air,d5:fire tailwind=-,g1:true block-piece=-,a1:true facing=-,a1:ne do-over=-,d5:1" });
     const stack = await make({ game: "cotulenh", fen: "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1" });
     const views = [
       ["lobby", () => lobby(page)],
@@ -385,6 +359,9 @@ async function accessible() {
       ["why", async () => { await square(page, "b1").click(); await square(page, "b4").click(); await page.locator(".why .no").waitFor(); }],
       ["settings", () => page.getByRole("button", { name: "Settings" }).click()],
       ["stack", async () => { await sit(page, stack); await square(page, "e5").click(); await page.locator(".member").first().waitFor(); }],
+      ["abilities", async () => { await sit(page, abilities); await square(page, "g1").click(); await page.locator(".card:not([hidden])").first().waitFor(); }],
+      ["advice", async () => { await page.getByRole("button", { name: "Best moves" }).click(); await page.locator(".advice li").first().waitFor(); }],
+      ["loadout", async () => { await lobby(page, "?game=ability-chess"); await square(page, "g1").click(); await page.locator(".loadout label").first().waitFor(); }],
       ["about", async () => { await page.goto(`${address}/about/atomic`); await page.locator(".kinds-of figure").first().waitFor(); }],
       ["rules", async () => { await page.goto(`${address}/rules`); await page.locator("#found .yes").waitFor(); }],
     ];

@@ -135,6 +135,33 @@ export async function playAll(pages, moves) {
   }
 }
 
+/** Where a square is in the window, which is scrolled to it if need be: read in one go, for squares are drawn anew. */
+export const boxOf = (page, name) => page.evaluate((wanted) => {
+  const cell = document.querySelector(`[data-square="${wanted}"]`);
+  const seen = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+  if (!seen(cell.getBoundingClientRect())) cell.scrollIntoView({ block: "center" });
+  const { x, y, width, height } = cell.querySelector(".tile").getBoundingClientRect();
+  return { x, y, width, height };
+}, name);
+
+/** The middle of a square in the window. */
+export async function middle(page, name) {
+  const box = await boxOf(page, name);
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+/** Drags with the mouse; `offset` of the place where it is picked up, in parts of a square. */
+export async function drag(page, from, to, offset = [0, 0]) {
+  const size = (await boxOf(page, from)).width;
+  const [x, y] = await middle(page, from);
+  const [u, v] = await middle(page, to);
+  await page.mouse.move(x + offset[0] * size, y + offset[1] * size);
+  await page.mouse.down();
+  await page.mouse.move((x + u) / 2, (y + v) / 2, { steps: 3 });
+  await page.mouse.move(u, v, { steps: 3 });
+  await page.mouse.up();
+}
+
 /** Runs a test, ends all that was begun, and says how many checks passed. */
 export async function run(name, main) {
   try {

@@ -70,3 +70,4 @@ mod tried;
 mod unlisted;
 mod verify;
 mod watch;
+mod why;

@@ -23,7 +23,7 @@ export async function showAbout(main, name, asked) {
     rulesInWords(catalogue, found),
     h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root),
     found.diagrams?.length ? [h("h2", {}, "Where the pieces go"),
-      h("p", { class: "hint" }, "Dots: where a piece goes on an empty board. Crosses: where it goes to capture only."),
+      h("p", { class: "hint" }, "Dots: where a piece goes on an empty board. Crosses: where it goes to capture only. A piece that its side depends on is royal."),
       h("div", { class: "kinds-of" }, found.diagrams.map((it) => diagram(it, found.position, found.sides)))] : null,
     changes(catalogue, found, wish)));
 }

@@ -1,7 +1,7 @@
 // What can be done beside moving a piece: buttons, offers, free seats, other presets.
 
 import { get, keepToken, myName, post } from "./api.js";
-import { clear, confirmed, h, words } from "./dom.js";
+import { begin, clear, confirmed, h, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
 
@@ -17,6 +17,21 @@ export class Acts {
   draw() {
     this.drawOffers();
     this.drawButtons();
+  }
+
+  /** What follows the text of each action, as it was chosen: what a pawn is to become. */
+  given() {
+    return this.view.position.given?.some((it) => it.suffix === this.chosen) ? this.chosen : "";
+  }
+
+  /** What may be said beside an action, to choose from. */
+  drawGiven() {
+    const { given } = this.view.position;
+    if (!given?.length) return null;
+    if (!given.some((it) => it.suffix === this.chosen)) this.chosen = "";
+    return h("label", { class: "given" }, `${begin(words(given[0].name))} `,
+      h("select", { id: "given", onchange: (event) => { this.chosen = event.target.value; } },
+        h("option", { value: "" }, "as usual"), given.filter((it) => it.suffix).map((it) => h("option", { value: it.suffix, selected: it.suffix === this.chosen }, words(it.value)))));
   }
 
   drawOffers() {
@@ -55,7 +70,8 @@ export class Acts {
     const sure = (question, answer, act) => async () => { if (await confirmed(question, answer)) view.act(act); };
     const acts = [];
     const last = state.history.at(-1);
-    if (view.canMove()) {
+    if (!view.canMove()) this.chosen = "";
+    else {
       for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(actionName(it), () => view.play(it), false));
       if (last?.turn_goes_on && view.mine().includes(last.side)) acts.push(button("Undo step", () => view.act("takeback"), false));
       if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
@@ -67,8 +83,9 @@ export class Acts {
       acts.push(state.ply < 2 ? button("Call off", sure("Call the game off?", "Yes, call it off", "abort")) : button("Resign", sure("Resign, and lose the game?", "Yes, resign", "resign")));
     }
     if (view.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => view.act("rematch")));
+    if (view.canMove()) acts.push(this.drawGiven());
     if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
-    clear(this.root, acts);
+    clear(this.root, acts.filter(Boolean));
   }
 
   /** Other presets from here on: the opponent has to agree. */

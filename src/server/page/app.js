@@ -14,7 +14,7 @@ function show() {
   const game = path.match(/^\/game\/([a-z0-9]+)$/);
   const about = path.match(/^\/about\/([^/]+)$/);
   const asked = new URLSearchParams(location.search);
-  const view = game ? () => showGame(main, game[1]) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"));
+  const view = game ? () => showGame(main, game[1]) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
   Promise.resolve()
     .then(view)
     .catch((error) => {

@@ -71,6 +71,7 @@ export class Board {
     // What fills the window with the board needs to know how wide it is for its height.
     (this.root.closest(".side") ?? this.root).style.setProperty("--fit", height ? width / height : 1);
     this.root.dataset.shape = shape;
+    this.drawings = new Map(position.kinds.map((it) => [it.kind, it.drawing]));
     this.here = new Map();
     for (const piece of position.pieces) {
       if (!this.here.has(piece.square)) this.here.set(piece.square, []);
@@ -205,7 +206,7 @@ export class Board {
       // Whoever moves goes over the others.
       this.men.append(node.root);
     }
-    if (node.key !== key) node.picture = picture(piece, sides);
+    if (node.key !== key) node.picture = picture({ ...piece, drawing: this.drawings.get(piece.kind) }, sides);
     node.key = key;
     node.root.replaceChildren(node.picture, ...numbers);
     Object.assign(node, place, { square: piece.square });

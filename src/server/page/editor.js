@@ -2,6 +2,7 @@
 
 import { Board } from "./board.js";
 import { clear, h, words } from "./dom.js";
+import { Loadout } from "./loadout.js";
 
 export class Editor {
   /** @param {(fen: string) => void} told of every change */
@@ -13,16 +14,20 @@ export class Editor {
     this.root = h("section", { class: "panel", "aria-label": "Start position" }, h("h2", {}, "Start position"),
       h("div", { class: "board" }, this.board.root),
       h("p", { class: "edit" }, "A click on a square ", this.brush, " ", this.turn));
+    this.loadout = new Loadout((fields) => this.compose(fields));
+    this.root.append(this.loadout.root);
+    this.chosen = null;
   }
 
   /** Shows a position of a game. */
-  show(position, sides, game) {
+  show(position, sides, game, fields, presets) {
     this.position = position;
+    this.loadout.set(position, sides, fields, presets, this.chosen);
     this.sides = sides;
     this.signs = signsOf(position.fen, sides.length);
     this.brushes(game);
     this.turn.value = sides[position.turn]?.[0] ?? this.turn.value;
-    this.board.draw(position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides });
+    this.board.draw(position, { flipped: false, selected: this.chosen, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides });
   }
 
   /** The kinds of piece that a game knows, of every side. */
@@ -35,12 +40,16 @@ export class Editor {
     const option = (value, text) => h("option", { value }, text);
     const pieces = sides.flatMap((side, at) => [...letters].map(([letter, kind]) =>
       option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind)} there`)));
-    clear(this.brush, option("", "does nothing"), option("-", "clears it"), pieces);
+    clear(this.brush, option("", "shows what the piece has"), option("-", "clears it"), pieces);
     clear(this.turn, sides.map((side) => option(side[0], `${words(side)} to move`)));
   }
 
   put(square) {
-    if (!square || !this.position || !this.brush.value) return;
+    if (!square || !this.position) return;
+    if (!this.brush.value) {
+      this.chosen = square === this.chosen ? null : square;
+      return this.show(this.position, this.sides, this.game, this.loadout.fields, this.loadout.presets);
+    }
     const others = this.position.pieces.filter((it) => it.square !== square);
     const brush = this.brush.value;
     const meant = this.sides.flatMap((_, side) => this.position.kinds.map(({ letter }) => ({ square, letter, side })));
@@ -63,7 +72,7 @@ export class Editor {
     return pieces.length > 1 ? `(${letters})` : letters;
   }
 
-  compose() {
+  compose(further = null) {
     const { files, ranks, pieces, fen, points } = this.position;
     const at = new Map();
     for (const it of pieces) at.set(it.square, [...(at.get(it.square) || []), it]);
@@ -85,7 +94,7 @@ export class Editor {
     // Castling rights stay, and the server says which of them the position has no rook for. A square that was
     // passed does not: it was in another position.
     const [, turn, ...rest] = fen.split(" ");
-    const fields = rest.map((it) => (/^[a-p]\d{1,2}$/.test(it) ? "-" : it));
+    const fields = further ?? rest.map((it) => (/^[a-p]\d{1,2}$/.test(it) ? "-" : it));
     // Pieces in hand stay in hand.
     const hand = fen.match(/^[^ ]*(\[[^\] ]*\])/)?.[1] ?? "";
     this.told([rows.join("/") + hand, this.turn.value || turn, ...fields].join(" "));

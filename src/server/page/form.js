@@ -30,6 +30,7 @@ export class Form {
     this.chat = h("input", { id: "chat", type: "checkbox" });
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
     this.create = h("button", {}, "Make the game");
+    this.link = h("input", { readonly: true, hidden: true, class: "link", id: "setup-link", "aria-label": "Link to this setup", onfocus: (event) => event.target.select() });
     const label = (text, field) => h("label", {}, h("span", {}, text), field);
     this.root = h("form", { class: "panel make", onsubmit: (event) => { event.preventDefault(); this.make(); }, onchange: () => this.check() },
       h("h2", {}, "New game"),
@@ -42,7 +43,7 @@ export class Form {
       h("div", { class: "pair" }, label("I play", this.seat), label("against", this.opponent), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
       h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
-      this.verdict, this.create);
+      this.verdict, this.create, h("button", { type: "button", class: "quiet", onclick: () => this.share() }, "Copy a link to this setup"), this.link);
     this.editor = new Editor((fen) => {
       this.fen.value = fen;
       this.check();
@@ -79,6 +80,27 @@ export class Form {
     return text.startsWith("[") || /^1\s*\./.test(text) ? { pgn: this.fen.value } : { fen: text };
   }
 
+  /** What is set up here, as an address: others get the same form. */
+  async share() {
+    const start = this.fen.value.trim();
+    const query = new URLSearchParams({ game: this.game.value, ...(this.rules ? { rules: this.rules } : {}), ...(start ? { start } : {}) });
+    for (const it of this.presets.chosen()) query.append("preset", it);
+    this.link.value = `${location.origin}/?${query}`;
+    this.link.hidden = false;
+    this.link.focus();
+    await navigator.clipboard?.writeText(this.link.value).catch(() => {});
+    announce("The link is copied.");
+  }
+
+  /** Sets up what a link says. */
+  take(asked) {
+    if (!this.catalogue.games.some((it) => it.game === asked.get("game"))) return false;
+    this.game.value = asked.get("game");
+    this.presets.set(asked.getAll("preset"));
+    this.fen.value = asked.get("start") ?? "";
+    return true;
+  }
+
   wish() {
     const wish = { game: this.game.value, presets: this.presets.chosen(), ...this.start() };
     if (this.rules) wish.rules = this.rules;
@@ -106,7 +128,7 @@ export class Form {
         pgn ? h("p", { class: "hint" }, isTagged(pgn) ? "The game is read from the PGN: its tags say which game, presets and position." : "The PGN names no variant, so it is read as a game of chess.") : null);
       this.facts = found.facts;
       this.presets.sides(found.sides);
-      this.editor.show(found.position, found.sides, this.game.value);
+      this.editor.show(found.position, found.sides, this.game.value, found.fields, this.catalogue.presets);
       this.create.disabled = false;
     } catch (error) {
       if (asked !== this.asked) return;

@@ -1,6 +1,7 @@
 // One game: what a player does on the board, and what is drawn of it. Its parts draw themselves.
 
 import { Acts } from "./acts.js";
+import { Advice } from "./advice.js";
 import { get, keepName, keepToken, newId, post, postSurely } from "./api.js";
 import { Board } from "./board.js";
 import { Chat } from "./chat.js";
@@ -31,6 +32,9 @@ function timeOf(clock) {
   return `, ${[`${minutes} min`, ...more].filter(Boolean).join(", ")}`;
 }
 
+/** How long the pointer rests on a piece before it is told of, in milliseconds. */
+const REST = 450;
+
 class GameView extends Sync {
   constructor(main, id) {
     super(id);
@@ -58,11 +62,12 @@ class GameView extends Sync {
     this.acts = new Acts(this);
     this.chat = new Chat(this);
     this.why = new Why(this);
+    this.advice = new Advice(this);
     document.body.classList.add("playing");
     clear(main, h("div", { class: "table game" },
       h("section", { class: "side", "aria-label": "Board" }, this.seats.top, h("div", { class: "board" }, this.board.root, this.hovered.root), h("div", { class: "below" }, this.seats.bottom, this.members)),
       h("section", { class: "panel play", "aria-label": "Game" }, this.title, this.moves.steps, this.status, this.acts.offers, this.acts.root, this.moves.root, this.chat.root),
-      h("section", { class: "panel reasons", "aria-label": "Why" }, this.chosen.root, this.why.root)));
+      h("section", { class: "panel reasons", "aria-label": "Why" }, this.chosen.root, this.advice.root, this.why.root)));
     this.why.forget();
     document.addEventListener("keydown", (event) => this.key(event));
     setInterval(() => this.seats.drawClocks(), 250);
@@ -158,7 +163,7 @@ class GameView extends Sync {
   }
 
   async play(action) {
-    const move = { uci: action.uci, expected_ply: this.state.ply, client_move_id: newId() };
+    const move = { uci: action.uci + this.acts.given(), expected_ply: this.state.ply, client_move_id: newId() };
     this.selected = null;
     this.board.glide(action, isWhole(action, this.position));
     let v;
@@ -230,6 +235,7 @@ class GameView extends Sync {
 
   select(selected) {
     this.selected = selected;
+    this.tellOf(null);
     this.ahead = null;
     this.lit = new Set();
     this.draw();
@@ -299,7 +305,11 @@ class GameView extends Sync {
   whyNot(from, to) {
     const { turn } = this.position;
     if (!from || !this.standsThere(from, [turn]) || this.standsThere(to, [turn])) return false;
-    this.why.ask({ move: `${from}${to}` });
+    // As the moves of this piece are written, if it has any.
+    const alike = this.position.legal.filter((it) => it.from === from && it.to && it.to !== from && (this.selected?.piece == null || it.piece === this.selected.piece));
+    const [like] = alike.sort((one, other) => one.uci.length - other.uci.length);
+    const at = like ? like.uci.lastIndexOf(like.to) : -1;
+    this.why.ask({ move: at < 0 ? `${from}${to}` : like.uci.slice(0, at) + to + like.uci.slice(at + like.to.length) });
     return true;
   }
 
@@ -349,9 +359,16 @@ class GameView extends Sync {
 
   /** The card of what stands on a square, beside the pointer. */
   async tellOf(square) {
+    clearTimeout(this.telling);
+    this.hovered.hide();
+    if (square === null || this.selected) return;
+    this.telling = setTimeout(() => this.tellNow(square), REST);
+  }
+
+  async tellNow(square) {
     const { at } = this.board.layout ?? {};
     const place = square && this.position && at?.get(square);
-    if (!place) return this.hovered.hide();
+    if (!place || this.selected) return;
     const { root } = this.hovered;
     await this.hovered.show(this.position.pieces.filter((it) => it.square === square), this.state.sides, this.state.rules);
     const { width, height } = this.board.layout;
@@ -376,6 +393,7 @@ class GameView extends Sync {
     this.drawState();
     this.drawMembers();
     this.acts.draw();
+    this.advice.draw();
     this.moves.draw();
   }
 

@@ -14,10 +14,11 @@ const TIMES = [["no clock", 0, 0], ["3 minutes + 2 seconds", 3, 2], ["10 minutes
 const LEVELS = ["1, a beginner", "2", "3", "4, a fair player", "5", "6", "7", "8, as strong as it gets"];
 
 /** The lobby; with the id of uploaded rules, and the name of what they add. */
-export async function showLobby(main, rules = null, added = null) {
+export async function showLobby(main, rules = null, added = null, asked = new URLSearchParams()) {
   const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get(`/games?limit=${LISTED}`)]);
   const form = new Form(catalogue, rules, added);
-  const fold = h("details", { class: "fold", open: Boolean(rules) || localStorage.getItem("fold") === "open" },
+  const isAsked = form.take(asked);
+  const fold = h("details", { class: "fold", open: Boolean(rules) || isAsked || localStorage.getItem("fold") === "open" },
     h("summary", {}, "Set up a game of your own: any game, any presets, any position"),
     h("div", { class: "table" }, form.root, form.editor.root));
   fold.addEventListener("toggle", () => localStorage.setItem("fold", fold.open ? "open" : ""));

@@ -15,9 +15,13 @@ export function colours(side, sides) {
 }
 
 /** A piece by itself, in a square of 60. */
-export function picture({ kind, letter, side }, sides) {
+export function picture({ kind, letter, side, drawing }, sides) {
   const group = svg("g", { class: `${colours(side, sides)} kind-${kind}` });
   const shape = settings.pieces === "letters" ? null : shapeOf(kind);
+  if (drawing?.length && settings.pieces !== "letters") {
+    group.append(...drawing.map((it) => svg(it.shape, { class: "shape", ...it.attributes })));
+    return group;
+  }
   if (!shape) {
     const text = (letter || kind[0] || "?").toUpperCase();
     group.append(svg("circle", { class: "shape", cx: 30, cy: 30, r: 20 }), svg("text", { class: "letter", x: 30, y: 38 }, text));

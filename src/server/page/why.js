@@ -1,16 +1,7 @@
 // Why, and why not: questions to the rules, answered in a few sentences, with the proof behind a fold.
 
 import { get } from "./api.js";
-import { announce, begin, clear, h, words } from "./dom.js";
-
-/** A summary as sentences, three at most: what follows a colon is the reason for what stands before it. */
-export function sentences(summary) {
-  const parts = words(summary).split(/: (?=\S)/);
-  const [rest, last] = [parts.slice(0, 2), parts.slice(2).join(", and ")];
-  // Where in the rules it is said is told in the proof; a move is written as it is.
-  const plain = (it) => it.replace(/ ?\[[^\]]*\]/g, "").trim().replace(/[.!]$/, "");
-  return [...rest, last].map(plain).filter(Boolean).map((it) => `${/^[a-z]\d/.test(it) ? it : begin(it)}.`);
-}
+import { announce, clear, h } from "./dom.js";
 
 export class Why {
   constructor(view) {
@@ -80,9 +71,9 @@ export class Why {
     }, it.text, " ", it.place || it.remark ? h("code", {}, it.place ?? it.remark) : null);
     clear(this.answer,
       h("h2", { class: answer.holds ? "yes" : "no" }, answer.holds ? "Why" : "Why not"),
-      sentences(answer.summary).map((it) => h("p", { class: "summary" }, it)),
+      answer.sentences.map((it) => h("p", { class: "summary" }, it)),
       answer.lines.length ? h("details", { class: "proof" }, h("summary", {}, "The proof"), h("ol", { class: "lines" }, answer.lines.map(line))) : null);
-    announce(answer.summary);
+    announce(answer.sentences.join(" "));
   }
 
   /** What was told of another position is not true any more. */

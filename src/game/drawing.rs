@@ -1,0 +1,156 @@
+//! Pictures of pieces that an author writes into rules: `.meta drawing "camel: <path d='M10 50h40z'/>"`, a part of SVG
+//! in a square of 60.
+//!
+//! Nothing of the text gets to a browser as markup. It is read into shapes and numbers, of a list of what is harmless;
+//! anything else (scripts, links, styles, text) is a mistake, and the piece is drawn by its letter.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::rules::Program;
+
+/// One shape of a picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stroke {
+    /// What SVG calls it: `path`, `circle`.
+    pub shape: String,
+    pub attributes: BTreeMap<String, String>,
+}
+
+const SHAPES: [&str; 7] = ["path", "circle", "ellipse", "rect", "line", "polyline", "polygon"];
+const ATTRIBUTES: [&str; 25] = [
+    "d",
+    "points",
+    "x",
+    "y",
+    "x1",
+    "y1",
+    "x2",
+    "y2",
+    "cx",
+    "cy",
+    "r",
+    "rx",
+    "ry",
+    "width",
+    "height",
+    "transform",
+    "fill",
+    "fill-rule",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-linecap",
+    "stroke-linejoin",
+    "stroke-opacity",
+    "opacity",
+];
+/// Maximum number of shapes of a picture.
+const STROKES: usize = 64;
+/// Functions that an attribute may have.
+const FUNCTIONS: [&str; 6] = ["translate", "scale", "rotate", "matrix", "skewX", "skewY"];
+
+/// The shapes of a picture.
+///
+/// # Errors
+/// What of the text is not of the harmless part of SVG.
+pub fn read(text: &str) -> Result<Vec<Stroke>, String> {
+    let mut strokes = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (tag, after) = rest
+            .strip_prefix('<')
+            .and_then(|it| it.split_once("/>"))
+            .ok_or("a picture is shapes that end with `/>`, and nothing between them")?;
+        strokes.push(stroke(tag)?);
+        if strokes.len() > STROKES {
+            return Err(format!("a picture has at most {STROKES} shapes"));
+        }
+        rest = after.trim_start();
+    }
+    Ok(strokes)
+}
+
+/// Looks at all pictures that rules bring along.
+///
+/// # Errors
+/// Where the first one stands that cannot be drawn, and why not.
+pub fn check(program: &Program) -> Result<(), String> {
+    for meta in program.meta.iter().filter(|it| it.key == "drawing") {
+        let (kind, text) = meta.value.split_once(": ").unwrap_or((&meta.value, ""));
+        let place = program.place(meta.span);
+        read(text).map_err(|it| format!("{place}: the drawing of {kind} cannot be used: {it}"))?;
+    }
+    Ok(())
+}
+
+fn stroke(tag: &str) -> Result<Stroke, String> {
+    let (shape, mut rest) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));
+    if !SHAPES.contains(&shape) {
+        return Err(format!(
+            "`{shape}` is no shape that a picture may have: use {}",
+            SHAPES.join(", ")
+        ));
+    }
+    let mut attributes = BTreeMap::new();
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return Ok(Stroke { shape: shape.to_owned(), attributes });
+        }
+        let (name, after) = rest.split_once("='").ok_or("an attribute is written NAME='VALUE'")?;
+        let (value, after) =
+            after.split_once('\'').ok_or("an attribute is written NAME='VALUE'")?;
+        if !ATTRIBUTES.contains(&name) {
+            return Err(format!("`{name}` is no attribute that a picture may have"));
+        }
+        if !is_harmless(value) {
+            return Err(format!("`{value}` is no value that a picture may have"));
+        }
+        attributes.insert(name.to_owned(), value.to_owned());
+        rest = after;
+    }
+}
+
+/// Numbers, letters of paths, colours; of functions, transformations alone.
+fn is_harmless(value: &str) -> bool {
+    let known = |it: char| it.is_ascii_alphanumeric() || " .,+-#%()".contains(it);
+    let before = |part: &str| {
+        let word = part.trim_end().rsplit(|it: char| !it.is_ascii_alphanumeric()).next();
+        word.is_some_and(|it| FUNCTIONS.contains(&it))
+    };
+    let mut parts: Vec<&str> = value.split('(').collect();
+    // What stands behind the last bracket is called by nothing.
+    parts.pop();
+    value.chars().all(known) && parts.into_iter().all(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_read_and_nothing_else() {
+        let told = read(
+            "<path d='M10 50h40z' fill='none'/> <circle cx='30' cy='20' r='8' transform='rotate(4 30 30)'/>",
+        );
+        let told = told.unwrap_or_default();
+        assert_eq!(told.iter().map(|it| it.shape.as_str()).collect::<Vec<_>>(), ["path", "circle"]);
+        assert_eq!(told[0].attributes["d"], "M10 50h40z");
+        for bad in [
+            "<script/>",
+            "<path d='M0 0' onload='x'/>",
+            "<path d='M0 0' style='fill:red'/>",
+            "<path fill='url(#x)'/>",
+            "<path fill='url (x)'/>",
+            "<image href='x'/>",
+            "<path d='M0 0'>",
+            "<path d=M/>",
+            "text <path d='M0 0'/>",
+            "<path d='&#106;'/>",
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

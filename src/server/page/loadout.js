@@ -1,0 +1,58 @@
+// What a piece has beside its kind, chosen before a game: the fields that a FEN has at its end, `KEY=VALUE,SQUARE:VALUE`.
+
+import { begin, clear, h, words } from "./dom.js";
+import { hasSign, signIcon } from "./traits.js";
+
+/** A field of a FEN as what all others have and what single squares have. */
+function read(text) {
+  const [usual, ...rest] = text.slice(text.indexOf("=") + 1).split(",");
+  return { usual, of: new Map(rest.map((it) => { const at = it.indexOf(":"); return [it.slice(0, at), it.slice(at + 1)]; })) };
+}
+
+const written = (key, { usual, of }) => `${key}=${[usual, ...[...of].map(([square, value]) => `${square}:${value}`)].join(",")}`;
+
+export class Loadout {
+  /** @param {(fields: string[]) => void} told of all fields of the FEN, when one is changed */
+  constructor(told) {
+    this.told = told;
+    this.root = h("div", { class: "loadout", "aria-live": "polite" });
+  }
+
+  /** @param {{key, about, values}[]} fields as the server tells them */
+  set(position, sides, fields = [], presets = [], square = null) {
+    Object.assign(this, { fields, presets });
+    // Flags without a picture are about the turn under way.
+    const own = fields.filter((it) => it.about === "pieces" && (String(it.values) !== "false,true" || hasSign(it.key)));
+    const piece = position.pieces.find((it) => it.square === square);
+    if (!own.length) return clear(this.root);
+    if (!piece) return clear(this.root, h("p", { class: "hint" }, "Choose a piece to see and change what it has."));
+    const rest = position.fen.split(" ").slice(2);
+    const of = (key) => rest.findIndex((it) => it.startsWith(`${key}=`));
+    const change = (key, value) => {
+      const at = of(key);
+      const field = at < 0 ? { usual: "-", of: new Map() } : read(rest[at]);
+      if (value === field.usual) field.of.delete(square);
+      else field.of.set(square, value);
+      if (at < 0) rest.push(written(key, field));
+      else rest[at] = written(key, field);
+      this.told(rest);
+    };
+    const named = (key) => presets.find((it) => it.preset === key)?.name ?? begin(words(key.replaceAll("-", " ")));
+    const about = (key) => presets.find((it) => it.preset === key)?.description ?? "";
+    const row = ({ key, values }) => {
+      const at = of(key);
+      const field = at < 0 ? { usual: "-", of: new Map() } : read(rest[at]);
+      const now = field.of.get(square) ?? field.usual;
+      const label = [hasSign(key) ? signIcon(key) : null, h("span", { title: about(key) }, named(key))];
+      if (String(values) === "false,true") {
+        return h("label", { class: "tick" }, h("input", { type: "checkbox", "data-field": key, checked: now === "true", onchange: (event) => change(key, event.target.checked ? "true" : field.usual === "true" ? "false" : "-") }), label);
+      }
+      if (values.length) {
+        return h("label", {}, label, h("select", { "data-field": key, onchange: (event) => change(key, event.target.value) },
+          ["-", ...values].map((it) => h("option", { value: it, selected: it === now }, it === "-" ? "none" : words(it)))));
+      }
+      return h("label", {}, label, h("input", { type: "number", "data-field": key, value: now === "-" ? "" : now, placeholder: "none", onchange: (event) => change(key, event.target.value || "-") }));
+    };
+    clear(this.root, h("p", {}, `What the ${piece.side == null ? "" : `${words(sides[piece.side])} `}${words(piece.kind)} on ${square} has:`), h("div", { class: "fields" }, own.map(row)));
+  }
+}
