@@ -205,8 +205,8 @@ fn a_refusal_says_why() {
             "chess",
             Some("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1"),
             "e2c3",
-            "the white knight on e2 going to c3 would leave a royal piece attacked: one piece shields \
-             the white king on e1 from the black rook on e7, which aims south",
+            "the white knight on e2 is pinned: if it leaves the line, the black rook on e7 attacks the \
+             white king on e1",
         ),
         ("chess", None, "e1e2", "the white pawn on e2 stands there"),
         ("chess", None, "e2e5", "e5 is not the next square ahead of the white pawn on e2"),

@@ -78,6 +78,7 @@ fn the_opponent_beats_a_random_mover() {
     } else {
         (&["chess", "antichess", "connect-four", "noughts-and-crosses", OWN], 6)
     };
+    let mut below = Vec::new();
     for name in names {
         let rules = rules(name);
         let start = rules.start(None).expect("it starts");
@@ -88,8 +89,12 @@ fn the_opponent_beats_a_random_mover() {
             .sum();
         // Games that only the first or the second side can win are drawn at best by the other.
         let least = if *name == OWN { games as u32 } else { 2 * games as u32 - 2 };
-        assert!(halves >= least, "{name}: {halves} halves in {games} games");
+        eprintln!("{name}: {} of {games}", f64::from(halves) / 2.0);
+        if halves < least {
+            below.push(format!("{name}: {halves} halves in {games} games"));
+        }
     }
+    assert_eq!(below, Vec::<String>::new());
 }
 
 /// Positions of random games in which some action wins at once.
@@ -147,6 +152,7 @@ fn the_opponent_takes_a_win_that_is_there() {
             Knowledge::learn(&start, Lessons { actions: 500, longest: 100, time: None }, 1);
         let positions = wins_in_one(&rules, wanted);
         assert_eq!(positions.len(), wanted, "{name}: random games come to such positions");
+        eprintln!("{name}: {wanted} positions with a win");
         for game in positions {
             let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7);
             let choice =
