@@ -91,7 +91,7 @@ impl<'t> Body<'_, 't> {
                 None
             }
             E::Veto(text) | E::Note(text) => {
-                self.collect_text(*text);
+                self.collect_text(*text, Use::Effect);
                 None
             }
             E::Call { args, .. } => {
@@ -114,10 +114,10 @@ impl<'t> Body<'_, 't> {
     }
 
     /// Notes the uses of the variables that a text names in braces.
-    pub(super) fn collect_text(&mut self, text: Name<'t>) {
+    pub(super) fn collect_text(&mut self, text: Name<'t>, place: Use) {
         for (part, closed) in placeholders(text) {
             if closed {
-                self.collect_name(part, None, Use::Effect);
+                self.collect_name(part, None, place);
             } else {
                 self.cx.report(mistake::stray_brace("text", part.span));
                 self.unresolved = true;

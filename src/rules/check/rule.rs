@@ -29,6 +29,8 @@ pub(super) enum Use {
     /// An operand of a comparison, of arithmetic, or folded.
     Value,
     Effect,
+    /// Named by the text of `because`.
+    Because,
 }
 
 /// What the arguments of an atom are checked against.
@@ -92,7 +94,7 @@ impl<'t> Checker<'t> {
         body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER);
         body.collect_body(&clause.body);
         if let Some(text) = clause.because {
-            body.collect_text(text);
+            body.collect_text(text, Use::Because);
         }
         let lowered = body.lower_clause(clause, head);
         let vars = body.into_vars();
@@ -521,7 +523,8 @@ impl<'c, 't> Body<'c, 't> {
                 continue;
             };
             let counted = var.multiplies && var.scope != OUTER && place == Use::Atom;
-            let exempt = word.starts_with('_') && place != Use::Head && place != Use::Effect;
+            let exempt =
+                word.starts_with('_') && !matches!(place, Use::Head | Use::Effect | Use::Because);
             if place == Use::Param || counted || exempt {
                 continue;
             }
@@ -529,6 +532,7 @@ impl<'c, 't> Body<'c, 't> {
             let report = match place {
                 Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
                 Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
+                Use::Because => mistake::unbound_in_because(word, span, member.as_deref()),
                 _ => mistake::single_use(word, span, member.as_deref()),
             };
             self.cx.report(report);

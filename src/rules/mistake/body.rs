@@ -176,6 +176,12 @@ pub(in super::super) fn unbound_in_effect(name: &str, span: Span, member: Option
     it.help(member_help(member).unwrap_or("bind it in the event or after `when`".into()))
 }
 
+pub(in super::super) fn unbound_in_because(name: &str, span: Span, member: Option<&str>) -> It {
+    let message = format!("nothing says what `{name}` is");
+    let it = It::new("E304", message, span, "named in `because`, but not bound");
+    it.help(member_help(member).unwrap_or("name variables that the rule's body binds".into()))
+}
+
 pub(in super::super) fn aggregate_inside(span: Span) -> It {
     It::new("E401", "an aggregate must be one whole side of a comparison", span, "inside something")
         .help("give its result a name first: `n = count { ... }`, then use `n`")
