@@ -35,7 +35,8 @@ fn players_are_told_why_in_three_sentences_at_most() {
         questions += 1;
         let told = answer.sentences.join(" ");
         written.push_str(&format!("  {told}\n"));
-        let is_plain = !["not:", "[", "_", "#", ": "].iter().any(|it| told.contains(it));
+        let is_plain =
+            !["not:", "Not.", "!=", "[", "_", "#", ": "].iter().any(|it| told.contains(it));
         let is_short = (2..=3).contains(&answer.sentences.len());
         if answer.holds || !is_plain || !is_short {
             wrong.push(format!("{question}: {told}"));
