@@ -1,5 +1,5 @@
-//! What the computer thinks of a position, for who learns or looks back: the best actions, each with reasons in
-//! plain sentences. Not while two people play: that would be help from outside.
+//! What the computer thinks of a position: the best actions, each with reasons in plain sentences. Not while two
+//! people play: that would be help from outside.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -165,7 +165,7 @@ async function loadouts() {
   await waitFor("and the game begins with it", async () => /Tailwind/.test(await label(page, "g1")));
 }
 
-/** The computer's advice, with reasons: for who plays alone. And a move ahead that a takeback forgets. */
+/** The computer's advice, with reasons: in a game alone. And a move ahead that a takeback forgets. */
 async function adviceAndTakebacks() {
   const page = await person("eli", { width: 1280, height: 800 });
   await sit(page, await make({ game: "chess", fen: "4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1" }));

@@ -1,4 +1,4 @@
-// What the computer would do here, with reasons: for who plays alone or looks back at a game.
+// What the computer would do here, with reasons: in games alone, against the computer, or that are over.
 
 import { get } from "./api.js";
 import { announce, clear, h } from "./dom.js";
