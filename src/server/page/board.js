@@ -327,6 +327,11 @@ export class Board {
     }
   }
 
+  /** Whether a piece is dragged. */
+  isHeld() {
+    return [...this.nodes.values()].some((it) => it.held);
+  }
+
   choose(name) {
     this.focused = name;
     this.handlers.onSquare(name);

@@ -113,9 +113,18 @@ class GameView extends Sync {
   /** A message of the socket. */
   hear(frame) {
     if (frame.t === "pong" && frame.d && this.seats.told(frame.d)) this.drawSeats();
+    if (frame.t === "played") this.glideAhead(frame);
     if (frame.t === "played" && frame.d.effects) this.showEffects(frame.d.effects);
     if (frame.t === "said") this.chat.said(frame);
     if (frame.t === "resync") this.chat.hearAnew(frame.v);
+  }
+
+  /** A move of others is seen at once; what else it does is drawn when the state has come. */
+  glideAhead({ v, d }) {
+    if (this.ply !== null || v <= this.state.v || !this.board.layout || this.board.isHeld()) return;
+    const [from, to] = squaresOf(d.uci ?? "", this.position);
+    const here = this.position.pieces.filter((it) => it.square === from);
+    if (to && to !== from && here.length === 1) this.board.glide({ from, to, piece: here[0].id }, true);
   }
 
   lastHeard() {
