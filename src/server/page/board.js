@@ -71,7 +71,7 @@ export class Board {
     // What fills the window with the board needs to know how wide it is for its height.
     (this.root.closest(".side") ?? this.root).style.setProperty("--fit", height ? width / height : 1);
     this.root.dataset.shape = shape;
-    this.drawings = new Map(position.kinds.map((it) => [it.kind, it.drawing]));
+    this.drawings = new Map((position.kinds ?? []).map((it) => [it.kind, it.drawing]));
     this.here = new Map();
     for (const piece of position.pieces) {
       if (!this.here.has(piece.square)) this.here.set(piece.square, []);
