@@ -472,6 +472,8 @@ by its share of the operations.
 Examples:
   rulemate profile
   rulemate profile --game antichess --top 5
+  rulemate profile --plan check
+  rulemate profile --plan rules/chess/attack.dl:8
   rulemate profile --pgn tests/data/games/chess.pgn"
 )]
 pub(crate) struct ProfileArgs {
@@ -483,6 +485,9 @@ pub(crate) struct ProfileArgs {
     /// Rules to list, dearest first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
+    /// Print how a relation, or the rule of a line, is evaluated instead
+    #[arg(long, value_name = "RELATION|FILE:LINE", conflicts_with_all = ["pgn", "json"])]
+    pub(crate) plan: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,7 @@ use super::args::{PositionArgs, ProfileArgs};
 use super::output::{Out, open_games, trouble};
 use super::setup::{self, words};
 use crate::derive::World;
+use crate::facts::nearest;
 use crate::game::Game;
 use crate::rules::Program;
 
@@ -43,6 +44,10 @@ struct Profile {
 
 pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let (game, moves) = subject(args)?;
+    if let Some(of) = &args.plan {
+        plan(&game, of)?.into_iter().try_for_each(|it| out.line(it))?;
+        return Ok(Verdict::Fine);
+    }
     // Once to warm up: statics, memory.
     play(&mut game.clone(), &moves, false)?;
     let started = Instant::now();
@@ -56,6 +61,37 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         false => print(&profile, args.top, out)?,
     }
     Ok(Verdict::Fine)
+}
+
+/// The plans of a relation, or of the rule at a place: lines of [`World::plan_text`].
+fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
+    let text = game.world().plan_text();
+    let (mut found, mut head, mut is_relation, mut is_rule) = (Vec::new(), "", false, false);
+    for line in text.lines() {
+        let is_place = line.starts_with("  ") && !line.starts_with("   ");
+        if !line.starts_with(' ') {
+            (head, is_rule) = (line, false);
+            is_relation = line.split_once(": ").is_some_and(|it| it.0 == of);
+        } else if is_place {
+            is_rule = line.trim() == of || line.trim().ends_with(&format!("/{of}"));
+        }
+        if is_rule && is_place && !is_relation {
+            found.push(head.to_owned());
+        }
+        if is_relation || is_rule {
+            found.push(line.to_owned());
+        }
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names = text.lines().filter_map(|it| Some(it.split_once(": ")?.0));
+    let near = nearest(of, names.filter(|it| !it.starts_with(' ')));
+    let fix = match near {
+        Some(near) => format!("did you mean {near}?"),
+        None => "name a derived relation, or a rule by FILE:LINE".to_owned(),
+    };
+    Err(trouble(format!("there is no plan of {of}"), &fix))
 }
 
 /// The game that was asked for, and the moves to play.

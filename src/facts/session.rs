@@ -296,18 +296,6 @@ impl Session {
         then
     }
 
-    /// Takes back the newest write after the mark and returns it; `None` when the mark is reached.
-    #[inline]
-    pub fn undo_one(&mut self, mark: Mark) -> Option<Change> {
-        debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");
-        if self.journal.len() <= mark.at as usize {
-            return None;
-        }
-        let change = self.journal.pop()?;
-        self.write(change.entity, change.attr, change.new, change.old);
-        Some(change)
-    }
-
     /// Takes back every write after the mark.
     pub fn rollback(&mut self, mark: Mark) {
         debug_assert_eq!(mark.epoch, self.epoch, "the mark ended with a commit");

@@ -727,7 +727,7 @@ pub(super) fn entries(id: &str, rows: &[Row]) -> Result<Vec<Entry>, Problem> {
     rows.iter().map(read).collect()
 }
 
-/// 72 random bits, as a link can hold them.
+/// 75 random bits, five a letter, as a link can hold them.
 fn new_id() -> Result<String, Problem> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut bytes = [0; 15];

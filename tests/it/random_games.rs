@@ -361,6 +361,12 @@ fn random_games_are_not_trivial() {
     assert!(games > 36 && kept > 40 && rounds > 20 && reactions > 80 && fired > 60, "{figures:?}");
 }
 
+/// Games in which evaluators once differed: which entities have a member of a list was not kept.
+#[test]
+fn games_of_before_agree() {
+    play(9_853_630_558_211_801_707);
+}
+
 #[test]
 fn random_games_for_a_long_time() {
     for_a_long_time("games", |seed| {

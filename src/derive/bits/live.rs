@@ -126,7 +126,8 @@ impl<W: Word> Live<W> {
                 self.s.funs[fun as usize] = new.unwrap_or(NONE);
             }
             Store::Dense(ref dense) if dense.sizes.len() == 2 => {
-                self.write_list(dense, [entity as usize, member as usize], new == Some(1));
+                let index = c.indexes[usize::from(rel.0)];
+                self.write_list(dense, index, [entity as usize, member as usize], new == Some(1));
             }
             Store::Dense(ref dense) => {
                 let member = if dense.sizes.is_empty() { 0 } else { entity };
@@ -142,7 +143,13 @@ impl<W: Word> Live<W> {
     }
 
     /// A member comes to a list of an entity, or goes.
-    fn write_list(&mut self, dense: &Dense, [entity, member]: [usize; 2], comes: bool) {
+    fn write_list(
+        &mut self,
+        dense: &Dense,
+        index: Option<u32>,
+        [entity, member]: [usize; 2],
+        comes: bool,
+    ) {
         if entity >= dense.sizes[0] as usize {
             return;
         }
@@ -152,6 +159,10 @@ impl<W: Word> Live<W> {
         if let Some(support) = dense.support {
             let (row, one) = (&mut self.s.rows[support as usize], W::one(entity));
             *row = if is_empty { row.and_not(one) } else { row.or(one) };
+        }
+        if let Some(index) = index {
+            let (row, one) = (&mut self.s.rows[index as usize + member], W::one(entity));
+            *row = if comes { row.or(one) } else { row.and_not(one) };
         }
     }
 
