@@ -71,6 +71,14 @@ struct Page<'c> {
     game: Game,
 }
 
+/// A position that shows what a preset does.
+struct Example {
+    game: String,
+    fen: String,
+    requests: String,
+    sentence: String,
+}
+
 impl<'c> Page<'c> {
     fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
         let active = catalogue.with_required(&[&preset.preset]);
@@ -81,7 +89,12 @@ impl<'c> Page<'c> {
         Ok(Self { catalogue, preset, active, rules, game })
     }
 
+    /// The position of its first example, or else the start.
     fn picture(&mut self) -> String {
+        let first = self.examples().into_iter().next();
+        if let Some(mut game) = first.and_then(|it| self.example(&it).ok()) {
+            return svg::draw(&mut game, &Finding::Unfounded);
+        }
         svg::draw(&mut self.game, &Finding::Unfounded)
     }
 
@@ -94,9 +107,11 @@ impl<'c> Page<'c> {
             other => format!("--game {other} "),
         };
         let switches = format!("{game}{}", switches.join(" "));
+        let caption = if self.examples().is_empty() { "The start" } else { "The example" };
         // Writing to a string does not fail.
         let _ =
-            writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![The start]({preset}.svg)\n");
+            writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![{caption}]({preset}.svg)\n");
+        self.show(&mut page)?;
         self.options(&mut page);
         self.company(&mut page);
         self.list(&mut page, "Known elsewhere as", "also");
@@ -108,6 +123,47 @@ impl<'c> Page<'c> {
             let _ = write!(page, "\n`{path}`:\n\n```prolog\n{text}\n```\n");
         }
         Ok(page)
+    }
+
+    /// `GAME; FEN; REQUEST REQUEST; SENTENCE`: positions that show what it does.
+    fn examples(&self) -> Vec<Example> {
+        let lines = self.catalogue.notes_of(&self.preset.preset, "example");
+        let example = |line: String| {
+            let mut parts = line.splitn(4, "; ").map(String::from);
+            Some(Example {
+                game: parts.next()?,
+                fen: parts.next()?,
+                requests: parts.next()?,
+                sentence: parts.next()?,
+            })
+        };
+        lines.into_iter().filter_map(example).collect()
+    }
+
+    /// The game of an example, at its position.
+    fn example(&self, it: &Example) -> anyhow::Result<Game> {
+        let rules = self.catalogue.load::<&str>(&it.game, &[]);
+        let rules =
+            rules.or_fix(format!("an example of {} needs that game", self.preset.preset))?;
+        setup::start(&rules, Some(&it.fen))
+    }
+
+    /// What the requests of its examples come to.
+    fn show(&self, page: &mut String) -> anyhow::Result<()> {
+        for it in self.examples() {
+            let mut game = self.example(&it)?;
+            let Example { game: name, fen, requests, sentence } = &it;
+            let _ = writeln!(page, "## An example\n\n{sentence}. In `{name}`, from `{fen}`:\n");
+            for request in requests.split(' ') {
+                let said = match game.play_text(request) {
+                    Ok(record) => record.notes().join(", "),
+                    Err(why) => format!("refused. {why}"),
+                };
+                let _ = writeln!(page, "* `{request}`: {said}");
+            }
+            page.push('\n');
+        }
+        Ok(())
     }
 
     fn options(&self, page: &mut String) {

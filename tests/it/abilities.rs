@@ -183,3 +183,280 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
     }
     assert!(taken > 20 && refused > 100, "{taken} {refused} {rewound}");
 }
+
+/// What `ability-chess-audit` plays otherwise than the audited program is named beside the vectors, each with the
+/// conflict that says why, and is no more than a twentieth of the requests.
+#[test]
+fn what_the_audited_program_plays_otherwise_is_named() {
+    let read = |name: &str| -> serde_json::Value {
+        let text =
+            std::fs::read_to_string(format!("{FOLDER}/{name}.audit.json")).expect("it is there");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let named = read("differences");
+    let named = named["differences"].as_array().expect("a list");
+    for (name, odds) in [("scenarios", 20), ("random", 20)] {
+        let path = format!("{FOLDER}/{name}.audit.json");
+        let ran = rulemate(&["verify", &path]);
+        let ids: Vec<&str> = named
+            .iter()
+            .filter(|it| it["file"] == name && it["conflict"].is_string())
+            .filter_map(|it| it["id"].as_str())
+            .collect();
+        let mut found: Vec<&str> = Vec::new();
+        let (mut right, mut all) = (0, 0);
+        let scripts = read(name);
+        for script in scripts["scenarios"].as_array().expect("a list") {
+            let (id, steps) = (script["id"].as_str().expect("an id"), script["steps"].as_array());
+            let steps = steps.map_or(0, Vec::len);
+            all += steps;
+            let mut failures = ran.out.split("failed ").skip(1);
+            match failures.find(|it| it.starts_with(&format!("{id} "))) {
+                None => right += steps,
+                Some(failure) => {
+                    found.push(id);
+                    let number = failure.split_once("(").and_then(|it| it.1.split_once(". {"));
+                    right +=
+                        number.and_then(|it| it.0.parse::<usize>().ok()).map_or(0, |it| it - 1);
+                }
+            }
+        }
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, sorted, "{}{}", ran.out, ran.err);
+        assert!((all - right) * odds <= all, "{name}: {right} of {all} requests");
+        println!("{name}: {right} of {all} requests as the audited program");
+    }
+}
+
+/// A rook that turns off to capture leaves the line to its king: what slides through enemies attacks it then.
+#[test]
+fn a_free_corner_that_leaves_the_king_attacked_is_refused() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let fen = "4r2k/8/4p3/8/8/8/R7/4K3 w - - 0 1 umbral-step=-,e8:true mist-shroud=-,a2:true";
+    let mut game = rules.start(Some(fen)).expect("a position");
+    game.play_text("a2a6").expect("it slides on");
+    let before = game.hash();
+    let code = code_of(&mut game, "a6e6");
+    assert_eq!((code.as_deref(), game.hash()), (Some("king_safety"), before));
+    assert_eq!(game.result(), None);
+}
+
+/// The note that closes a turn is what the list of requests says: no request and no check is stalemate.
+#[test]
+fn a_turn_that_leaves_no_request_is_noted_as_stalemate() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let fen = "4r2k/8/3pp3/3P4/8/3r1r2/8/1n2K3 b - - 0 1 umbral-step=-,e8:true";
+    let mut game = rules.start(Some(fen)).expect("a position");
+    let record = game.play_text("b1c3").expect("a leap");
+    assert_eq!(record.notes().last().map(|it| &**it), Some("stalemate"));
+    assert!(game.listing().is_empty());
+    assert_eq!(game.result().map(|it| it.reason.clone()).as_deref(), Some("stalemate"));
+}
+
+/// The code by which a text is refused.
+fn code_of(game: &mut rulemate::game::Game, text: &str) -> Option<String> {
+    let Err(PlayError::Text(why)) = game.find_move(text) else { return None };
+    let moves = why.candidates().to_vec();
+    moves.iter().find_map(|mv| match game.play(mv).map(|_| ()) {
+        Err(PlayError::Illegal(it)) => it.objection.as_ref().map(|it| it.code.clone()),
+        _ => None,
+    })
+}
+
+/// A draft under way, and a game in which a loss has taken turns back, are told whole by a FEN.
+#[test]
+fn drafts_and_rewound_games_come_back_from_a_fen() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load("ability-chess", &["loadout-draft"]).expect("it loads");
+    let mut game = rules.start(None).expect("the start");
+    for text in ["b1+tailwind", "b8+do-over", "b1~air", "b8+do-over", "done", "g8+stalwart"] {
+        game.play_text(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        let fen = game.fen();
+        let mut again = rules.start(Some(&fen)).unwrap_or_else(|why| panic!("{fen}: {why}"));
+        assert_eq!((again.fen(), again.listing()), (fen, game.listing()), "{text}");
+    }
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let fen = "6k1/p7/8/8/8/8/8/RN5K w - - 0 1 do-over=-,a7:2 schrodingers-laugh=-,b1:true";
+    let mut game = rules.start(Some(fen)).expect("a position");
+    let mut rewound = 0;
+    for text in ["b1c3", "end", "g8h8", "a1a7", "b1c3", "c3b5", "end", "g8h8", "a1a7", "a1a7"] {
+        let played = game.play_text(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        rewound += usize::from(played.rewound_to().is_some());
+        let fen = game.fen();
+        let mut again = rules.start(Some(&fen)).unwrap_or_else(|why| panic!("{fen}: {why}"));
+        assert_eq!((again.fen(), again.listing()), (fen, game.listing()), "{text}");
+    }
+    assert_eq!(rewound, 2);
+}
+
+/// Without abilities it is chess: as many sequences of requests, where each piece that a pawn becomes counts.
+#[test]
+fn without_abilities_it_is_chess() {
+    let bound = if std::env::var_os("RULEMATE_FULL").is_some() { 60_000 } else { 300 };
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let text = std::fs::read_to_string("tests/data/perft/tricky.perft").expect("the list");
+    let (mut game, mut counted) = (None, 0);
+    for line in text.lines() {
+        if let Some(fen) = line.strip_prefix("epd ") {
+            game = rules.start(Some(&format!("{fen} 0 1"))).ok();
+        }
+        let Some(row) = line.strip_prefix("perft ") else { continue };
+        let numbers: Vec<u64> = row.split(' ').filter_map(|it| it.parse().ok()).collect();
+        let [depth, nodes] = numbers[..] else { panic!("{line}") };
+        let Some(game) = game.as_mut().filter(|_| nodes <= bound) else { continue };
+        assert_eq!(leaves(game, depth), nodes, "{} {line}", game.fen());
+        counted += nodes;
+    }
+    assert!(counted > 1000, "{counted}");
+}
+
+fn leaves(game: &mut rulemate::game::Game, depth: u64) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    if game.result().is_some() {
+        return 0;
+    }
+    let mut count = 0;
+    for (text, _) in game.listing() {
+        let promoted = format!("{text}n");
+        game.play_text(&promoted).unwrap_or_else(|why| panic!("{promoted}: {why}"));
+        let noted = game
+            .history()
+            .last()
+            .is_some_and(|it| it.notes().iter().any(|it| it.starts_with("promotion:")));
+        count += leaves(game, depth - 1);
+        game.takeback();
+        let others: &[&str] = if noted { &["q", "r", "b"] } else { &[] };
+        for letter in others {
+            game.play_text(&format!("{text}{letter}"))
+                .unwrap_or_else(|why| panic!("{text}: {why}"));
+            count += leaves(game, depth - 1);
+            game.takeback();
+        }
+    }
+    count
+}
+
+/// What rules decide of the safety of kings is what playing out shows; and the note that closes a turn is what the
+/// list of requests is.
+#[test]
+fn safety_by_rules_is_safety_by_playing_out() {
+    let positions = if std::env::var_os("RULEMATE_FULL").is_some() { 100_000 } else { 60 };
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let (mut seen, mut seed, mut mates) = (0, 10_000, 0);
+    while seen < positions {
+        seed += 1;
+        let mut chance = Choices(seed);
+        let fen = random_fen(&mut chance);
+        let mut game = rules.start(Some(&fen)).unwrap_or_else(|why| panic!("{fen}: {why}"));
+        for _ in 0..12 {
+            let listed = game.listing();
+            seen += 1;
+            if listed.is_empty() {
+                break;
+            }
+            let contract = game.contract().clone();
+            let mut simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
+            let mut moves: Vec<_> = listed.iter().map(|it| it.1.clone()).collect();
+            moves.sort();
+            simulated.sort();
+            assert_eq!(moves, simulated, "seed {seed}: {}", game.fen());
+            let (text, mv) = listed[chance.below(listed.len())].clone();
+            let record = game.play(&mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why}"));
+            let (notes, goes_on) = (record.notes().to_vec(), record.turn_goes_on);
+            let is_rewound = record.rewound_to().is_some();
+            if goes_on || is_rewound {
+                continue;
+            }
+            let last = notes.last().map(|it| &**it).unwrap_or_default();
+            let reason = game.result().map(|it| it.reason.clone());
+            let is_closed = matches!(last, "checkmate" | "stalemate");
+            mates += usize::from(is_closed);
+            assert_eq!(is_closed.then(|| last.to_owned()), reason, "seed {seed}: {}", game.fen());
+            assert_eq!(game.listing().is_empty(), is_closed, "seed {seed}: {}", game.fen());
+        }
+    }
+    println!("{seen} positions, {mates} mates and stalemates");
+}
+
+/// A seed draws the same loadouts for both sides, the same ones each time; what a FEN gives twice, or what is not to
+/// be had, is refused.
+#[test]
+fn loadouts_are_drawn_by_a_seed_and_clashes_are_refused() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let fen = |seed: u32| {
+        let preset = format!("loadout-drawn:both:seed={seed},abilities=2");
+        let rules = catalogue.load("ability-chess", &[preset.as_str()]).expect("it loads");
+        rules.start(None).expect("the start").fen()
+    };
+    let first = fen(7);
+    assert_eq!(first, fen(7));
+    assert_ne!(first, fen(8));
+    let mut told = 0;
+    for field in first.split(' ').filter_map(|it| it.split_once("=-,")) {
+        let squares: Vec<&str> = field.1.split(',').collect();
+        for it in &squares {
+            let (square, value) = it.split_once(':').expect("a square");
+            let (file, rank) = square.split_at(1);
+            let other = 9 - rank.parse::<u32>().expect("a rank");
+            assert!(squares.contains(&&*format!("{file}{other}:{value}")), "{} {it}", field.0);
+            told += 1;
+        }
+    }
+    assert!(told > 20, "{told}: {first}");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let bare = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for field in [
+        "element=-,b1:air,b1:fire",
+        "tailwind=-,b1:true,b1:true",
+        "windy=-,b1:true",
+        "element=-,b1:wood",
+        "do-over=-,b1:many",
+    ] {
+        let why = rules.start(Some(&format!("{bare} {field}"))).map(|_| ()).expect_err(field);
+        assert!(why.to_string().contains("expected"), "{field}: {why}");
+    }
+}
+
+/// Why a piece may go on, why a turn ended, why a piece was removed, why a capture is refused, what a budget is.
+#[test]
+fn questions_about_a_turn_are_answered() {
+    let earth = "6k1/8/8/8/p7/8/8/R6K w - - 0 1 schrodingers-laugh=-,a1:true bastion=-,a1:true element=-,a1:earth";
+    let double = "7k/8/2n1p3/3r4/8/8/8/3Q3K w - - 0 1 double-kill=-,d1:true";
+    let stalwart = "6k1/8/8/3r4/8/2N5/8/7K w - - 0 1 stalwart=-,d5:true";
+    let tailwind = "6k1/8/8/8/8/8/8/RN5K w - - 0 1 tailwind=-,b1:true temporal-lock=-,b1:true schrodingers-laugh=-,b1:true element=-,b1:air slow=0,white:1";
+    let asked = [
+        (earth, ["--turn", "a1a3"], "white keeps the turn after a1a3"),
+        (earth, ["--turn", "a1a4"], "the turn passes after a1a4: the turn is ended by an ability"),
+        (
+            double,
+            ["--effects", "d1d5"],
+            "an ability of the white queen on d1 strikes the black knight on c6",
+        ),
+        (
+            stalwart,
+            ["--why-not", "c3d5"],
+            "the white knight on c3 does not go to d5: the piece there is stalwart",
+        ),
+        (tailwind, ["--fact", "budget(b1, 3)"], "a = tailwind, w = temporal-lock, n = -1"),
+    ];
+    for (fen, question, answer) in asked {
+        let ran = rulemate(&[
+            "explain",
+            "--game",
+            "ability-chess",
+            "--fen",
+            fen,
+            question[0],
+            question[1],
+        ]);
+        assert!(ran.out.contains(answer), "{question:?}: {}{}", ran.out, ran.err);
+    }
+}
