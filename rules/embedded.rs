@@ -5,6 +5,7 @@
 
 /// The rule files of this package, by path.
 pub const EMBEDDED: &[(&str, &str)] = &[
+    ("rules/abilities/ability-readings.dl", include_str!("abilities/ability-readings.dl")),
     ("rules/abilities/bastion.dl", include_str!("abilities/bastion.dl")),
     ("rules/abilities/belligerent.dl", include_str!("abilities/belligerent.dl")),
     ("rules/abilities/blaze-rush.dl", include_str!("abilities/blaze-rush.dl")),
@@ -18,6 +19,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/abilities/gale-lift.dl", include_str!("abilities/gale-lift.dl")),
     ("rules/abilities/indomitable.dl", include_str!("abilities/indomitable.dl")),
     ("rules/abilities/loadout-draft.dl", include_str!("abilities/loadout-draft.dl")),
+    ("rules/abilities/loadout-drawn.dl", include_str!("abilities/loadout-drawn.dl")),
     ("rules/abilities/loadouts.dl", include_str!("abilities/loadouts.dl")),
     ("rules/abilities/mist-shroud.dl", include_str!("abilities/mist-shroud.dl")),
     ("rules/abilities/obstinant.dl", include_str!("abilities/obstinant.dl")),
@@ -62,6 +64,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/draughts/draughts.dl", include_str!("draughts/draughts.dl")),
     ("rules/games/3check.dl", include_str!("games/3check.dl")),
     ("rules/games/5check.dl", include_str!("games/5check.dl")),
+    ("rules/games/ability-chess-audit.dl", include_str!("games/ability-chess-audit.dl")),
     ("rules/games/ability-chess.dl", include_str!("games/ability-chess.dl")),
     ("rules/games/antichess.dl", include_str!("games/antichess.dl")),
     ("rules/games/atomic.dl", include_str!("games/atomic.dl")),

@@ -16,6 +16,7 @@ mod record;
 mod refusal;
 mod telling;
 mod terms;
+mod turn;
 mod view;
 
 pub use crate::derive::explain::Finding;

@@ -1,8 +1,7 @@
 //! A game that can be played: every action is one transaction over the facts.
 //!
-//! Whether an action is legal, what it changes, whose turn follows and how the game ends is all
-//! said by rules. What is done here is what rules cannot see: the history. It counts how often a
-//! position has stood and states that as a fact.
+//! Whether an action is legal, what it changes, whose turn follows and how the game ends is said by rules. What is done
+//! here is what rules cannot see: the history. It counts how often a position has stood and states that as a fact.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,9 +11,7 @@ use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_js
 use crate::moves::notation::{
     FenError, Setup, Warning, cells, listing, read_fen, to_san, to_uci, write_fen, write_turn,
 };
-use crate::moves::{
-    BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn, turn_word,
-};
+use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
 use super::key::key;
@@ -415,24 +412,6 @@ impl Game {
             }
         }
         Ok(&self.history[self.history.len() - 1])
-    }
-
-    /// The last turn as one word, if the rules have words for turns and one that means no other turn.
-    pub fn last_turn(&self) -> Option<String> {
-        self.terms.moves.turn_words.as_ref()?;
-        let (last, earlier) = self.history.split_last().filter(|it| !it.0.turn_goes_on)?;
-        let count = 1 + earlier.iter().rev().take_while(|it| it.turn_goes_on).count();
-        let turn = &self.history[self.history.len() - count..];
-        // A turn under other rules than it began by has no word.
-        if last.rewound_to().is_some() || turn.iter().skip(1).any(|it| !it.switches().is_empty()) {
-            return None;
-        }
-        let actions: Vec<Move> = turn.iter().map(|it| it.mv.clone()).collect();
-        let mut before = self.clone();
-        for _ in 0..count {
-            before.takeback();
-        }
-        turn_word(&mut before.world, &self.terms.moves, &actions)
     }
 
     /// Plays a move: all that it changes, or nothing.

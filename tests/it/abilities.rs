@@ -187,6 +187,7 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
 /// What `ability-chess-audit` plays otherwise than the audited program is named beside the vectors, each with the
 /// conflict that says why, and is no more than a twentieth of the requests.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn what_the_audited_program_plays_otherwise_is_named() {
     let read = |name: &str| -> serde_json::Value {
         let text =
@@ -346,6 +347,7 @@ fn leaves(game: &mut rulemate::game::Game, depth: u64) -> u64 {
 /// What rules decide of the safety of kings is what playing out shows; and the note that closes a turn is what the
 /// list of requests is.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn safety_by_rules_is_safety_by_playing_out() {
     let positions = if std::env::var_os("RULEMATE_FULL").is_some() { 100_000 } else { 60 };
     let catalogue = Catalogue::embedded().expect("the catalogue");

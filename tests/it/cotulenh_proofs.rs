@@ -71,6 +71,7 @@ fn fens(value: &serde_json::Value, found: &mut Vec<String>) {
 /// Moves of whole stacks, and first steps out of them, that rules call safe without looking are those that are
 /// safe once they are played.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn the_filter_of_safe_moves_agrees_with_playing_them_out() {
     let (_, rules) = rules();
     let agreed = |game: &mut Game| -> usize {
@@ -132,6 +133,7 @@ fn the_filter_of_safe_moves_agrees_with_playing_them_out() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn the_incremental_evaluator_is_datafrog_after_every_action() {
     let (_, rules) = rules();
     let (games, actions) = if is_full() { (20, 250) } else { (2, 12) };
@@ -168,6 +170,7 @@ fn as_pgn(turns: Vec<String>) -> String {
 /// Random games, stopped anywhere, in the middle of a deployment among others: FEN, PGN and saves come back, and the
 /// audit of the save finds nothing.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn random_games_come_back_from_fen_pgn_and_saves() {
     let (catalogue, rules) = rules();
     let games = if is_full() { 100 } else { 5 };

@@ -58,6 +58,7 @@ fn against_random(rules: &Ruleset, opponent: &mut Opponent, side: i64, seed: u64
 
 /// Of forty games each of twelve games at least 39 are won, draws as halves; in CI form, five of six of five games.
 #[test]
+#[expect(clippy::print_stderr, reason = "figures of a long run")]
 fn the_opponent_beats_a_random_mover() {
     let (names, games): (&[&str], u64) = if is_full() {
         let all = &[
@@ -127,6 +128,7 @@ fn wins_in_one(rules: &Ruleset, wanted: usize) -> Vec<Game> {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "figures of a long run")]
 fn the_opponent_takes_a_win_that_is_there() {
     let (names, wanted): (&[&str], usize) = if is_full() {
         let all = &[

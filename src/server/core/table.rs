@@ -52,8 +52,7 @@ pub struct Table<R> {
     /// The last event, and the latest time that was seen, in the game's own time.
     v: u64,
     now: u64,
-    /// What the game's own time is ahead of the clock of the table's driver. Its own time is that of
-    /// its log: it goes on where the log ends, whichever machine goes on with it.
+    /// What the game's own time, which goes on where its log ends on any machine, is ahead of the driver's clock.
     ahead: i64,
     /// When the last event was.
     touched: u64,
@@ -478,8 +477,8 @@ impl<R: Rules> Table<R> {
             }
             it.at(self.now)
         });
-        let Played { uci, san, turn_goes_on, turn, notes, effects, .. } = played;
-        let (side, notes, effects) = (by, told(notes), told(effects));
+        let Played { uci, san, turn_goes_on, turn, .. } = played;
+        let (side, notes, effects) = (by, told(played.notes), told(played.effects));
         let event =
             Event::Played { ply, uci, san, side, turn_goes_on, turn, notes, effects, clocks, id };
         if let Err(refusal) = self.push_short(events, event) {

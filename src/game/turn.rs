@@ -1,0 +1,27 @@
+//! Whole turns of a game, for those who tell them: as one word, where the rules have words for turns.
+//!
+//! Deliberately absent: what such a word is made of, and how it is read, which `moves` knows.
+
+use super::play::Game;
+use crate::moves::{Move, turn_word};
+
+impl Game {
+    /// The last turn as one word, if the rules have words for turns and one that means no other turn.
+    pub fn last_turn(&self) -> Option<String> {
+        self.contract().turn_words.as_ref()?;
+        let (last, earlier) = self.history().split_last().filter(|it| !it.0.turn_goes_on)?;
+        let count = 1 + earlier.iter().rev().take_while(|it| it.turn_goes_on).count();
+        let turn = &self.history()[self.history().len() - count..];
+        // A turn under other rules than it began by has no word.
+        if last.rewound_to().is_some() || turn.iter().skip(1).any(|it| !it.switches().is_empty()) {
+            return None;
+        }
+        let actions: Vec<Move> = turn.iter().map(|it| it.mv.clone()).collect();
+        let mut before = self.clone();
+        for _ in 0..count {
+            before.takeback();
+        }
+        let contract = before.contract().clone();
+        turn_word(before.world_mut(), &contract, &actions)
+    }
+}
