@@ -76,7 +76,7 @@ pub fn read(text: &str) -> Result<Vec<Stroke>, String> {
 ///
 /// # Errors
 /// Where the first one stands that cannot be drawn, and why not.
-pub fn check(program: &Program) -> Result<(), String> {
+pub fn inspect(program: &Program) -> Result<(), String> {
     for meta in program.meta.iter().filter(|it| it.key == "drawing") {
         let (kind, text) = meta.value.split_once(": ").unwrap_or((&meta.value, ""));
         let place = program.place(meta.span);
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn shapes_are_read_and_nothing_else() {
         let told = read(
-            "<path d='M10 50h40z' fill='none'/> <circle cx='30' cy='20' r='8' transform='rotate(4 30 30)'/>",
+            "<path d='M10 50h40z' fill='none'/> <circle cx='30' cy='20' r='7' transform='rotate(4 30 30)'/>",
         );
         let told = told.unwrap_or_default();
         assert_eq!(told.iter().map(|it| it.shape.as_str()).collect::<Vec<_>>(), ["path", "circle"]);

@@ -78,9 +78,9 @@ pub struct PieceView {
     /// What it has or is, where the rules list such (`.meta trait "relation"`): abilities, elements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traits: Vec<Trait>,
-    /// The relation `royal` has it: its side depends on it.
+    /// Its side depends on it.
     #[serde(skip_serializing_if = "is_false")]
-    pub royal: bool,
+    pub vital: bool,
 }
 
 /// A member of a domain that a piece has.
@@ -292,13 +292,15 @@ impl Game {
         let mut places = self.world_mut().tuples(contract.at.rel);
         self.in_order_of_stacks(&mut places);
         let mut pieces = Vec::with_capacity(places.len());
-        let (mut traits, royal) = (self.traits(), self.royal());
+        let contract = self.contract().clone();
+        let vital = contract.notation.vital(self.world_mut(), &contract);
+        let mut traits = self.traits();
         for row in places {
             let (Some(&raw), Some(&square)) = (row.first(), row.get(1)) else { continue };
             let Ok(id) = u32::try_from(raw) else { continue };
             let traits = traits.remove(&id).unwrap_or_default();
-            let royal = royal.contains(&raw);
-            pieces.push(PieceView { traits, royal, ..self.piece(id, square, &facts) });
+            let vital = vital.contains(&raw);
+            pieces.push(PieceView { traits, vital, ..self.piece(id, square, &facts) });
         }
         pieces
     }
@@ -324,18 +326,6 @@ impl Game {
             }
         }
         traits
-    }
-
-    /// The pieces that the relation `royal` has.
-    fn royal(&mut self) -> Vec<i64> {
-        let program = self.program().clone();
-        let entities = self.contract().entity_type(&program);
-        let Some(rel) = program.relation_named("royal") else { return Vec::new() };
-        let columns = &program.relation(rel).columns;
-        let Some(at) = columns.iter().position(|it| Some(it.ty) == entities) else {
-            return Vec::new();
-        };
-        self.world_mut().tuples(rel).iter().map(|it| it[at]).collect()
     }
 
     /// What a FEN tells beside the usual parts, to be asked for one by one.
@@ -396,7 +386,7 @@ impl Game {
             side,
             facts: others.map(|it| (name(it), self.in_words(it))).collect(),
             traits: Vec::new(),
-            royal: false,
+            vital: false,
         }
     }
 

@@ -494,7 +494,7 @@ impl Catalogue {
         let requests: Vec<&Request> = own.iter().chain(&extra).collect();
         let Composed { plan, terms, scopes } = self.compose(game, &requests)?;
         let program = Arc::clone(plan.program());
-        drawing::check(&program).map_err(LoadError::Drawing)?;
+        drawing::inspect(&program).map_err(LoadError::Drawing)?;
         let activations = activations(&program, &own, &extra)?;
         let faults = combine::check(self, &scopes, &activations);
         if !faults.is_empty() {

@@ -16,7 +16,7 @@ pub struct Diagram {
     /// For people.
     pub name: String,
     /// Its side depends on a piece of this kind, where the game begins.
-    pub royal: bool,
+    pub vital: bool,
     pub square: String,
     /// Where it goes on a board that is empty but for it.
     pub goes: Vec<String>,
@@ -49,7 +49,7 @@ impl Ruleset {
             start: own.filter_map(|it| Some((it.kind.clone(), place_of(&it.square)?))).collect(),
             foe: view.kinds.first().map(|it| it.letter.clone()).unwrap_or_default(),
             companion: None,
-            royal: view.pieces.iter().filter(|it| it.royal).map(|it| it.kind.clone()).collect(),
+            vital: view.pieces.iter().filter(|it| it.vital).map(|it| it.kind.clone()).collect(),
         };
         let seen = sheet.kinds_seen(game);
         let kinds: Vec<&KindView> =
@@ -85,8 +85,8 @@ struct Sheet<'a> {
     foe: String,
     /// What else of its side stands on the board, in a corner.
     companion: Option<String>,
-    /// Kinds of which a piece is royal at the start.
-    royal: BTreeSet<String>,
+    /// Kinds of which a side depends on a piece at the start.
+    vital: BTreeSet<String>,
 }
 
 type Place = (usize, usize);
@@ -112,9 +112,9 @@ impl Sheet<'_> {
         captures.sort_unstable();
         captures.dedup();
         let (kind, letter, name) = (kind.kind.clone(), kind.letter.clone(), kind.name.clone());
-        let royal = self.royal.contains(&kind);
+        let vital = self.vital.contains(&kind);
         (!goes.is_empty() || !captures.is_empty()).then_some(Diagram {
-            royal,
+            vital,
             kind,
             letter,
             name,

@@ -19,5 +19,5 @@ export function diagram(it, position, sides) {
       layout.squares.map(tile), man,
       it.goes.filter(at).map((name) => put(name, svg("circle", { class: "dot", r: 11 }))),
       it.captures.filter(at).map((name) => put(name, svg("path", { class: "cross", d: "M-12 -12L12 12M12 -12L-12 12" })))),
-    h("figcaption", {}, words(it.name), it.royal ? h("span", { class: "royal", title: "Its side depends on it" }, " ♔ royal") : null));
+    h("figcaption", {}, words(it.name), it.vital ? h("span", { class: "royal", title: "Its side depends on it" }, " ♔ royal") : null));
 }

@@ -195,6 +195,18 @@ impl Roles {
         fields
     }
 
+    /// The pieces that the relation `royal` has.
+    pub fn vital(&self, world: &mut World, contract: &Contract) -> Vec<i64> {
+        let program = world.program().clone();
+        let Some(rel) = program.relation_named("royal") else { return Vec::new() };
+        let entities = contract.entity_type(&program);
+        let columns = &program.relation(rel).columns;
+        let Some(at) = columns.iter().position(|it| Some(it.ty) == entities) else {
+            return Vec::new();
+        };
+        world.tuples(rel).iter().map(|it| it[at]).collect()
+    }
+
     /// The royal pieces that stand attacked.
     pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
         // Which piece attacks which: the one that is attacked is the last column.
