@@ -1,17 +1,22 @@
 //! What the evaluator costs in its parts: rows after one move and its undo against rows from
-//! scratch, a proof, and the way from rule text to a plan. The answers are asserted.
+//! scratch, what may be done under abilities against moves of chess, a proof, and the way from rule
+//! text to a plan. The answers are asserted.
 //!
 //! Deliberately absent: whole trees (`perft.rs`).
 
+#![allow(clippy::print_stderr, reason = "the ratio is what one runs this for")]
+
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rulemate::cli::bench::Meter;
 use rulemate::derive::explain::{why, why_not};
 use rulemate::derive::{Plan, World};
 use rulemate::game::Game;
 use rulemate::moves::notation::listing;
-use rulemate::moves::{Contract, Move, is_over};
+use rulemate::moves::{Contract, Move, is_over, legal_moves};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Program, compile, embedded_folder, embedded_sources};
 
@@ -19,6 +24,23 @@ const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R 
 /// Its legal moves, and those of the positions one move later.
 const MOVES: u64 = 48;
 const REPLIES: u64 = 2039;
+
+/// The same board; each piece has two abilities and an element. Its requests, and those one request later.
+const LOADED: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 \
+    bastion=-,a8:true,d5:true,e2:true overload=-,a8:true,e6:true,e2:true \
+    belligerent=-,e8:true,e5:true,f2:true poisonous-meat=-,e8:true,f6:true,f2:true \
+    blaze-rush=-,h8:true,b4:true,g2:true quantum-kill=-,h8:true,g6:true,g2:true \
+    block-piece=-,a7:true,e4:true,h2:true quantum-step=-,a7:true,d5:true,h2:true \
+    chain-kill=-,c7:true,c3:true,a1:true radiant-vision=-,c7:true,e5:true,a1:true \
+    do-over=-,d7:1,f3:1,e1:1 resurrection=-,d7:true,b4:true,e1:true \
+    double-kill=-,e7:true,h3:true,h1:true scatter-shot=-,e7:true,e4:true,h1:true \
+    flood-wake=-,f7:true,a2:true schrodingers-laugh=-,f7:true,c3:true \
+    gale-lift=-,g7:true,b2:true scorch=-,g7:true,f3:true indomitable=-,a6:true,c2:true \
+    side-step=-,a6:true,h3:true mist-shroud=-,b6:true,d2:true stalwart=-,b6:true,a2:true \
+    tailwind=-,e6:true,b2:true temporal-lock=-,f6:true,c2:true umbral-step=-,g6:true,d2:true \
+    element=-,a8:light,e8:shadow,h8:fire,a7:water,c7:earth,d7:air,e7:lightning,f7:light,g7:shadow,a6:fire,b6:water,e6:earth,f6:air,g6:lightning,d5:light,e5:shadow,b4:fire,e4:water,c3:earth,f3:air,h3:lightning,a2:light,b2:shadow,c2:fire,d2:water,e2:earth,f2:air,g2:lightning,h2:light,a1:shadow,e1:fire,h1:water";
+const REQUESTS: usize = 53;
+const LATER: usize = 1791;
 
 fn chess() -> Ruleset {
     let catalogue = Catalogue::embedded().expect("the embedded rules");
@@ -78,6 +100,57 @@ fn rows(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Lists what may be done after each move. Only the listing is timed.
+fn list_replies(game: &mut Game, expected: [usize; 2]) -> Duration {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let moves = legal_moves(world, &contract);
+    let (mut found, mut spent) = (0, Duration::ZERO);
+    for mv in &moves {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+        let meter = Meter::own();
+        found += legal_moves(world, &contract).len();
+        spent += meter.elapsed();
+        world.rollback(mark);
+    }
+    assert_eq!([moves.len(), found], expected);
+    spent / moves.len() as u32
+}
+
+/// What a game costs whose pieces all have abilities, beside chess: the requests of a position, some of them
+/// played out, against moves that rules decide.
+fn listings(criterion: &mut Criterion) {
+    let catalogue = Catalogue::embedded().expect("the embedded rules");
+    let loaded = catalogue.load::<&str>("ability-chess", &[]).expect("an embedded game");
+    let loaded = loaded.start(Some(LOADED)).expect("a position");
+    let games = [
+        ("chess", kiwipete(), [MOVES as usize, REPLIES as usize]),
+        ("ability-chess", loaded, [REQUESTS, LATER]),
+    ];
+    let mut group = criterion.benchmark_group("listing");
+    group.sample_size(20);
+    let mut spent: [(Duration, u32); 2] = Default::default();
+    for ((name, mut game, expected), spent) in games.into_iter().zip(&mut spent) {
+        game.world_mut().plan().make_native();
+        group.bench_function(name, |bench| {
+            bench.iter_custom(|rounds| {
+                let times = (0..rounds).map(|_| list_replies(&mut game, expected));
+                let sum: Duration = times.sum();
+                spent.0 += sum;
+                spent.1 += rounds as u32;
+                sum
+            });
+        });
+    }
+    let [chess, own] = spent.map(|(time, rounds)| time.as_secs_f64() / f64::from(rounds.max(1)));
+    eprintln!(
+        "a position with full loadouts takes {:.1} times as long as one of chess\n",
+        own / chess
+    );
+    group.finish();
+}
+
 fn explanations(criterion: &mut Criterion) {
     let mut game = kiwipete();
     let castling = game.find_move("e1g1").expect("a legal move");
@@ -120,5 +193,5 @@ fn loading(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, rows, explanations, loading);
+criterion_group!(benches, rows, listings, explanations, loading);
 criterion_main!(benches);

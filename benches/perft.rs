@@ -64,6 +64,28 @@ fn trees(criterion: &mut Criterion) {
     }
 }
 
+/// A tree of rows of 256 bits, beside one of chess: what a node takes of either.
+fn wide(criterion: &mut Criterion) {
+    const NODES: [(&str, u64); 2] = [("chess", 197_281), ("cotulenh", 1_578_799)];
+    let catalogue = Catalogue::embedded().expect("the rules of this package");
+    let mut group = criterion.benchmark_group("cotulenh, start, depth 3");
+    group.sample_size(10);
+    let mut spent = [Spent::default(), Spent::default()];
+    for ((name, nodes), spent) in NODES.into_iter().zip(&mut spent) {
+        let rules = catalogue.load::<&str>(name, &[]).expect("a game of this package");
+        let mut game = rules.start(None).expect("its start");
+        let depth = if name == "chess" { 4 } else { 3 };
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|rounds| {
+                (0..rounds).map(|_| spent.add(count(&mut game, depth, nodes))).sum()
+            });
+        });
+    }
+    let [chess, own] = [0, 1].map(|it| spent[it].mean() / NODES[it].1 as f64);
+    eprintln!("a node takes {:.2} times as long as one of chess\n", own / chess);
+    group.finish();
+}
+
 fn count(game: &mut Game, depth: u32, nodes: u64) -> Duration {
     let contract = game.contract().clone();
     let meter = Meter::own();
@@ -77,5 +99,5 @@ fn ask(peer: &mut Peer, variant: &str, fen: &str, depth: u32, nodes: u64) -> Dur
     answer.time
 }
 
-criterion_group!(benches, trees);
+criterion_group!(benches, trees, wide);
 criterion_main!(benches);
