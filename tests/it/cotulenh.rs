@@ -2,7 +2,7 @@
 //! several pieces in FEN; deployments.
 
 use rulemate::game::Game;
-use rulemate::moves::notation::{parse_san, to_san};
+use rulemate::moves::notation::{PgnReader, parse_san, to_san};
 use rulemate::moves::perft;
 use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
@@ -163,6 +163,10 @@ fn whole_turns_have_words() {
             let mut again = started(Some(fen)).expect("it starts");
             again.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
             assert_eq!((again.fen(), again.hash()), (game.fen(), game.hash()), "{text}");
+            let pgn = format!("1. {text} Cg12h12 2. Cc1d1 (2. {text}) *\n");
+            let read = PgnReader::new(pgn.as_bytes()).next().expect("a game").expect("well-formed");
+            assert_eq!(read.moves[0].text, text);
+            assert_eq!(read.moves.len(), 3);
         }
     }
     let mut game = started(Some(fen)).expect("it starts");

@@ -199,7 +199,7 @@ fn crowd(text: &str) -> usize {
     let pieces = inside.bytes().filter(u8::is_ascii_uppercase).count();
     let is_stack = pieces > 1 && inside.bytes().all(|it| it.is_ascii_uppercase() || it == b'+');
     let goes_on =
-        text[close + 1..].starts_with(|it: char| it.is_ascii_lowercase() || "x_@&>".contains(it));
+        text[close + 1..].starts_with(|it: char| it.is_ascii_lowercase() || "x_@&><:".contains(it));
     if is_stack && goes_on { close + 1 } else { 0 }
 }
 
