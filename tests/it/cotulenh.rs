@@ -119,7 +119,7 @@ fn deployments_that_cannot_end_so_stay_open() {
             "Ce5>d5",
             "commit",
             "the deployment from e5 cannot be ended: the commander would be in danger",
-            "Te5>&d5",
+            "+Te5>&d5",
         ),
         (
             "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1",
@@ -308,7 +308,8 @@ fn arms_that_were_never_there_are_not_lost() {
     game.play_text("Ck1k2").expect("it is legal");
     game.play_text("Ie3d3").expect("it is legal");
     assert!(game.result().is_none(), "{:?}", game.result());
-    game.play_text("Fe1xe2").expect("it is legal");
+    // The last guard has become heroic.
+    game.play_text("+Fe1xe2").expect("it is legal");
     let result = game.result().expect("the last aircraft of blue is gone").to_string();
     assert!(result.starts_with("red wins"), "{result}");
     // An aircraft that is lost with its target is lost all the same.
