@@ -66,6 +66,7 @@ const ROWS: &[Row] = &[
     row("GET", "/api/v1/games/{id}/lines", "/api/v1/games/GAME/lines", "", Needs::Nothing),
     row("GET", "/api/v1/games/{id}/events", "/api/v1/games/GAME/events", "", Needs::Nothing),
     row("GET", "/api/v1/games/{id}/explain", "/api/v1/games/GAME/explain?move=e2e4", "", Needs::Nothing),
+    row("GET", "/api/v1/games/{id}/advice", "/api/v1/games/GAME/advice", "", Needs::Nothing),
     row("GET", "/api/v1/games/{id}/export", "/api/v1/games/GAME/export", "", Needs::Nothing),
     row("GET", "/api/v1/catalogue", "/api/v1/catalogue", "", Needs::Nothing),
     row("POST", "/api/v1/presets/check", "/api/v1/presets/check", "{\"game\":\"chess\"}", Needs::Nothing),
