@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rulemate::audit::combine::pairs;
+use rulemate::audit::combine::{Combination, pairs};
 use rulemate::derive::World;
 use rulemate::facts::{EntityId, GAME};
 use rulemate::moves::{Board, Contract, legal_moves};
@@ -358,8 +358,10 @@ fn nothing_wins_where_rules_say_so() {
 #[test]
 fn nothing_wins_where_rules_say_so_of_pairs() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let (effort, every) = if is_full() { (&LONG_PAIR, 1) } else { (&PAIR, 7) };
-    let all = pairs(&catalogue, is_full()).combinations.into_iter().filter(|it| it.game == "chess");
+    let (effort, every) = if is_full() { (&LONG_PAIR, 1) } else { (&PAIR, 1) };
+    // Those that are played with few half-moves say that they go together: abilities, under which nothing is claimed.
+    let is_drawn = |it: &Combination| it.game == "chess" && it.plies > 3;
+    let all = pairs(&catalogue, is_full()).combinations.into_iter().filter(is_drawn);
     let found = all.step_by(every).filter_map(|it| {
         let presets = catalogue.with_required(&it.presets);
         // What does not go together is none of this test's business.

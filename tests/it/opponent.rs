@@ -41,7 +41,8 @@ fn against_random(rules: &Ruleset, opponent: &mut Opponent, side: i64, seed: u64
             break;
         }
         let mv = if game.side() == Some(side) {
-            let choice = opponent.choose(&game, budget(400, 3), &Stop::default());
+            let most = if is_full() { budget(3_000, 6) } else { budget(400, 3) };
+            let choice = opponent.choose(&game, most, &Stop::default());
             choice.expect("the game goes on").action
         } else {
             let moves = game.legal_moves();
