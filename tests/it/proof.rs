@@ -91,6 +91,10 @@ fn explanations(name: &str, game: &mut Game, choices: &mut Choices) -> Vec<Said>
     let rows = game.world_mut().materialised();
     for _ in 0..8 {
         let rel = RelId(choices.below(program.relations.len()) as u16);
+        // What the engine adds has no name that a question or a proof could go by.
+        if program.is_hidden(rel) {
+            continue;
+        }
         said.push(explain(&rows, rel, &random_pattern(&program, rel, choices)));
     }
     said
