@@ -23,8 +23,8 @@ const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQ
 /// The seed by which pairs are drawn, and about how many are on each family: of presets that stand alone, and with
 /// presets that share files.
 const DRAWN_BY: u64 = 16;
-const DRAWN_ALONE: usize = 100;
-const DRAWN_SHARING: usize = 10;
+const DRAWN_ALONE: usize = 40;
+const DRAWN_SHARING: usize = 4;
 /// The seed by which threes are drawn.
 const TRIPLES_BY: u64 = 3;
 

@@ -421,8 +421,8 @@ fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec
         .collect()
 }
 
-/// The argument tuples that give a spelling. Rows of the tries supply columns that the text does not tell;
-/// arguments that are not listed are the defaults where it does not tell them.
+/// The argument tuples that give a spelling. Rows of the tries, or else of the refusals, supply columns that the text
+/// does not tell; arguments that are not listed are the defaults where it does not tell them.
 pub(super) fn arguments(
     world: &mut World,
     action: ActionId,
@@ -447,11 +447,19 @@ pub(super) fn arguments(
         true => product(&columns),
         false => {
             let given = product(&columns[action.listed()..]);
-            let mut rows = world.listed(action.tries.unwrap_or(action.rel));
-            rows.retain(|row| {
+            let is_meant = |row: &Tuple| {
                 let mut told = row.iter().zip(&columns);
                 told.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
-            });
+            };
+            let mut rows = world.listed(action.tries.unwrap_or(action.rel));
+            rows.retain(is_meant);
+            // What cannot even be tried is still understood where the rules say why they refuse it.
+            if let (true, Some(refusals)) = (rows.is_empty(), action.refusals) {
+                rows = world.listed(refusals);
+                rows.iter_mut().for_each(|it| it.truncate(action.listed()));
+                rows.dedup();
+                rows.retain(is_meant);
+            }
             let with = |row: &Tuple| -> Vec<Tuple> {
                 given.iter().map(|it| row.iter().chain(it).copied().collect()).collect()
             };

@@ -125,6 +125,10 @@ fn uri(path: &Path) -> String {
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Copies of the package's files that another build left are not this build's.
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("what an earlier run left");
+    }
     std::fs::create_dir_all(&folder).expect("a folder for scratch");
     folder
 }
