@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
-use crate::derive::explain::{Finding, Limits, Line, Source, Turning, why_not_within};
-use crate::derive::{Allowance, World};
+use crate::derive::explain::{Finding, Limits, Line, Proof, Source, Turning, why_not_within};
+use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{BETWEEN, Contract, Move, is_over};
@@ -162,23 +162,35 @@ impl Game {
     fn explain_action(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
         let contract = self.contract().clone();
         let world = self.world_mut();
-        if is_over(world, &contract) {
-            let finding = Finding::Proved(prove(world, contract.over, &[None, None], limits)?);
-            return Ok(explanation(text, false, "is not legal: the game is over", finding));
+        let over = if is_over(world, &contract) {
+            prove(world, contract.over, &[None, None], limits)?
+        } else {
+            self.stuck(&contract, limits)?
+        };
+        if !over.is_empty() {
+            let verdict = "is not legal: the game is over";
+            let code = self.fault_code(&MoveFault::Over);
+            let finding = Finding::Proved(over);
+            return Ok(Explanation { code, ..explanation(text, false, verdict, finding) });
         }
+        let world = self.world_mut();
         let (mv, otherwise) = match read_move(world, &contract, text) {
             Ok(mv) => (mv, String::new()),
-            Err(error) if matches!(error.reason, MoveFault::Malformed { .. }) => {
-                return Err(error.into());
-            }
             Err(error) => match meant(world, &contract, &error, limits)? {
                 Some(mv) => (mv, error.reason.to_string()),
                 None => {
+                    let code = self.fault_code(&error.reason);
+                    // What is no move at all is no question, unless the rules have a name for it.
+                    if code.is_none() && matches!(error.reason, MoveFault::Malformed { .. }) {
+                        return Err(error.into());
+                    }
                     let verdict = format!("is not legal: {}", error.reason);
-                    return Ok(explanation(text, false, &verdict, Finding::Unfounded));
+                    let finding = Finding::Unfounded;
+                    return Ok(Explanation { code, ..explanation(text, false, &verdict, finding) });
                 }
             },
         };
+        let world = self.world_mut();
         let (legal, finding) = decide(world, &contract, &mv, limits)?;
         if legal {
             return Ok(explanation(text, true, "is legal", finding));
@@ -193,6 +205,16 @@ impl Game {
             None => (None, finding),
         };
         Ok(Explanation { code, ..explanation(text, false, &verdict, finding) })
+    }
+
+    /// That the game is over because the side to move has no action, where that had to be seen.
+    fn stuck(&mut self, contract: &Contract, limits: Limits) -> Result<Vec<Proof>, Exhausted> {
+        let Some(stuck) = contract.stuck.filter(|_| self.result().is_some()) else {
+            return Ok(Vec::new());
+        };
+        let world = self.world_mut();
+        let drawn = !prove(world, contract.result, &[None, None], limits)?.is_empty();
+        if drawn { Ok(Vec::new()) } else { prove(world, stuck, &[None, None], limits) }
     }
 
     fn effects_of(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {

@@ -10,7 +10,7 @@ pub const FILES: usize = 256;
 /// Bytes of one file.
 pub const FILE_BYTES: usize = 64 * 1024;
 /// Clauses with a body, and reactions, of one program.
-pub const RULES: usize = 2048;
+pub const RULES: usize = 4096;
 /// Clauses without a body, of one program.
 pub const FACTS: usize = 8192;
 /// Relations of one program.

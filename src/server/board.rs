@@ -88,7 +88,7 @@ impl Rules for Board {
                 }
                 return self.played().ok_or_else(|| Refused::plain("nothing was played"));
             }
-            Err(error) => error.to_string(),
+            Err(error) => error,
         };
         Err(match self.game.why_move(text) {
             Ok(answer) => Refused {
@@ -97,7 +97,9 @@ impl Rules for Board {
                 because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
             },
             // It is not even written like a move.
-            Err(_) => Refused::plain(error),
+            Err(_) => {
+                Refused { reason: self.game.code_of(&error), ..Refused::plain(error.to_string()) }
+            }
         })
     }
 

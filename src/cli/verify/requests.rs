@@ -15,7 +15,7 @@ use super::suite::{Ask, Malformed, Row, Suite};
 use super::{Fault, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::{Game, PlayError};
-use crate::moves::notation::{MoveFault, listing};
+use crate::moves::notation::listing;
 use crate::moves::perft;
 use crate::presets::Ruleset;
 use crate::rules::{Program, Role};
@@ -338,45 +338,17 @@ fn play(
         match game.play_text(&text) {
             Ok(_) => return Ok(()),
             Err(why) => {
-                let code = code(game, why);
+                let code = code(game, &why);
                 first.get_or_insert(code);
             }
         }
-    }
-    // What leaves its kind open is refused as a request of the first kind is.
-    if kind.is_none()
-        && let Some((kind, _)) = dialect.kinds.first()
-        && let Some(text) = dialect.texts(kind, request).first()
-    {
-        return match game.play_text(text) {
-            Ok(_) => Err(format!("{text} is refused if its kind is left open, and taken else")),
-            Err(why) => Err(code(game, why)),
-        };
     }
     Err(first.unwrap_or_else(|| format!("no kind of request is called {}", kind.unwrap_or("?"))))
 }
 
 /// The rules' name for a refusal.
-fn code(game: &mut Game, why: PlayError) -> String {
-    let said = |why: &PlayError| match why {
-        PlayError::Illegal(it) => it.objection.as_ref().map(|it| it.code.clone()),
-        _ => None,
-    };
-    match &why {
-        PlayError::Over { .. } => "game_over".into(),
-        PlayError::Illegal(_) => said(&why).unwrap_or_else(|| why.to_string()),
-        PlayError::Text(text) => match &text.reason {
-            MoveFault::Over => "game_over".into(),
-            MoveFault::NoSuchPiece => "no_piece".into(),
-            MoveFault::Illegal { candidates } => {
-                let mut all = candidates.iter().map(|it| game.play(it).map(|_| ()));
-                let found = all.find_map(|it| said(&it.err()?));
-                found.unwrap_or_else(|| why.to_string())
-            }
-            _ => why.to_string(),
-        },
-        _ => why.to_string(),
-    }
+fn code(game: &mut Game, why: &PlayError) -> String {
+    game.code_of(why).unwrap_or_else(|| why.to_string())
 }
 
 // --- what comes of it --------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 //! Castling is also read in the other common form, whichever the game writes: castling piece takes
 //! rook, or castling piece to its destination.
 
+use std::cmp::Reverse;
+
 use crate::derive::World;
 
 use super::super::action::{
@@ -58,7 +60,7 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
     if let Some(mv) = written_otherwise(world, contract, text)? {
         return Ok(mv);
     }
-    Err(MoveError::new(text, fault(candidates, stop)))
+    Err(MoveError::new(text, fault(last_resort_first(world, candidates, text), stop)))
 }
 
 /// The legal one of the moves that a text spells. One that is written like it is meant before those whose text
@@ -94,6 +96,16 @@ fn meant(
             Err(MoveError::new(text, MoveFault::Ambiguous { candidates }))
         }
     }
+}
+
+/// Where none of the moves that a text may mean is written like it, the last of them that would have been taken
+/// tells why it is refused: the one of the highest rank.
+fn last_resort_first(world: &mut World, mut candidates: Vec<Move>, text: &str) -> Vec<Move> {
+    if !candidates.iter().any(|it| to_uci(world, it) == text) {
+        let program = world.program();
+        candidates.sort_by_key(|it| Reverse(program.action(it.action).rank));
+    }
+    candidates
 }
 
 fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {

@@ -9,8 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use rulemate::server::Config;
 use serde_json::{Value, json};
 
+use super::api::hosted;
 use super::kill::Wire;
 use super::store::Folder;
 
@@ -388,4 +390,23 @@ fn uploads_that_never_end_are_ended() {
     });
     assert_eq!(scene.state(), before, "nothing has changed");
     scene.server.stop();
+}
+
+/// A text that means no action at all is refused by a name too, where rules have one for it.
+#[test]
+fn a_text_that_means_nothing_has_the_name_that_rules_give_it() {
+    hosted("faults", Config::default(), async |server| {
+        let (id, token) = server.make(json!({ "game": "ability-chess", "seat": "both" })).await;
+        let rows = [
+            ("e5e6", "no_piece"),
+            ("zz:e2e4", "illegal"),
+            ("a1a9", "illegal"),
+            ("a1b1", "friendly"),
+        ];
+        for (text, reason) in rows {
+            let answer = server.play(&id, &token, text).await;
+            let told = (answer.0.as_u16(), &answer.1["error"], &answer.1["reason"]);
+            assert_eq!(told, (422, &json!("illegal_move"), &json!(reason)), "{text}: {}", answer.1);
+        }
+    });
 }
