@@ -11,7 +11,7 @@ use super::output::{Out, trouble};
 use super::setup::{self, Library, Opened};
 use super::svg;
 use crate::derive::explain::Limits;
-use crate::game::{Explanation, Game, PlayError, QuestionError};
+use crate::game::{Because, Explanation, Finding, Game, PlayError, QuestionError};
 use crate::moves::BETWEEN;
 use crate::presets::{Activation, Catalogue};
 
@@ -20,6 +20,9 @@ use crate::presets::{Activation, Catalogue};
 struct Printed<'a> {
     #[serde(flatten)]
     explanation: &'a Explanation,
+    /// What was played out, in the words of the text: stages, what reactions read, what they did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<Because>,
     position: Evidence,
 }
 
@@ -51,8 +54,12 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     let (explained, expected) = ask(args, &mut opened.game, limits)?;
     opened.game.check()?;
     if args.json {
+        let lines = match &explained.finding {
+            it @ (Finding::Tried(_) | Finding::Turned(_)) => opened.game.finding_lines(it),
+            _ => Vec::new(),
+        };
         let position = Evidence::of(&mut opened);
-        out.json(&Printed { explanation: &explained, position })?;
+        out.json(&Printed { explanation: &explained, lines, position })?;
     } else if args.svg {
         out.line(svg::draw(&mut opened.game, &explained.finding))?;
     } else {

@@ -375,6 +375,13 @@ impl Game {
         value_name(self.program(), &facts, self.contract(), ty, raw)
     }
 
+    /// A finding line by line, as displays draw it.
+    pub fn finding_lines(&self, finding: &Finding) -> Vec<Because> {
+        let board = self.program().schema.domain(self.contract().board.domain);
+        let lines = self.teller().lines(finding);
+        lines.into_iter().map(|it| Because::of(it, board)).collect()
+    }
+
     fn teller(&self) -> Teller<'_> {
         Teller { world: self.world(), contract: self.contract() }
     }
@@ -440,9 +447,7 @@ impl Game {
     }
 
     fn answer(&self, explained: Explanation) -> Answer {
-        let board = self.program().schema.domain(self.contract().board.domain);
-        let lines = self.teller().lines(&explained.finding);
-        let lines = lines.into_iter().map(|it| Because::of(it, board)).collect();
+        let lines = self.finding_lines(&explained.finding);
         let Explanation { question, holds, summary, code, .. } = explained;
         let sentences = sentences(&summary);
         Answer { question, holds, summary, sentences, code, lines }

@@ -8,7 +8,7 @@ use crate::facts::{
 };
 use crate::game::{Game, Kept, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::{FenError, Setup, read_fen, read_turn, split_turn};
+use crate::moves::notation::{FenError, Setup, misplaced, read_fen, read_turn, split_turn};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
@@ -33,6 +33,8 @@ pub enum StartError {
     Fen(#[from] FenError),
     #[error(transparent)]
     Save(#[from] SaveError),
+    #[error("the facts are no position of this game: {0}")]
+    Misplaced(String),
     #[error(transparent)]
     Fact(#[from] FactError),
     #[error(transparent)]
@@ -149,7 +151,12 @@ impl Ruleset {
     /// # Errors
     /// A fact that these rules do not know.
     pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
-        self.resume_older(document, None, backend)
+        let mut game = self.resume_older(document, None, backend)?;
+        let contract = game.contract().clone();
+        match misplaced(game.world_mut(), &contract) {
+            Some(found) => Err(StartError::Misplaced(found)),
+            None => Ok(game),
+        }
     }
 
     /// [`Ruleset::resume`] for facts that were written when the rules had these attributes only:

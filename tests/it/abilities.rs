@@ -307,6 +307,46 @@ fn without_abilities_it_is_chess() {
         counted += nodes;
     }
     assert!(counted > 1000, "{counted}");
+    // The public vectors of chess: counts, and lists of moves, where a promotion is listed once.
+    let text = std::fs::read_to_string("tests/data/vectors/presets/chess.public.json");
+    let vectors: serde_json::Value =
+        serde_json::from_str(&text.expect("it is there")).expect("JSON");
+    let all = |key: &str| vectors[key].as_array().expect("rows").clone();
+    let text = |it: &serde_json::Value| it.as_str().expect("a text").to_owned();
+    let start =
+        |row: &serde_json::Value| rules.start(Some(&text(&row["fen"]))).expect("a position");
+    let mut rows = 0;
+    for row in all("perft") {
+        let (depth, nodes) = (row["depth"].as_u64(), row["nodes"].as_u64());
+        let (Some(depth), Some(nodes)) = (depth, nodes) else { panic!("{row}") };
+        if nodes <= bound {
+            assert_eq!(leaves(&mut start(&row), depth), nodes, "{row}");
+            rows += 1;
+        }
+    }
+    let lists = all("legal_moves");
+    let every = if bound > 1000 { 1 } else { 10 };
+    for row in lists.iter().step_by(every) {
+        let mut game = start(row);
+        let mut found = Vec::new();
+        for listed in texts(&mut game) {
+            // A promotion shows when it is played: it is noted, and read with any letter.
+            let notes =
+                game.play_text(&format!("{listed}n")).expect("it is listed").notes().to_vec();
+            game.takeback();
+            match notes.iter().any(|it| it.starts_with("promotion:")) {
+                true => found.extend(["b", "n", "q", "r"].map(|it| format!("{listed}{it}"))),
+                false => found.push(listed),
+            }
+        }
+        let mut expected: Vec<String> =
+            row["moves"].as_array().expect("moves").iter().map(text).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{row}");
+        rows += 1;
+    }
+    assert!(rows > 15, "{rows}");
 }
 
 fn leaves(game: &mut rulemate::game::Game, depth: u64) -> u64 {
@@ -582,5 +622,81 @@ fn what_a_turn_has_had_tells_positions_apart() {
     ] {
         let [one, other] = keys(fields);
         assert_ne!(one, other, "{fields:?}");
+    }
+}
+
+/// A rewind goes back to the first move at most: what was drafted before it stays.
+#[test]
+fn a_rewind_does_not_reach_into_the_draft() {
+    let mut game = ability_game(&["loadout-draft"], None);
+    let draft = "b1+tailwind a7+do-over b1~air a7+do-over c1+tailwind a7+do-over done done";
+    for text in draft.split(' ') {
+        game.play_text(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+    }
+    let (drafted, fen) = (texts(&mut game), game.fen());
+    assert!(fen.contains("do-over=-,a7:3"), "{fen}");
+    // Three copies ask for four turns: all there are go back, the one under way and the two before it.
+    for text in ["g1f3", "g8f6", "b1c3", "c3b5", "b5a7"] {
+        game.play_text(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+    }
+    let notes = game.history().last().map(|it| it.notes().to_vec()).expect("a record");
+    assert_eq!(notes.iter().map(|it| &**it).collect::<Vec<_>>(), ["do_over:3"]);
+    assert_eq!(game.fen(), fen.replace("a7:3", "a7:2"));
+    assert_eq!(texts(&mut game), drafted);
+    assert_eq!(code_of(&mut game, "b1+scorch").as_deref(), Some("no_draft"));
+}
+
+/// What no position has is refused with its reason: in a FEN, in a file of facts, as an option.
+#[test]
+fn loadouts_that_cannot_be_are_refused_with_their_reason() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let bare = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for (field, reason) in [
+        ("do-over=-,b1:-1", "less than no copy of Do-Over"),
+        ("tailwind=-,e4:true", "expected a square that a piece stands on"),
+        ("slow=0,white:7", "slowed by less than no step, or by more than two"),
+        ("steps=2", "no piece has begun the turn"),
+        ("acting=false,b1:true steps=-2", "less than no step is left"),
+        ("acting=false,b1:true,c1:true", "two pieces are that of the turn"),
+    ] {
+        let why = rules.start(Some(&format!("{bare} {field}"))).map(|_| ()).expect_err(field);
+        assert!(why.to_string().contains(reason), "{field}: {why}");
+    }
+    // In a file of facts, an ability of entity 0 belongs to what is no piece.
+    let facts = rules.start(None).expect("the start").to_json();
+    let mut facts: serde_json::Value = serde_json::from_str(&facts).expect("JSON");
+    let rows = facts["facts"].as_array_mut().expect("facts");
+    rows.push(serde_json::json!({ "entity": 0, "attribute": "tailwind", "value": true }));
+    let why = rules.resume_text(&facts.to_string()).map(|_| ()).expect_err("of no piece");
+    assert!(why.to_string().contains("belongs to what is no piece"), "{why}");
+    for option in [
+        "ability-readings:both:bishop_rank=7",
+        "ability-readings:both:pivot_surcharge=5",
+        "loadout-drawn:both:seed=99999999999",
+        "loadout-drawn:both:abilities=9",
+    ] {
+        let why = catalogue.load("ability-chess", &[option]).map(|_| ()).expect_err(option);
+        assert!(why.to_string().contains("a number from"), "{option}: {why}");
+    }
+}
+
+/// What is played out is told with the stage of each reaction and with what it read, as text and as JSON.
+#[test]
+fn effects_are_told_with_their_stages_and_what_was_read() {
+    let fen = "7k/8/2n1p3/3r4/8/8/8/3Q3K w - - 0 1 double-kill=-,d1:true";
+    let ask = |more: &[&str]| {
+        let mut args = vec!["explain", "--game", "ability-chess", "--fen", fen];
+        args.extend(more);
+        rulemate(&args).out
+    };
+    for told in [
+        ask(&["--effects", "d1d5"]),
+        ask(&["--turn", "d1d5"]),
+        ask(&["--effects", "d1d5", "--json"]),
+    ] {
+        for line in [", in OnComputeStepBudget", "as the white queen on d1 has 1 steps in a turn"] {
+            assert!(told.contains(line), "{line}: {told}");
+        }
     }
 }

@@ -3,8 +3,8 @@
 //! Steps are told with the names from before the action, what it comes to with those from after it.
 
 use super::text::{Line, View, joined};
-use crate::rules::tree::{Datum, Effect, Outcome, Reacted, Trial, TurnEnd, Turning};
-use crate::rules::{Input, MessagePart, Reaction, Role, Type};
+use crate::rules::tree::{Datum, Effect, Goal, Outcome, Reacted, Trial, TurnEnd, Turning};
+use crate::rules::{Input, Literal, MessagePart, Reaction, Role, Term, Type};
 use crate::{facts::AttrId, rules};
 
 impl Trial {
@@ -152,17 +152,54 @@ impl Turning {
 }
 
 impl Reacted {
-    /// The step and its effects.
+    /// The step, with its stage, what it read and its effects.
     pub(super) fn lines(&self, view: View<'_>) -> Vec<Line> {
         let event = view.event(&self.event, &self.args);
         let place = &self.reaction.place;
-        let mut lines = vec![Line::at(self.depth, format!("when {event}"), place)];
+        let reaction = view.program.reactions.get(usize::from(self.reaction.rule));
+        let stage = reaction.map_or("", |it| &view.program.stage(it.stage).name);
+        let head = match stage {
+            "" => format!("when {event}"),
+            stage => format!("when {event}, in {stage}"),
+        };
+        let mut lines = vec![Line::at(self.depth, head, place)];
+        let read = reaction.map_or_else(Vec::new, |it| self.read(view, it));
+        lines.extend(read.into_iter().map(|it| Line::plain(self.depth + 1, it)));
         let effects = self.effects.iter().map(|it| self.effect(view, it));
         lines.extend(effects.map(|it| Line::plain(self.depth + 1, it)));
         if self.effects.is_empty() {
             lines.push(Line::plain(self.depth + 1, "nothing that was not so"));
         }
         lines
+    }
+
+    /// What the reaction read, as far as the values of its variables are told by its event and effects.
+    fn read(&self, view: View<'_>, reaction: &Reaction) -> Vec<String> {
+        let value = |term: &Term, ty: Type| match term {
+            Term::Wild => Some(None),
+            Term::Const(raw) => Some(Some(Datum::of(view.program, ty, *raw))),
+            Term::Var(var) => {
+                let name = &reaction.vars.get(usize::from(var.0))?.name;
+                let binding = self.bindings.iter().find(|it| it.var == *name)?;
+                Some(Some(binding.value.clone()))
+            }
+        };
+        let atoms = reaction.body.iter().filter_map(|it| match it {
+            Literal::Atom(atom) => Some(atom),
+            Literal::Compare(_) | Literal::Aggregate(_) => None,
+        });
+        let told = atoms.filter_map(|atom| {
+            let relation = view.program.relation(atom.rel);
+            let columns = atom.args.iter().zip(&relation.columns);
+            let args =
+                columns.map(|(term, column)| value(term, column.ty)).collect::<Option<_>>()?;
+            let goal = Goal { relation: relation.name.clone(), args };
+            Some(match atom.negated {
+                true => view.denial(&goal),
+                false => format!("as {}", view.goal(&goal)),
+            })
+        });
+        told.collect()
     }
 
     fn effect(&self, view: View<'_>, effect: &Effect) -> String {

@@ -236,7 +236,7 @@ impl View<'_> {
     }
 
     /// That there is no such row: in the words of its relation, if it has any for that.
-    fn denial(self, goal: &Goal) -> String {
+    pub(super) fn denial(self, goal: &Goal) -> String {
         let relation = self.program.relation_named(&goal.relation);
         let relation = relation.map(|it| self.program.relation(it));
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();

@@ -16,8 +16,8 @@ use super::action::Move;
 pub use chess::{FenStyle, Roles};
 pub(super) use fen::rows_as_text;
 pub use fen::{
-    FenError, FenField, NamedField, Setup, Warning, cells, read_fen, read_turn, split_turn,
-    write_fen, write_turn,
+    FenError, FenField, NamedField, Setup, Warning, cells, misplaced, read_fen, read_turn,
+    split_turn, write_fen, write_turn,
 };
 pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};

@@ -31,7 +31,7 @@ use super::super::contract::Contract;
 use super::chess::FenStyle;
 use super::letters::Letters;
 
-pub use place::Warning;
+pub use place::{Warning, misplaced};
 pub(super) use read::{Part, Parts, Placed, initial, initials, number};
 pub(in super::super) use turn::rows_as_text;
 pub use turn::{read_turn, split_turn, write_turn};

@@ -51,7 +51,7 @@ pub(super) fn place(
 }
 
 /// Why the rules refuse a position, by the sentence of the first row that says so.
-fn misplaced(world: &mut World, contract: &Contract) -> Option<String> {
+pub fn misplaced(world: &mut World, contract: &Contract) -> Option<String> {
     let first = |&rel: &RelId| Some((rel, world.tuples(rel).into_iter().min()?));
     let (rel, row) = contract.misplaced.iter().find_map(first)?;
     let program = world.program();

@@ -131,7 +131,13 @@ fn further(
         let told = |it: i64| named.iter().filter(|known| known.0 == it).count();
         let is_on = |piece: &&Placed, it| field.about == About::Pieces && piece.square == Some(it);
         let on = |it: i64| pieces.iter().filter(|piece| is_on(piece, it)).count();
-        let new = |it: &i64| told(*it) < on(*it).max(1);
+        // Members are told of wherever pieces stand, of a square what stands on it.
+        let held = |it: i64| if field.about == About::Pieces { on(it) } else { 1 };
+        if squares.member(square).is_some_and(|it| held(it) == 0) {
+            let expected = format!("a {} that a piece stands on", squares.name.to_lowercase());
+            return Err(part.error(offset, format!("{square:?}"), expected));
+        }
+        let new = |it: &i64| told(*it) < held(*it);
         let at = squares.member(square).filter(new).ok_or_else(|| {
             let name = squares.name.to_lowercase();
             let expected = match contract.stack.filter(|_| field.about == About::Pieces) {
