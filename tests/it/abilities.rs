@@ -1,7 +1,8 @@
 //! Ability chess: vectors of scenarios, random games and lists; abilities as presets of chess.
 
 use rulemate::audit::{self, Referee};
-use rulemate::moves::{LegalityMode, Move, legal_moves_by};
+use rulemate::derive::World;
+use rulemate::moves::{Contract, Decision, LegalityMode, Move, legal_moves_by};
 use rulemate::presets::Catalogue;
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 
@@ -386,6 +387,7 @@ fn safety_by_rules_is_safety_by_playing_out() {
     let catalogue = Catalogue::embedded().expect("the catalogue");
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
     let (mut seen, mut seed, mut mates) = (0, 10_000, 0);
+    let mut known = [0, 0];
     while seen < positions {
         seed += 1;
         let mut chance = Choices(seed);
@@ -398,6 +400,8 @@ fn safety_by_rules_is_safety_by_playing_out() {
                 break;
             }
             let contract = game.contract().clone();
+            let some = decided(game.world_mut(), &contract);
+            known = [known[0] + some[0], known[1] + some[1]];
             let mut simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
             let mut moves: Vec<_> = listed.iter().map(|it| it.1.clone()).collect();
             moves.sort();
@@ -418,7 +422,30 @@ fn safety_by_rules_is_safety_by_playing_out() {
             assert_eq!(game.listing().is_empty(), is_closed, "seed {seed}: {}", game.fen());
         }
     }
-    println!("{seen} positions, {mates} mates and stalemates");
+    let [decided, all] = known;
+    println!(
+        "{seen} positions, {mates} mates and stalemates; {decided} of {all} requests by rules"
+    );
+    assert!(decided * 4 > all, "{decided} of {all}");
+}
+
+/// How many of the requests that may be tried in a position rules decide, and how many there are.
+fn decided(world: &mut World, contract: &Contract) -> [usize; 2] {
+    let program = world.program().clone();
+    let (mut all, mut played) = (0, 0);
+    for action in &program.actions {
+        let tries = action.tries.unwrap_or(action.rel);
+        let tried = world.listed(tries).len();
+        all += tried;
+        played += match contract.decisions[usize::from(action.id.0)] {
+            Decision::Rules => 0,
+            Decision::Except(rel) => {
+                world.listed(rel).iter().filter(|it| world.contains(tries, it)).count()
+            }
+            Decision::Simulation => tried,
+        };
+    }
+    [all - played, all]
 }
 
 /// A seed draws the same loadouts for both sides, the same ones each time; what a FEN gives twice, or what is not to
