@@ -1,5 +1,5 @@
 //! What the evaluator costs in its parts: rows after one move and its undo against rows from
-//! scratch, what may be done under abilities against moves of chess, a proof, and the way from rule
+//! scratch, what may be done under abilities and in CoTuLenh against moves of chess, a proof, and the way from rule
 //! text to a plan. The answers are asserted.
 //!
 //! Deliberately absent: whole trees (`perft.rs`).
@@ -118,19 +118,22 @@ fn list_replies(game: &mut Game, expected: [usize; 2]) -> Duration {
     spent / moves.len() as u32
 }
 
-/// What a game costs whose pieces all have abilities, beside chess: the requests of a position, some of them
-/// played out, against moves that rules decide.
+/// What games cost whose pieces all have abilities, or whose board has 132 squares, beside chess: what may be done in
+/// a position, some of it played out, against moves that rules decide.
 fn listings(criterion: &mut Criterion) {
     let catalogue = Catalogue::embedded().expect("the embedded rules");
     let loaded = catalogue.load::<&str>("ability-chess", &[]).expect("an embedded game");
     let loaded = loaded.start(Some(LOADED)).expect("a position");
+    let wide = catalogue.load::<&str>("cotulenh", &[]).expect("an embedded game");
+    let wide = wide.start(None).expect("its start");
     let games = [
         ("chess", kiwipete(), [MOVES as usize, REPLIES as usize]),
         ("ability-chess", loaded, [REQUESTS, LATER]),
+        ("cotulenh", wide, [116, 13_460]),
     ];
     let mut group = criterion.benchmark_group("listing");
     group.sample_size(20);
-    let mut spent: [(Duration, u32); 2] = Default::default();
+    let mut spent: [(Duration, u32); 3] = Default::default();
     for ((name, mut game, expected), spent) in games.into_iter().zip(&mut spent) {
         game.world_mut().plan().make_native();
         group.bench_function(name, |bench| {
@@ -143,10 +146,12 @@ fn listings(criterion: &mut Criterion) {
             });
         });
     }
-    let [chess, own] = spent.map(|(time, rounds)| time.as_secs_f64() / f64::from(rounds.max(1)));
+    let [chess, loaded, wide] =
+        spent.map(|(time, rounds)| time.as_secs_f64() / f64::from(rounds.max(1)));
     eprintln!(
-        "a position with full loadouts takes {:.1} times as long as one of chess\n",
-        own / chess
+        "a position with full loadouts takes {:.1} times as long as one of chess, one of CoTuLenh {:.1} times\n",
+        loaded / chess,
+        wide / chess
     );
     group.finish();
 }

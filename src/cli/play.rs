@@ -29,6 +29,7 @@ A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
   why MOVE     the proof that a move is legal, or what forbids it
   trace        the last move with all that it did, as JSON
   undo         take the last move back
+  cancel       take all of a turn back that is not over
   presets      what is active
   on PRESET    activate PRESET[:SCOPE][:OPTION=VALUE,...] beside it
   off PRESET   deactivate PRESET[:SCOPE]
@@ -147,6 +148,7 @@ impl Session<'_> {
             "moves" => self.show_moves()?,
             "trace" => self.trace()?,
             "undo" => self.undo()?,
+            "cancel" => self.cancel()?,
             "why" => self.explain(rest.trim())?,
             "presets" => self.show_presets()?,
             "on" => self.activate(rest.trim())?,
@@ -248,6 +250,19 @@ impl Session<'_> {
             }
         }
         self.out.line(format_args!("took back {}", record.san))?;
+        self.show_board()
+    }
+
+    /// Takes all actions of a turn back that is not over.
+    fn cancel(&mut self) -> anyhow::Result<()> {
+        let of_turn = self.game.history().iter().rev().take_while(|it| it.turn_goes_on).count();
+        if of_turn == 0 {
+            return Ok(self.out.line("no turn is under way")?);
+        }
+        for _ in 0..of_turn {
+            self.game.takeback();
+        }
+        self.out.line(format_args!("took back what was done of this turn ({of_turn})"))?;
         self.show_board()
     }
 

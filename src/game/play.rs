@@ -385,23 +385,23 @@ impl Game {
         Ok(found?)
     }
 
-    /// Plays the move that a text means, or the actions of one turn with commas between them: all
-    /// or none. The record is that of the last.
+    /// Plays the move that a text means, or all actions of a turn with commas between them. The record is the last's.
     ///
     /// # Errors
     /// As [`Game::find_move`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
         let _paid = Allowance::open();
         if !text.contains(BETWEEN) {
-            let found = self.find_move(text);
-            if found.is_ok() || self.terms.moves.turn_words.is_none() {
-                return self.play(&found?);
+            match self.find_move(text) {
+                Ok(mv) => return self.play(&mv),
+                Err(it) if self.terms.moves.turn_words.is_none() => return Err(self.reasoned(it)),
+                Err(_) => (),
             }
         }
         self.refuse_if_over()?;
         let actions = parse_turn(&mut self.world, &self.terms.moves, text);
         self.check()?;
-        let actions = actions?;
+        let actions = actions.map_err(|it| self.reasoned(it.into()))?;
         let before = self.history.len();
         for mv in &actions {
             if let Err(refusal) = self.play(mv) {

@@ -20,9 +20,9 @@ fn vectors_pass() {
     for (name, least, corrected) in [
         ("positions", 50, "1 corrected (O16 1), "),
         ("sessions", 40, ""),
-        ("perft", 35, "2 corrected (O08 2), "),
-        ("playouts", 300, ""),
-        ("histories", 6, ""),
+        ("perft", 35, "5 corrected (O01 3, O08 2), "),
+        ("playouts", 300, "1 corrected (O01 1), "),
+        ("histories", 5, "1 corrected (O01 1), "),
         ("fen_cases", 75, ""),
         ("san_cases", 73, "1 corrected (O12 1), "),
     ] {
@@ -41,7 +41,7 @@ fn vectors_pass() {
 fn the_mistakes_of_the_reference_program_come_back() {
     let corrections = format!("{FOLDER}/corrections.json");
     let oracle = ["verify", "--recorded", "--game", "cotulenh-oracle", "--corrections"];
-    for name in ["positions", "sessions", "histories", "san_cases"] {
+    for name in ["positions", "sessions", "playouts", "histories", "fen_cases", "san_cases"] {
         let path = format!("{FOLDER}/{name}.json");
         let ran = rulemate(&[&oracle[..], &[&corrections, &path]].concat());
         assert!(ran.out.ends_with(" 0 failed, 0 skipped\n"), "{}{}", ran.out, ran.err);

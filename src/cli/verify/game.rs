@@ -37,7 +37,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         "sessions" => list(text, "sessions").map(|it| sessions(it, trust)),
         "perft" => list(text, "positions").map(|it| perft(it, trust)),
         "playouts" => list(text, "playouts").map(|it| playouts(it, trust)),
-        "histories" => list(text, "histories").map(|it| histories(it, trust)),
+        "histories" => list(text, "histories").map(|it| histories(it)),
         "fen_cases" => list(text, "cases").map(fen_cases),
         "san_cases" => list(text, "cases").map(|it| san_cases(it, trust)),
         _ => return None,
@@ -372,8 +372,6 @@ struct Perft {
     perft_turns: BTreeMap<String, u64>,
     #[serde(default)]
     perft_actions_intended: BTreeMap<String, u64>,
-    #[serde(default)]
-    affected_by_bugs: bool,
 }
 
 fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
@@ -388,9 +386,7 @@ fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
         rows.extend(
             counts.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Perft { depth, nodes } }),
         );
-        // What the turns should be where the program is wrong the file does not say.
-        let wrong = position.affected_by_bugs && trust == Trust::Corrected;
-        let turns = position.perft_turns.iter().filter_map(of).filter(|_| !wrong);
+        let turns = position.perft_turns.iter().filter_map(of);
         rows.extend(
             turns.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Turns { depth, nodes } }),
         );
@@ -421,8 +417,7 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for playout in playouts {
         let mut fen = playout.start;
-        let flagged: Vec<bool> = playout.moves.iter().map(|it| !it.flags.is_empty()).collect();
-        for (number, turn) in playout.moves.into_iter().enumerate() {
+        for turn in playout.moves {
             let corrected = trust == Trust::Corrected;
             let told = |name: &str| turn.flags.get(name).filter(|_| corrected);
             let legal = told("n_legal_expected").and_then(Value::as_u64);
@@ -436,9 +431,7 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
             };
             let after = after.map(|fen| if resets { at_zero(&fen) } else { fen });
             let steps = turn.steps.iter().map(Action::text).collect();
-            // What gives check falsely is flagged in the turn after.
-            let odd = corrected && (flagged[number] || flagged.get(number + 1) == Some(&true));
-            let in_check = Some(turn.in_check).filter(|_| !odd);
+            let in_check = Some(turn.in_check);
             let ask =
                 Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, ..Turn::default() });
             rows.push(Row { fen: std::mem::replace(&mut fen, turn.fen), ask });
@@ -460,7 +453,7 @@ struct History {
 }
 
 /// Games after which the program that made the file was wrong until it was started again.
-fn histories(histories: Vec<History>, trust: Trust) -> Vec<Row> {
+fn histories(histories: Vec<History>) -> Vec<Row> {
     let step = |it: &Value| match it.as_str() {
         Some(text) => text.to_owned(),
         None => serde_json::from_value::<Action>(it.clone())
@@ -468,8 +461,7 @@ fn histories(histories: Vec<History>, trust: Trust) -> Vec<Row> {
     };
     let row = |it: History| {
         let steps = it.actions.iter().map(step).collect();
-        // Other mistakes bear on the number.
-        let then = Some(it.n_legal_reloaded).filter(|_| trust == Trust::Recorded);
+        let then = Some(it.n_legal_reloaded);
         let texts = |all: &[String]| all.iter().filter_map(|it| of_flag(it)).collect();
         let (with, without) = (texts(&it.only_reloaded), texts(&it.only_in_place));
         let turn = Turn { steps, after: Some(it.fen), then, with, without, ..Turn::default() };

@@ -73,7 +73,10 @@ export class Acts {
     if (!view.canMove()) this.chosen = "";
     else {
       for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(actionName(it), () => view.play(it), false));
-      if (last?.turn_goes_on && view.mine().includes(last.side)) acts.push(button("Undo step", () => view.act("takeback"), false));
+      const steps = [...state.history].reverse().findIndex((it) => !it.turn_goes_on);
+      const done = steps < 0 ? state.history.length : steps;
+      if (done && view.mine().includes(last.side)) acts.push(button("Undo step", () => view.act("takeback"), false));
+      if (done > 1 && view.mine().includes(last.side)) acts.push(button("Undo turn", () => this.cancel(done), false));
       if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
     }
     if (view.mine().length && !state.result) {
@@ -86,6 +89,11 @@ export class Acts {
     if (view.canMove()) acts.push(this.drawGiven());
     if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
     clear(this.root, acts.filter(Boolean));
+  }
+
+  /** Takes back what was done of a turn that is not over. */
+  async cancel(steps) {
+    for (let at = 0; at < steps; at += 1) await this.view.act("takeback");
   }
 
   /** Other presets from here on: the opponent has to agree. */

@@ -73,7 +73,7 @@ fn boards_tell_their_lines_ground_and_zones() {
             let marks = position["marks"].as_array().unwrap();
             marks.iter().find(|it| it["name"] == name).map(|it| names(&it["squares"]).len())
         };
-        assert_eq!((count("sea"), count("coast"), count("river")), (Some(24), Some(12), Some(16)));
+        assert_eq!((count("sea"), count("coast"), count("river")), (Some(24), Some(16), Some(12)));
         // A ship defends its square and the four beside it.
         let pieces = position["pieces"].as_array().unwrap();
         let ship = pieces.iter().find(|it| it["square"] == "b2").unwrap();
