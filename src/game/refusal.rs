@@ -2,13 +2,8 @@
 
 use crate::derive::explain::{Finding, Limits, Proof, why_within};
 use crate::derive::{Exhausted, Refusal, World};
-<<<<<<< HEAD
-use crate::moves::notation::{MoveError, MoveFault};
-use crate::moves::{Contract, Move, is_over};
-=======
 use crate::moves::notation::{MoveError, MoveFault, to_uci};
 use crate::moves::{Contract, Move, is_legal, is_over};
->>>>>>> 61f9ddd (CoTuLenh: what reviewers asked for: cancel, both defenders named, all numbers of the vectors judged; texts that mean no legal move are refused with their reasons)
 
 use super::finding::{Teller, decide};
 use super::play::{Game, RULE_SETS, SWITCHES};
