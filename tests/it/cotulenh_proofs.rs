@@ -167,6 +167,21 @@ fn as_pgn(turns: Vec<String>) -> String {
     pgn.to_pgn()
 }
 
+/// A stack that its rank tells from another is a move, not a variation and half a number.
+#[test]
+fn stacks_with_a_rank_are_read_back() {
+    let (_, rules) = rules();
+    let text =
+        "1. Aj1 M&h9 2. I&c4 A&d8 3. F&b2 M>g9,T>&g9 4. (NI)cb4 M>g8,T>&g8 5. (NF)2a3 Se10 *";
+    let read = PgnReader::new(text.as_bytes()).next().expect("a game").expect("it is well-formed");
+    let mut game = start(&rules, None);
+    for turn in &read.moves {
+        game.play_text(&turn.text).unwrap_or_else(|it| panic!("{}: {it}", turn.text));
+    }
+    assert_eq!((read.moves.len(), game.last_turn().as_deref()), (10, None));
+    assert!(game.fen().contains("/(NF)2A2S4/"), "{}", game.fen());
+}
+
 /// Random games, stopped anywhere, in the middle of a deployment among others: FEN, PGN and saves come back, and the
 /// audit of the save finds nothing.
 #[test]

@@ -198,8 +198,9 @@ fn crowd(text: &str) -> usize {
     let inside = &text[1..close];
     let pieces = inside.bytes().filter(u8::is_ascii_uppercase).count();
     let is_stack = pieces > 1 && inside.bytes().all(|it| it.is_ascii_uppercase() || it == b'+');
-    let goes_on =
-        text[close + 1..].starts_with(|it: char| it.is_ascii_lowercase() || "x_@&><:".contains(it));
+    // A rank may tell it from others: `(NF)2a3`, and `(NF)2. a3` is a variation before a number.
+    let rest = text[close + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
+    let goes_on = rest.starts_with(|it: char| it.is_ascii_lowercase() || "x_@&><:".contains(it));
     if is_stack && goes_on { close + 1 } else { 0 }
 }
 
