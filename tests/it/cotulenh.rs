@@ -95,6 +95,39 @@ fn a_deployment_goes_step_by_step() {
     assert_eq!(game.fen(), "6c4/11/11/11/11/6(FT)4/11/4I6/11/11/11/2C8 b - - 1 1");
 }
 
+/// What shoots an aircraft down is named, those it meets first before the others; so is a commander aboard.
+#[test]
+fn refused_flights_tell_what_would_be_met_and_lost() {
+    for (fen, refused, why) in [
+        (
+            "6c4/11/11/4g6/11/4g6/11/4F6/11/11/11/2C8 r - - 0 1",
+            "Fe5e9",
+            "the blue anti-air on e7 defends its way, and the blue anti-air on e9 shoots it down on e8",
+        ),
+        (
+            "6c4/11/11/4F6/11/4g6/11/4g6/11/11/11/2C8 r - - 0 1",
+            "Fe9e5",
+            "the blue anti-air on e7 defends its way, and the blue anti-air on e5 shoots it down on e6",
+        ),
+        (
+            "6c4/11/11/11/11/4g6/11/4F6/11/11/11/2C8 r - - 0 1",
+            "Fe5e9",
+            "it is shot down where it leaves the zone of the blue anti-air on e7, on e9",
+        ),
+        (
+            "6c4/11/11/11/4g6/11/11/4(FC)6/11/11/11/11 r - - 0 1",
+            "(FC)e5@e8",
+            "the commander that it carries would be lost with it",
+        ),
+    ] {
+        let mut game = started(Some(fen)).expect("it starts");
+        let said = game.why_move(refused).unwrap_or_else(|it| panic!("{refused}: {it}"));
+        assert!(said.summary.contains(why), "{refused}: {}", said.summary);
+        game.play_text(refused).map(|_| ()).expect_err(refused);
+        assert_eq!(game.fen(), fen);
+    }
+}
+
 /// A piece that has acted steps no more, and a deployment is not ended where something is left on ground that it may not
 /// stand on, or the commander in danger: refused with the reason, nothing changed, the deployment still open.
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         "sessions" => list(text, "sessions").map(|it| sessions(it, trust)),
         "perft" => list(text, "positions").map(|it| perft(it, trust)),
         "playouts" => list(text, "playouts").map(|it| playouts(it, trust)),
-        "histories" => list(text, "histories").map(|it| histories(it)),
+        "histories" => list(text, "histories").map(histories),
         "fen_cases" => list(text, "cases").map(fen_cases),
         "san_cases" => list(text, "cases").map(|it| san_cases(it, trust)),
         _ => return None,

@@ -182,7 +182,7 @@ export class Board {
         const spot = spots[order];
         const place = { x: middle.x + spot.x - HALF * spot.scale, y: middle.y + spot.y - HALF * spot.scale, scale: spot.scale };
         seen.add(piece.id);
-        this.drawPiece(piece, place, pieces.length === 1 ? worn(piece, usual, this.look.flipped) : [], stands);
+        this.drawPiece(piece, place, worn(piece, usual, this.look.flipped), stands);
       });
     }
     for (const [id, node] of this.nodes) if (!seen.has(id)) this.remove(id, node, stands);
