@@ -26,7 +26,7 @@
 //! # Ask why
 //!
 //! What rules derive has a proof, and what they do not has a refutation, down to rule file and line. A refused
-//! move changes nothing and says why in its error:
+//! move changes nothing:
 //!
 //! ```
 //! use rulemate::prelude::*;
@@ -34,8 +34,9 @@
 //! # fn main() -> Result<(), Error> {
 //! let rules = Catalogue::embedded()?.load::<&str>("chess", &[])?;
 //! let mut game = rules.start(Some("4k3/8/8/8/1b6/8/3B3P/4K3 w - - 0 1"))?;
-//! let why = game.play_text("Be3").map(|_| ()).expect_err("the bishop is pinned");
-//! assert!(why.to_string().contains("pinned"), "{why}");
+//! assert!(game.play_text("Be3").is_err());
+//! let why = game.explain_move("Be3", Limits::default())?;
+//! assert!(why.summary.contains("the white bishop on d2 is pinned"), "{}", why.summary);
 //! let told = game.explain_fact("attacks(b4, d2)", Limits::default())?;
 //! assert!(told.holds);
 //! println!("{}\n{}", told.summary, game.tree(&told.finding));

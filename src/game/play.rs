@@ -392,16 +392,15 @@ impl Game {
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
         let _paid = Allowance::open();
         if !text.contains(BETWEEN) {
-            match self.find_move(text) {
-                Ok(mv) => return self.play(&mv),
-                Err(it) if self.terms.moves.turn_words.is_none() => return Err(self.reasoned(it)),
-                Err(_) => (),
+            let found = self.find_move(text);
+            if found.is_ok() || self.terms.moves.turn_words.is_none() {
+                return self.play(&found?);
             }
         }
         self.refuse_if_over()?;
         let actions = parse_turn(&mut self.world, &self.terms.moves, text);
         self.check()?;
-        let actions = actions.map_err(|it| self.reasoned(it.into()))?;
+        let actions = actions?;
         let before = self.history.len();
         for mv in &actions {
             if let Err(refusal) = self.play(mv) {

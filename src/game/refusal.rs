@@ -2,8 +2,8 @@
 
 use crate::derive::explain::{Finding, Limits, Proof, why_within};
 use crate::derive::{Exhausted, Refusal, World};
-use crate::moves::notation::{MoveError, MoveFault, to_uci};
-use crate::moves::{Contract, Move, is_legal, is_over};
+use crate::moves::notation::{MoveError, MoveFault};
+use crate::moves::{Contract, Move, is_over};
 
 use super::finding::{Teller, decide};
 use super::play::{Game, RULE_SETS, SWITCHES};
@@ -163,26 +163,6 @@ fn offers(offered: &[String]) -> String {
     match offered {
         [] => String::new(),
         _ => format!(" for that reason, but by {}", offered.join(", ")),
-    }
-}
-
-impl Game {
-    /// A text that means no legal move is refused with what the rules say of the move that was likely meant.
-    pub(super) fn reasoned(&mut self, error: PlayError) -> PlayError {
-        let PlayError::Text(MoveError { reason: MoveFault::Illegal { candidates }, .. }) = &error
-        else {
-            return error;
-        };
-        let contract = self.contract().clone();
-        let world = self.world_mut();
-        let Some(mv) = candidates.iter().find(|it| !is_legal(world, &contract, it)) else {
-            return error;
-        };
-        let uci = to_uci(world, mv);
-        match IllegalMove::new(world, &contract, mv, uci) {
-            Ok(refusal) => Box::new(refusal).into(),
-            Err(exhausted) => exhausted.into(),
-        }
     }
 }
 

@@ -327,7 +327,7 @@ fn cases(catalogue: &Catalogue) -> Vec<(String, Vec<String>)> {
             let values: Vec<String> = match option.takes {
                 OptionType::Bool => vec!["true".into(), "false".into()],
                 OptionType::Word(words) => words,
-                OptionType::Int(_) => vec!["1".into()],
+                OptionType::Int(range) => vec![range.map_or(1, |it| it.0).to_string()],
                 OptionType::List(_) => Vec::new(),
             };
             let with = |it: &String| format!("{name}:both:{}={it}", option.name);
