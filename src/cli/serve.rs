@@ -17,7 +17,7 @@ use crate::presets::{at_its_place, load_with_included};
 use crate::rules::Source;
 use crate::server::store::{self, Append, GameState, StoreError, Summary};
 use crate::server::{
-    Addresses, Config, Limits, Looked, Names, Rate, ServeError, Settings, serve, snapshots,
+    Addresses, Config, Hooks, Limits, Looked, Names, Rate, ServeError, Settings, serve, snapshots,
     summaries,
 };
 
@@ -42,6 +42,13 @@ pub(crate) struct ServeArgs {
     /// Let pages of this origin use the server too; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
+    /// Let pages of this origin show games in frames (/embed/game/ID); may be repeated
+    #[arg(long = "embed", value_name = "ORIGIN")]
+    embeds: Vec<String>,
+    /// Tell this address of games that begin and end, signed with the secret in
+    /// RULEMATE_WEBHOOK_SECRET; may be repeated
+    #[arg(long = "webhook", value_name = "URL")]
+    webhooks: Vec<String>,
     /// Show counters for Prometheus at /metrics of this address
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
@@ -132,8 +139,9 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         config: Config { idle, uploads: args.uploads, ..Config::default() },
         limits: Limits::new(requests, games, args.behind_proxy),
         metrics: args.metrics,
-        names: Names::new(&args.hosts, &args.origins)?,
+        names: Names::new(&args.hosts, &args.origins)?.framed_by(&args.embeds)?,
         files: offered(&args.rules)?,
+        hooks: hooks(&args.webhooks)?,
     };
     let ready = |Addresses { games, metrics }| {
         // These lines are waited for: they go out at once. A lost line is no reason to stop.
@@ -154,6 +162,15 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
         Err(error) => Err(trouble(error, STORE_HELP)),
     }
+}
+
+/// Who is told of games. The secret is not an argument, which other users of the machine could read.
+fn hooks(addresses: &[String]) -> anyhow::Result<Option<Hooks>> {
+    if addresses.is_empty() {
+        return Ok(None);
+    }
+    let secret = std::env::var("RULEMATE_WEBHOOK_SECRET").unwrap_or_default();
+    Ok(Some(Hooks::new(addresses, &secret)?))
 }
 
 /// The rule files to offer, and what becomes of them. Files with mistakes are not offered: the mistakes are
@@ -325,6 +342,8 @@ fn durable_appends() -> Result<f64, store::StoreError> {
                 presets: Vec::new(),
                 state: GameState::Playing,
                 players: Vec::new(),
+                accounts: Vec::new(),
+                rated: false,
                 ply: 0,
                 result: None,
                 updated: 0,
@@ -332,6 +351,7 @@ fn durable_appends() -> Result<f64, store::StoreError> {
             },
             snapshot: None,
             lease: None,
+            marks: Vec::new(),
         }])?;
     }
     let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();

@@ -30,6 +30,7 @@ pub(super) fn begin(
         open: wish.open,
         chat: wish.chat,
         listed: wish.listed,
+        rated: wish.rated,
     };
     let is_import = !wish.import.past.is_empty() || wish.import.ended.is_some();
     if is_import && setup.sides.len() != 2 {

@@ -23,10 +23,11 @@ use super::pool::{Lane, Pool, failed};
 use super::presence::Presence;
 use super::problem::Problem;
 use super::ready::Ready;
-use super::state::summary;
+use super::state::{marks, summary};
 use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
 };
+use super::webhooks::Told;
 use crate::game::{Answer as Finding, Game};
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
@@ -103,6 +104,7 @@ pub struct Wish {
     pub open: bool,
     pub chat: bool,
     pub listed: bool,
+    pub rated: bool,
     /// Who sits where from the start.
     pub seats: Vec<(usize, Seat)>,
     /// What was played elsewhere already.
@@ -139,6 +141,8 @@ pub struct Host {
     pub(super) learned: Arc<Learned>,
     /// The ids of games as they end.
     pub(super) ended: broadcast::Sender<String>,
+    /// Who else is told of games.
+    pub(super) hooks: OnceLock<Told>,
 }
 
 impl Host {
@@ -175,6 +179,7 @@ impl Host {
             pool: Pool::start().map_err(threads)?,
             learned: Arc::default(),
             ended: broadcast::channel(ENDINGS).0,
+            hooks: OnceLock::new(),
         };
         Ok((Arc::new(host), journal))
     }
@@ -248,8 +253,10 @@ impl Host {
             summary,
             snapshot: None,
             lease: lease.clone(),
+            marks: marks(&id, &table, &entries),
         };
         self.writer.append(append).await??;
+        self.announce(&id, &table, &entries);
         self.metrics.created();
         tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
         self.adopt(&id, table, &entries, lease);
@@ -472,6 +479,7 @@ impl Host {
             open: setup.open,
             chat: setup.chat,
             listed: setup.listed,
+            rated: setup.rated,
             seats: seats.collect(),
             import: Import::default(),
         };
@@ -742,7 +750,7 @@ pub(super) fn new_token() -> Result<String, Problem> {
     Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
 }
 
-fn random(bytes: &mut [u8]) -> Result<(), Problem> {
+pub(super) fn random(bytes: &mut [u8]) -> Result<(), Problem> {
     getrandom::fill(bytes).map_err(|error| {
         tracing::error!(%error, "no random numbers");
         failed()

@@ -23,7 +23,7 @@ use super::office::Done;
 use super::parked::Running;
 use super::pool::{Lane, failed, spent};
 use super::problem::Problem;
-use super::state::{self, summary};
+use super::state::{self, marks, summary};
 use super::store::{Append, Claim, Lease};
 use crate::game::Game;
 
@@ -604,6 +604,7 @@ impl Live {
             summary: summary(&self.id, &self.table),
             snapshot: Some(snapshot),
             lease: self.lease.as_ref().map(|it| it.0.clone()),
+            marks: Vec::new(),
         };
         // Without it the game is loaded from its log, which may have gone on elsewhere.
         match self.host.writer.append(append).await {
@@ -646,12 +647,14 @@ impl Live {
                 summary: summary(&self.id, &self.table),
                 snapshot: self.snapshot(),
                 lease: self.lease.as_ref().map(|it| it.0.clone()),
+                marks: marks(&self.id, &self.table, &output.events),
             };
             // Many wait here when the disk is slow.
             self.rest();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
             }
+            self.host.announce(&self.id, &self.table, &output.events);
             for entry in &output.events {
                 self.tell(frame(entry));
             }

@@ -6,6 +6,7 @@
 //! or rules.
 
 mod accept;
+mod accounts;
 mod analysis;
 mod api;
 mod begin;
@@ -28,6 +29,7 @@ mod pool;
 mod presence;
 mod problem;
 mod ready;
+mod rating;
 mod reading;
 mod serve;
 mod socket;
@@ -35,6 +37,7 @@ mod state;
 pub mod store;
 mod transcript;
 mod verify;
+mod webhooks;
 
 pub use api::{Web, metrics_router, router};
 pub use board::Board;
@@ -46,5 +49,7 @@ pub use live::{Feed, Lines};
 pub use metrics::Metrics;
 pub use names::{NameError, Names};
 pub use problem::{Problem, ProblemBody};
+pub use rating::keep_ratings;
 pub use serve::{Addresses, ServeError, Settings, serve};
 pub use verify::{Looked, snapshots, summaries};
+pub use webhooks::{HookError, Hooks};

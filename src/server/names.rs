@@ -14,6 +14,7 @@ use axum::http::uri::{Authority, Uri};
 pub struct Names {
     hosts: Vec<String>,
     origins: Vec<String>,
+    frames: Vec<String>,
 }
 
 /// Something on a list that makes no sense.
@@ -38,17 +39,29 @@ impl Names {
             all.hosts.push(host.to_lowercase());
         }
         for origin in origins {
-            let wrong = || NameError::Origin(origin.clone());
-            let uri: Uri = origin.parse().map_err(|_| wrong())?;
-            let (scheme, authority) = uri.scheme_str().zip(uri.authority()).ok_or_else(wrong)?;
-            let name = name_of(authority.as_str()).ok_or_else(wrong)?;
-            if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
-                return Err(wrong());
-            }
+            let (name, origin) =
+                origin_of(origin).ok_or_else(|| NameError::Origin(origin.clone()))?;
             all.hosts.push(name);
-            all.origins.push(format!("{scheme}://{authority}").to_lowercase());
+            all.origins.push(origin);
         }
         Ok(all)
+    }
+
+    /// Lets pages of these origins show games in frames.
+    ///
+    /// # Errors
+    /// One of them is no origin.
+    pub fn framed_by(mut self, origins: &[String]) -> Result<Self, NameError> {
+        for origin in origins {
+            let wrong = || NameError::Origin(origin.clone());
+            self.frames.push(origin_of(origin).ok_or_else(wrong)?.1);
+        }
+        Ok(self)
+    }
+
+    /// The origins that may show games in frames, as a policy has them; none if there are none.
+    pub(super) fn frames(&self) -> Option<String> {
+        (!self.frames.is_empty()).then(|| self.frames.join(" "))
     }
 
     /// Whether the server answers to what a request says it is for: a name or an address, with a port
@@ -69,6 +82,18 @@ impl Names {
     pub(super) fn origins(&self) -> Vec<HeaderValue> {
         self.origins.iter().filter_map(|it| HeaderValue::from_str(it).ok()).collect()
     }
+}
+
+/// The host of an origin, and the origin in small letters; none if it is no origin. A policy would take letters
+/// that are none of an origin's for more than one word.
+fn origin_of(text: &str) -> Option<(String, String)> {
+    let uri: Uri = text.parse().ok()?;
+    let (scheme, authority) = uri.scheme_str().zip(uri.authority())?;
+    let name = name_of(authority.as_str())?;
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || ".-:[]".contains(it);
+    let is_whole = matches!(uri.path(), "" | "/") && uri.query().is_none();
+    let is_origin = is_whole && authority.as_str().chars().all(is_plain);
+    is_origin.then(|| (name, format!("{scheme}://{authority}").to_lowercase()))
 }
 
 /// The host of `HOST` or `HOST:PORT`, in small letters.
@@ -92,6 +117,13 @@ mod tests {
         }
         for origin in ["x.example", "https://x.example/page", "https://", "", "https://x?y"] {
             assert_eq!(Names::new(&[], &own(origin)).err(), Some(NameError::Origin(origin.into())));
+        }
+        let frames = Names::default().framed_by(&own("https://Z.example/"));
+        assert_eq!(frames.unwrap().frames().as_deref(), Some("https://z.example"));
+        for origin in
+            ["*", "z.example", "https://z.example;script-src *", "https://a b", "https://*"]
+        {
+            assert!(Names::default().framed_by(&own(origin)).is_err(), "{origin}");
         }
         let names = Names::new(&own("X.example"), &own("https://Y.example:8443/")).unwrap();
         assert!(

@@ -12,6 +12,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/style.css", STYLE, include_str!("page/style.css")),
     ("/page/board.css", STYLE, include_str!("page/board.css")),
     ("/page/about.js", SCRIPT, include_str!("page/about.js")),
+    ("/page/account.js", SCRIPT, include_str!("page/account.js")),
     ("/page/acts.js", SCRIPT, include_str!("page/acts.js")),
     ("/page/advice.js", SCRIPT, include_str!("page/advice.js")),
     ("/page/api.js", SCRIPT, include_str!("page/api.js")),
@@ -49,9 +50,14 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const INDEX: &str = include_str!("page/index.html");
 
+/// What is below it may stand in frames of pages that are listed for that.
+pub(super) const FRAMED: &str = "/embed/";
+
 pub(super) fn routes() -> Router<Web> {
     let mut router = Router::new();
-    for address in ["/", "/rules", "/game/{id}", "/about/{game}"] {
+    for address in
+        ["/", "/rules", "/game/{id}", "/about/{game}", "/user/{name}", "/embed/game/{id}"]
+    {
         router = router
             .route(address, get(|| std::future::ready(file("text/html; charset=utf-8", INDEX))));
     }

@@ -102,9 +102,10 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let status = match &refusal {
             Refusal::NoToken => StatusCode::UNAUTHORIZED,
-            Refusal::WrongToken | Refusal::NotYourTurn | Refusal::ClaimOutOfTurn => {
-                StatusCode::FORBIDDEN
-            }
+            Refusal::WrongToken
+            | Refusal::NotYourTurn
+            | Refusal::ClaimOutOfTurn
+            | Refusal::AccountNeeded => StatusCode::FORBIDDEN,
             Refusal::NoSeat(_) => StatusCode::NOT_FOUND,
             Refusal::TooLong { .. } | Refusal::Unprintable { .. } => StatusCode::BAD_REQUEST,
             Refusal::Illegal(_) | Refusal::NotSo(_) => StatusCode::UNPROCESSABLE_ENTITY,

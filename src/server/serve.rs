@@ -14,7 +14,9 @@ use super::library::Library;
 use super::limit::Limits;
 use super::names::Names;
 use super::problem::Problem;
+use super::rating::keep_ratings;
 use super::store::{self, StoreError};
+use super::webhooks::Hooks;
 use crate::presets::{CatalogueError, Source};
 
 /// How long requests under way may take when the server stops.
@@ -38,6 +40,8 @@ pub struct Settings {
     pub names: Names,
     /// Rule files of this machine, now and whenever they change. They compile.
     pub files: watch::Receiver<Vec<Source>>,
+    /// Who is told of games, if anyone is.
+    pub hooks: Option<Hooks>,
 }
 
 /// Why a server does not start, or stops.
@@ -87,6 +91,10 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
             tokio::spawn(Arc::clone(&host).join(others));
         }
         tokio::spawn(follow(Arc::clone(&host), files));
+        tokio::spawn(keep_ratings(Arc::downgrade(&host)));
+        if let Some(hooks) = &settings.hooks {
+            host.tell_hooks(hooks)?;
+        }
         let games = listener.local_addr()?;
         let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;
         // Listened for before anybody knows that the server is there to be stopped.

@@ -270,10 +270,13 @@ impl Client {
         let done = match said.t.as_str() {
             "ping" => return json!({ "t": "pong", "a": said.a, "d": self.present.told() }),
             "auth" => match said.d["token"].as_str() {
-                Some(token) => {
-                    self.sit(TokenHash::of(token)).await;
-                    Ok(json!({}))
-                }
+                Some(token) => match self.web.credential(token).await {
+                    Ok(token) => {
+                        self.sit(token).await;
+                        Ok(json!({}))
+                    }
+                    Err(problem) => Err(problem),
+                },
                 None => Err(Problem::bad("missing_field", "auth needs `token`")),
             },
             "move" => self.play(said.d).await,

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::accounts::seat_key;
 use super::board::Board;
-use super::core::{Rules, Table, TokenHash};
+use super::core::{Entry, Event, Rules, Seat, Table, TokenHash};
 use super::live::Lines;
 use super::pool::spent;
 use super::problem::Problem;
+use super::rating::{LEAST, unrated_key};
 use super::store::{GameState, Summary};
 use crate::game::Game;
 use crate::presets::{Activation, Catalogue};
@@ -69,6 +71,8 @@ pub(super) fn of(
         "chat": setup.chat,
         "sides": setup.sides,
         "seats": summary.players,
+        "accounts": accounts(table),
+        "rated": setup.rated,
         "computers": table.seats().iter().map(|it| it.as_ref().is_some_and(|it| it.computer.is_some())).collect::<Vec<bool>>(),
         "you": token.map(|it| table.sides_of(it)).unwrap_or_default(),
         "ply": table.lines().len(),
@@ -119,7 +123,33 @@ pub(super) fn summary<R: Rules>(id: &str, table: &Table<R>) -> Summary {
         players: table.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
         ply: table.lines().len(),
         result: ended,
+        accounts: match accounts(table) {
+            all if all.iter().all(Option::is_none) => Vec::new(),
+            all => all,
+        },
+        rated: setup.rated,
         updated: table.touched(),
         listed: setup.listed,
     }
+}
+
+/// The ids of the accounts that sit on the sides of a game.
+fn accounts<R: Rules>(table: &Table<R>) -> Vec<Option<String>> {
+    let id = |it: &Seat| it.token.account().map(str::to_owned);
+    table.seats().iter().map(|it| it.as_ref().and_then(id)).collect()
+}
+
+/// The marks that the store is to keep with events: where accounts sit down, and that ratings are to change.
+pub(super) fn marks<R: Rules>(id: &str, table: &Table<R>, events: &[Entry]) -> Vec<String> {
+    let mark = |it: &Entry| match &it.event {
+        Event::Seated { seat, .. } => {
+            seat.token.account().map(|account| seat_key(account, it.at, id))
+        }
+        Event::Ended { outcome, .. } => {
+            let is_played = outcome.outcome != "none" && table.lines().len() >= LEAST;
+            (is_played && table.setup().rated).then(|| unrated_key(id))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(mark).collect()
 }

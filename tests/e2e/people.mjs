@@ -52,7 +52,7 @@ export async function person(name, size = { width: 1400, height: 900 }, more = {
       const type = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[file.split(".").pop()];
       return route.fulfill({ body: readFileSync(join(process.env.PAGE, file)), contentType: type });
     });
-    await context.route(/^http:..[^/]*\/(about\/.*|game\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
+    await context.route(/^http:..[^/]*\/(about\/.*|game\/.*|user\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
   }
   const page = await context.newPage();
   page.setDefaultTimeout(20000);

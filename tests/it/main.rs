@@ -23,6 +23,7 @@ mod families;
 mod facts;
 mod fairy;
 mod fixture;
+mod forced;
 mod forged;
 mod frog;
 mod game;

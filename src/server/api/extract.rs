@@ -8,6 +8,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use super::Web;
+use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
 
@@ -51,15 +53,34 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The token of a seat, if one was sent: only its hash goes further.
+/// What the token that was sent lets act for, if one was: its hash, or the account that it is of.
 #[derive(Debug)]
 pub(super) struct Token(pub(super) Option<TokenHash>);
 
-impl<S: Send + Sync> FromRequestParts<S> for Token {
+impl FromRequestParts<Web> for Token {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self(bearer(parts).map(TokenHash::of)))
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
+        match bearer(parts) {
+            None => Ok(Self(None)),
+            Some(token) => Ok(Self(Some(web.credential(token).await?))),
+        }
+    }
+}
+
+/// The account whose token was sent, if one was.
+#[derive(Debug)]
+pub(super) struct By(pub(super) Option<Account>);
+
+impl FromRequestParts<Web> for By {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
+        match bearer(parts) {
+            // A client may send the token of a seat that it has elsewhere.
+            None => Ok(Self(None)),
+            Some(token) => Ok(Self(web.account_of(token).await?)),
+        }
     }
 }
 

@@ -9,13 +9,14 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 use super::Web;
-use super::extract::{Body, Query, Token};
+use super::extract::{Body, By, Query, Token};
 use super::guard::Caller;
 use super::requests::{
     Acting, After, Asking, At, Exporting, From, Joining, Listing, Moving, NewGame, Ply,
 };
 use crate::opponent::Level;
 use crate::server::ProblemBody;
+use crate::server::accounts::Account;
 use crate::server::core::{Act, Answer, Entry, Input, Seat, TokenHash};
 use crate::server::host::{Import, Wish, new_token};
 use crate::server::limit::Cost;
@@ -36,24 +37,28 @@ const PART: usize = 500;
 
 /// Makes a game.
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
-    (status = 201, description = "The state of the game, with the `token` of your seat if you have one", body = Value),
+    (status = 201, description = "The state of the game, with the `token` of your seat if you have one, and are no account", body = Value),
+    (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 422, description = "The game, its presets or the position do not work", body = ProblemBody),
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
     caller: Caller,
+    By(account): By,
     Body(mut new): Body<NewGame>,
 ) -> Result<Response, Problem> {
     web.admit(&caller, Cost::Game)?;
     if let Some(fault) = new.clock.and_then(|it| it.fault()) {
         return Err(Problem::unprocessable("bad_clock", fault));
     }
+    let is_rated = rated(&new, account.as_ref())?;
     let import = match new.pgn.take() {
         None => Import::default(),
         Some(text) => from_pgn(&web, text, &mut new).await?,
     };
     let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash());
-    let token = new.seat.as_ref().map(|_| new_token()).transpose()?;
+    let mut token = new.seat.as_ref().map(|_| new_token()).transpose()?;
+    let mut own = token.as_deref().map(TokenHash::of);
     let mut wish = Wish {
         open: new.seat.is_none(),
         facts: new.facts.map(|it| it.to_string()),
@@ -64,16 +69,24 @@ pub(super) async fn create(
         clock: new.clock,
         chat: new.chat,
         listed: new.listed && new.seat.is_some(),
+        rated: is_rated,
         seats: Vec::new(),
         import,
     };
     if let (Some(seat), Some(token)) = (&new.seat, &token) {
         let names = sides(&web, &rules, &wish).await?;
-        let name = new.name.unwrap_or_else(|| NOBODY.to_owned());
-        let hash = TokenHash::of(token);
+        if is_rated && names.len() != 2 {
+            return Err(not_rated("of games with two sides"));
+        }
+        let sides = chosen(&names, seat, token)?;
+        let (name, hash) = match account {
+            Some(it) => (it.name, it.token),
+            None => (new.name.unwrap_or_else(|| NOBODY.to_owned()), TokenHash::of(token)),
+        };
+        own = Some(hash.clone());
         let seat_of =
             |side| (side, Seat { name: name.clone(), token: hash.clone(), computer: None });
-        wish.seats = chosen(&names, seat, token)?.into_iter().map(seat_of).collect();
+        wish.seats = sides.into_iter().map(seat_of).collect();
         if let Some(level) = new.computer {
             let others = (0..names.len()).filter(|it| wish.seats.iter().all(|seat| seat.0 != *it));
             let computers = others.map(|side| Ok((side, computer(level)?)));
@@ -85,8 +98,9 @@ pub(super) async fn create(
         return Err(Problem::unprocessable("no_opponent", message));
     }
     let id = web.host.create(wish).await?;
-    let hash = token.as_deref().map(TokenHash::of);
-    let mut state = web.host.state(&id, hash, None, Lines::Last(PART)).await?;
+    // The seat of an account has no token of its own.
+    token = token.filter(|_| own.as_ref().is_some_and(|it| it.account().is_none()));
+    let mut state = web.host.state(&id, own, None, Lines::Last(PART)).await?;
     let warnings = |game: &mut crate::game::Game| {
         Ok(game.warnings().iter().map(ToString::to_string).collect::<Vec<String>>())
     };
@@ -98,6 +112,25 @@ pub(super) async fn create(
     }
     let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
     Ok((StatusCode::CREATED, location, Json(state)).into_response())
+}
+
+/// Whether a new game is to be rated.
+fn rated(new: &NewGame, account: Option<&Account>) -> Result<bool, Problem> {
+    if !new.rated {
+        return Ok(false);
+    }
+    let is_own = new.fen.is_none() && new.facts.is_none() && new.pgn.is_none();
+    match new.seat.as_deref() {
+        _ if account.is_none() => Err(not_rated("of accounts: log in first")),
+        None | Some("both" | "all") => Err(not_rated("between two players: give one `seat`")),
+        _ if new.computer.is_some() => Err(not_rated("between two players, not the computer")),
+        _ if !is_own => Err(not_rated("from the game's own position")),
+        _ => Ok(true),
+    }
+}
+
+fn not_rated(what: &str) -> Problem {
+    Problem::unprocessable("cannot_be_rated", format!("rated games are {what}"))
 }
 
 /// A seat of the computer.
@@ -202,12 +235,15 @@ pub(super) async fn lines(
 
 /// Takes a free seat.
 #[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path, description = "The game")), request_body = Joining, responses(
-    (status = 200, description = "`side` and the `token` of your seat", body = Value),
-    (status = 409, description = "The seat is taken", body = ProblemBody),
+    (status = 200, description = "`side` and the `token` of your seat: null for an account, whose own token plays it", body = Value),
+    (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
+    (status = 403, description = "The game is rated, and you are no account", body = ProblemBody),
+    (status = 409, description = "The seat is taken, or the game is rated and you have not agreed to that", body = ProblemBody),
 ))]
 pub(super) async fn join(
     State(web): State<Web>,
     Path(id): Path<String>,
+    By(account): By,
     Body(joining): Body<Joining>,
 ) -> Result<Json<Value>, Problem> {
     let side = match &joining.seat {
@@ -219,9 +255,15 @@ pub(super) async fn join(
             Some(side_named(&names, name)?)
         }
     };
-    let token = new_token()?;
-    let name = joining.name.unwrap_or_else(|| NOBODY.to_owned());
-    let input = Input::Join { side, name, token: TokenHash::of(&token) };
+    let (name, hash, token) = match account {
+        Some(it) => (it.name, it.token, None),
+        None => {
+            let token = new_token()?;
+            let name = joining.name.unwrap_or_else(|| NOBODY.to_owned());
+            (name, TokenHash::of(&token), Some(token))
+        }
+    };
+    let input = Input::Join { side, name, token: hash, rated: joining.rated };
     let Answer { v, ply, side, .. } = web.host.step(&id, input).await?;
     Ok(Json(json!({ "v": v, "ply": ply, "side": side, "token": token })))
 }

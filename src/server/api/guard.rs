@@ -13,25 +13,31 @@ use axum::response::{IntoResponse, Response};
 
 use super::Web;
 use crate::server::limit::{Cost, Net, Payer};
+use crate::server::page;
 use crate::server::places::Place;
 use crate::server::problem::Problem;
 
 /// Scripts, styles and connections of this server alone; nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'";
+                      frame-ancestors ";
 
 /// Every answer leaves with the headers that keep a browser safe.
-pub(super) async fn dress(request: Request, next: Next) -> Response {
+pub(super) async fn dress(State(web): State<Web>, request: Request, next: Next) -> Response {
     // An address has no secrets in it; headers and bodies have, and are not told.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let started = std::time::Instant::now();
     let mut response = next.run(request).await;
     let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
     tracing::debug!(%method, path, status, micros, "request");
+    // Only what lets nobody act may stand in a frame of others.
+    let frames = web.names.frames().filter(|_| path.starts_with(page::FRAMED));
+    let policy = format!("{POLICY}{}", frames.as_deref().unwrap_or("'none'"));
     let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert("content-security-policy", policy);
+    }
     let mut set = |name, value| headers.insert(name, HeaderValue::from_static(value));
-    set("content-security-policy", POLICY);
     set("x-content-type-options", "nosniff");
     set("referrer-policy", "no-referrer");
     response

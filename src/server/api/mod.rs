@@ -1,5 +1,6 @@
 //! The HTTP API under `/api/v1`, described at `/openapi.json` by the handlers themselves.
 
+pub(super) mod accounts;
 mod catalogue;
 pub(super) mod extract;
 mod games;
@@ -15,7 +16,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{Method, StatusCode};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -101,7 +102,14 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(catalogue::check_presets))
         .routes(routes!(catalogue::upload, uploads::list))
         .routes(routes!(uploads::remove))
-        .routes(routes!(lichess::account::create))
+        .routes(routes!(accounts::create))
+        .routes(routes!(accounts::log_in))
+        .routes(routes!(accounts::show))
+        .routes(routes!(accounts::renew))
+        .routes(routes!(accounts::log_out))
+        .routes(routes!(accounts::games))
+        .routes(routes!(accounts::player))
+        .routes(routes!(accounts::settled))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
         .split_for_parts();
@@ -124,7 +132,7 @@ pub fn router(web: Web) -> Router {
         .layer(CatchPanicLayer::new())
         .layer(from_fn_with_state(web.clone(), guard::check))
         .layer(cors(&web.names))
-        .layer(from_fn(guard::dress))
+        .layer(from_fn_with_state(web.clone(), guard::dress))
         .with_state(web)
 }
 
@@ -135,7 +143,7 @@ pub fn metrics_router(web: Web) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn_with_state(web.clone(), guard::check))
-        .layer(from_fn(guard::dress))
+        .layer(from_fn_with_state(web.clone(), guard::dress))
         .with_state(web)
 }
 

@@ -37,6 +37,9 @@ pub(super) struct NewGame {
     /// Whether the list of games shows it.
     #[serde(default)]
     pub(super) listed: bool,
+    /// Its end changes the ratings of both players: two accounts, which both agree to that.
+    #[serde(default)]
+    pub(super) rated: bool,
 }
 
 /// A player sits down.
@@ -45,7 +48,11 @@ pub(super) struct NewGame {
 pub(super) struct Joining {
     /// The name of a side; any free one if absent.
     pub(super) seat: Option<String>,
+    /// What the player is called; an account has its own name.
     pub(super) name: Option<String>,
+    /// You agree that the game is rated, if it is.
+    #[serde(default)]
+    pub(super) rated: bool,
 }
 
 /// A move.

@@ -14,9 +14,8 @@ use utoipa::ToSchema;
 use super::Web;
 use super::guard::Caller;
 use crate::server::ProblemBody;
+use crate::server::accounts::Account;
 use crate::server::api::extract::bearer;
-use crate::server::core::TokenHash;
-use crate::server::lichess::account;
 use crate::server::problem::Problem;
 use crate::server::store::Upload;
 
@@ -32,14 +31,12 @@ impl FromRequestParts<Web> for Owner {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
-        let Some(token) = bearer(parts) else {
+        if bearer(parts).is_none() {
             let Ok(Caller(from)) = Caller::from_request_parts(parts, web).await;
             let from = from.map_or_else(|| "this machine".to_owned(), |it| it.to_string());
             return Ok(Self(format!("from {from}")));
-        };
-        let wrong = || Problem::new(StatusCode::UNAUTHORIZED, "token_wrong", "no such account");
-        let name = account::name_of(web, &TokenHash::of(token)).await?.ok_or_else(wrong)?;
-        Ok(Self(format!("account {}", name.to_ascii_lowercase())))
+        }
+        Ok(Self(format!("account {}", Account::from_request_parts(parts, web).await?.id())))
     }
 }
 

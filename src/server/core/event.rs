@@ -8,13 +8,24 @@ use super::clock::Control;
 use super::refusal::Refusal;
 use super::rules::{Effect, Outcome};
 
-/// The hash of a seat's token, in hexadecimal. The token itself is never kept.
+/// What a seat is known by: the hash of its token, in hexadecimal, or `account:ID` for the seat of an account,
+/// which no hash is. The token itself is never kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenHash(String);
 
 impl TokenHash {
     pub fn of(token: &str) -> Self {
         Self(blake3::hash(token.as_bytes()).to_hex().to_string())
+    }
+
+    /// What the seats of an account are known by, whichever of its tokens is sent.
+    pub fn of_account(id: &str) -> Self {
+        Self(format!("{ACCOUNT}{id}"))
+    }
+
+    /// The id of the account, if it is that of one.
+    pub fn account(&self) -> Option<&str> {
+        self.0.strip_prefix(ACCOUNT)
     }
 
     /// As text, to be kept.
@@ -33,6 +44,8 @@ impl TokenHash {
         one.len() == two.len() && one.iter().zip(two).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
     }
 }
+
+const ACCOUNT: &str = "account:";
 
 /// What is settled as a game is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +67,9 @@ pub struct Setup {
     pub chat: bool,
     /// Shown in the list of games.
     pub listed: bool,
+    /// Its end changes the ratings of the accounts that play it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rated: bool,
     /// The names of the sides.
     pub sides: Vec<String>,
 }

@@ -12,6 +12,7 @@ mod past;
 mod refusal;
 mod request;
 mod rules;
+mod seats;
 mod table;
 mod talk;
 

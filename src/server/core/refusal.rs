@@ -33,6 +33,14 @@ pub enum Refusal {
     NoOffer,
     #[error("the offer stands already")]
     OfferStands,
+    #[error("this game is rated: only accounts can play it, so log in first")]
+    AccountNeeded,
+    #[error("this game is rated: join it with `rated`: true if you agree to that")]
+    RatedUnasked,
+    #[error("a rated game has two different players: this account has a seat in it already")]
+    RatedAlone,
+    #[error("this game is rated: what was played stays, and so do its presets")]
+    RatedStays,
     #[error("chat is off in this game")]
     ChatOff,
     #[error("{what} is too long: {limit} characters at most")]
@@ -83,6 +91,10 @@ impl Refusal {
             Self::NothingToTakeBack => "nothing_to_take_back",
             Self::NoOffer => "no_such_offer",
             Self::OfferStands => "offer_stands",
+            Self::AccountNeeded => "account_needed",
+            Self::RatedUnasked => "rated_game",
+            Self::RatedAlone => "rated_alone",
+            Self::RatedStays => "rated_stays",
             Self::ChatOff => "chat_off",
             Self::TooLong { .. } => "too_long",
             Self::Unprintable { .. } => "unprintable",

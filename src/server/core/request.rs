@@ -38,8 +38,8 @@ pub enum Act {
 /// What reaches a game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
-    /// A player sits down, on any free seat or on a certain one.
-    Join { side: Option<usize>, name: String, token: TokenHash },
+    /// A player sits down, on any free seat or on a certain one; in a rated game only one that says so.
+    Join { side: Option<usize>, name: String, token: TokenHash, rated: bool },
     /// A client wants something. `id` names the request: the same id is done once.
     Act { token: Option<TokenHash>, id: Option<String>, act: Act },
     /// Time has passed.

@@ -19,7 +19,7 @@ pub(in crate::server) const EVENTS: u64 = 20_000;
 /// Events that are left for the end of a game and for what is said after it.
 const RESERVE: u64 = 400;
 /// Characters of what people type.
-const NAME: usize = 40;
+pub(super) const NAME: usize = 40;
 const ID: usize = 64;
 const CHAT: usize = 300;
 /// Bytes of the presets that are asked for at a time, as JSON.
@@ -33,8 +33,8 @@ const ABORTABLE: usize = 2;
 #[derive(Debug)]
 pub struct Table<R> {
     rules: R,
-    setup: Setup,
-    seats: Vec<Option<Seat>>,
+    pub(super) setup: Setup,
+    pub(super) seats: Vec<Option<Seat>>,
     lines: Vec<Line>,
     clocks: Option<Clocks>,
     offers: Offers,
@@ -282,7 +282,9 @@ impl<R: Rules> Table<R> {
         self.fall(&mut events);
         let answer = match input {
             Input::Tick => None,
-            Input::Join { side, name, token } => Some(self.join(&mut events, side, name, token)),
+            Input::Join { side, name, token, rated } => {
+                Some(self.join(&mut events, side, name, token, rated))
+            }
             Input::Act { token, id, act } => Some(self.act(&mut events, token, id, act)),
         };
         Output { events, answer }
@@ -297,35 +299,6 @@ impl<R: Rules> Table<R> {
         let drawn = |_| Outcome { outcome: "draw".into(), reason: TIMEOUT.into(), winner: None };
         let outcome = self.rules.flag(side).unwrap_or_else(drawn);
         self.end(events, outcome, None, None);
-    }
-
-    fn join(
-        &mut self,
-        events: &mut Vec<Entry>,
-        side: Option<usize>,
-        name: String,
-        token: TokenHash,
-    ) -> Result<Answer, Refusal> {
-        // Who sits already and asks again, after a lost answer, has been answered.
-        let own = self.sides_of(&token);
-        if let Some(&side) = own.iter().find(|&&it| side.is_none_or(|wanted| wanted == it)) {
-            return Ok(self.answer(side));
-        }
-        short("a name", &name, NAME)?;
-        let free = self.seats.iter().position(Option::is_none);
-        let side = side.or(free).ok_or(Refusal::SeatTaken)?;
-        self.seat_free(side)?;
-        self.push(events, Event::Seated { side, seat: Seat { name, token, computer: None } });
-        Ok(self.answer(side))
-    }
-
-    fn seat_free(&self, side: usize) -> Result<(), Refusal> {
-        match self.seats.get(side) {
-            None => Err(Refusal::NoSeat(side)),
-            Some(_) if self.setup.open => Err(Refusal::SeatTaken),
-            Some(Some(_)) => Err(Refusal::SeatTaken),
-            Some(None) => Ok(()),
-        }
     }
 
     fn act(
@@ -448,6 +421,7 @@ impl<R: Rules> Table<R> {
     fn refuse_by_phase(&self, act: &Act) -> Result<(), Refusal> {
         match (act, &self.outcome) {
             (Act::Say(_), _) if !self.setup.chat => Err(Refusal::ChatOff),
+            (Act::Presets(_), None) if self.setup.rated => Err(Refusal::RatedStays),
             (Act::Say(_) | Act::Decline(_), _) => Ok(()),
             (Act::Rematch { .. }, None) => Err(Refusal::NotOver),
             (Act::Rematch { .. }, Some(outcome)) if self.rematch.is_some() => {
@@ -545,6 +519,8 @@ impl<R: Rules> Table<R> {
                     // A turn that is not finished belongs to the side that is taking it.
                     self.room(by, Kind::Takeback { moves: 1 })?;
                     self.take_back_to(events, by, last, id);
+                } else if self.setup.rated {
+                    return Err(Refusal::RatedStays);
                 } else {
                     let to = self.turn_start(last);
                     self.room(by, Kind::Offer)?;
@@ -627,7 +603,7 @@ impl<R: Rules> Table<R> {
         self.push(events, Event::Ended { outcome, clocks, by, id });
     }
 
-    fn answer(&self, side: usize) -> Answer {
+    pub(super) fn answer(&self, side: usize) -> Answer {
         self.answer_of(side, self.v, self.lines.len())
     }
 
@@ -651,7 +627,7 @@ impl<R: Rules> Table<R> {
     }
 
     /// Adds an event all of whose parts are short.
-    fn push(&mut self, events: &mut Vec<Entry>, event: Event) {
+    pub(super) fn push(&mut self, events: &mut Vec<Entry>, event: Event) {
         let entry = Entry { v: self.v + 1, at: self.now, event };
         debug_assert!(entry.short().is_ok(), "{} is too long", entry.event.kind());
         self.record(&entry);
@@ -791,7 +767,7 @@ fn short_presets(presets: &[String]) -> Result<(), Refusal> {
     }
 }
 
-fn short(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
+pub(super) fn short(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
     match text.chars().count() <= limit {
         true if is_printable(text) => Ok(()),
         true => Err(Refusal::Unprintable { what }),

@@ -1,5 +1,6 @@
 //! Challenges: a game proposed to a player, who accepts or declines.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Json;
@@ -33,6 +34,7 @@ pub(super) struct Challenge {
     variant: String,
     fen: Option<String>,
     clock: Option<Control>,
+    rated: bool,
     /// The challenger's colour.
     color: &'static str,
     made: Instant,
@@ -51,7 +53,7 @@ impl Challenge {
         let person = |it: &Account| json!({ "id": it.id(), "name": it.name, "online": true });
         json!({
             "id": self.id, "url": format!("/game/{}", self.id), "status": "created",
-            "challenger": person(&self.from), "destUser": person(&self.to), "rated": false,
+            "challenger": person(&self.from), "destUser": person(&self.to), "rated": self.rated,
             "variant": variant(&self.variant), "speed": speed(self.clock), "timeControl": time_control(self.clock),
             "color": self.color, "finalColor": self.color, "initialFen": self.fen,
         })
@@ -65,6 +67,7 @@ impl Challenge {
             game: self.variant.clone(),
             fen: self.fen.clone(),
             clock: self.clock,
+            rated: self.rated,
             seats: vec![(first, seat(&self.from)), (1 - first, seat(&self.to))],
             chat: true,
             ..Wish::default()
@@ -99,6 +102,7 @@ struct Terms {
     variant: String,
     fen: Option<String>,
     clock: Option<Control>,
+    rated: bool,
 }
 
 impl Terms {
@@ -113,6 +117,7 @@ impl Terms {
         let ruleset = web.host.ruleset(&rules, &variant, &[]).await?;
         let fen = text(fields, "fen").map(str::to_owned);
         if let Some(fen) = fen.clone() {
+            let ruleset = Arc::clone(&ruleset);
             let start = move || ruleset.start(Some(&fen)).map(|_| ());
             let started = web.host.pool.run(web.host.slow_lane(&rules), start).await?;
             started.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
@@ -125,7 +130,15 @@ impl Terms {
         if let Some(fault) = clock.and_then(|it| it.fault()) {
             return Err(Problem::unprocessable("bad_clock", fault));
         }
-        Ok(Self { variant, fen, clock })
+        let rated = match fields.get("rated") {
+            Some(Value::Bool(it)) => *it,
+            other => other.and_then(Value::as_str) == Some("true"),
+        };
+        if rated && (fen.is_some() || ruleset.sides().len() != 2) {
+            let message = "rated games are of two sides, from the game's own position";
+            return Err(Problem::unprocessable("cannot_be_rated", message));
+        }
+        Ok(Self { variant, fen, clock, rated })
     }
 }
 
@@ -175,7 +188,12 @@ pub(super) async fn create(
     web.admit_account(&from.id(), Cost::Game)?;
     let to = find(&web, &user).await?;
     let fields = fields(&headers, &body)?;
-    let Terms { variant, fen, clock } = Terms::read(&web, &fields).await?;
+    let Terms { variant, fen, clock, rated } = Terms::read(&web, &fields).await?;
+    let are_two = from.id() != to.id();
+    if rated && !(are_two && [&from, &to].iter().all(|it| it.token.account().is_some())) {
+        let message = "rated games are between two accounts, neither of them of an earlier version";
+        return Err(Problem::unprocessable("cannot_be_rated", message).into());
+    }
     let id = new_token()?[..12].to_owned();
     let color = match text(&fields, "color") {
         Some("white") => "white",
@@ -184,7 +202,7 @@ pub(super) async fn create(
         _ => "black",
     };
     let made = Instant::now();
-    let challenge = Challenge { id, from, to, variant, fen, clock, color, made };
+    let challenge = Challenge { id, from, to, variant, fen, clock, rated, color, made };
     web.hall.propose(challenge.clone())?;
     let event = challenge.event("challenge");
     web.hall.tell(&challenge.to.id(), &event);
@@ -202,8 +220,13 @@ pub(super) async fn open(
     body: Bytes,
 ) -> Result<Json<Value>, Plain> {
     web.admit(&caller, Cost::Game)?;
-    let Terms { variant: game, fen, clock } = Terms::read(&web, &fields(&headers, &body)?).await?;
+    let Terms { variant: game, fen, clock, rated } =
+        Terms::read(&web, &fields(&headers, &body)?).await?;
     let (wanted, told) = (variant(&game), fen.clone());
+    if rated {
+        let message = "an open challenge cannot be rated: challenge an account";
+        return Err(Problem::unprocessable("cannot_be_rated", message).into());
+    }
     let wish = Wish { game, fen, clock, chat: true, ..Wish::default() };
     let id = web.host.create(wish).await?;
     let url = format!("/game/{id}");
@@ -277,7 +300,12 @@ async fn sit(
         Some("black") => Some(1),
         _ => None,
     };
-    let input = Input::Join { side, name: account.name.clone(), token: account.token.clone() };
+    let input = Input::Join {
+        side,
+        name: account.name.clone(),
+        token: account.token.clone(),
+        rated: false,
+    };
     let answer = match web.host.step(id, input).await {
         Err(problem) if problem.status == StatusCode::NOT_FOUND => return Err(none.into()),
         other => other?,

@@ -111,7 +111,7 @@ fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
         .map(|it| json!({ "initial": it["initial"], "increment": it["increment"] }));
     let control = serde_json::from_value(state["clock"].clone()).ok();
     json!({
-        "type": "gameFull", "id": id, "rated": false,
+        "type": "gameFull", "id": id, "rated": state["rated"],
         "variant": variant(state["game"].as_str().unwrap_or_default()),
         "clock": clock, "speed": speed(control), "perf": { "name": "Variant" },
         "createdAt": state["now"], "white": person(0), "black": person(1),
@@ -159,7 +159,7 @@ fn status(result: &Value) -> &'static str {
 }
 
 async fn step(web: &Web, id: &str, account: Account, act: Act) -> Result<Json<Value>, Plain> {
-    let input = Input::Act { token: Some(account.token), id: None, act };
+    let input = Input::Act { token: Some(account.token.clone()), id: None, act };
     web.host.step(id, input).await?;
     Ok(ok())
 }

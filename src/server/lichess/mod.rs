@@ -2,9 +2,9 @@
 //! challenges, a stream of events, a stream of a game, moves. A seat's token here is the account's.
 //!
 //! Challenges and who listens are kept in memory alone: after a restart one challenges again.
-//! Deliberately absent: ratings, tournaments, anything that is not playing a game.
+//! Deliberately absent: tournaments, anything that is not playing a game.
 
-pub(super) mod account;
+mod account;
 mod challenge;
 mod game;
 mod stream;

@@ -1,6 +1,6 @@
 // A game by itself: its rules in words, where its pieces go, and what presets would change.
 
-import { get, keepToken, post } from "./api.js";
+import { get, makeGame, post } from "./api.js";
 import { Board } from "./board.js";
 import { begin, clear, h, words } from "./dom.js";
 import { diagram } from "./diagrams.js";
@@ -69,8 +69,7 @@ function changes(catalogue, found, wish) {
 
 async function play(main, { game, presets, rules }) {
   try {
-    const made = await post("/games", { game, presets, seat: "random", listed: true, ...(rules ? { rules } : {}) });
-    if (made.token) keepToken(made.id, made.token);
+    const made = await makeGame({ game, presets, seat: "random", listed: true, ...(rules ? { rules } : {}) });
     location.href = made.url;
   } catch (error) {
     main.prepend(h("p", { class: "error" }, error.message));

@@ -1,6 +1,7 @@
 // What can be done beside moving a piece: buttons, offers, free seats, other presets.
 
-import { get, keepToken, myName, post } from "./api.js";
+import { logIn } from "./account.js";
+import { get, keepToken, myAccount, myName, post } from "./api.js";
 import { begin, clear, confirmed, h, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
@@ -15,6 +16,10 @@ export class Acts {
   }
 
   draw() {
+    if (document.body.classList.contains("framed")) {
+      clear(this.root, h("a", { class: "button", href: `/game/${this.view.id}`, target: "_blank", rel: "noopener" }, "Open the game"));
+      return;
+    }
     this.drawOffers();
     this.drawButtons();
   }
@@ -51,8 +56,9 @@ export class Acts {
     const free = open || you.length ? [] : sides.filter((_, at) => seats[at] === null);
     if (free.length) {
       lines.push(h("div", { class: "offer" },
-        h("label", {}, "Your name ", this.nameField),
-        free.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
+        this.view.state.rated ? h("p", {}, "This game is rated: its end changes your rating.") : null,
+        myAccount() ? null : this.view.state.rated ? h("button", { onclick: logIn }, "Log in to play") : h("label", {}, "Your name ", this.nameField),
+        this.view.state.rated && !myAccount() ? null : free.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
     } else if (!open && you.length && seats.includes(null)) {
       const invited = seats.filter((it) => it === null).length > 1 ? "the others" : "your opponent";
       lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
@@ -87,7 +93,7 @@ export class Acts {
     }
     if (view.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => view.act("rematch")));
     if (view.canMove()) acts.push(this.drawGiven());
-    if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
+    if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token && view.token !== myAccount()?.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
     clear(this.root, acts.filter(Boolean));
   }
 

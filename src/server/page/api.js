@@ -18,12 +18,19 @@ async function request(method, path, body, token) {
   const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) };
   const answer = await fetch(`/api/v1${path}`, options);
   const data = await answer.json().catch(() => ({}));
+  // This device was logged out from another one: it goes on as a guest.
+  if (data.error === "account_gone" && token === myAccount()?.token) {
+    forgetAccount();
+    return request(method, path, body);
+  }
   if (!answer.ok) throw new Refused(answer.status, data);
   return data;
 }
 
 export const get = (path, token) => request("GET", path, undefined, token);
 export const post = (path, body, token) => request("POST", path, body || {}, token);
+
+export const remove = (path, token) => request("DELETE", path, undefined, token);
 
 export const sleep = (millis) => new Promise((wake) => setTimeout(wake, millis));
 
@@ -47,8 +54,36 @@ export async function postSurely(path, body, token) {
 
 export const newId = () => crypto.randomUUID ? crypto.randomUUID() : `${Date.now()}-${Math.random()}`;
 
-export const tokenOf = (game) => localStorage.getItem(`seat:${game}`);
+/** What this browser keeps; a frame in a page of others may keep nothing. */
+function stored(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** What a game is played by: the token of a guest's seat, or of the account. */
+export const tokenOf = (game) => stored(`seat:${game}`) ?? myAccount()?.token ?? null;
 export const keepToken = (game, token) => localStorage.setItem(`seat:${game}`, token);
 
-export const myName = () => localStorage.getItem("name") || "";
+/** The account that this browser is logged in to: its name and this device's token. */
+export function myAccount() {
+  try {
+    return JSON.parse(stored("account"));
+  } catch {
+    return null;
+  }
+}
+export const keepAccount = ({ name, token }) => localStorage.setItem("account", JSON.stringify({ name, token }));
+export const forgetAccount = () => localStorage.removeItem("account");
+
+/** Makes a game for the account, or for a guest, whose seat has a token of its own. */
+export async function makeGame(wish) {
+  const made = await post("/games", wish, myAccount()?.token);
+  if (made.token) keepToken(made.id, made.token);
+  return made;
+}
+
+export const myName = () => myAccount()?.name ?? stored("name") ?? "";
 export const keepName = (name) => localStorage.setItem("name", name);

@@ -1,6 +1,7 @@
 // Which view an address shows.
 
 import { showAbout } from "./about.js";
+import { showUser, showWho } from "./account.js";
 import { announce, clear, h } from "./dom.js";
 import { showGame } from "./game.js";
 import { showLobby } from "./lobby.js";
@@ -11,10 +12,11 @@ const main = document.getElementById("main");
 
 function show() {
   const path = location.pathname;
-  const game = path.match(/^\/game\/([a-z0-9]+)$/);
+  const game = path.match(/^\/(embed\/)?game\/([a-z0-9]+)$/);
   const about = path.match(/^\/about\/([^/]+)$/);
+  const user = path.match(/^\/user\/([A-Za-z0-9_-]+)$/);
   const asked = new URLSearchParams(location.search);
-  const view = game ? () => showGame(main, game[1]) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
+  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
   Promise.resolve()
     .then(view)
     .catch((error) => {
@@ -25,4 +27,6 @@ function show() {
 }
 
 applySettings();
+if (location.pathname.startsWith("/embed/")) document.body.classList.add("framed");
+else showWho();
 show();

@@ -1,6 +1,6 @@
 // The form that makes a game of any game, presets, position and clock.
 
-import { keepName, keepToken, myName, post } from "./api.js";
+import { keepName, makeGame, myAccount, myName, post } from "./api.js";
 import { announce, clear, h, words } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Picker } from "./presets.js";
@@ -28,6 +28,7 @@ export class Form {
     this.name = h("input", { id: "name", value: myName(), maxlength: "40", placeholder: "Anonymous" });
     this.listed = h("input", { id: "listed", type: "checkbox", checked: true });
     this.chat = h("input", { id: "chat", type: "checkbox" });
+    this.rated = h("input", { id: "rated", type: "checkbox" });
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
     this.create = h("button", {}, "Make the game");
     this.link = h("input", { readonly: true, hidden: true, class: "link", id: "setup-link", "aria-label": "Link to this setup", onfocus: (event) => event.target.select() });
@@ -42,6 +43,7 @@ export class Form {
       h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment), label("Seconds free a turn", this.delay)),
       h("div", { class: "pair" }, label("I play", this.seat), label("against", this.opponent), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
+      myAccount() ? h("label", { class: "tick" }, this.rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
       h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
       this.verdict, this.create, h("button", { type: "button", class: "quiet", onclick: () => this.share() }, "Copy a link to this setup"), this.link);
     this.editor = new Editor((fen) => {
@@ -142,7 +144,7 @@ export class Form {
   async make() {
     let wish;
     try {
-      wish = { ...this.wish(), listed: this.listed.checked, chat: this.chat.checked };
+      wish = { ...this.wish(), listed: this.listed.checked, chat: this.chat.checked, rated: this.rated.checked };
     } catch (error) {
       clear(this.verdict, h("p", { class: "error" }, error.message));
       return;
@@ -157,8 +159,7 @@ export class Form {
     if (Number(this.opponent.value)) wish.computer = Number(this.opponent.value);
     if (this.name.value.trim()) { wish.name = this.name.value.trim(); keepName(wish.name); }
     try {
-      const made = await post("/games", wish);
-      if (made.token) keepToken(made.id, made.token);
+      const made = await makeGame(wish);
       location.href = made.url;
     } catch (error) {
       clear(this.verdict, h("p", { class: "error" }, error.message));

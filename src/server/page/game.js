@@ -1,8 +1,9 @@
 // One game: what a player does on the board, and what is drawn of it. Its parts draw themselves.
 
+import { ratingsAfter } from "./account.js";
 import { Acts } from "./acts.js";
 import { Advice } from "./advice.js";
-import { get, keepName, keepToken, newId, post, postSurely } from "./api.js";
+import { get, keepName, keepToken, myAccount, newId, post, postSurely } from "./api.js";
 import { Board } from "./board.js";
 import { Chat } from "./chat.js";
 import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } from "./choose.js";
@@ -17,8 +18,10 @@ import { Sync } from "./sync.js";
 import { Card } from "./traits.js";
 import { Why } from "./why.js";
 
-export async function showGame(main, id) {
+/** Shows a game; in a frame of another page it is only looked at. */
+export async function showGame(main, id, isFramed = false) {
   const view = new GameView(main, id);
+  if (isFramed) view.token = null;
   await view.load();
   await view.chat.listen();
   view.connect();
@@ -155,12 +158,13 @@ class GameView extends Sync {
   }
 
   async join(seat, name) {
-    if (name) keepName(name);
+    const account = myAccount();
+    if (name && !account) keepName(name);
     let v;
     try {
-      const answer = await post(`/games/${this.id}/join`, { seat, name: name || undefined });
-      this.token = answer.token;
-      keepToken(this.id, answer.token);
+      const answer = await post(`/games/${this.id}/join`, { seat, name: name || undefined, rated: this.state.rated }, account?.token);
+      this.token = answer.token ?? account.token;
+      if (answer.token) keepToken(this.id, answer.token);
       this.socket?.send(JSON.stringify({ t: "auth", d: { token: this.token } }));
       v = answer.v;
     } catch (error) {
@@ -219,6 +223,7 @@ class GameView extends Sync {
   // --- playing ---------------------------------------------------------------------------------
 
   mine() {
+    if (document.body.classList.contains("framed")) return [];
     return this.state.open ? this.state.sides.map((_, at) => at) : this.state.you;
   }
 
@@ -397,7 +402,7 @@ class GameView extends Sync {
     const presets = state.presets.length ? ` with ${state.presets.map((it) => this.spoken(it)).join(", ")}` : "";
     notice(`${state.title ?? words(state.game)} – Rulemate`, !state.result && !state.open && state.you.includes(state.turn) && !state.seats.includes(null) && state.you.length < state.sides.length);
     const about = new URLSearchParams({ ...(state.presets.length ? { presets: state.presets.join(" ") } : {}), rules: state.rules });
-    clear(this.title, h("h1", {}, h("a", { href: `/about/${state.game}?${about}`, title: "What the rules of this game are" }, state.title ?? words(state.game)), h("small", { title: state.active.join("\n") }, presets, timeOf(state.clock))));
+    clear(this.title, h("h1", {}, h("a", { href: `/about/${state.game}?${about}`, title: "What the rules of this game are" }, state.title ?? words(state.game)), h("small", { title: state.active.join("\n") }, presets, timeOf(state.clock), state.rated ? ", rated" : "")));
     this.drawSeats();
     this.drawState();
     this.drawMembers();
@@ -457,7 +462,7 @@ class GameView extends Sync {
     }
     else text = `${words(state.sides[state.turn])} to move`;
     clear(this.status,
-      h("p", { class: "verdict" }, begin(text)),
+      h("p", { class: "verdict" }, begin(text)), ratingsAfter(this),
       this.ply === null ? null : h("p", {}, `You look at the position after ${this.ply} of ${state.ply} actions. `, h("button", { onclick: () => this.show(null) }, "Back to the game")),
       this.silence ? h("p", { class: "error silence" }, this.silence) : null,
       this.notice ? h("p", { class: "error" }, this.notice) : null);

@@ -1,6 +1,6 @@
 // The lobby: a game in two clicks, all else behind a fold, and the games that are there.
 
-import { get, keepName, keepToken, myName, post } from "./api.js";
+import { get, keepName, makeGame, myAccount, myName } from "./api.js";
 import { announce, clear, h, words } from "./dom.js";
 import { Form } from "./form.js";
 
@@ -57,16 +57,18 @@ function ask(catalogue, isComputer) {
   const level = h("select", { id: "quick-level" }, LEVELS.map((text, at) => h("option", { value: at + 1, selected: at === 2 }, text)));
   const time = h("select", { id: "quick-time" }, TIMES.map(([text], at) => h("option", { value: at }, text)));
   const name = h("input", { id: "quick-name", value: myName(), maxlength: "40", placeholder: "Anonymous" });
+  const rated = h("input", { id: "quick-rated", type: "checkbox" });
   const label = (text, field) => h("label", {}, h("span", {}, text), field);
   const go = () => {
     const [, minutes, seconds] = TIMES[time.value];
     if (name.value.trim()) keepName(name.value.trim());
     dialog.close();
     const clock = minutes ? { clock: { initial: minutes * 60000, increment: seconds * 1000, delay: 0 } } : {};
-    start({ game: game.value, seat: "random", listed: false, ...clock, ...(isComputer ? { computer: Number(level.value) } : { chat: true }) });
+    start({ game: game.value, seat: "random", listed: false, ...clock, ...(isComputer ? { computer: Number(level.value) } : { chat: true, rated: rated.checked }) });
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": title }, h("h2", {}, title),
-    label("Game", game), isComputer ? label("Level", level) : null, label("Time for each", time), label("My name", name),
+    label("Game", game), isComputer ? label("Level", level) : null, label("Time for each", time), myAccount() ? null : label("My name", name),
+    myAccount() && !isComputer ? h("label", { class: "tick" }, rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
     h("button", { onclick: go }, isComputer ? "Play" : "Make the link"), h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
@@ -75,14 +77,16 @@ function ask(catalogue, isComputer) {
 
 async function start(wish) {
   try {
-    const made = await post("/games", { listed: true, ...wish, ...(myName() ? { name: myName() } : {}) });
-    if (made.token) keepToken(made.id, made.token);
+    const made = await makeGame({ listed: true, ...wish, ...(myName() ? { name: myName() } : {}) });
     location.href = made.url;
   } catch (error) {
     announce(error.message);
     document.querySelector("main h1").after(h("p", { class: "error" }, error.message));
   }
 }
+
+/** Who plays a game; accounts have a page. */
+const players = ({ players: all, accounts }) => all.flatMap((who, at) => [at ? " – " : "", accounts?.[at] ? h("a", { href: `/user/${who}` }, who) : who ?? "free seat"]);
 
 /** A page of games; `older` than the last ones, or the last ones. */
 function list(games, catalogue, older = false) {
@@ -99,7 +103,7 @@ function list(games, catalogue, older = false) {
   const named = (it) => catalogue.presets.find((one) => one.preset === it.split(":")[0])?.name ?? words(it);
   const row = (it) => h("tr", {},
     h("td", {}, h("a", { href: `/game/${it.id}` }, title(it.game)), it.presets.length ? ` with ${it.presets.map(named).join(", ")}` : ""),
-    h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
+    h("td", {}, players(it), it.rated ? " · rated" : ""),
     h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
   return h("section", { class: "panel games", "aria-label": "Games", "data-older": older ? "yes" : null }, h("h2", {}, "Games"),
     games.length

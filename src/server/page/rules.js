@@ -1,6 +1,6 @@
 // A rule editor: diagnostics while you type, and a game by what compiles.
 
-import { keepToken, post } from "./api.js";
+import { makeGame, post } from "./api.js";
 import { announce, clear, h } from "./dom.js";
 
 const EXAMPLE = `% archbishops: every bishop also leaps like a knight.
@@ -55,8 +55,7 @@ export async function showRules(main) {
       const { rules } = await post("/rules", { text: text.value, keep: true });
       const isPreset = /^\.meta preset /m.test(text.value);
       const wish = isPreset ? { game: "chess", presets: name ? [name] : [] } : { game: name || "chess" };
-      const made = await post("/games", { ...wish, rules, seat: "both" });
-      keepToken(made.id, made.token);
+      const made = await makeGame({ ...wish, rules, seat: "both" });
       location.href = made.url;
     } catch (error) {
       clear(found, h("p", { class: "error" }, error.message));

@@ -34,7 +34,7 @@ export class Seats {
       : h("span", { class: there ? "presence there" : "presence", title: there ? "is there" : "is not there", role: "img", "aria-label": there ? "is there" : "is not there" });
     return h("div", { class: "seat" },
       h("span", { class: `disc ${colours(side, state.sides)}`, "aria-hidden": "true" }),
-      h("span", { class: "who" }, `${begin(words(state.sides[side]))}: ${name}${you}`), presence,
+      h("span", { class: "who" }, `${begin(words(state.sides[side]))}: `, state.accounts?.[side] ? h("a", { href: `/user/${name}` }, name) : name, you), presence,
       state.turn === side && !state.result ? h("span", { class: "turn" }, "to move") : null,
       this.hand(side, position), this.captured(side, position), this.counted(side, position),
       state.clocks ? h("span", { class: "clock", "data-side": side }) : null);

@@ -1,6 +1,6 @@
 // What the server says of a game, kept up to date: the state, the socket, and what is done when nothing is heard.
 
-import { backoff, get, isPassing, keepToken, newId, postSurely, sleep, tokenOf } from "./api.js";
+import { backoff, get, isPassing, keepToken, myAccount, newId, postSurely, sleep, tokenOf } from "./api.js";
 import { announce } from "./dom.js";
 
 /** Milliseconds: how often the server is asked whether it is there, and after which silence the page says so. */
@@ -145,7 +145,7 @@ export class Sync {
     try {
       const answer = await postSurely(`/games/${this.id}/${name}`, { id: newId(), ...body }, this.token);
       if (answer.game) {
-        if (this.token) keepToken(answer.game, this.token);
+        if (this.token && this.token !== myAccount()?.token) keepToken(answer.game, this.token);
         location.href = `/game/${answer.game}`;
       }
       await this.refresh(answer.v);

@@ -4,6 +4,8 @@
 //! what the rest of the server talks to. An append says which event it expects to come after and
 //! under which [`Lease`] it is made, so two owners of one game cannot both write; it is durable when
 //! it returns.
+//! Beside the logs there are records, which change: accounts, ratings. A change names what it changes from,
+//! so that nothing is done twice.
 //! Deliberately absent: changing or deleting an event. A takeback is an event too.
 
 mod alone;
@@ -55,6 +57,18 @@ pub struct Append {
     pub snapshot: Option<String>,
     /// The right to append, where several nodes share a store.
     pub lease: Option<Lease>,
+    /// Keys of empty records that come to be with these events; those that are there stay.
+    pub marks: Vec<String>,
+}
+
+/// A record that is to change: something small that is kept under a key, beside the logs of games.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub key: String,
+    /// What it has to be now; none for one that is not there.
+    pub from: Option<String>,
+    /// What it is to be; none to remove it.
+    pub to: Option<String>,
 }
 
 /// A game in a list.
@@ -67,6 +81,12 @@ pub struct Summary {
     pub state: GameState,
     /// Who sits where; null is a free seat.
     pub players: Vec<Option<String>>,
+    /// The ids of the accounts that sit there, if any do; null for other players.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<Option<String>>,
+    /// Whether its end changes the ratings of the accounts that play it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rated: bool,
     /// Actions played.
     pub ply: usize,
     /// How it ended, in words.
@@ -243,6 +263,37 @@ pub trait Store: Send {
     /// The store is away.
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError>;
 
+    /// The record of a key.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn record(&mut self, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Records whose keys begin with `prefix` (ASCII, not empty) and come after `after`, by key, `limit` at most:
+    /// keys and values.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn records(
+        &mut self,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// Makes all these changes durably, or none if some record is not what its change says it is: then
+    /// false.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError>;
+
+    /// What a list says of a game.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError>;
+
     /// All games.
     ///
     /// # Errors
@@ -302,6 +353,15 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
             Err(StoreError::Url { url: format!("{scheme}://..."), fault })
         }
     }
+}
+
+/// The keys that begin with a prefix end before this one.
+fn after_all(prefix: &str) -> String {
+    let mut end = prefix.to_owned();
+    if let Some(last) = end.pop() {
+        end.push(char::from_u32(u32::from(last) + 1).unwrap_or(char::MAX));
+    }
+    end
 }
 
 /// What a node has of a store that it shares with others.

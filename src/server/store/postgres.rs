@@ -14,10 +14,10 @@ use postgres::{Client, NoTls, Statement, Transaction};
 use super::check::Check;
 use super::lease::LEASE;
 use super::listen::{CHANNEL, channel_of};
-use super::tally::{GAMES, PROBES, TALLIED, TEXTS, Tally, UPLOADS};
+use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
-    Append, Chain, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store, StoreError,
-    Summary, Upload, Whole, chain,
+    Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store,
+    StoreError, Summary, Upload, Whole, after_all, chain,
 };
 
 const TABLES: &str = "
@@ -61,10 +61,11 @@ CREATE TABLE IF NOT EXISTS tallies (
     rows BIGINT NOT NULL,
     digest TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS records (key TEXT COLLATE \"C\" PRIMARY KEY, value TEXT NOT NULL);
 ";
 
 /// The newest of them: where it is, all are.
-const NEWEST: &str = "tallies";
+const NEWEST: &str = "records";
 
 /// What NOTIFY takes.
 const LETTER: usize = 7_900;
@@ -190,6 +191,17 @@ impl Store for Postgres {
             }
             // After all games, so that nodes wait for each other in one order.
             tally(&mut transaction, GAMES, &made)?;
+            let mut marked = Tally::default();
+            for (append, _) in batch.iter().zip(&done).filter(|it| matches!(it.1, Some(Ok(())))) {
+                for key in &append.marks {
+                    let sql =
+                        "INSERT INTO records (key, value) VALUES ($1, '') ON CONFLICT DO NOTHING";
+                    if transaction.execute(sql, &[key])? > 0 {
+                        marked.add_record(key, "");
+                    }
+                }
+            }
+            tally(&mut transaction, RECORDS, &marked)?;
             transaction.commit()?;
             Ok(done.into_iter().flatten().collect())
         })
@@ -358,6 +370,70 @@ impl Store for Postgres {
         })
     }
 
+    fn record(&mut self, key: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM records WHERE key = $1";
+        self.with(|it| Ok(it.client.query_opt(sql, &[&key])?.map(|it| it.get(0))))
+    }
+
+    fn records(
+        &mut self,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let sql = "SELECT key, value FROM records WHERE key >= $1 AND key < $2 AND key > $3
+                   ORDER BY key LIMIT $4";
+        let (end, limit) = (after_all(prefix), int(limit as u64));
+        let rows = self.with(|it| Ok(it.client.query(sql, &[&prefix, &end, &after, &limit])?))?;
+        Ok(rows.iter().map(|it| (it.get(0), it.get(1))).collect())
+    }
+
+    fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError> {
+        // All nodes change records in one order, or they would wait for each other.
+        let mut ordered: Vec<&Change> = changes.iter().collect();
+        ordered.sort_by(|one, other| one.key.cmp(&other.key));
+        self.with(|it| {
+            let mut transaction = it.client.transaction()?;
+            let mut change = Tally::default();
+            for Change { key, from, to } in ordered {
+                let done = match (from, to) {
+                    (None, None) => {
+                        let sql = "SELECT 1 FROM records WHERE key = $1";
+                        u64::from(transaction.query_opt(sql, &[key])?.is_none())
+                    }
+                    (None, Some(to)) => {
+                        let sql = "INSERT INTO records (key, value) VALUES ($1, $2)
+                                   ON CONFLICT DO NOTHING";
+                        transaction.execute(sql, &[key, to])?
+                    }
+                    (Some(from), None) => {
+                        let sql = "DELETE FROM records WHERE key = $1 AND value = $2";
+                        transaction.execute(sql, &[key, from])?
+                    }
+                    (Some(from), Some(to)) => {
+                        let sql = "UPDATE records SET value = $3 WHERE key = $1 AND value = $2";
+                        transaction.execute(sql, &[key, from, to])?
+                    }
+                };
+                if done == 0 {
+                    return Ok(false);
+                }
+                from.iter().for_each(|it| change.drop_record(key, it));
+                to.iter().for_each(|it| change.add_record(key, it));
+            }
+            tally(&mut transaction, RECORDS, &change)?;
+            transaction.commit()?;
+            Ok(true)
+        })
+    }
+
+    fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError> {
+        let sql = "SELECT summary FROM games WHERE id = $1 AND seq > 0";
+        let row = self.with(|it| Ok(it.client.query_opt(sql, &[&game])?))?;
+        let read = row.map(|it| serde_json::from_str(it.get(0))).transpose();
+        read.map_err(|it: serde_json::Error| StoreError::Unavailable(it.to_string()))
+    }
+
     fn games(&mut self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT id FROM games WHERE seq > 0 ORDER BY id";
         let rows = self.with(|it| Ok(it.client.query(sql, &[])?))?;
@@ -472,7 +548,8 @@ fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Resu
 
 /// The tallies of tables that were there before them.
 fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
-    transaction.batch_execute("LOCK TABLE games, texts, uploads IN SHARE ROW EXCLUSIVE MODE")?;
+    transaction
+        .batch_execute("LOCK TABLE games, texts, uploads, records IN SHARE ROW EXCLUSIVE MODE")?;
     let mut tallies = TALLIED.map(|_| Tally::default());
     for row in transaction.query("SELECT id FROM games WHERE seq > 0", &[])? {
         tallies[0].add_game(row.get(0));
@@ -482,6 +559,9 @@ fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     }
     for row in transaction.query("SELECT owner, rules, name, at FROM uploads", &[])? {
         tallies[2].add_upload(&upload(&row));
+    }
+    for row in transaction.query("SELECT key, value FROM records", &[])? {
+        tallies[3].add_record(row.get(0), row.get(1));
     }
     for (name, tally) in TALLIED.iter().zip(tallies).chain([(&PROBES, Tally::of_probes(0))]) {
         put_tally(transaction, name, tally)?;
@@ -523,6 +603,9 @@ fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), Stor
     }
     for row in transaction.query("SELECT owner, rules, name, at FROM uploads", &[])? {
         check.upload(&upload(&row));
+    }
+    for row in transaction.query("SELECT key, value FROM records", &[])? {
+        check.record(row.get(0), row.get(1));
     }
     Ok(())
 }
@@ -615,7 +698,7 @@ impl Appending {
         transaction: &mut Transaction<'_>,
         append: &Append,
     ) -> Result<Result<(), Conflict>, StoreError> {
-        let Append { game, expected, payloads, summary, snapshot, lease } = append;
+        let Append { game, expected, payloads, summary, snapshot, lease, marks: _ } = append;
         let owner = lease.as_ref().map(|it| (&*it.node, int(it.epoch)));
         if *expected == 0 {
             let (owner, epoch) = (owner.map(|it| it.0), owner.map_or(0, |it| it.1));

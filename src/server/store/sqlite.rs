@@ -6,14 +6,14 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::check::Check;
-use super::tally::{GAMES, PROBES, TALLIED, TEXTS, Tally, UPLOADS};
+use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
-    Append, Chain, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload, Whole,
-    chain,
+    Append, Chain, Change, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload,
+    Whole, after_all, chain,
 };
 
 /// Raised when the tables change; a store of another format is refused.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
@@ -49,6 +49,10 @@ CREATE TABLE IF NOT EXISTS uploads (
     name TEXT,
     at INTEGER NOT NULL,
     PRIMARY KEY (owner, rules)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS records (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tallies (
     name TEXT PRIMARY KEY,
@@ -106,6 +110,16 @@ impl Store for Sqlite {
             }
         }
         tally(&transaction, GAMES, &made)?;
+        let mut marked = Tally::default();
+        for (append, _) in batch.iter().zip(&done).filter(|it| it.1.is_ok()) {
+            for key in &append.marks {
+                let sql = "INSERT INTO records (key, value) VALUES (?1, '') ON CONFLICT DO NOTHING";
+                if transaction.prepare_cached(sql)?.execute([key])? > 0 {
+                    marked.add_record(key, "");
+                }
+            }
+        }
+        tally(&transaction, RECORDS, &marked)?;
         transaction.commit()?;
         Ok(done)
     }
@@ -244,6 +258,63 @@ impl Store for Sqlite {
         Ok(true)
     }
 
+    fn record(&mut self, key: &str) -> Result<Option<String>, StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT value FROM records WHERE key = ?1")?;
+        Ok(statement.query_row([key], |row| row.get(0)).optional()?)
+    }
+
+    fn records(
+        &mut self,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let sql = "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 AND key > ?3
+                   ORDER BY key LIMIT ?4";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let found = statement
+            .query_map(params![prefix, after_all(prefix), after, limit], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let mut change = Tally::default();
+        for Change { key, from, to } in changes {
+            let sql = "SELECT value FROM records WHERE key = ?1";
+            let now: Option<String> =
+                transaction.query_row(sql, [key], |row| row.get(0)).optional()?;
+            if now != *from {
+                return Ok(false);
+            }
+            now.iter().for_each(|it| change.drop_record(key, it));
+            match to {
+                None => transaction.execute("DELETE FROM records WHERE key = ?1", [key])?,
+                Some(value) => {
+                    change.add_record(key, value);
+                    let sql = "INSERT OR REPLACE INTO records (key, value) VALUES (?1, ?2)";
+                    transaction.execute(sql, [key, value])?
+                }
+            };
+        }
+        tally(&transaction, RECORDS, &change)?;
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT summary FROM games WHERE id = ?1")?;
+        let text: Option<String> = statement.query_row([game], |row| row.get(0)).optional()?;
+        let read = text.map(|it| serde_json::from_str(&it)).transpose();
+        read.map_err(|it| StoreError::Unavailable(it.to_string()))
+    }
+
     fn games(&mut self) -> Result<Vec<String>, StoreError> {
         ids(&self.connection)
     }
@@ -315,6 +386,7 @@ fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     for upload in all_uploads(&transaction)? {
         tallies[2].add_upload(&upload);
     }
+    each_record(&transaction, |key, value| tallies[3].add_record(key, value))?;
     let probes = (&PROBES, Tally::of_probes(0));
     for (name, tally) in TALLIED.iter().zip(tallies).chain([probes]) {
         let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
@@ -343,7 +415,7 @@ fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
     }
     each_text(connection, |key, text| check.text(key, text))?;
     all_uploads(connection)?.iter().for_each(|it| check.upload(it));
-    Ok(())
+    each_record(connection, |key, value| check.record(key, value))
 }
 
 fn ids(connection: &Connection) -> Result<Vec<String>, StoreError> {
@@ -358,6 +430,16 @@ fn each_text(connection: &Connection, mut see: impl FnMut(&str, &str)) -> Result
     while let Some(row) = found.next()? {
         let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
         see(&key, &text);
+    }
+    Ok(())
+}
+
+fn each_record(connection: &Connection, mut see: impl FnMut(&str, &str)) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("SELECT key, value FROM records")?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
+        see(&key, &value);
     }
     Ok(())
 }
@@ -422,7 +504,7 @@ fn append_one(
     append: &Append,
 ) -> Result<Result<(), Conflict>, StoreError> {
     // One node has the file: there are no leases.
-    let Append { game, expected, payloads, summary, snapshot, lease: _ } = append;
+    let Append { game, expected, payloads, summary, snapshot, .. } = append;
     let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
     if chain.seq() != *expected {
         let (game, expected, found) = (game.clone(), *expected, chain.seq());

@@ -10,7 +10,8 @@ use super::Upload;
 pub(super) const GAMES: &str = "games";
 pub(super) const TEXTS: &str = "texts";
 pub(super) const UPLOADS: &str = "uploads";
-pub(super) const TALLIED: [&str; 3] = [GAMES, TEXTS, UPLOADS];
+pub(super) const RECORDS: &str = "records";
+pub(super) const TALLIED: [&str; 4] = [GAMES, TEXTS, UPLOADS, RECORDS];
 /// Beside them, what was written to see whether anything can be: how often.
 pub(super) const PROBES: &str = "probes";
 
@@ -72,6 +73,14 @@ impl Tally {
 
     pub(super) fn add_text(&mut self, key: &str, text: &str) {
         self.turn(1, &[key.as_bytes(), text.as_bytes()]);
+    }
+
+    pub(super) fn add_record(&mut self, key: &str, value: &str) {
+        self.turn(1, &[key.as_bytes(), value.as_bytes()]);
+    }
+
+    pub(super) fn drop_record(&mut self, key: &str, value: &str) {
+        self.turn(-1, &[key.as_bytes(), value.as_bytes()]);
     }
 
     pub(super) fn add_upload(&mut self, upload: &Upload) {

@@ -112,6 +112,7 @@ pub(super) fn setup(clock: Option<Control>) -> Setup {
         open: false,
         chat: true,
         listed: false,
+        rated: false,
         sides: vec!["first".into(), "second".into()],
     }
 }
@@ -608,14 +609,19 @@ fn nodes_with_different_clocks_charge_what_was_measured() {
 #[test]
 fn seats_are_taken_once() {
     let (mut table, _) = Table::create(0, Sums::to(20), setup(None), &seats()[..1]).unwrap();
-    let join =
-        |name: &str| Input::Join { side: None, name: name.into(), token: TokenHash::of(name) };
+    let join = |name: &str| Input::Join {
+        side: None,
+        name: name.into(),
+        token: TokenHash::of(name),
+        rated: false,
+    };
     assert_eq!(table.step(0, join("ben")).answer.unwrap().unwrap().side, 1);
     let again = table.step(0, join("ben"));
     assert!(again.events.is_empty() && again.answer.unwrap().is_ok(), "a repetition is answered");
     assert_eq!(refusal(table.step(0, join("eve"))), Refusal::SeatTaken);
     // A token that has a seat is told of it again, and takes no other that is taken.
-    let again = |side| Input::Join { side, name: "ann".into(), token: TokenHash::of("ann") };
+    let again =
+        |side| Input::Join { side, name: "ann".into(), token: TokenHash::of("ann"), rated: false };
     for side in [None, Some(0)] {
         let output = table.step(0, again(side));
         assert!(output.events.is_empty() && output.answer.unwrap().is_ok(), "{side:?}");
@@ -625,7 +631,8 @@ fn seats_are_taken_once() {
     let open = Setup { open: true, ..setup(None) };
     let mut open = Table::create(0, Sums::to(20), open, &[]).unwrap().0;
     assert_eq!(refusal(open.step(0, join("eve"))), Refusal::SeatTaken);
-    let long = Input::Join { side: None, name: "x".repeat(41), token: TokenHash::of("x") };
+    let long =
+        Input::Join { side: None, name: "x".repeat(41), token: TokenHash::of("x"), rated: false };
     assert!(matches!(refusal(table.step(0, long)), Refusal::TooLong { .. }));
 }
 

@@ -68,6 +68,9 @@ fn full_store(folder: &Folder) -> PathBuf {
         assert!(!waiting.is_empty());
         server.stop();
     });
+    // As earlier versions have made accounts.
+    let old = [("user-old", "Old 0123"), ("account-0123", "Old"), ("bot-old", "Old")];
+    assert!(open(&folder.url()).unwrap().put_texts(&old).unwrap());
     let file = folder.0.join("whole.db");
     open(&folder.url()).unwrap().backup(&file).unwrap();
     file
@@ -206,8 +209,12 @@ fn what_is_gone_without_a_trace_is_missed_by_the_tallies() {
             "games: 6 rows are there, but 7 were written",
         ),
         (
-            "DELETE FROM texts WHERE hash = 'user-ann' OR text = 'ann';".to_owned(),
-            "texts: 6 rows are there, but 8 were written",
+            "DELETE FROM texts WHERE hash = 'user-old' OR text = 'Old';".to_owned(),
+            "texts: 4 rows are there, but 7 were written",
+        ),
+        (
+            "DELETE FROM records WHERE key = 'user ann' OR value = 'ann';".to_owned(),
+            "records: 2 rows are there, but 4 were written",
         ),
         ("DELETE FROM uploads;".to_owned(), "uploads: 0 rows are there, but 3 were written"),
         (

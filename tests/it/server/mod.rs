@@ -1,5 +1,6 @@
 //! Hosting: the game core under a simulated network, stores, the HTTP and WebSocket API.
 
+mod accounts;
 mod api;
 mod attack;
 mod core;

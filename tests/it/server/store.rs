@@ -10,7 +10,8 @@ use std::thread;
 
 use rulemate::server::Texts;
 use rulemate::server::store::{
-    Append, Chain, Conflict, GameState, Journal, Sqlite, Store, StoreError, Summary, Upload, open,
+    Append, Chain, Change, Conflict, GameState, Journal, Sqlite, Store, StoreError, Summary,
+    Upload, open,
 };
 
 /// A folder that goes away with the test.
@@ -42,6 +43,8 @@ fn summary(game: &str, state: GameState, updated: u64) -> Summary {
         presets: vec!["more".into()],
         state,
         players: vec![Some("ann".into()), None],
+        accounts: Vec::new(),
+        rated: false,
         ply: 3,
         result: None,
         updated,
@@ -52,7 +55,15 @@ fn summary(game: &str, state: GameState, updated: u64) -> Summary {
 pub(super) fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
     let payloads = payloads.iter().map(|it| (*it).to_owned()).collect();
     let summary = summary(game, GameState::Playing, expected);
-    Append { game: game.into(), expected, payloads, summary, snapshot: None, lease: None }
+    Append {
+        game: game.into(),
+        expected,
+        payloads,
+        summary,
+        snapshot: None,
+        lease: None,
+        marks: Vec::new(),
+    }
 }
 
 pub(super) fn payloads(store: &mut dyn Store, game: &str, after: u64) -> Vec<String> {
@@ -159,9 +170,57 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert!(store.drop_upload("ann", &hash).unwrap() && !store.drop_upload("ann", &hash).unwrap());
     assert!(store.add_upload(&upload, &text, 1).unwrap());
     assert_eq!(store.uploads("ann").unwrap(), [upload]);
+    records(store, again);
     store.probe().unwrap();
     let health = store.check().unwrap();
-    assert_eq!((health.games, health.events, health.faults.len()), (6, 12, 0));
+    assert_eq!((health.games, health.events, health.faults.len()), (6, 14, 0));
+}
+
+/// Records change as they are said to, all or none; marks come with their events or not at all.
+fn records(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
+    let change = |key: &str, from: Option<&str>, to: Option<&str>| Change {
+        key: key.into(),
+        from: from.map(str::to_owned),
+        to: to.map(str::to_owned),
+    };
+    assert_eq!(store.record("user ann").unwrap(), None);
+    let make = [change("user ann", None, Some("1")), change("token 7", None, Some("ann"))];
+    assert!(store.change(&make).unwrap() && !store.change(&make).unwrap(), "made once");
+    assert_eq!(again().record("token 7").unwrap().as_deref(), Some("ann"));
+    for wrong in [
+        [change("user ann", Some("1"), Some("2")), change("token 7", Some("ben"), None)],
+        [change("user ann", Some("0"), Some("2")), change("token 7", Some("ann"), None)],
+        [change("user ann", Some("1"), Some("2")), change("user ben", Some("1"), None)],
+        [change("user ann", Some("1"), None), change("token 7", None, None)],
+    ] {
+        assert!(!store.change(&wrong).unwrap(), "{wrong:?}");
+        assert_eq!(store.record("user ann").unwrap().as_deref(), Some("1"), "all or none");
+    }
+    let right = [change("user ann", Some("1"), Some("2")), change("token 7", Some("ann"), None)];
+    assert!(store.change(&right).unwrap());
+    assert_eq!(store.record("token 7").unwrap(), None);
+    let list = |store: &mut dyn Store, after: &str, limit| {
+        let found = store.records("seat ann ", after, limit).unwrap();
+        found.into_iter().map(|it| it.0).collect::<Vec<_>>()
+    };
+    let mark = |expected, keys: &[&str]| Append {
+        marks: keys.iter().map(|it| (*it).to_owned()).collect(),
+        ..append("b", expected, &["marked"])
+    };
+    assert_eq!(
+        store.append(&[mark(3, &["seat ann 1", "seat ann 2", "seat anna 3"])]).unwrap(),
+        [Ok(())]
+    );
+    assert!(store.append(&[mark(3, &["seat ann 4"])]).unwrap()[0].is_err(), "no event, no mark");
+    assert_eq!(
+        store.append(&[mark(4, &["seat ann 2", "user ann", "seat ann Z"])]).unwrap(),
+        [Ok(())]
+    );
+    assert_eq!(store.record("user ann").unwrap().as_deref(), Some("2"), "what is there stays");
+    assert_eq!(list(store, "", 9), ["seat ann 1", "seat ann 2", "seat ann Z"]);
+    assert_eq!(list(store, "seat ann 1", 1), ["seat ann 2"]);
+    assert_eq!(store.summary("b").unwrap().unwrap().id, "b");
+    assert_eq!(store.summary("none").unwrap(), None);
 }
 
 #[test]

@@ -1,0 +1,220 @@
+//! Accounts over HTTP: making one, letting devices in and out, the games of one.
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Web;
+use super::extract::{Body, Query, bearer};
+use super::guard::Caller;
+use crate::server::ProblemBody;
+use crate::server::accounts::{Account, Entrance, Own, by_name, by_token, is_bot};
+use crate::server::core::TokenHash;
+use crate::server::limit::Cost;
+use crate::server::problem::Problem;
+use crate::server::rating::{self, Rating, Settled};
+use crate::server::store::{GameState, Store, Summary};
+
+/// The maximum number of one's games in a list.
+const GAMES: usize = 100;
+
+impl FromRequestParts<Web> for Account {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
+        let missing = "this needs an account's token: send it as `Authorization: Bearer TOKEN`";
+        let none = || Problem::new(StatusCode::UNAUTHORIZED, "token_missing", missing);
+        let token = bearer(parts).ok_or_else(none)?;
+        if let Some(account) = web.account_of(token).await? {
+            return Ok(account);
+        }
+        let hash = TokenHash::of(token);
+        let found = web.host.reads().ask(move |store| by_token(store, &hash)).await?;
+        found.ok_or_else(|| {
+            Problem::new(StatusCode::UNAUTHORIZED, "token_wrong", "no account has this token")
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewAccount {
+    /// 2 to 20 letters, digits, `-` or `_`.
+    name: String,
+    /// What this device is called in the list of devices.
+    device: Option<String>,
+}
+
+/// Makes an account. Its token and its recovery codes are told this once.
+#[utoipa::path(post, path = "/api/v1/accounts", operation_id = "create_account", request_body = NewAccount, responses(
+    (status = 201, description = "The token of this device, and `codes` to let others in", body = Entrance),
+    (status = 409, description = "The name is taken", body = ProblemBody),
+    (status = 422, description = "That is no name for an account", body = ProblemBody),
+    (status = 429, description = "Too many accounts from your address", body = ProblemBody),
+))]
+pub(super) async fn create(
+    State(web): State<Web>,
+    caller: Caller,
+    Body(NewAccount { name, device }): Body<NewAccount>,
+) -> Result<(StatusCode, Json<Entrance>), Problem> {
+    web.admit(&caller, Cost::Account)?;
+    Ok((StatusCode::CREATED, Json(web.make_account(name, device).await?)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Login {
+    /// The name of the account.
+    name: String,
+    /// One of its recovery codes; it is used up by this.
+    code: String,
+    /// What this device is called in the list of devices.
+    device: Option<String>,
+}
+
+/// Lets another device in, by a recovery code.
+#[utoipa::path(post, path = "/api/v1/login", operation_id = "log_in", request_body = Login, responses(
+    (status = 200, description = "The token of this device", body = Entrance),
+    (status = 401, description = "No account of this name has this code", body = ProblemBody),
+    (status = 429, description = "Too many tries from your address", body = ProblemBody),
+))]
+pub(super) async fn log_in(
+    State(web): State<Web>,
+    caller: Caller,
+    Body(Login { name, code, device }): Body<Login>,
+) -> Result<Json<Entrance>, Problem> {
+    web.admit(&caller, Cost::Account)?;
+    Ok(Json(web.log_in(&name, &code, device).await?))
+}
+
+/// One's account: its devices, and the number of recovery codes that are left.
+#[utoipa::path(get, path = "/api/v1/account", operation_id = "own_account", security(("account" = [])), responses(
+    (status = 200, description = "The account whose token is sent", body = Own),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+))]
+pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Json<Own>, Problem> {
+    Ok(Json(web.own_account(&account).await?))
+}
+
+/// Recovery codes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Codes {
+    /// Each is good for one log-in. They are not told again.
+    codes: Vec<String>,
+}
+
+/// Other recovery codes; those that were told before are of no use any more.
+#[utoipa::path(post, path = "/api/v1/account/codes", operation_id = "renew_codes", security(("account" = [])), responses(
+    (status = 200, description = "The new codes", body = Codes),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+))]
+pub(super) async fn renew(
+    State(web): State<Web>,
+    caller: Caller,
+    account: Account,
+) -> Result<Json<Codes>, Problem> {
+    web.admit(&caller, Cost::Account)?;
+    Ok(Json(Codes { codes: web.renew_codes(&account).await? }))
+}
+
+/// How many devices are left.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Left {
+    devices: usize,
+}
+
+/// Logs a device out: its token is of no use any more. `this` is the one that asks.
+#[utoipa::path(delete, path = "/api/v1/account/devices/{device}", operation_id = "log_out", security(("account" = [])), params(("device" = String, Path, description = "The id of a device, or `this`")), responses(
+    (status = 200, description = "The number of devices that are left", body = Left),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 404, description = "The account has no such device", body = ProblemBody),
+))]
+pub(super) async fn log_out(
+    State(web): State<Web>,
+    account: Account,
+    Path(device): Path<String>,
+) -> Result<Json<Left>, Problem> {
+    Ok(Json(Left { devices: web.log_out(&account, &device).await? }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OwnGames {
+    /// Only games in this state.
+    state: Option<GameState>,
+}
+
+/// The games that one's account has a seat in, the newest first; any of its devices plays them.
+#[utoipa::path(get, path = "/api/v1/account/games", operation_id = "own_games", security(("account" = [])), params(OwnGames), responses(
+    (status = 200, description = "Of the last 100 games those that are asked for", body = Vec<Summary>),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+))]
+pub(super) async fn games(
+    State(web): State<Web>,
+    account: Account,
+    Query(OwnGames { state }): Query<OwnGames>,
+) -> Result<Json<Vec<Summary>>, Problem> {
+    let mut games = web.games_of(&account.id(), GAMES).await?;
+    games.retain(|it| state.is_none_or(|state| it.state == state));
+    Ok(Json(games))
+}
+
+/// An account as all see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Player {
+    id: String,
+    name: String,
+    /// `BOT`, of accounts for which programs play.
+    title: Option<String>,
+    /// For each rule set that the player has played rated games by.
+    ratings: Vec<Rating>,
+}
+
+/// What there is to know of a player.
+#[utoipa::path(get, path = "/api/v1/users/{name}", operation_id = "player", params(("name" = String, Path, description = "The name of an account")), responses(
+    (status = 200, description = "The player", body = Player),
+    (status = 404, description = "There is no such account", body = ProblemBody),
+))]
+pub(super) async fn player(
+    State(web): State<Web>,
+    Path(name): Path<String>,
+) -> Result<Json<Player>, Problem> {
+    let (wanted, now) = (name.clone(), web.host.now());
+    let find = move |store: &mut dyn Store| {
+        let Some(account) = by_name(store, &wanted)? else { return Ok(None) };
+        let title = is_bot(store, &account.id())?.then(|| "BOT".to_owned());
+        let ratings = rating::of(store, &account.id(), now)?;
+        Ok(Some(Player { id: account.id(), name: account.name, title, ratings }))
+    };
+    let found = web.host.reads().ask(find).await?;
+    found.map(Json).ok_or_else(|| no_user(&name))
+}
+
+/// What a rated game has done to the ratings of its players.
+#[utoipa::path(get, path = "/api/v1/games/{id}/rating", operation_id = "game_rating", params(("id" = String, Path, description = "The game")), responses(
+    (status = 200, description = "The ratings before and after it", body = Settled),
+    (status = 404, description = "The game is not rated, or not over, or its end is not counted yet", body = ProblemBody),
+))]
+pub(super) async fn settled(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+) -> Result<Json<Settled>, Problem> {
+    let game = id.clone();
+    let find = move |store: &mut dyn Store| {
+        Ok((store.summary(&game)?.is_some(), rating::settled(store, &game)?))
+    };
+    let (is_game, found) = web.host.reads().ask(find).await?;
+    if !is_game {
+        return Err(Problem::no_game(&id));
+    }
+    let none = "the game has changed no ratings: it is not rated, or not over, or not counted yet";
+    found.map(Json).ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "not_settled", none))
+}
+
+/// There is no account of a name.
+pub(in crate::server) fn no_user(name: &str) -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no_such_user", format!("there is no user {name:.40}"))
+}

@@ -1,0 +1,47 @@
+//! Who sits down in a hosted game, and on which seat.
+
+use super::event::{Entry, Event, Seat, TokenHash};
+use super::refusal::Refusal;
+use super::request::Answer;
+use super::rules::Rules;
+use super::table::{NAME, Table, short};
+
+impl<R: Rules> Table<R> {
+    pub(super) fn join(
+        &mut self,
+        events: &mut Vec<Entry>,
+        side: Option<usize>,
+        name: String,
+        token: TokenHash,
+        rated: bool,
+    ) -> Result<Answer, Refusal> {
+        // Who sits already and asks again, after a lost answer, has been answered.
+        let own = self.sides_of(&token);
+        if let Some(&side) = own.iter().find(|&&it| side.is_none_or(|wanted| wanted == it)) {
+            return Ok(self.answer(side));
+        }
+        short("a name", &name, NAME)?;
+        let free = self.seats.iter().position(Option::is_none);
+        let side = side.or(free).ok_or(Refusal::SeatTaken)?;
+        self.seat_free(side)?;
+        if self.setup.rated {
+            match () {
+                () if token.account().is_none() => return Err(Refusal::AccountNeeded),
+                () if !own.is_empty() => return Err(Refusal::RatedAlone),
+                () if !rated => return Err(Refusal::RatedUnasked),
+                () => {}
+            }
+        }
+        self.push(events, Event::Seated { side, seat: Seat { name, token, computer: None } });
+        Ok(self.answer(side))
+    }
+
+    pub(super) fn seat_free(&self, side: usize) -> Result<(), Refusal> {
+        match self.seats.get(side) {
+            None => Err(Refusal::NoSeat(side)),
+            Some(_) if self.setup.open => Err(Refusal::SeatTaken),
+            Some(Some(_)) => Err(Refusal::SeatTaken),
+            Some(None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// Accounts: logging in and out, a player's page, and what the head of the page says of it. All of it is optional.
+
+import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
+import { announce, clear, confirmed, h, words } from "./dom.js";
+
+/** What this device is called in the list of one's devices. */
+const here = () => `${/Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0] ?? "a browser"}, ${navigator.platform || "somewhere"}`;
+
+/** Who is logged in, in the head of every page. */
+export function showWho() {
+  const account = myAccount();
+  clear(document.getElementById("who"), account
+    ? h("a", { href: `/user/${account.name}`, id: "me" }, account.name)
+    : h("button", { class: "quiet", id: "log-in", onclick: logIn }, "Log in"));
+}
+
+/** Asks for a name, and for a code where the account is there already. */
+export function logIn() {
+  const name = h("input", { id: "account-name", maxlength: "20", autocomplete: "username", autocapitalize: "none", spellcheck: "false" });
+  const code = h("input", { id: "account-code", maxlength: "24", autocomplete: "off", autocapitalize: "none", spellcheck: "false", placeholder: "only if you have an account" });
+  const error = h("p", { class: "error", role: "alert" });
+  const enter = async (event) => {
+    event.preventDefault();
+    try {
+      const typed = code.value.trim();
+      const body = { name: name.value.trim(), device: here() };
+      const entered = typed ? await post("/login", { ...body, code: typed }) : await post("/accounts", body);
+      keepAccount(entered);
+      if (entered.codes) return showCodes(dialog, entered.codes, "Welcome", () => location.reload());
+      location.reload();
+    } catch (refused) {
+      const taken = refused.code === "name_taken" ? " If it is yours, type one of its recovery codes." : "";
+      error.textContent = `${refused.message}.${taken}`.replace(/\.\.$/, ".");
+    }
+  };
+  const dialog = h("dialog", { class: "pick make", "aria-label": "Log in" },
+    h("form", { onsubmit: enter }, h("h2", {}, "Log in, or choose a new name"),
+      h("p", { class: "hint" }, "No e-mail, no password. You play as well without an account; with one, your games are on all your devices and can be rated."),
+      h("label", {}, h("span", {}, "Name"), name), h("label", {}, h("span", {}, "Recovery code"), code), error,
+      h("button", {}, "Go on"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** Shows codes this once. */
+function showCodes(dialog, codes, title, done) {
+  const text = codes.join("\n");
+  const copy = async () => {
+    await navigator.clipboard?.writeText(text).catch(() => {});
+    announce("The codes are copied.");
+  };
+  clear(dialog, h("h2", {}, title), h("p", {}, "These codes let you in on another device, each once. They are shown only now: write them down, or keep them where you keep passwords."),
+    h("pre", { class: "codes", tabindex: "0" }, text), h("button", { class: "quiet", onclick: copy }, "Copy"),
+    h("button", { onclick: () => { dialog.close(); done(); } }, "I have kept them"));
+  if (!dialog.isConnected) {
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+}
+
+/** What a rated game has done to ratings, once the server has counted it. */
+export function ratingsAfter(view) {
+  const { state } = view;
+  if (!state.rated || !state.result) return null;
+  if (!view.counting) {
+    view.counting = true;
+    count(view).catch(() => {});
+  }
+  const told = ({ id, before, after }, side) => `${state.seats[side] ?? id} ${after} (${after < before ? "−" : "+"}${Math.abs(after - before)})`;
+  return view.counted ? h("p", { class: "rated" }, `Ratings: ${view.counted.players.map(told).join(", ")}`) : null;
+}
+
+async function count(view) {
+  for (let attempt = 0; attempt < 8 && !view.counted; attempt += 1) {
+    if (attempt) await sleep(backoff(attempt));
+    view.counted = await get(`/games/${view.id}/rating`).catch(() => null);
+  }
+  if (view.counted) view.drawState();
+}
+
+/** A player's page; one's own has devices, codes and games, too. */
+export async function showUser(main, name) {
+  const account = myAccount();
+  const isMine = account?.name.toLowerCase() === name.toLowerCase();
+  const [player, own, games] = await Promise.all([get(`/users/${encodeURIComponent(name)}`),
+    isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : []]);
+  clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
+    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games) : null, ratingsOf(player)), own ? devicesOf(own, account) : null));
+}
+
+function ratingsOf({ ratings, name }) {
+  const row = (it) => h("tr", {}, h("td", {}, words(it.rules)), h("td", {}, `${it.rating}${it.provisional ? "?" : ""}`), h("td", {}, `± ${2 * it.deviation}`), h("td", {}, it.games));
+  return h("section", { class: "panel games", "aria-label": "Ratings" }, h("h2", {}, "Ratings"), ratings.length
+    ? h("table", {}, h("thead", {}, h("tr", {}, ["Rules", "Rating", "Give or take", "Games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, ratings.map(row)))
+    : h("p", {}, `${name} has not played a rated game yet.`));
+}
+
+function gamesOf(games) {
+  const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, words(it.game)), it.rated ? ", rated" : ""),
+    h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
+    h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
+  const open = games.filter((it) => it.state !== "over");
+  const over = games.filter((it) => it.state === "over");
+  return h("section", { class: "panel games mine", "aria-label": "My games" }, h("h2", {}, "My games"), games.length
+    ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, [...open, ...over].map(row)))
+    : h("p", {}, "None yet."));
+}
+
+function devicesOf(own, account) {
+  const error = h("p", { class: "error", role: "alert" });
+  const attempt = (what) => () => what().catch((refused) => { error.textContent = refused.message; });
+  const leave = async () => {
+    if (!own.codes_left && own.devices.length === 1 && !(await confirmed("This is your last device, and no code is left: you could never come back. Log out all the same?", "Log out"))) return;
+    await remove("/account/devices/this", account.token);
+    forgetAccount();
+    location.href = "/";
+  };
+  const out = async (id) => {
+    await remove(`/account/devices/${id}`, account.token);
+    location.reload();
+  };
+  const renew = async () => {
+    if (!(await confirmed("The codes that you have are of no use any more then.", "Make new ones"))) return;
+    const { codes } = await post("/account/codes", {}, account.token);
+    showCodes(h("dialog", { class: "pick make", "aria-label": "New recovery codes" }), codes, "New recovery codes", () => location.reload());
+  };
+  return h("section", { class: "panel devices", "aria-label": "Devices" }, h("h2", {}, "My devices"),
+    h("ul", {}, own.devices.map((it) => h("li", {}, `${it.label || "a device"}, since ${new Date(it.since).toLocaleDateString()} `,
+      it.this ? h("b", {}, "this one") : h("button", { class: "quiet", onclick: attempt(() => out(it.id)) }, "Log it out")))),
+    h("p", {}, `${own.codes_left} recovery codes are left. `), h("button", { class: "quiet", onclick: attempt(renew) }, "New recovery codes"),
+    h("button", { onclick: attempt(leave) }, "Log out"), error);
+}

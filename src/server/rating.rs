@@ -1,0 +1,313 @@
+//! Ratings: Glicko-2, of each account for each rule set that it has played rated games by.
+//!
+//! The end of a rated game is stored with a mark, in one transaction. A game with a mark is settled: the ratings of
+//! both players, what became of them, and the mark change together or not at all. So a game counts once, whatever
+//! node settles it and however often it is tried; what was not done when a server died is done by the next one.
+//! Deliberately absent: the mathematics, which is `skillratings`'s.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use skillratings::Outcomes;
+use skillratings::glicko2::{Glicko2Config, Glicko2Rating, decay_deviation, glicko2};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+use utoipa::ToSchema;
+
+use super::core::{Entry, Event, Setup};
+use super::host::{DAY, Host};
+use super::problem::Problem;
+use super::store::{Change, Store, StoreError};
+
+/// How often one looks for games that another node has left to be settled.
+const LOOK: Duration = Duration::from_secs(60);
+/// The number of games that are looked for at a time.
+const AT_ONCE: usize = 100;
+/// How often a game is tried while others change the same ratings.
+const TRIES: usize = 8;
+/// Before this many actions there is nothing to be rated.
+pub(super) const LEAST: usize = 2;
+/// The maximum number of rule sets that one account is rated for.
+const RULE_SETS: usize = 100;
+/// Characters of what a rule set is known by; of longer ones, their hash.
+const KEY: usize = 200;
+/// In this time a player who does not play becomes less certain, in milliseconds; and how often that is counted.
+const PERIOD: u64 = 7 * DAY;
+const PERIODS: u64 = 200;
+/// Above this deviation a rating says little yet.
+const PROVISIONAL: f64 = 110.0;
+
+/// The rating of one account for one rule set, as it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    rating: f64,
+    deviation: f64,
+    volatility: f64,
+    games: u32,
+    at: u64,
+}
+
+/// A rating as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Rating {
+    /// The rule set: the game and the presets on top of it.
+    pub(super) rules: String,
+    pub(super) rating: i32,
+    /// How far the player's strength may well be from it.
+    pub(super) deviation: i32,
+    /// The number of rated games.
+    pub(super) games: u32,
+    /// Whether it says little yet.
+    pub(super) provisional: bool,
+}
+
+/// What a rated game has done to ratings, as the store keeps it and as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Settled {
+    /// The rule set.
+    pub(super) rules: String,
+    /// The players, by side.
+    pub(super) players: Vec<Moved>,
+}
+
+/// The rating of a player before and after a game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Moved {
+    pub(super) id: String,
+    pub(super) before: i32,
+    pub(super) after: i32,
+}
+
+/// The key of the mark of a game that is over and not settled.
+pub(super) fn unrated_key(game: &str) -> String {
+    format!("{UNRATED}{game}")
+}
+
+const UNRATED: &str = "unrated ";
+
+fn rated_key(game: &str) -> String {
+    format!("rated {game}")
+}
+
+fn rating_key(id: &str, rules: &str) -> String {
+    format!("{}{rules}", ratings_of(id))
+}
+
+fn ratings_of(id: &str) -> String {
+    format!("rating {id} ")
+}
+
+impl Kept {
+    fn new(at: u64) -> Self {
+        let Glicko2Rating { rating, deviation, volatility } = Glicko2Rating::new();
+        Self { rating, deviation, volatility, games: 0, at }
+    }
+
+    /// As it is when nothing has been heard of the player for a while.
+    fn glicko(&self, now: u64) -> Glicko2Rating {
+        let Self { rating, deviation, volatility, .. } = *self;
+        let mut now_is = Glicko2Rating { rating, deviation, volatility };
+        for _ in 0..(now.saturating_sub(self.at) / PERIOD).min(PERIODS) {
+            now_is = decay_deviation(&now_is);
+        }
+        now_is
+    }
+
+    fn after(&self, new: Glicko2Rating, at: u64) -> Self {
+        let Glicko2Rating { rating, deviation, volatility } = new;
+        Self { rating, deviation, volatility, games: self.games + 1, at }
+    }
+}
+
+/// A number as people read it.
+fn rounded(value: f64) -> i32 {
+    value.round() as i32
+}
+
+/// The ratings of an account, those with the most games first.
+pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating>, StoreError> {
+    let prefix = ratings_of(id);
+    let mut all = Vec::new();
+    for (key, text) in store.records(&prefix, "", RULE_SETS)? {
+        let Ok(kept) = serde_json::from_str::<Kept>(&text) else { continue };
+        let deviation = kept.glicko(now).deviation;
+        all.push(Rating {
+            rules: key[prefix.len()..].to_owned(),
+            rating: rounded(kept.rating),
+            deviation: rounded(deviation),
+            games: kept.games,
+            provisional: deviation > PROVISIONAL,
+        });
+    }
+    all.sort_by_key(|it| std::cmp::Reverse(it.games));
+    Ok(all)
+}
+
+/// What a game has done to ratings; none if it is not rated, or not settled yet.
+pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settled>, StoreError> {
+    Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
+}
+
+/// What is rated together: a game with its presets, by the package's rules or by certain others.
+fn rules_of(setup: &Setup, is_foreign: bool) -> String {
+    let mut presets = setup.presets.clone();
+    presets.sort();
+    let mut rules = [&[setup.game.clone()][..], &presets].concat().join(" ");
+    if is_foreign {
+        rules = format!("{rules} by {}", setup.rules.get(..16).unwrap_or(&setup.rules));
+    }
+    match rules.chars().count() <= KEY {
+        true => rules,
+        false => format!("{} {}", setup.game, blake3::hash(rules.as_bytes()).to_hex()),
+    }
+}
+
+/// What a log comes to for ratings: who played, by side, and how it ended for the first of them.
+fn result(log: &[Entry]) -> Option<([String; 2], Outcomes)> {
+    let mut players = [None, None];
+    let mut result = None;
+    for entry in log {
+        match &entry.event {
+            Event::Seated { side, seat } => {
+                *players.get_mut(*side)? = seat.token.account().map(str::to_owned);
+            }
+            Event::Ended { outcome, .. } => {
+                result = Some(match outcome.winner {
+                    Some(0) => Outcomes::WIN,
+                    Some(_) => Outcomes::LOSS,
+                    None => Outcomes::DRAW,
+                });
+            }
+            _ => {}
+        }
+    }
+    let [Some(first), Some(second)] = players else { return None };
+    (first != second).then_some(([first, second], result?))
+}
+
+/// Settles games for as long as there is a server: those that were left first.
+pub async fn keep_ratings(host: Weak<Host>) {
+    let Some(mut ended) = host.upgrade().map(|it| it.ended.subscribe()) else { return };
+    loop {
+        let Some(all) = host.upgrade() else { return };
+        if let Err(problem) = settle_all(&all).await {
+            tracing::warn!(problem.message, "rated games wait to be settled");
+        }
+        drop(all);
+        loop {
+            let id = match timeout(LOOK, ended.recv()).await {
+                Ok(Ok(id)) => id,
+                Ok(Err(RecvError::Closed)) => return,
+                Ok(Err(RecvError::Lagged(_))) | Err(_) => break,
+            };
+            let Some(host) = host.upgrade() else { return };
+            if let Err(problem) = settle(&host, &id).await {
+                tracing::warn!(game = id, problem.message, "a rated game waits to be settled");
+            }
+        }
+    }
+}
+
+/// Settles every game that waits for it.
+async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
+    let mut after = String::new();
+    loop {
+        let from = after.clone();
+        let read = move |store: &mut dyn Store| store.records(UNRATED, &from, AT_ONCE);
+        let found = host.reads().ask(read).await?;
+        for (key, _) in &found {
+            let id = key.trim_start_matches(UNRATED);
+            // One that cannot be settled does not hold up the others.
+            if let Err(problem) = settle(host, id).await {
+                tracing::warn!(game = id, problem.message, "a rated game cannot be settled");
+            }
+        }
+        match found.last() {
+            Some((key, _)) if found.len() == AT_ONCE => after.clone_from(key),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Settles a game, if it waits for it.
+async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
+    let mark = unrated_key(id);
+    let looked = mark.clone();
+    if host.reads().ask(move |store| store.record(&looked)).await?.is_none() {
+        return Ok(());
+    }
+    let log = host.log(id).await?;
+    let played = super::live::created(&log).zip(result(&log));
+    let played =
+        played.map(|(setup, it)| (rules_of(setup, host.library.is_foreign(&setup.rules)), it));
+    let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
+    let settle = move |store: &mut dyn Store| {
+        for _ in 0..TRIES {
+            let from = store.record(&mark)?;
+            if from.is_none() {
+                return Ok(true);
+            }
+            let mut changes = vec![Change { key: mark.clone(), from, to: None }];
+            if let Some((rules, (players, outcome))) = &played
+                && has_room(store, players, rules)?
+            {
+                changes.extend(moves(store, &game, rules, players, *outcome, now)?);
+            }
+            if store.change(&changes)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    match host.reads().ask(settle).await? {
+        true => Ok(()),
+        false => Err(Problem::unavailable()),
+    }
+}
+
+/// Whether the ratings of both players for these rules are kept, or can be.
+fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result<bool, StoreError> {
+    for id in players {
+        let is_new = store.record(&rating_key(id, rules))?.is_none();
+        if is_new && store.records(&ratings_of(id), "", RULE_SETS)?.len() >= RULE_SETS {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What a game changes, beside its mark.
+fn moves(
+    store: &mut dyn Store,
+    game: &str,
+    rules: &str,
+    players: &[String; 2],
+    outcome: Outcomes,
+    now: u64,
+) -> Result<Vec<Change>, StoreError> {
+    let mut before = Vec::new();
+    for id in players {
+        let text = store.record(&rating_key(id, rules))?;
+        let kept = text.as_deref().and_then(|it| serde_json::from_str(it).ok());
+        before.push((text, kept.unwrap_or_else(|| Kept::new(now))));
+    }
+    let glicko = |at: usize| before[at].1.glicko(now);
+    let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());
+    let mut changes = Vec::new();
+    let mut told = Vec::new();
+    for ((id, (text, old)), new) in players.iter().zip(&before).zip([first, second]) {
+        let kept = old.after(new, now.max(old.at));
+        told.push(Moved {
+            id: id.clone(),
+            before: rounded(old.rating),
+            after: rounded(kept.rating),
+        });
+        let to = serde_json::to_string(&kept).ok();
+        changes.push(Change { key: rating_key(id, rules), from: text.clone(), to });
+    }
+    let settled = Settled { rules: rules.to_owned(), players: told };
+    let to = serde_json::to_string(&settled).ok();
+    changes.push(Change { key: rated_key(game), from: None, to });
+    Ok(changes)
+}

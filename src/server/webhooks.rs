@@ -1,0 +1,242 @@
+//! Webhooks: addresses that the operator has named are told of games that begin and end, each by a signed request.
+//!
+//! An address has a queue and a task of its own, so that one which is slow holds up neither games nor other addresses.
+//! What cannot be delivered is tried a few times and then given up; what waits when the server stops is lost: a
+//! receiver that must not miss anything asks the API, too. Redirects are not followed, and no request of a client
+//! has a say in where anything is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Request, StatusCode, Uri};
+use hmac::{Hmac, KeyInit, Mac};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::json;
+use sha2::Sha256;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use super::board::Board;
+use super::core::{Entry, Event, Table};
+use super::host::Host;
+use super::state::summary;
+
+/// The maximum number of requests that wait for one address, and of addresses.
+const QUEUE: usize = 1_000;
+const ADDRESSES: usize = 16;
+/// How often a request is tried. Each wait is four times the one before.
+const TRIES: u32 = 5;
+/// The time that one try may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The least number of characters of a secret.
+const SECRET: usize = 16;
+
+/// Where to, and what signs it.
+#[derive(Clone)]
+pub struct Hooks {
+    addresses: Vec<Uri>,
+    secret: String,
+    /// The wait before the second try.
+    wait: Duration,
+}
+
+/// The secret is not shown.
+impl std::fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hooks").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
+}
+
+/// Why webhooks make no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HookError {
+    #[error("{0} is no address for a webhook: write https://HOST/PATH or http://HOST/PATH")]
+    Address(String),
+    #[error("webhooks are signed: set RULEMATE_WEBHOOK_SECRET to {SECRET} characters or more")]
+    Secret,
+    #[error("{ADDRESSES} webhooks at most")]
+    Many,
+}
+
+impl Hooks {
+    /// # Errors
+    /// An address is none, or the secret is too short.
+    pub fn new(addresses: &[String], secret: &str) -> Result<Self, HookError> {
+        if secret.len() < SECRET {
+            return Err(HookError::Secret);
+        }
+        if addresses.len() > ADDRESSES {
+            return Err(HookError::Many);
+        }
+        let address = |text: &String| {
+            let uri = text.parse::<Uri>().ok().filter(|it| {
+                let is_web = matches!(it.scheme_str(), Some("http" | "https"));
+                is_web && it.authority().is_some_and(|it| !it.as_str().contains('@'))
+            });
+            uri.ok_or_else(|| HookError::Address(text.clone()))
+        };
+        let addresses = addresses.iter().map(address).collect::<Result<_, _>>()?;
+        Ok(Self { addresses, secret: secret.to_owned(), wait: Duration::from_secs(1) })
+    }
+
+    /// With another wait before the second try.
+    #[must_use]
+    pub fn waiting(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+}
+
+/// What is said to an address.
+#[derive(Debug, Clone)]
+struct News {
+    kind: &'static str,
+    game: String,
+    body: Arc<str>,
+}
+
+/// The queues, one for each address.
+#[derive(Debug)]
+pub(super) struct Told(Vec<mpsc::Sender<News>>);
+
+impl Host {
+    /// Tells these addresses from now on.
+    ///
+    /// # Errors
+    /// There are no certificates to know others by, and an address has `https`.
+    pub fn tell_hooks(&self, hooks: &Hooks) -> std::io::Result<()> {
+        let mut queues = Vec::new();
+        for address in &hooks.addresses {
+            let sender = Sender::to(address)?;
+            let (queue, inbox) = mpsc::channel(QUEUE);
+            tokio::spawn(deliver(sender, address.clone(), hooks.clone(), inbox));
+            queues.push(queue);
+        }
+        if self.hooks.set(Told(queues)).is_err() {
+            tracing::error!("there are webhooks already");
+        }
+        Ok(())
+    }
+
+    /// Events of a game are stored: those who want to know are told.
+    pub(super) fn announce(&self, id: &str, table: &Table<Board>, events: &[Entry]) {
+        let Some(Told(queues)) = self.hooks.get() else { return };
+        let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
+        let is_full = table.seats().iter().all(Option::is_some);
+        let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
+        let ends = has(|it| matches!(it, Event::Ended { .. }));
+        for kind in
+            [begins.then_some("game_started"), ends.then_some("game_ended")].into_iter().flatten()
+        {
+            let result = json!(table.outcome());
+            let body = json!({
+                "event": kind, "at": self.now(), "game": summary(id, table), "result": result,
+            });
+            let news = News { kind, game: id.to_owned(), body: body.to_string().into() };
+            for queue in queues {
+                if queue.try_send(news.clone()).is_err() {
+                    tracing::warn!(
+                        game = id,
+                        kind,
+                        "too much waits for a webhook: this is left out"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// What sends requests. Certificates are looked for only where they are needed.
+enum Sender {
+    Plain(Client<HttpConnector, Body>),
+    Safe(Client<HttpsConnector<HttpConnector>, Body>),
+}
+
+impl Sender {
+    fn to(address: &Uri) -> std::io::Result<Self> {
+        let client = Client::builder(TokioExecutor::new());
+        if address.scheme_str() == Some("http") {
+            return Ok(Self::Plain(client.build_http()));
+        }
+        let connector = HttpsConnectorBuilder::new().with_native_roots()?;
+        Ok(Self::Safe(client.build(connector.https_only().enable_http1().build())))
+    }
+
+    async fn send(&self, request: Request<Body>) -> Result<StatusCode, String> {
+        let answer = match self {
+            Self::Plain(client) => client.request(request),
+            Self::Safe(client) => client.request(request),
+        };
+        match timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => Ok(answer.status()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("no answer in time".to_owned()),
+        }
+    }
+}
+
+/// Delivers what is put into a queue, one after the other.
+async fn deliver(sender: Sender, address: Uri, hooks: Hooks, mut inbox: mpsc::Receiver<News>) {
+    let host = address.host().unwrap_or_default().to_owned();
+    while let Some(news) = inbox.recv().await {
+        let mut wait = hooks.wait;
+        for tried in 1..=TRIES {
+            let Some(request) = request(&address, &hooks.secret, &news) else { break };
+            let why = match sender.send(request).await {
+                Ok(status) if status.is_success() => break,
+                Ok(status) => status.to_string(),
+                Err(why) => why,
+            };
+            // The path may hold a secret of the receiver's: it is not logged.
+            tracing::warn!(host, game = news.game, tried, why, "a webhook was not taken");
+            if tried < TRIES {
+                sleep(wait).await;
+                wait *= 4;
+            }
+        }
+    }
+}
+
+/// A signed request: the signature is over the time and the body, so that neither can be changed nor sent again later
+/// without being seen.
+fn request(address: &Uri, secret: &str, news: &News) -> Option<Request<Body>> {
+    let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
+    let signature = signature(secret, at, &news.body)?;
+    Request::post(address)
+        .header(CONTENT_TYPE, "application/json")
+        .header("user-agent", "rulemate")
+        .header("x-rulemate-event", news.kind)
+        .header("x-rulemate-delivery", format!("{}-{}", news.game, news.kind))
+        .header("x-rulemate-time", at)
+        .header("x-rulemate-signature", format!("sha256={signature}"))
+        .body(Body::from(news.body.to_string()))
+        .ok()
+}
+
+fn signature(secret: &str, at: u64, body: &str) -> Option<String> {
+    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.as_bytes()).ok()?;
+    mac.update(format!("{at}.{body}").as_bytes());
+    Some(mac.finalize().into_bytes().iter().map(|it| format!("{it:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_secrets_are_looked_at() {
+        let new = |address: &str| Hooks::new(&[address.to_owned()], "0123456789abcdef");
+        assert!(new("https://x.example/hook?a=1").is_ok() && new("http://127.0.0.1:9/").is_ok());
+        for wrong in ["x.example", "/hook", "ftp://x.example/", "https://me:pass@x.example/", ""] {
+            assert_eq!(new(wrong).err(), Some(HookError::Address(wrong.into())));
+        }
+        assert_eq!(Hooks::new(&[], "short").err(), Some(HookError::Secret));
+        let many = vec!["http://x.example/".to_owned(); 17];
+        assert_eq!(Hooks::new(&many, "0123456789abcdef").err(), Some(HookError::Many));
+        assert!(!format!("{:?}", new("http://x.example/")).contains("0123456789abcdef"));
+    }
+}
