@@ -571,6 +571,9 @@ pub(crate) struct TestArgs {
     /// Number of games
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) games: u64,
+    /// Play further games until there were so many positions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) positions: usize,
     /// Maximum number of actions of a game
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) plies: usize,

@@ -34,6 +34,8 @@ struct Figures {
     results: BTreeMap<String, u64>,
     /// Positions that came back from their FEN.
     fens: usize,
+    /// What a FEN leaves out, as is said wherever one is shown: in how many positions, by attribute.
+    left_out: BTreeMap<String, u64>,
     /// Positions that both evaluators judged alike, and proofs that the checker accepted.
     positions: usize,
     proofs: usize,
@@ -107,9 +109,12 @@ fn play_all(
     let mut found = Figures { game, presets, games: args.games, ..Figures::default() };
     let (mut lengths, mut widths) = (Vec::new(), Vec::new());
     let bar = progress(args.games, "games");
-    for number in 1..=args.games {
+    let mut number = 0;
+    while number < args.games || (found.faults.is_empty() && found.fens < args.positions) {
+        number += 1;
         let mut game = rules.start(None).map_err(|it| trouble(it, "see the start of the game"))?;
-        let ended = play_one(rules, &mut game, &mut random, args.plies, &mut widths);
+        let seen = (&mut widths, &mut found.left_out);
+        let ended = play_one(rules, &mut game, &mut random, args.plies, seen);
         let place = |fault: String| {
             format!("game {number}, after {} actions: {fault}", game.history().len())
         };
@@ -131,9 +136,13 @@ fn play_all(
         bar.inc(1);
     }
     bar.finish_and_clear();
+    found.games = number;
     (found.length, found.branching) = (spread(&lengths), spread(&widths));
     Ok(found)
 }
+
+/// Maximum number of times that a turn is begun anew because it could not be finished.
+const IN_VAIN: usize = 100;
 
 /// Plays a game at random. How it ended, or what went wrong.
 fn play_one(
@@ -141,16 +150,30 @@ fn play_one(
     game: &mut Game,
     random: &mut fastrand::Rng,
     plies: usize,
-    widths: &mut Vec<usize>,
+    (widths, left_out): (&mut Vec<usize>, &mut BTreeMap<String, u64>),
 ) -> Result<String, String> {
+    // Where the turn under way began, and how often it was begun in vain.
+    let (mut began, mut mover, mut vain) = (0, None, 0);
     while game.history().len() < plies {
+        if mover != game.side() {
+            (began, mover, vain) = (game.history().len(), game.side(), 0);
+        }
         if let Some(result) = game.result() {
             return Ok(result.to_string());
         }
         let moves = game.listing();
         game.check().map_err(|it| it.to_string())?;
-        comes_back(rules, game, &moves)?;
+        for name in comes_back(rules, game, &moves)? {
+            *left_out.entry(name).or_default() += 1;
+        }
         widths.push(moves.len());
+        let may_end = game.contract().unfinished.is_empty();
+        if moves.is_empty() && !may_end && began < game.history().len() && vain < IN_VAIN {
+            // A turn that cannot be finished is none: it is taken back.
+            while game.history().len() > began && game.takeback().is_some() {}
+            vain += 1;
+            continue;
+        }
         if moves.is_empty() {
             let fen = game.fen();
             return Err(format!("there is neither an action nor a result: {fen}"));
@@ -161,18 +184,30 @@ fn play_one(
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
 }
 
-/// Sets the position up again from its FEN: the text is the same, and so are the actions, unless something
-/// is left out.
-fn comes_back(rules: &Ruleset, game: &mut Game, moves: &[(String, Move)]) -> Result<(), String> {
+/// Sets the position up again from its FEN: the text is the same, and so are the facts and the actions, but for
+/// what is said to be left out.
+fn comes_back(
+    rules: &Ruleset,
+    game: &mut Game,
+    moves: &[(String, Move)],
+) -> Result<Vec<String>, String> {
     let fen = game.fen();
     let mut again = rules.start(Some(&fen)).map_err(|it| format!("its FEN {fen}: {it}"))?;
     if again.fen() != fen {
         return Err(format!("the FEN {fen} comes back as {}", again.fen()));
     }
+    let misread = rules.misread(game, &again);
+    if !misread.is_empty() {
+        return Err(format!(
+            "other facts when it is set up from its FEN {fen}: {}",
+            misread.join(", ")
+        ));
+    }
     let others = again.listing();
     let texts = others.iter().map(|it| &it.0).eq(moves.iter().map(|it| &it.0));
-    match texts || !rules.unsaid(game).is_empty() {
-        true => Ok(()),
+    let unsaid = rules.unsaid(game);
+    match texts || !unsaid.is_empty() {
+        true => Ok(unsaid),
         false => Err(format!("other actions are legal when it is set up from its FEN {fen}")),
     }
 }
@@ -213,6 +248,11 @@ fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
     }
     let (positions, proofs) = (found.positions, found.proofs);
     out.line(format_args!("  {} positions come back from their FEN", found.fens))?;
+    for (name, positions) in &found.left_out {
+        out.line(format_args!(
+            "  {positions:>5} of them without {name}, as is said where they are shown"
+        ))?;
+    }
     out.line(format_args!(
         "  both evaluators agree on {positions} positions; {proofs} proofs hold"
     ))?;

@@ -7,10 +7,11 @@
 
 use std::fmt;
 
+use super::declared::{dashes, fen_lines, san_lines};
 use super::notation::Roles;
 use super::reach::{Room, rooms};
 use super::safety::{Decision, decisions, refused_late};
-use crate::facts::{AttrId, BOOL, DomainId, GAME, Shape};
+use crate::facts::{AttrId, DomainId, GAME, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
 /// A relation that reads an attribute: of each entity, or of the game.
@@ -38,6 +39,8 @@ pub struct Field {
     /// Of what type its values are: numbers, or members of a domain.
     pub ty: Type,
     pub about: About,
+    /// It is left out where it is as at the start.
+    pub quiet: bool,
 }
 
 /// A part of what a FEN tells of a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
@@ -68,6 +71,21 @@ pub struct Mark {
     pub before: bool,
     /// A flag of pieces.
     pub fact: Fact,
+}
+
+/// Squares that are taken out of the board while a game is on: a flag of squares, as a sign on the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Walls {
+    pub sign: char,
+    pub fact: Fact,
+}
+
+/// A number of each side, all in one field of the FEN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counters {
+    pub fact: Fact,
+    /// `+1+0`, as the last of the usual fields; else `3+3`, before the counters of moves.
+    pub signed: bool,
 }
 
 /// The squares of the board, or its points.
@@ -113,6 +131,10 @@ pub struct Contract {
     pub fields: Vec<Field>,
     /// Signs beside a piece's letter on the board: flags of pieces.
     pub marks: Vec<Mark>,
+    /// Squares that are taken out of the board.
+    pub walls: Option<Walls>,
+    /// Numbers of the sides, in a field of their own.
+    pub counters: Option<Counters>,
     /// Pieces that stand nowhere are in a player's hand, which the FEN tells in brackets.
     pub pocket: bool,
     /// In what order the pieces of a square are written, where a square may hold several.
@@ -128,6 +150,8 @@ pub struct Contract {
     /// No signs of check or mate follow a move in SAN.
     pub unmarked: bool,
     pub letter: RelId,
+    /// What moves write for a kind, where that is another letter.
+    pub san_letter: Option<RelId>,
     /// Kinds that are written without their letter.
     pub marches: Option<RelId>,
     /// What only some games have, and their texts with them.
@@ -273,9 +297,6 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Maximum number of signs that may follow letters: one for each sign of punctuation.
-const MARKS: usize = 32;
-
 /// How a relation comes by its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
@@ -288,7 +309,7 @@ pub(super) enum Source {
 /// Looks relations up, and remembers what is wrong with them.
 pub(super) struct Finder<'a> {
     pub(super) program: &'a Program,
-    faults: Vec<Fault>,
+    pub(super) faults: Vec<Fault>,
     /// The domain of each slot that a column has shown.
     slots: Vec<(Slot, DomainId)>,
 }
@@ -305,10 +326,13 @@ impl Finder<'_> {
         let occurrences = self.optional("occurrences", Int);
         let fields = self.fields();
         let marks = self.marks();
+        let walls = self.walls();
+        let counters = self.counters();
         let stack = self.stack();
         let turn_text = self.turn_text();
         let turn_words = self.turn_words();
         let letter = self.rules("letter", &[Kind, Text]);
+        let san_letter = self.if_there("san_letter", &[Kind, Text]);
         let marches = self.if_there("marches", &[Kind]);
         let notation = Roles::find(self);
         let exposed = self.if_there("exposed", &[Side]);
@@ -326,6 +350,13 @@ impl Finder<'_> {
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
         let board = self.board();
+        if walls.is_some() && board.is_some_and(|it| !it.is_grid) {
+            self.faults.push(Fault::Shape {
+                relation: "the wall".into(),
+                expected: "on a board of squares".into(),
+                found: "on a board of points".into(),
+            });
+        }
         let entities = self.entities();
         self.sides_are_told_apart();
         Some(Contract {
@@ -337,6 +368,8 @@ impl Finder<'_> {
             occurrences,
             fields,
             marks,
+            walls,
+            counters,
             pocket: fen_lines(self.program).any(|it| it == "pocket"),
             stack,
             dashes: fen_lines(self.program).find_map(dashes).unwrap_or(0),
@@ -345,6 +378,7 @@ impl Finder<'_> {
             strict: fen_lines(self.program).any(|it| it == "strict"),
             unmarked: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
+            san_letter,
             marches,
             notation,
             exposed,
@@ -385,203 +419,6 @@ impl Finder<'_> {
         self.game(name, value)
     }
 
-    /// `.meta fen "KEY=RELATION"`: an attribute of the game or of pieces, by the relation that reads it. Files
-    /// that need the same field may each declare it.
-    fn fields(&mut self) -> Vec<Field> {
-        let program = self.program;
-        let mut fields: Vec<Field> = Vec::new();
-        for (line, file) in fen_notes(program) {
-            let Some((key, name)) = line.split_once('=') else { continue };
-            if key.contains(' ') {
-                continue;
-            }
-            let Some(field) = self.field(key, &called(program, file, name)) else { continue };
-            match fields.iter().find(|it| it.key == key) {
-                None => fields.push(field),
-                Some(known) if known.fact == field.fact => {}
-                Some(known) => {
-                    self.taken(&format!("the field {key}"), known.fact.rel, field.fact.rel)
-                }
-            }
-        }
-        fields
-    }
-
-    /// Two files mean different things by one word of the FEN.
-    fn taken(&mut self, what: &str, first: RelId, second: RelId) {
-        let name = |it| self.program.relation(it).name.clone();
-        let (what, first, second) = (what.to_owned(), name(first), name(second));
-        self.faults.push(Fault::Taken { what, first, second });
-    }
-
-    fn field(&mut self, key: &str, name: &str) -> Option<Field> {
-        let program = self.program;
-        let key = key.to_owned();
-        let Some(rel) = program.relation_named(name) else {
-            self.faults.push(Fault::Missing { relation: name.to_owned() });
-            return None;
-        };
-        let relation = program.relation(rel);
-        let truth = Type::Domain(BOOL);
-        let last = relation.columns.last().map(|it| it.ty);
-        let told = match relation.role {
-            Role::Input(Input::Key(attr)) => last.map(|ty| (attr, ty, About::Pieces)),
-            Role::Input(Input::Flag(attr)) => Some((attr, truth, About::Pieces)),
-            Role::Input(Input::Game(attr)) => last.map(|ty| (attr, ty, About::Game)),
-            Role::Input(Input::GameFlag(attr)) => Some((attr, truth, About::Game)),
-            _ => None,
-        };
-        let told = told.map(|it| match program.schema.attribute(it.0).of {
-            Some(domain) => (it.0, it.1, About::Members(domain)),
-            None => it,
-        });
-        let is_value = |ty: Type| match ty {
-            Type::Int => true,
-            Type::Text => false,
-            Type::Domain(it) => !matches!(program.schema.domain(it).shape, Shape::Entities { .. }),
-        };
-        let is_piece = |it: &(AttrId, Type, About)| {
-            it.2 != About::Pieces
-                || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
-        };
-        match told.filter(|it| is_value(it.1)).filter(is_piece) {
-            Some((attr, ty, about)) => Some(Field { key, fact: Fact { rel, attr }, ty, about }),
-            None => {
-                let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
-                let found = describe(source_of(&relation.role), columns);
-                let expected =
-                    "an attribute of the game or of pieces, and no entity; or one of a domain's members".into();
-                self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
-                None
-            }
-        }
-    }
-
-    /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter; `prefix SIGN=RELATION`
-    /// puts it before.
-    fn marks(&mut self) -> Vec<Mark> {
-        let program = self.program;
-        let read = |(line, file): (&str, u16)| {
-            let (word, rest) = line.split_once(' ')?;
-            let (sign, name) = rest.split_once('=')?;
-            let before = word == "prefix";
-            let name = called(program, file, name);
-            (before || word == "mark").then(|| (before, sign.to_owned(), name))
-        };
-        let mut marks: Vec<Mark> = Vec::new();
-        for (before, sign, name) in fen_notes(program).filter_map(read) {
-            let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
-            let mut signs = sign.chars();
-            let (Some(sign), None) = (signs.next().filter(|it| is_sign(*it)), signs.next()) else {
-                self.faults.push(Fault::Shape {
-                    relation: format!("the mark {name}"),
-                    expected: "one sign of punctuation, but no `/`, `[` or `]`".into(),
-                    found: format!("{sign:?}"),
-                });
-                continue;
-            };
-            let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) else { continue };
-            match marks.iter().find(|it| it.sign == sign) {
-                // Presets that need the same mark may each declare it.
-                Some(known) if known.fact == fact && known.before == before => {}
-                Some(known) => self.taken(&format!("the mark {sign}"), known.fact.rel, fact.rel),
-                None if marks.len() < MARKS => marks.push(Mark { sign, before, fact }),
-                None => self.faults.push(Fault::Shape {
-                    relation: format!("the mark {name}"),
-                    expected: format!("one of at most {MARKS} marks"),
-                    found: "one more".into(),
-                }),
-            }
-        }
-        marks
-    }
-
-    /// `.meta fen "stack RELATION"`: a square may hold several pieces, written in the order of the numbers that
-    /// the relation gives to their kinds.
-    fn stack(&mut self) -> Option<RelId> {
-        let name = fen_lines(self.program).find_map(|it| it.strip_prefix("stack "))?;
-        self.find(name, Source::Rules, &[Slot::Kind, Slot::Int])
-    }
-
-    /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and what stands between them.
-    fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
-        let program = self.program;
-        let (line, file) = fen_notes(program).find(|it| it.0.starts_with("turn "))?;
-        let parts = self.turn_parts(&line["turn ".len()..], file);
-        let texts = parts.iter().filter_map(|it| match it {
-            TurnPart::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let signs: String = texts.collect();
-        if !signs.contains(':') || signs.contains(['=', ' ']) {
-            let template = line["turn ".len()..].to_owned();
-            self.faults.push(Fault::TurnText { template });
-        }
-        Some(parts)
-    }
-
-    /// `.meta san "turn [{RELATION}<]{RELATION,}"`, as often as there are words, and `.meta san "hold RELATION"`.
-    fn turn_words(&mut self) -> Option<TurnWords> {
-        let program = self.program;
-        let mut texts = Vec::new();
-        let mut hold = None;
-        for it in program.meta.iter().filter(|it| it.key == "san") {
-            let file = it.span.source;
-            if let Some(template) = it.value.strip_prefix("turn ") {
-                let mut parts = Vec::new();
-                for (at, piece) in template.split(['[', ']']).enumerate() {
-                    let inner = self.turn_parts(piece, file);
-                    match at % 2 {
-                        0 => parts.extend(inner),
-                        _ => parts.push(TurnPart::Optional(inner)),
-                    }
-                }
-                texts.push(parts);
-            } else if let Some(name) = it.value.strip_prefix("hold ") {
-                hold = self.input(&called(program, file, name), Source::Game, &[]);
-            }
-        }
-        if texts.is_empty() {
-            return None;
-        }
-        let Some(hold) = hold else {
-            let relation = "that keeps a turn open (`.meta san \"hold RELATION\"`)".into();
-            self.faults.push(Fault::Missing { relation });
-            return None;
-        };
-        Some(TurnWords { texts, hold: hold.attr })
-    }
-
-    /// The parts of a text that tells of a turn.
-    fn turn_parts(&mut self, template: &str, file: u16) -> Vec<TurnPart> {
-        let program = self.program;
-        let mut parts = Vec::new();
-        for piece in template.split_inclusive(['{', '}']) {
-            if let Some(name) = piece.strip_suffix('}') {
-                let (name, is_list) = (name.trim_end_matches(','), name.ends_with(','));
-                let name = called(program, file, name);
-                let Some(rel) = program.relation_named(&name) else {
-                    self.faults.push(Fault::Missing { relation: name });
-                    continue;
-                };
-                if !program.row_texts.contains_key(&rel) {
-                    self.faults.push(Fault::Shape {
-                        relation: name,
-                        expected: "a relation whose rows have a text, `.decl ... text \"...\"`"
-                            .into(),
-                        found: "without one".into(),
-                    });
-                }
-                parts.push(if is_list { TurnPart::List(rel) } else { TurnPart::Rows(rel) });
-            } else {
-                let text = piece.strip_suffix('{').unwrap_or(piece);
-                parts.push(TurnPart::Text(text.to_owned()));
-            }
-        }
-        parts.retain(|it| *it != TurnPart::Text(String::new()));
-        parts
-    }
-
     pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, source, slots)?;
         match self.program.relation(rel).role {
@@ -607,7 +444,7 @@ impl Finder<'_> {
         names.filter_map(|it| self.find(it, Source::Rules, &[])).collect()
     }
 
-    fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {
+    pub(super) fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {
         let Some(rel) = self.program.relation_named(name) else {
             self.faults.push(Fault::Missing { relation: name.to_owned() });
             return None;
@@ -638,7 +475,7 @@ impl Finder<'_> {
     }
 
     /// Whether a column of that type may stand in the slot; the first to ask settles its domain.
-    fn fits(&mut self, slot: Slot, ty: Type) -> bool {
+    pub(super) fn fits(&mut self, slot: Slot, ty: Type) -> bool {
         match (slot, ty) {
             (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,
             (Slot::Int | Slot::Text, _) | (_, Type::Int | Type::Text) => false,
@@ -652,7 +489,7 @@ impl Finder<'_> {
         }
     }
 
-    fn type_name(&self, ty: Type) -> String {
+    pub(super) fn type_name(&self, ty: Type) -> String {
         match ty {
             Type::Domain(id) => self.program.schema.domain(id).name.clone(),
             Type::Int => "Int".into(),
@@ -681,7 +518,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Initials tell sides apart, so they must differ.
+    /// As much of a side's name as no other's begins with tells sides apart, so none begins another.
     fn sides_are_told_apart(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;
@@ -689,47 +526,17 @@ impl Finder<'_> {
         let Shape::Members(names) = &self.program.schema.domain(id).shape else {
             return;
         };
-        let initials: Vec<Option<char>> = names.iter().map(|it| it.chars().next()).collect();
-        let alike = |it: usize| initials[..it].contains(&initials[it]);
-        if names.len() < 2 || (0..initials.len()).any(alike) {
+        let begins =
+            |it: &String| names.iter().filter(|other| other.starts_with(it.as_str())).count() > 1;
+        if names.len() < 2 || names.iter().any(begins) {
             self.faults.push(Fault::Shape {
                 relation: "turn".into(),
-                expected: "about two sides or more with different initials".into(),
+                expected: "about two sides or more, none of whose names begins another's".into(),
                 found: format!("about {}", names.join(", ")),
             });
         }
     }
 }
-
-/// The values of the lines `.meta fen "..."`.
-pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
-    fen_notes(program).map(|it| it.0)
-}
-
-/// The same with the number of the file.
-pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
-    let all = program.meta.iter().filter(|it| it.key == "fen");
-    all.map(|it| (it.value.as_str(), it.span.source))
-}
-
-/// The values of the lines `.meta san "..."`.
-fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
-    program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
-}
-
-/// What the relation is called in the program that a file calls so.
-pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
-    let rel = program.relation_in(file, name);
-    rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
-}
-
-/// `dashes N`.
-fn dashes(line: &str) -> Option<usize> {
-    line.strip_prefix("dashes ")?.parse().ok().filter(|it| *it <= MOST_DASHES)
-}
-
-/// Maximum number of fields that are always a dash.
-const MOST_DASHES: usize = 8;
 
 fn shape_fits(slot: Slot, shape: &Shape) -> bool {
     match slot {
@@ -739,7 +546,7 @@ fn shape_fits(slot: Slot, shape: &Shape) -> bool {
     }
 }
 
-fn source_of(role: &Role) -> Source {
+pub(super) fn source_of(role: &Role) -> Source {
     match role {
         Role::Input(Input::Key(_)) => Source::Piece,
         Role::Input(Input::Flag(_) | Input::List(..)) => Source::Flag,
@@ -748,7 +555,7 @@ fn source_of(role: &Role) -> Source {
     }
 }
 
-fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
+pub(super) fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
     let source = match source {
         Source::Piece => "an attribute of entities",
         Source::Flag => "a flag of entities",

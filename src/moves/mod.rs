@@ -5,6 +5,7 @@
 
 mod action;
 mod contract;
+mod declared;
 mod perft;
 mod reach;
 mod safety;

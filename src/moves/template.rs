@@ -164,7 +164,7 @@ fn says(world: &mut World, action: &Action, pieces: &[Piece], args: &[i64]) -> b
 /// The column that a piece starts from.
 fn column_in(piece: &Piece) -> Option<usize> {
     match piece {
-        Piece::Text(_) | Piece::Optional(_) => None,
+        Piece::Text(_) | Piece::Optional(_) | Piece::Row(..) => None,
         Piece::Column(at) => Some(*at),
         Piece::Lookup(_, inner) | Piece::Among(inner, _) => column_in(inner),
     }
@@ -197,6 +197,13 @@ fn filled<'a>(
         Piece::Column(at) => {
             let column = columns.get(*at)?;
             Some(Filled::Value(column.ty, *args.get(*at)?))
+        }
+        Piece::Row(table, keys) => {
+            let key = keys.iter().map(|it| args.get(*it).copied().map(Some));
+            let pattern: Option<Vec<Option<i64>>> = key.chain([Some(None)]).collect();
+            let row = world.matching(*table, &pattern?).into_iter().next()?;
+            let ty = world.program().relation(*table).columns.last()?.ty;
+            Some(Filled::Value(ty, *row.last()?))
         }
         Piece::Lookup(table, inner) => {
             let Filled::Value(_, key) = filled(world, columns, inner, args)? else {
@@ -348,7 +355,9 @@ impl Reader<'_> {
             Piece::Among(inner, _) => return self.output(inner),
             Piece::Text(_) | Piece::Optional(_) => None,
             Piece::Column(at) => self.action.columns.get(*at),
-            Piece::Lookup(table, _) => self.program.relation(*table).columns.last(),
+            Piece::Lookup(table, _) | Piece::Row(table, _) => {
+                self.program.relation(*table).columns.last()
+            }
         };
         column.map(|it| it.ty)
     }
@@ -360,7 +369,9 @@ impl Reader<'_> {
             }
             Some(Type::Int) => "a number".into(),
             Some(Type::Text) | None => match piece {
-                Piece::Lookup(table, _) => format!("a {}", self.program.relation(*table).name),
+                Piece::Lookup(table, _) | Piece::Row(table, _) => {
+                    format!("a {}", self.program.relation(*table).name)
+                }
                 _ => "a word".into(),
             },
         }
@@ -408,7 +419,7 @@ fn integer(text: &str) -> Vec<(i64, usize)> {
 
 fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec<(i64, usize)> {
     let known: BTreeSet<i64> = match piece {
-        Piece::Lookup(table, _) => {
+        Piece::Lookup(table, _) | Piece::Row(table, _) => {
             world.tuples(*table).iter().filter_map(|row| row.last().copied()).collect()
         }
         _ => (0..program.texts.len() as i64).collect(),
@@ -476,7 +487,8 @@ pub(super) fn keys_of(
     values: BTreeSet<i64>,
 ) -> (Option<usize>, BTreeSet<i64>) {
     match piece {
-        Piece::Text(_) | Piece::Optional(_) => (None, values),
+        // What several columns tell together, none of them tells alone.
+        Piece::Text(_) | Piece::Optional(_) | Piece::Row(..) => (None, values),
         Piece::Column(at) => (Some(*at), values),
         Piece::Among(inner, _) => keys_of(world, inner, values),
         Piece::Lookup(table, inner) => {

@@ -9,7 +9,7 @@
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
 //! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
-//! positions by number), `client_letters`, `client_piece` and `shuffled` (how clients of protocols
+//! positions by number), `client_letters`, `client_piece`, `shuffled` and `oracle` (how clients and other programs
 //! write and name it). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
 //! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a
 //! preset). Other keys are left for others.
@@ -42,6 +42,8 @@ pub struct GameEntry {
     pub name: String,
     pub title: String,
     pub aliases: Vec<String>,
+    /// What programs that made vectors call it: `Fairy-Stockfish minishogi`.
+    pub oracles: Vec<String>,
     /// The start position, as FEN; of numbered ones the default. Empty if its layout is missing.
     pub start: String,
     /// The layout, with the rules that go with it; a start of the game's own goes before its.
@@ -772,6 +774,7 @@ impl<'a> Metadata<'a> {
             name: game.value.clone(),
             title: self.one("title")?.unwrap_or(game).value.clone(),
             aliases: self.texts("alias"),
+            oracles: self.texts("oracle"),
             start: start.map(|it| it.value.clone()).unwrap_or_default(),
             own_start: start.is_some(),
             layout: layout.map(|it| it.value.clone()),

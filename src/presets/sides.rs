@@ -65,14 +65,13 @@ fn fault(names: &[&str]) -> Option<String> {
     if let Some((_, name)) = twice {
         return Some(format!("the side {name} is named twice"));
     }
-    // The FEN of several sides has a side's initial before each piece.
-    let initial = |it: &str| it.chars().next();
-    let clash = names.iter().enumerate().find_map(|(at, it)| {
-        let other = names[..at].iter().find(|other| initial(other) == initial(it))?;
-        Some((*other, *it))
+    // A FEN tells a side by as much of its name as no other's begins with.
+    let clash = names.iter().find_map(|it| {
+        let longer = names.iter().find(|other| *other != it && other.starts_with(it))?;
+        Some((*it, *longer))
     });
-    clash.map(|(first, second)| {
-        format!("{first} and {second} begin alike, so a FEN could not tell them apart: rename one")
+    clash.map(|(short, long)| {
+        format!("{short} begins {long}, so a FEN could not tell them apart: rename one")
     })
 }
 
@@ -131,12 +130,13 @@ mod tests {
             ("red, Blue", "\"Blue\" is no name"),
             ("red, draw", "draw is no name"),
             ("red, red", "named twice"),
-            ("blue, black", "begin alike"),
+            ("red, red_2", "red begins red_2"),
         ] {
             let names: Vec<&str> = names.split(", ").collect();
             let fault = fault(&names).unwrap_or_default();
             assert!(fault.contains(said), "{names:?}: {fault}");
         }
         assert_eq!(fault(&["red", "blue", "green"]), None);
+        assert_eq!(fault(&["blue", "black"]), None);
     }
 }

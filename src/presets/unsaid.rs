@@ -42,6 +42,35 @@ impl Ruleset {
         attrs.into_iter().filter(differs).map(name).collect()
     }
 
+    /// The attributes that a game has otherwise than one that was set up from its FEN, although the FEN tells them or
+    /// `unsaid` does not: by name. History and what makes no difference is left aside.
+    pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
+        let unsaid = self.unsaid(game);
+        let contract = self.contract();
+        let aside = contract
+            .occurrences
+            .into_iter()
+            .chain(contract.notation.told_by_need())
+            .map(|it| it.attr);
+        let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
+        let aside: Vec<AttrId> =
+            aside.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
+        let schema = &self.program().schema;
+        // A fact that is as it is without being stated is none.
+        let stated = |game: &Game, attr: AttrId| {
+            let usual = schema.attribute(attr).default.unwrap_or(0);
+            let is_usual = |it: &(Thing, Thing)| it.1 == Thing::Value(usual);
+            let mut rows = rows(game, attr);
+            rows.retain(|it| contract.at.attr == attr || !is_usual(it));
+            rows
+        };
+        let all = (0..schema.attributes().len() as u16).map(AttrId);
+        let differs =
+            all.filter(|it| !aside.contains(it) && stated(game, *it) != stated(again, *it));
+        let names = differs.map(|it| schema.attribute(it).name.clone());
+        names.filter(|it| !unsaid.contains(it)).collect()
+    }
+
     /// What [`Ruleset::unsaid`] finds as a sentence; none if the FEN tells it all.
     pub fn unsaid_note(&self, game: &mut Game) -> Option<String> {
         let unsaid = self.unsaid(game);
@@ -67,7 +96,9 @@ impl Ruleset {
         // Fields of pieces name squares: what is in hand has none.
         let told =
             contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.pocket));
-        let fields = told.map(|it| it.fact).chain(marks);
+        let sides = contract.counters.map(|it| it.fact).into_iter();
+        let squares = contract.walls.map(|it| it.fact);
+        let fields = told.map(|it| it.fact).chain(marks).chain(sides).chain(squares);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
         let history = self.of_history();

@@ -106,6 +106,8 @@ pub enum Piece {
     /// `{at(piece)}`, `{at(partner(rook))}`: a functional relation looked up with the inner
     /// piece's value as its only key.
     Lookup(RelId, Box<Piece>),
+    /// `{manner(piece, to)}`: the same with the values of several columns as its keys.
+    Row(RelId, Vec<usize>),
     /// `{at(piece) among kind(piece), to}`, in SAN: as much of the square as tells the action from the other
     /// legal ones that have the same values there; nothing if there are none.
     Among(Box<Piece>, Vec<Piece>),

@@ -220,6 +220,11 @@ fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
         Piece::Lookup(rel, inner) => {
             format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
         }
+        Piece::Row(rel, columns) => {
+            let names: Vec<&str> =
+                columns.iter().map(|it| action.columns[*it].name.as_str()).collect();
+            format!("{}({})", program.relation(*rel).name, names.join(", "))
+        }
         Piece::Among(inner, keys) => {
             let of = |it| template_piece(program, action, it);
             let keys: Vec<String> = keys.iter().map(of).collect();

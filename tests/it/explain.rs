@@ -468,7 +468,7 @@ const FORBIDDEN: &[(&str, &str, &str, &str)] = &[
         "the black king on e8 stands in the way",
         "the black king on e8 stands on e8 [fact]",
     ),
-    ("k7/4P3/8/8/8/8/8/6K1 w - - 0 1", "e7e8", "e8 is on the last rank of white", ""),
+    ("k7/4P3/8/8/8/8/8/6K1 w - - 0 1", "e7e8", "pawns of white promote on e8", ""),
     ("k7/4P3/8/8/8/8/8/6K1 w - - 0 1", "e7e8k", "a pawn of white may not become a king", ""),
     (
         "8/8/8/K2pP2r/8/8/8/7k w - d6 0 1",

@@ -2,15 +2,15 @@
 //! of games are ours.
 //!
 //! Each file of `tests/data/vectors/fairy` is run in part, or whole with `RULEMATE_FULL=1`. Where the
-//! oracle writes something otherwise, [`Dialect`] puts it into our letters; where it judges otherwise,
-//! the place is named here. Deliberately absent: its draws by counters, which the files leave out.
+//! oracle judges otherwise than the rules do, a game of ours follows it (`.meta oracle`). It marks mate alone by `#`,
+//! where we mark all that wins. Deliberately absent: its draws by counters, which the files leave out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rulemate::derive::World;
 use rulemate::game::Game;
-use rulemate::moves::notation::{parse_san, to_san, to_uci};
-use rulemate::moves::{Contract, Move, is_over, legal_moves, parse_turn, perft};
+use rulemate::moves::notation::{parse_san, to_san};
+use rulemate::moves::{Contract, Move, parse_turn, perft, perft_in_turns, turns};
 use rulemate::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
@@ -75,122 +75,11 @@ fn vectors(name: &str) -> Vectors {
     serde_json::from_str(&text).unwrap_or_else(|it| panic!("{path}: {it}"))
 }
 
-/// What the oracle writes otherwise than we do.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    Ours,
-    /// The checks that are left stand before the clock: `2+3`. We write those that were given.
-    ChecksLeft(u32),
-    /// Horses and elephants have other letters in SAN than on the board.
-    Xiangqi,
-    /// SAN is that of shogi: files from the right and ranks from the top, both in digits; a whole square
-    /// where a file would do; `+` for a promotion, `=` for none. Castling rights and the passed square may be
-    /// missing from a FEN.
-    Shogi,
-    /// The duck's square follows a comma in SAN, and it is placed even once the game is over.
-    Duck,
-}
-
-impl Dialect {
-    fn of(variant: &str) -> Self {
-        match variant {
-            "3check" => Self::ChecksLeft(3),
-            "5check" => Self::ChecksLeft(5),
-            "duck" => Self::Duck,
-            "xiangqi" => Self::Xiangqi,
-            "minishogi" => Self::Shogi,
-            _ => Self::Ours,
-        }
-    }
-
-    /// The game that judges as the oracle does.
-    fn game(self, variant: &str) -> &str {
-        match self {
-            Self::Shogi => "minishogi-fairy",
-            _ => variant,
-        }
-    }
-
-    fn fen(self, theirs: &str) -> String {
-        let fields: Vec<&str> = theirs.split(' ').collect();
-        if let (Self::Shogi, [board, turn, clock, number]) = (self, fields.as_slice()) {
-            return format!("{board} {turn} - - {clock} {number}");
-        }
-        let (Self::ChecksLeft(all), [board, turn, rights, passed, left, clock, number]) =
-            (self, fields.as_slice())
-        else {
-            return theirs.into();
-        };
-        let left: Vec<u32> = left.split('+').filter_map(|it| it.parse().ok()).collect();
-        let [white, black] = left[..] else { panic!("{theirs}") };
-        let given = format!("wc={} bc={}", all - white, all - black);
-        format!("{board} {turn} {rights} {passed} {clock} {number} {given}")
-    }
-
-    fn san(self, theirs: &str) -> String {
-        match self {
-            Self::Duck => theirs.replace(',', ",@"),
-            Self::Xiangqi => theirs.replace('H', "N").replace('E', "B"),
-            _ => theirs.into(),
-        }
-    }
-
-    /// The moves as the oracle counts them, with how to take each: a turn is one move.
-    fn turns(self, world: &mut World, contract: &Contract) -> Vec<(String, Vec<Move>)> {
-        let mut turns = Vec::new();
-        for mv in legal_moves(world, contract) {
-            let text = to_uci(world, &mv);
-            if self != Self::Duck {
-                turns.push((text, vec![mv]));
-                continue;
-            }
-            let mark = world.mark();
-            take(world, &mv);
-            for duck in legal_moves(world, contract) {
-                let turn = format!("{text},{}", to_uci(world, &duck));
-                turns.push((turn, vec![mv.clone(), duck]));
-            }
-            if is_over(world, contract) {
-                for square in empty_squares(world) {
-                    let arrived = &text[2..4];
-                    turns.push((format!("{text},{arrived}{square}"), vec![mv.clone()]));
-                }
-            }
-            world.rollback(mark);
-        }
-        turns
-    }
-
-    /// The number of sequences of moves, as the oracle counts them.
-    fn perft(self, world: &mut World, contract: &Contract, depth: u32) -> u64 {
-        if self != Self::Duck {
-            return perft(world, contract, depth);
-        }
-        let mut nodes = 0;
-        for mv in legal_moves(world, contract) {
-            let mark = world.mark();
-            take(world, &mv);
-            nodes += match (is_over(world, contract), depth) {
-                (true, 1) => empty_squares(world).len() as u64,
-                (true, _) => 0,
-                (false, 1) => perft(world, contract, 1),
-                (false, _) => {
-                    let ducks = legal_moves(world, contract);
-                    ducks.iter().map(|duck| self.below(world, contract, duck, depth)).sum()
-                }
-            };
-            world.rollback(mark);
-        }
-        nodes
-    }
-
-    fn below(self, world: &mut World, contract: &Contract, duck: &Move, depth: u32) -> u64 {
-        let mark = world.mark();
-        take(world, duck);
-        let nodes = self.perft(world, contract, depth - 1);
-        world.rollback(mark);
-        nodes
-    }
+/// The game that judges as the oracle does.
+fn game_of(catalogue: &Catalogue, variant: &str) -> String {
+    let oracle = format!("Fairy-Stockfish {variant}");
+    let follower = catalogue.games().iter().find(|it| it.oracles.contains(&oracle));
+    follower.map_or_else(|| variant.to_owned(), |it| it.name.clone())
 }
 
 fn take(world: &mut World, mv: &Move) {
@@ -207,46 +96,6 @@ fn is_won_without_mate(world: &mut World, contract: &Contract) -> bool {
     })
 }
 
-fn empty_squares(world: &mut World) -> Vec<String> {
-    let program = world.program().clone();
-    let named = |name: &str| program.relation_named(name).unwrap_or_else(|| panic!("{name}"));
-    let (rank, occupied) = (named("rank"), named("occupied"));
-    let column = program.relation(occupied).columns[0].ty;
-    let squares: Vec<i64> = world.tuples(rank).iter().map(|it| it[0]).collect();
-    let empty = squares.into_iter().filter(|it| !world.contains(occupied, &[*it]));
-    empty.map(|it| program.value_name(column, it)).collect()
-}
-
-/// The parts of a move in our SAN, but for check and mate: the piece, `?` if its origin is told, `x` for a capture,
-/// the square, `+` for a promotion.
-fn parts_of_ours(san: &str) -> String {
-    let bare = san.trim_end_matches(['+', '#']);
-    let (way, promotion) = match bare.split_once('=') {
-        Some((way, _)) => (way, "+"),
-        None => (bare, ""),
-    };
-    let (before, to) = way.split_at(way.len() - 2);
-    let letter = before.find(|it: char| it.is_ascii_uppercase()).map_or(0, |it| it + 1);
-    let (piece, origin) = before.split_at(letter);
-    let sign = origin.matches(['x', '@']).collect::<String>();
-    let told = if origin.len() > sign.len() { "?" } else { "" };
-    format!("{piece}{told}{sign}{to}{promotion}")
-}
-
-/// The same parts of a move in the SAN of shogi, on five files.
-fn parts_of_shogi(san: &str) -> String {
-    let bare = san.trim_end_matches(['+', '=']);
-    let promotion = if san.ends_with('+') { "+" } else { "" };
-    let (before, to) = bare.split_at(bare.len() - 2);
-    let digits: Vec<u8> = to.bytes().map(|it| it - b'0').collect();
-    let file = char::from(b'a' + 5 - digits[0]);
-    let (piece, sign) = before.split_at(before.len() - 1);
-    let told = if piece.ends_with(|it: char| it.is_ascii_digit()) { "?" } else { "" };
-    let piece = piece.trim_end_matches(|it: char| it.is_ascii_digit());
-    let sign = sign.replace('-', "").replace('*', "@");
-    format!("{piece}{told}{sign}{file}{}{promotion}", 6 - digits[1])
-}
-
 /// What was compared of one file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Compared {
@@ -259,16 +108,16 @@ struct Compared {
 /// One file, compared with what the rules say.
 struct Run {
     name: String,
-    dialect: Dialect,
+    /// A turn of several actions is one move of the oracle's.
+    in_turns: bool,
     rules: Ruleset,
     faults: Vec<String>,
 }
 
 impl Run {
     fn start(&self, fen: &str) -> Game {
-        let ours = self.dialect.fen(fen);
-        let game = self.rules.start(Some(&ours)).unwrap_or_else(|it| panic!("{ours}: {it}"));
-        assert_eq!(game.warnings(), [], "{} {ours}", self.name);
+        let game = self.rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(game.warnings(), [], "{} {fen}", self.name);
         game
     }
 
@@ -282,7 +131,13 @@ impl Run {
     fn tree(&mut self, row: &PerftRow) {
         let mut game = self.start(&row.fen);
         let contract = game.contract().clone();
-        let nodes = self.dialect.perft(game.world_mut(), &contract, row.depth);
+        let mover = contract.mover(game.facts());
+        let nodes = match self.in_turns {
+            true => {
+                perft_in_turns(game.world_mut(), &contract, mover, row.depth).expect("turns end")
+            }
+            false => perft(game.world_mut(), &contract, row.depth),
+        };
         game.check().unwrap_or_else(|it| panic!("{}: {it}", row.fen));
         self.expect(&row.fen, &(row.depth, nodes), &(row.depth, row.nodes));
     }
@@ -290,8 +145,8 @@ impl Run {
     fn list(&mut self, row: &MovesRow) {
         let mut game = self.start(&row.fen);
         let contract = game.contract().clone();
-        let turns = self.dialect.turns(game.world_mut(), &contract);
-        let found: BTreeSet<String> = turns.into_iter().map(|it| it.0).collect();
+        let listed = turns(game.world_mut(), &contract, usize::MAX);
+        let found: BTreeSet<String> = listed.turns.into_iter().map(|it| it.0).collect();
         let expected = row.moves.clone();
         let missing: Vec<&String> = found.symmetric_difference(&expected).collect();
         self.expect(&row.fen, &missing, &Vec::new());
@@ -303,7 +158,7 @@ impl Run {
         let contract = game.contract().clone();
         let mut found: BTreeMap<String, String> = BTreeMap::new();
         let mut won: BTreeSet<String> = BTreeSet::new();
-        for (uci, actions) in self.dialect.turns(game.world_mut(), &contract) {
+        for (uci, actions) in turns(game.world_mut(), &contract, usize::MAX).turns {
             let world = game.world_mut();
             let (mark, mut texts) = (world.mark(), Vec::new());
             for mv in &actions {
@@ -315,35 +170,22 @@ impl Run {
             }
             world.rollback(mark);
             let san = texts.join(",");
-            let is_whole = self.dialect != Dialect::Duck || actions.len() == 2;
             let read = match actions.as_slice() {
                 [only] => parse_san(world, &contract, &san).map(|it| it == *only),
                 _ => parse_turn(world, &contract, &san).map(|it| it == actions),
             };
             assert_eq!(read, Ok(true), "{} {}: {san}", self.name, row.fen);
-            // The duck that is placed after the end has no action of ours.
-            let after = uci.get(uci.len() - 2..).filter(|_| !is_whole);
-            let after = after.map(|it| format!(",@{it}")).unwrap_or_default();
-            let (body, mark) = match san.strip_suffix('#') {
-                Some(body) => (body, "#"),
-                None => (san.as_str(), ""),
-            };
-            found.insert(uci, format!("{body}{after}{mark}"));
+            found.insert(uci, san);
         }
         for (uci, san) in &row.san {
-            let (uci, mut san) = (uci.clone(), self.dialect.san(san));
+            let (uci, mut san) = (uci.clone(), san.clone());
             let mut ours = found.remove(&uci).unwrap_or_default();
-            if self.dialect == Dialect::Shogi {
-                (ours, san) = (parts_of_ours(&ours), parts_of_shogi(&san));
-                won.remove(&uci);
-            }
             if won.contains(&uci) {
                 // We mark all that wins, the oracle mate alone.
-                let won = ours.strip_suffix('#').map(str::to_owned);
-                ours = won.unwrap_or_else(|| panic!("{} {}: {ours}", self.name, row.fen));
+                ours = ours.trim_end_matches('#').into();
                 san = san.trim_end_matches('+').into();
             }
-            if self.dialect == Dialect::Duck {
+            if self.in_turns {
                 // We mark attacks on a king that may be captured.
                 ours = ours.replace('+', "");
             }
@@ -366,16 +208,13 @@ impl Run {
 fn run(name: &str, full: bool) -> (Compared, Vec<String>) {
     let vectors = vectors(name);
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let dialect = Dialect::of(&vectors.variant);
-    let rules = catalogue.load::<&str>(dialect.game(&vectors.variant), &[]);
+    let rules = catalogue.load::<&str>(&game_of(&catalogue, &vectors.variant), &[]);
     let rules = rules.unwrap_or_else(|it| panic!("{name}: {it}"));
-    let mut run = Run { name: name.to_owned(), dialect, rules, faults: Vec::new() };
+    let in_turns = vectors.legal_moves.iter().any(|it| it.moves.iter().any(|it| it.contains(',')));
+    let mut run = Run { name: name.to_owned(), in_turns, rules, faults: Vec::new() };
     let mut compared = Compared::default();
     // The duck has some 40 squares for each move, so its files are large.
-    let (lists, texts) = match (full, dialect) {
-        (false, Dialect::Duck) => (4, 1),
-        _ => (usize::MAX, usize::MAX),
-    };
+    let (lists, texts) = if in_turns && !full { (4, 1) } else { (usize::MAX, usize::MAX) };
     for row in vectors.perft.iter().filter(|it| full || it.nodes <= FEW) {
         run.tree(row);
         compared.trees += 1;

@@ -357,12 +357,12 @@ fn letters_of_several_signs_are_read_as_they_are_written() {
     let odd = rules.start(Some("+gbsgk/4p/5/P4/KGSBR[] w - - 0 1")).map(|_| ()).expect_err("no +g");
     assert!(odd.to_string().contains("found '+', expected a piece (p, n, b,"), "{odd}");
     let mut game = rules.start(Some("3k1/4P/2+s2/5/K3+R[P] w - - 0 9")).expect("it starts");
-    for (text, written) in [("e4e5+", "Pe5=+P+"), ("P@c4", "P@c4"), ("e1d1", "+Rd1+")] {
+    for (text, written) in [("e4e5+", "P-11+"), ("P@c4", "P*32"), ("e1d1", "+R-25")] {
         let mv = game.find_move(text).unwrap_or_else(|it| panic!("{text}: {it}"));
         assert_eq!(san(&mut game, &mv), written);
     }
     let pgn = "[Variant \"minishogi\"]\n[SetUp \"1\"]\n[FEN \"3k1/4P/2+s2/5/K3+R[P] w - - 0 9\"]\n\n\
-               9. Pe5=+P+ Kc4 10. +Rd1 Kb5 11. P@b3 *\n";
+               9. P-11+ K-32 10. +R-25 K-41 11. P*43 *\n";
     let path = crate::cli::scratch("signs.pgn", pgn);
     let judged = crate::cli::rulemate(&["referee", &path]);
     assert_eq!(judged.code, 0, "{}{}", judged.out, judged.err);

@@ -70,5 +70,6 @@ mod trials;
 mod tried;
 mod unlisted;
 mod verify;
+mod walls;
 mod watch;
 mod why;

@@ -223,13 +223,49 @@ fn sides_that_cannot_be_told_apart_are_refused() {
     };
     assert_eq!(refused("ann"), "mine.dl:6: a game has 2 to 8 sides, not 1");
     assert_eq!(
-        refused("ann, bob, bill"),
-        "mine.dl:6: bob and bill begin alike, so a FEN could not tell them apart: rename one"
+        refused("ann, bob, bob_2"),
+        "mine.dl:6: bob begins bob_2, so a FEN could not tell them apart: rename one"
     );
     assert_eq!(
         refused("ann, draw"),
         "mine.dl:6: draw is no name of a side: it means something else in results or scopes"
     );
+}
+
+/// Sides whose names begin alike are told by as much of them as is needed: in the FEN, before the pieces of more than
+/// two sides, and in whatever is read back.
+#[test]
+fn sides_with_one_initial_are_told_by_more_of_their_names() {
+    let mut catalogue = catalogue();
+    let text = std::fs::read_to_string(format!("{FOLDER}/three-in-a-row.dl")).expect("a file");
+    let text = text
+        .replace("\"three-in-a-row\"", "\"mine\"")
+        .replace("red, green, blue", "blue, black, brown")
+        .replace("4/4/4/4 r 1", "4/4/4/4 blu 1");
+    catalogue.add(Source { path: "mine.dl".into(), text: text.into() }).expect("a game");
+    let text = std::fs::read_to_string("rules/games/noughts-and-crosses.dl").expect("a file");
+    let text = text
+        .replace("\"noughts-and-crosses\"", "\"two\"")
+        .replace("\"tic-tac-toe\"", "\"twosome\"")
+        .replace("w 1\"", "bla 1\"\n.meta sides \"black, blue\"");
+    catalogue.add(Source { path: "two.dl".into(), text: text.into() }).expect("a game");
+    for (name, moves, fens) in [
+        (
+            "mine",
+            ["a1", "b1", "c1"],
+            ["4/4/4/Bluo3 bla 1", "4/4/4/BluoBlao2 br 1", "4/4/4/BluoBlaoBro1 blu 2"],
+        ),
+        ("two", ["a1", "b1", "c1"], ["3/3/O2 blu 1", "3/3/Oo1 bla 2", "3/3/OoO blu 2"]),
+    ] {
+        let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(None).expect("it starts");
+        for (text, fen) in moves.iter().zip(fens) {
+            game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+            assert_eq!(game.fen(), fen);
+            let again = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}")).fen();
+            assert_eq!(again, fen);
+        }
+    }
 }
 
 /// Two sides of other names: capitals tell them apart, as ever.

@@ -28,7 +28,7 @@ fn switch(catalogue: &Catalogue, rules: &mut Ruleset, game: &mut Game, requests:
 }
 
 /// Every derived row is what a session that starts from these facts derives, and the referee too.
-fn is_as_derived_afresh(game: &mut Game) {
+pub(crate) fn is_as_derived_afresh(game: &mut Game) {
     let mut fresh = World::new(Arc::clone(game.world().plan()), Backend::Bits);
     let copy = twin(game.world());
     for fact in copy.facts().all_facts() {

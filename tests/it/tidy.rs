@@ -369,7 +369,7 @@ const LIMITS: &[(&str, &str, &str, &str)] = &[
     ("comparisons in a body", "{}", "src/rules/limits.rs", "BODY_COMPARISONS"),
     ("operators and nested", "{}", "src/rules/limits.rs", "DEPTH"),
     ("variables of a rule", "{}", "src/derive/bits/planner/mod.rs", "MAX_VARS"),
-    ("signs beside", "{}", "src/moves/contract.rs", "MARKS"),
+    ("signs beside", "{}", "src/moves/declared.rs", "MARKS"),
     ("changes of presets", "{},", "src/game/play.rs", "SWITCHES"),
     ("changes of presets", "by {} sets", "src/game/play.rs", "RULE_SETS"),
 ];

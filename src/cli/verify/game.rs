@@ -43,7 +43,13 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         _ => return None,
     };
     let game = Some(game.to_owned());
-    Some(rows.map(|rows| Suite { game, of_any_game: true, rows, corrected: Conflicts::new() }))
+    Some(rows.map(|rows| Suite {
+        game,
+        of_any_game: true,
+        oracle: None,
+        rows,
+        corrected: Conflicts::new(),
+    }))
 }
 
 fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>, Malformed> {

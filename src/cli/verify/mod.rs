@@ -121,7 +121,12 @@ fn verify(
     let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
     let reading = Reading { trust, game: args.game.as_deref(), corrections };
     let suite = suite::read(path, reading)?;
-    let (asked, named) = (args.game.as_deref(), suite.game.as_deref());
+    // A game may follow the program that made the file where that departs from the rules.
+    let follower = suite.oracle.as_ref().and_then(|oracle| {
+        let mut games = library.catalogue().games().iter();
+        games.find(|it| it.oracles.contains(oracle)).map(|it| it.name.clone())
+    });
+    let (asked, named) = (args.game.as_deref(), follower.as_deref().or(suite.game.as_deref()));
     let game = if suite.of_any_game { asked.or(named) } else { named.or(asked) };
     let Some(game) = game else {
         let cause = format!("{}: the file does not say which game it is about", path.display());
@@ -297,6 +302,8 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             texts.sort();
             Found::Moves(texts)
         }
+        (Ask::TurnsListed(_), _) => turns::listed(world, contract, false),
+        (Ask::TurnsInSan(_), _) => turns::listed(world, contract, true),
         (Ask::End(_), _) => Found::End(end_of(&game)),
         (Ask::Standing(_), _) => Found::End(turns::standing(&mut game)),
         (Ask::Turns { depth, .. }, _) => {
@@ -379,7 +386,11 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
             })
         }
         (
-            Ask::Moves(expected) | Ask::San(expected) | Ask::Endings { expected, .. },
+            Ask::Moves(expected)
+            | Ask::TurnsListed(expected)
+            | Ask::San(expected)
+            | Ask::TurnsInSan(expected)
+            | Ask::Endings { expected, .. },
             Found::Moves(found),
         ) => {
             let lacking = |all: &[String], from: &[String]| -> Vec<String> {

@@ -103,7 +103,7 @@ pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> 
     };
     let rows = file.scenarios.into_iter().flat_map(rows).collect();
     let game = Some(format!("{game}-{}", file.profile));
-    Some(Ok(Suite { game, of_any_game: true, rows, corrected: Conflicts::new() }))
+    Some(Ok(Suite { game, of_any_game: true, oracle: None, rows, corrected: Conflicts::new() }))
 }
 
 fn rows(it: Scenario) -> Vec<Row> {

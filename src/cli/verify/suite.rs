@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::cli::output::{read_text, trouble};
-use crate::moves::read_perft_list;
+use crate::moves::{BETWEEN, read_perft_list};
 
 use super::corrections::{Conflicts, Corrections, differing};
 use super::game::{self, Trust};
@@ -20,6 +20,8 @@ pub(crate) struct Suite {
     pub(crate) game: Option<String>,
     /// Another game may be asked the same: one that plays by other rules with the same pieces.
     pub(crate) of_any_game: bool,
+    /// What the program that made the file calls the game: `Fairy-Stockfish minishogi`.
+    pub(crate) oracle: Option<String>,
     pub(crate) rows: Vec<Row>,
     /// The rows that corrections have changed.
     pub(crate) corrected: Conflicts,
@@ -40,9 +42,13 @@ pub(crate) enum Ask {
     },
     /// Exactly these actions, in UCI, sorted.
     Moves(Vec<String>),
+    /// Exactly these whole turns, the same.
+    TurnsListed(Vec<String>),
     /// Exactly these actions, each as `UCI SAN`, sorted; without the marks of check and mate, since
     /// programs differ in what wins they mark.
     San(Vec<String>),
+    /// Exactly these whole turns, the same.
+    TurnsInSan(Vec<String>),
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
     /// After the actions of `path` exactly these, of those from one square `only`, each with what it comes to if
@@ -192,6 +198,7 @@ struct Kind {
 #[derive(Debug, Deserialize)]
 struct PresetVectors {
     variant: String,
+    oracle: Option<String>,
     #[serde(default)]
     perft: Vec<PerftRow>,
     #[serde(default)]
@@ -246,26 +253,36 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
         return Err(Malformed { line, reason });
     }
     let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
-    let perft = file
-        .perft
-        .into_iter()
-        .map(|it| Row { fen: it.fen, ask: Ask::Perft { depth: it.depth, nodes: it.nodes } });
+    // A program for which a turn is one move writes its actions with commas.
+    let has_comma = |it: &String| it.contains(BETWEEN);
+    let in_turns = file.legal_moves.iter().any(|it| it.moves.iter().any(has_comma))
+        || file.san.iter().any(|it| it.san.keys().any(has_comma));
+    let perft = file.perft.into_iter().map(|PerftRow { fen, depth, nodes }| {
+        let ask = if in_turns { Ask::Turns { depth, nodes } } else { Ask::Perft { depth, nodes } };
+        Row { fen, ask }
+    });
     let moves = file.legal_moves.into_iter().map(|mut it| {
         it.moves.sort();
-        Row { fen: it.fen, ask: Ask::Moves(it.moves) }
+        let ask = if in_turns { Ask::TurnsListed(it.moves) } else { Ask::Moves(it.moves) };
+        Row { fen: it.fen, ask }
     });
     let san = file.san.into_iter().map(|it| {
-        let texts = it.san.iter().map(|(uci, san)| uci_and_san(uci, san));
-        Row { fen: it.fen, ask: Ask::San(texts.collect()) }
+        let mut texts: Vec<String> = it.san.iter().map(|it| uci_and_san(it.0, it.1)).collect();
+        texts.sort();
+        let ask = if in_turns { Ask::TurnsInSan(texts) } else { Ask::San(texts) };
+        Row { fen: it.fen, ask }
     });
     let ends = file.ends.into_iter().map(|it| Row { fen: it.fen, ask: Ask::End(it.result) });
     let rows = perft.chain(moves).chain(san).chain(ends).collect();
-    Ok(Suite { game: Some(file.variant), of_any_game: false, rows, corrected: Conflicts::new() })
+    let oracle = file.oracle.map(|it| format!("{it} {}", file.variant));
+    let game = Some(file.variant);
+    Ok(Suite { game, of_any_game: false, oracle, rows, corrected: Conflicts::new() })
 }
 
-/// An action as it is asked for with its SAN.
+/// An action as it is asked for with its SAN; of a turn the SAN of all its actions.
 pub(crate) fn uci_and_san(uci: &str, san: &str) -> String {
-    format!("{uci} {}", san.trim_end_matches(['+', '#']))
+    let bare: Vec<&str> = san.split(BETWEEN).map(|it| it.trim_end_matches(['+', '#'])).collect();
+    format!("{uci} {}", bare.join(","))
 }
 
 fn parse_perft(text: &str) -> Result<Suite, Malformed> {
@@ -277,7 +294,7 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
         |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
     let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
     let rows = rows.collect();
-    Ok(Suite { game: None, of_any_game: true, rows, corrected: Conflicts::new() })
+    Ok(Suite { game: None, of_any_game: true, oracle: None, rows, corrected: Conflicts::new() })
 }
 
 #[cfg(test)]

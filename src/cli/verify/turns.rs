@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use super::super::setup;
 use super::game::{COMMIT, at_zero};
-use super::suite::Turn;
+use super::suite::{Turn, uci_and_san};
 use super::{Fault, Found};
 use crate::derive::World;
 use crate::game::Game;
-use crate::moves::notation::{FenStyle, listing, write_fen};
+use crate::moves::notation::{FenStyle, listing, san_listing, to_uci, write_fen};
 use crate::moves::{Contract, Move, is_over};
 use crate::presets::Ruleset;
 
@@ -240,3 +240,55 @@ pub(super) fn standing(game: &mut Game) -> String {
         false => format!("not {}", letter(game.fen()).unwrap_or_default()),
     }
 }
+
+/// The whole turns, by their texts; with the SAN of their actions, if that is asked for.
+pub(super) fn listed(world: &mut World, contract: &Contract, in_san: bool) -> Found {
+    let mover = contract.mover(world.facts());
+    let mut found = Vec::new();
+    if !is_over(world, contract) {
+        go_on(world, contract, (mover, in_san), &[], &mut found);
+    }
+    let text = |turn: &Vec<(String, String)>| -> String {
+        let join =
+            |of: fn(&(String, String)) -> &str| turn.iter().map(of).collect::<Vec<_>>().join(",");
+        let uci = join(|it| it.0.as_str());
+        if in_san { uci_and_san(&uci, &join(|it| it.1.as_str())) } else { uci }
+    };
+    let mut texts: Vec<String> = found.iter().map(text).collect();
+    texts.sort();
+    Found::Moves(texts)
+}
+
+/// Every turn that begins with some actions, which are taken.
+fn go_on(
+    world: &mut World,
+    contract: &Contract,
+    (mover, in_san): (Option<i64>, bool),
+    taken: &[(String, String)],
+    found: &mut Vec<Vec<(String, String)>>,
+) {
+    let moves: Vec<(String, Move)> = match in_san {
+        true => san_listing(world, contract),
+        false => listing(world, contract),
+    };
+    if moves.is_empty() && !taken.is_empty() {
+        found.push(taken.to_vec());
+    }
+    for (san, mv) in moves {
+        let mut turn = taken.to_vec();
+        turn.push((to_uci(world, &mv), san));
+        let mark = world.mark();
+        if world.fire(mv.action, &mv.args).is_ok() {
+            let goes_on = contract.mover(world.facts()) == mover && !is_over(world, contract);
+            if goes_on && turn.len() < LONGEST {
+                go_on(world, contract, (mover, in_san), &turn, found);
+            } else {
+                found.push(turn);
+            }
+        }
+        world.rollback(mark);
+    }
+}
+
+/// Maximum number of actions of a turn that are looked at.
+const LONGEST: usize = 32;

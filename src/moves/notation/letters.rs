@@ -1,11 +1,11 @@
 //! The letters of the kinds of piece, read from the rules once per text.
 //!
 //! A kind's letter is a text of one sign or several: `p`, `+p`. Of two sides the first writes it in capitals;
-//! of more, each writes its own initial before it, `Rp`. No letter begins another ([`check_letters`]), so a
-//! row of them is read from left to right.
+//! of more, each writes its own sign before it, `Rp`: its initial, or as much of its name as no other side's begins
+//! with ([`side_signs`]). No letter begins another ([`check_letters`]), so a row of them is read from left to right.
 
 use crate::derive::World;
-use crate::facts::DomainId;
+use crate::facts::{Domain, DomainId, Shape};
 use crate::rules::Program;
 
 use super::super::contract::Contract;
@@ -22,6 +22,8 @@ struct Letter {
     /// As the second and the first of two sides write it.
     small: String,
     capital: String,
+    /// As moves have it.
+    san: String,
 }
 
 /// What a text begins with.
@@ -37,10 +39,15 @@ pub(super) struct Begun {
 impl Letters {
     pub(super) fn of(world: &mut World, contract: &Contract) -> Self {
         let rows = world.tuples(contract.letter);
+        let in_moves = contract.san_letter.map(|it| world.tuples(it)).unwrap_or_default();
         let texts = &world.program().texts;
+        let text = |row: &[i64]| texts.get(usize::try_from(row[1]).ok()?).cloned();
         let letter = |row: &[i64]| {
-            let small = texts.get(usize::try_from(row[1]).ok()?)?.clone();
-            Some(Letter { kind: row[0], capital: small.to_ascii_uppercase(), small })
+            let small = text(row)?;
+            let capital = small.to_ascii_uppercase();
+            let other = in_moves.iter().find(|it| it[0] == row[0]).and_then(|it| text(it));
+            let san = other.unwrap_or_else(|| capital.clone());
+            Some(Letter { kind: row[0], capital, small, san })
         };
         let mut letters: Vec<Letter> =
             rows.iter().filter_map(|row| letter(row)).filter(|it| !it.small.is_empty()).collect();
@@ -48,10 +55,9 @@ impl Letters {
         letters.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
         let domain = world.program().schema.domain(contract.sides);
         let count = domain.size() as i64;
-        let first = |it: i64| domain.member_name(it).chars().take(1).collect::<String>();
         let sides = match count {
             0..=2 => Vec::new(),
-            _ => (0..count).map(|it| first(it).to_ascii_uppercase()).collect(),
+            _ => side_signs(domain).iter().map(|it| with_capital(it)).collect(),
         };
         Self { kinds: letters, sides }
     }
@@ -59,10 +65,11 @@ impl Letters {
     /// The piece whose letter a text begins with.
     pub(super) fn begun(&self, text: &str) -> Option<Begun> {
         if !self.sides.is_empty() {
-            let (sign, rest) = (text.get(..1)?, text.get(1..)?);
-            let side = self.sides.iter().position(|it| it == sign)? as i64;
+            let side = self.sides.iter().position(|it| text.starts_with(it.as_str()))?;
+            let rest = &text[self.sides[side].len()..];
             let letter = self.kinds.iter().find(|it| rest.starts_with(&it.small))?;
-            return Some(Begun { kind: letter.kind, side, length: 1 + letter.small.len() });
+            let length = text.len() - rest.len() + letter.small.len();
+            return Some(Begun { kind: letter.kind, side: side as i64, length });
         }
         let begins = |small: bool| {
             let spelled =
@@ -73,15 +80,17 @@ impl Letters {
         begins(true).or_else(|| begins(false))
     }
 
-    /// The piece whose letter a text begins with in capitals, and the letter's length.
+    /// The kind whose letter, as moves have it, a text begins with, and the letter's length.
     pub(super) fn begun_in_capitals(&self, text: &str) -> Option<(i64, usize)> {
-        let letter = self.kinds.iter().find(|it| text.starts_with(&it.capital))?;
-        Some((letter.kind, letter.capital.len()))
+        let begun = self.kinds.iter().filter(|it| text.starts_with(&it.san));
+        let letter = begun.max_by_key(|it| it.san.len())?;
+        Some((letter.kind, letter.san.len()))
     }
 
     /// The kind that a letter in either case means.
     pub(super) fn kind(&self, letter: &str) -> Option<i64> {
-        self.kinds.iter().find(|it| it.small == letter || it.capital == letter).map(|it| it.kind)
+        let is_meant = |it: &&Letter| it.san == letter || it.san.to_ascii_lowercase() == letter;
+        self.kinds.iter().find(is_meant).map(|it| it.kind)
     }
 
     /// A piece of a side as a FEN has it.
@@ -96,7 +105,7 @@ impl Letters {
 
     /// The letter of a kind in capitals, as moves have it.
     pub(super) fn capital(&self, kind: i64) -> Option<&str> {
-        self.kinds.iter().find(|it| it.kind == kind).map(|it| it.capital.as_str())
+        self.kinds.iter().find(|it| it.kind == kind).map(|it| it.san.as_str())
     }
 
     /// All letters in the order of the kinds, for messages: `pnbrqk`, or `p, +p` where some have several
@@ -112,6 +121,26 @@ impl Letters {
             false => format!("{letters}, after {}", self.sides.join(" or ")),
         }
     }
+}
+
+/// What tells each side from the others in a FEN: as much of its name as no other's begins with, the initial at
+/// least.
+pub(super) fn side_signs(sides: &Domain) -> Vec<String> {
+    let Shape::Members(names) = &sides.shape else { return Vec::new() };
+    let sign = |name: &String| {
+        let ends = name.char_indices().skip(1).map(|it| it.0).chain([name.len()]);
+        let is_own =
+            |end: &usize| names.iter().filter(|it| it.starts_with(&name[..*end])).count() < 2;
+        let end = ends.into_iter().find(is_own).unwrap_or(name.len());
+        name[..end].to_ascii_lowercase()
+    };
+    names.iter().map(sign).collect()
+}
+
+fn with_capital(sign: &str) -> String {
+    let mut signs = sign.chars();
+    let first = signs.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(signs).collect()
 }
 
 /// Why letters cannot be read back from a FEN or a move.
@@ -137,10 +166,9 @@ pub enum LetterFault {
     )]
     Begins { kind: String, text: String, other: String, longer: String },
     #[error(
-        "{kind} is written {text:?}, but {sign:?} marks pieces: give one of them another \
-         sign"
+        "{kind} is written {text:?}, but {sign:?} marks {marked}: give one of them another sign"
     )]
-    Mark { kind: String, text: String, sign: char },
+    Mark { kind: String, text: String, sign: char, marked: &'static str },
 }
 
 /// Signs that mean something else in FEN, SAN or lists of moves.
@@ -200,8 +228,10 @@ fn well_formed(contract: &Contract, kind: &str, text: &str) -> Result<(), Letter
     if COMMENTS.contains(&last) {
         return Err(LetterFault::End { kind, text, last });
     }
-    match contract.marks.iter().find(|it| text.starts_with(it.sign)) {
-        Some(mark) => Err(LetterFault::Mark { kind, text, sign: mark.sign }),
+    let marks = contract.marks.iter().map(|it| (it.sign, "pieces"));
+    let mut signs = marks.chain(contract.walls.map(|it| (it.sign, "walls")));
+    match signs.find(|it| text.starts_with(it.0)) {
+        Some((sign, marked)) => Err(LetterFault::Mark { kind, text, sign, marked }),
         None => Ok(()),
     }
 }

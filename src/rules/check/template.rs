@@ -126,6 +126,9 @@ impl<'t> Checker<'t> {
         let lookup = Name { text: &name.text[..open], span: part(name, 0, open) };
         let inner = Name { text: inner, span: part(name, open + 1, open + 1 + inner.len()) };
         let by = self.find(lookup);
+        if inner.text.contains(',') && !inner.text.contains('(') {
+            return self.row(rel, lookup, by?, inner);
+        }
         let (piece, ty) = self.piece(rel, inner, depth + 1)?;
         let by = by?;
         let types = &self.info(by).types;
@@ -144,6 +147,40 @@ impl<'t> Checker<'t> {
         }
         Some((Piece::Lookup(by, Box::new(piece)), value))
     }
+
+    /// A relation looked up by several columns.
+    fn row(
+        &mut self,
+        rel: RelId,
+        lookup: Name<'t>,
+        by: RelId,
+        inner: Name<'t>,
+    ) -> Option<(Piece, Option<Type>)> {
+        let types = self.info(by).types.clone();
+        let mut from = 0;
+        let mut columns = Vec::new();
+        for word in inner.text.split(',') {
+            let start = from + word.len() - word.trim_start().len();
+            let name = Name { text: word.trim(), span: part(inner, start, from + word.len()) };
+            let column = self.template_column(rel, name)?;
+            let ty = self.subject(Subject::Whole(rel)).types[column];
+            if let (Some(Some(key)), Some(ty)) = (types.get(columns.len()), ty)
+                && *key != ty
+            {
+                let (wanted, found) = (self.type_name(*key), self.type_name(ty));
+                let place = self.relation(by).span;
+                self.report(mistake::template_type(name.span, wanted, found, lookup, place));
+            }
+            columns.push(column);
+            from += word.len() + 1;
+        }
+        if types.len() != columns.len() + 1 {
+            let report = mistake::template_arity(lookup, types.len(), self.relation(by).span);
+            self.report(report);
+            return None;
+        }
+        Some((Piece::Row(by, columns), types.last().copied().flatten()))
+    }
 }
 
 /// A part of a name's text, as a place.
@@ -157,6 +194,7 @@ pub(super) fn tells(piece: &Piece, column: usize) -> bool {
     match piece {
         Piece::Text(_) => false,
         Piece::Column(at) => *at == column,
+        Piece::Row(_, columns) => columns.contains(&column),
         Piece::Lookup(_, inner) | Piece::Among(inner, _) => tells(inner, column),
         Piece::Optional(all) => all.iter().any(|it| tells(it, column)),
     }

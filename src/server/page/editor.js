@@ -24,9 +24,9 @@ export class Editor {
     this.position = position;
     this.loadout.set(position, sides, fields, presets, this.chosen);
     this.sides = sides;
-    this.signs = signsOf(position.fen, sides.length);
+    this.signs = signsOf(position.fen, sides);
     this.brushes(game);
-    this.turn.value = sides[position.turn]?.[0] ?? this.turn.value;
+    this.turn.value = shortNames(sides)[position.turn] ?? this.turn.value;
     this.board.draw(position, { flipped: false, selected: this.chosen, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides });
   }
 
@@ -41,7 +41,8 @@ export class Editor {
     const pieces = sides.flatMap((side, at) => [...letters].map(([letter, kind]) =>
       option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind)} there`)));
     clear(this.brush, option("", "shows what the piece has"), option("-", "clears it"), pieces);
-    clear(this.turn, sides.map((side) => option(side[0], `${words(side)} to move`)));
+    const short = shortNames(sides);
+    clear(this.turn, sides.map((side, at) => option(short[at], `${words(side)} to move`)));
   }
 
   put(square) {
@@ -58,10 +59,10 @@ export class Editor {
     this.compose();
   }
 
-  /** A piece as a FEN has it: of two sides, capitals tell the first; of more, each writes its initial before. */
+  /** A piece as a FEN has it: of two sides, capitals tell the first; of more, each writes the beginning of its name before. */
   written({ side, letter }) {
     if (side == null) return letter;
-    if (this.sides.length > 2) return this.sides[side][0].toUpperCase() + letter.toLowerCase();
+    if (this.sides.length > 2) return capital(shortNames(this.sides)[side]) + letter.toLowerCase();
     return side === 0 ? letter.toUpperCase() : letter.toLowerCase();
   }
 
@@ -103,8 +104,21 @@ export class Editor {
 
 /** A number of empty squares; or a stack in brackets, or a piece, with the signs beside it. */
 const CELLS = /\d+|[^\w(*]*(?:\([^)]*\)|\*|[A-Za-z])[^\w(+*]*/g;
-/** Of more than two sides, each piece is written with its side's initial. */
-const CELLS_OF_MANY = /\d+|[^\w(*]*(?:\([^)]*\)|[A-Z][^\w(]*[a-z*])[^\w(+*]*/g;
+/** Of more than two sides, each piece is written with the beginning of its side's name. */
+const cellsOf = (sides) => sides.length > 2
+  ? new RegExp(`\\d+|[^\\w(*]*(?:\\([^)]*\\)|(?:${shortNames(sides).map(capital).join("|")})[^\\w(]*[a-z*])[^\\w(+*]*`, "g")
+  : CELLS;
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What a FEN calls each side: as much of its name as no other's begins with. */
+export function shortNames(sides) {
+  return sides.map((name) => {
+    let end = 1;
+    while (end < name.length && sides.filter((it) => it.startsWith(name.slice(0, end))).length > 1) end += 1;
+    return name.slice(0, end);
+  });
+}
 
 /** Each square of a FEN that is not empty, as it is written there. */
 export function signsOf(fen, sides) {
@@ -117,7 +131,7 @@ export function signsOf(fen, sides) {
   const rows = board.split("/");
   rows.forEach((row, down) => {
     let file = 0;
-    for (const cell of row.match(sides > 2 ? CELLS_OF_MANY : CELLS) || []) {
+    for (const cell of row.match(cellsOf(sides)) || []) {
       if (/^\d+$/.test(cell)) file += Number(cell);
       else {
         signs.set(`${String.fromCharCode(97 + file)}${rows.length - down}`, cell);

@@ -10,7 +10,8 @@ use crate::derive::World;
 use crate::facts::{Domain, DomainId, EntityId};
 use crate::rules::{Program, RelId};
 
-use super::super::super::contract::{Contract, Fact, Finder, Slot, fen_lines};
+use super::super::super::contract::{Contract, Fact, Finder, Slot};
+use super::super::super::declared::fen_lines;
 use super::super::fen::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
 

@@ -119,6 +119,11 @@ impl Roles {
         passing.into_iter().chain([self.clock, castling]).flatten()
     }
 
+    /// Those of them that a FEN tells only where they make a difference.
+    pub fn told_by_need(&self) -> impl Iterator<Item = Fact> {
+        self.passing.map(|it| [Some(it.ep), it.victim]).into_iter().flatten().flatten()
+    }
+
     /// The fields of a FEN that these have.
     pub(super) fn read(
         &self,
@@ -127,6 +132,10 @@ impl Roles {
         parts: &mut Parts<'_>,
     ) -> Result<Told, FenError> {
         let mut told = Told::default();
+        // Some programs leave these out where the game has neither: the counters follow at once.
+        if self.castling.is_some() && parts.next_is(|it| it.bytes().all(|it| it.is_ascii_digit())) {
+            return Ok(told);
+        }
         if let Some(roles) = &self.castling {
             told.rights = roles.read(program, contract, parts.required(CASTLING)?)?;
         }
@@ -134,12 +143,21 @@ impl Roles {
             let part = parts.required(EN_PASSANT)?;
             (told.passed, told.victim) = roles.read(program, contract, part)?;
         }
+        Ok(told)
+    }
+
+    /// The counter of half-moves, which follows them.
+    pub(super) fn read_clock(
+        &self,
+        parts: &mut Parts<'_>,
+        told: &mut Told,
+    ) -> Result<(), FenError> {
         if self.clock.is_some()
             && let Some(part) = parts.number(CLOCK)
         {
             told.clock = number(part, part.text, 0)?;
         }
-        Ok(told)
+        Ok(())
     }
 
     /// States what a FEN says of these, and tells what had to be dropped.
@@ -190,9 +208,12 @@ impl Roles {
         if let Some(roles) = &self.passing {
             fields.push(roles.write(world, contract, program));
         }
-        let facts = world.facts();
-        fields.extend(self.clock.map(|it| facts.get_raw(GAME, it.attr).unwrap_or(0).to_string()));
         fields
+    }
+
+    /// The counter of half-moves, which follows them.
+    pub(super) fn write_clock(&self, world: &World) -> Option<String> {
+        self.clock.map(|it| world.facts().get_raw(GAME, it.attr).unwrap_or(0).to_string())
     }
 
     /// The royal pieces that stand attacked.

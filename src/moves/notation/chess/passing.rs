@@ -4,7 +4,8 @@ use crate::derive::World;
 use crate::facts::GAME;
 use crate::rules::{Program, RelId};
 
-use super::super::super::contract::{Contract, Fact, Finder, Slot, Source, called, fen_notes};
+use super::super::super::contract::{Contract, Fact, Finder, Slot, Source};
+use super::super::super::declared::{called, fen_notes};
 use super::super::fen::{FenError, Part};
 use super::Oddity;
 

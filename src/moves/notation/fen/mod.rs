@@ -6,7 +6,8 @@
 //! that are named after it, `-` for none), `pocket` (pieces that stand nowhere are in hand, and follow the
 //! board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their letter: `Q~`),
 //! `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several pieces, `(FTI)`, in
-//! the order of the numbers that the relation gives to kinds), `dashes N` (so many fields after the side to move
+//! the order of the numbers that the relation gives to kinds), `wall SIGN=RELATION` (squares that are taken out of the
+//! board), `counters RELATION` (see `counters`), `dashes N` (so many fields after the side to move
 //! are a dash), `turn ...` (what follows of a turn that is under way, see `turn`), `strict` (the text must be as it would be written). What a family adds and the counters are there if the rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
@@ -16,6 +17,7 @@
 //! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed; so is a position with
 //! rows of a relation `misplaced`, with the sentence of the first.
 
+mod counters;
 mod place;
 mod points;
 mod read;
@@ -50,6 +52,8 @@ pub enum FenField {
     Placement,
     Turn,
     MoveNumber,
+    /// Numbers of the sides.
+    Counters,
     /// A field that only some families have.
     Named(NamedField),
     /// A field that the game declares.
@@ -67,6 +71,7 @@ impl fmt::Display for FenField {
         f.write_str(match self {
             Self::Placement => "piece placement",
             Self::Turn => "side to move",
+            Self::Counters => "counters of the sides",
             Self::Named(it) => it.name,
             Self::MoveNumber => "move number",
             Self::Further => "further field",

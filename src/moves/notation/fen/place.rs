@@ -10,7 +10,7 @@ use crate::rules::{Column, RelId};
 use super::super::super::contract::{About, Contract};
 use super::super::chess::Oddity;
 use super::read::{Placed, Position};
-use super::{FenError, FenField};
+use super::{FenError, FenField, counters};
 
 /// What a position says and facts cannot, or what is odd about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,9 @@ pub(super) fn place(
     clear(world, contract);
     let pieces = pieces(world, contract, position)?;
     let mut warnings = Vec::new();
-    game(world, contract, position, &mut warnings);
+    game(world, contract, position, &pieces, &mut warnings);
+    counters::place(world, contract, position.counters.as_ref());
+    walls(world, contract, &position.walls);
     let odd = contract.notation.place(world, contract, &pieces, &position.family, position.turn);
     warnings.extend(odd.into_iter().map(Warning::Family));
     match misplaced(world, contract) {
@@ -119,7 +121,24 @@ fn pieces(
     Ok(pieces)
 }
 
-fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &mut Vec<Warning>) {
+/// Takes squares out of the board, and all others back in.
+fn walls(world: &mut World, contract: &Contract, walled: &[i64]) {
+    let Some(walls) = contract.walls else { return };
+    let start = world.program().schema.attribute(walls.fact.attr).default;
+    for square in 0..i64::from(contract.board.files) * i64::from(contract.board.ranks) {
+        let Ok(member) = u32::try_from(square) else { continue };
+        let value = if walled.contains(&square) { Some(1) } else { start.map(|_| 0) };
+        world.set_raw(EntityId(member), walls.fact.attr, value);
+    }
+}
+
+fn game(
+    world: &mut World,
+    contract: &Contract,
+    position: &Position,
+    pieces: &[(EntityId, Placed)],
+    warnings: &mut Vec<Warning>,
+) {
     if position.fullmove == 0 {
         warnings.push(Warning::MoveNumberZero);
     }
@@ -133,7 +152,11 @@ fn game(world: &mut World, contract: &Contract, position: &Position, warnings: &
     }
     for (field, told) in contract.fields.iter().zip(&position.further) {
         let start = world.program().schema.attribute(field.fact.attr).default;
-        let value = told.as_ref().map_or(start, |it| it.value);
+        let mut value = told.as_ref().map_or(start, |it| it.value);
+        if Some(field.ty) == contract.entity_type(world.program()) {
+            let on = |square: i64| pieces.iter().find(|it| it.1.square == Some(square));
+            value = value.and_then(on).map(|it| i64::from(it.0.0));
+        }
         match field.about {
             About::Game => {
                 world.set_raw(GAME, field.fact.attr, value);

@@ -5,15 +5,19 @@ use crate::rules::{Program, Type};
 
 use super::super::super::contract::{About, Contract, Field, Mark};
 use super::super::chess::Told;
-use super::super::letters::{Begun, Letters};
-use super::{FenError, FenField, points, stack};
+use super::super::letters::{Begun, Letters, side_signs};
+use super::{FenError, FenField, counters, points, stack};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
 #[derive(Debug)]
 pub(super) struct Position {
     /// By square, lowest first; those in hand before all.
     pub(super) pieces: Vec<Placed>,
+    /// The squares that are taken out of the board.
+    pub(super) walls: Vec<i64>,
     pub(super) turn: i64,
+    /// The numbers of the sides, if the text has them.
+    pub(super) counters: Option<counters::Told>,
     /// What only the texts of some families say.
     pub(super) family: Told,
     pub(super) fullmove: i64,
@@ -75,7 +79,9 @@ pub(super) fn position(
     text: &str,
 ) -> Result<Position, FenError> {
     let mut parts = Parts { text, words: words(text), next: 0 };
-    let pieces = placement(program, contract, letters, parts.required(FenField::Placement)?)?;
+    let mut walls = Vec::new();
+    let board = parts.required(FenField::Placement)?;
+    let pieces = placement(program, contract, letters, board, &mut walls)?;
     let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
     for _ in 0..contract.dashes {
         let part = parts.required(FenField::Further)?;
@@ -83,13 +89,19 @@ pub(super) fn position(
             return Err(part.refuse("-"));
         }
     }
-    let family = contract.notation.read(program, contract, &mut parts)?;
+    let mut family = contract.notation.read(program, contract, &mut parts)?;
+    let counters = counters::read(program, contract, &mut parts, false)?;
+    contract.notation.read_clock(&mut parts, &mut family)?;
+    let untold = vec![None; contract.fields.len()];
     let mut position =
-        Position { pieces, turn, family, fullmove: 1, further: vec![None; contract.fields.len()] };
+        Position { pieces, walls, turn, counters, family, fullmove: 1, further: untold };
     if contract.fullmove.is_some()
         && let Some(part) = parts.number(FenField::MoveNumber)
     {
         position.fullmove = number(part, part.text, 0)?;
+    }
+    if let Some(told) = counters::read(program, contract, &mut parts, true)? {
+        position.counters = Some(told);
     }
     while let Some(part) = parts.take(FenField::Further) {
         further(program, contract, part, &mut position)?;
@@ -119,7 +131,16 @@ fn further(
     let is_list = field.about != About::Game;
     let mut texts = text.split(',').filter(|_| is_list).skip(1);
     let first = text.split(',').next().filter(|_| is_list).unwrap_or(text);
-    let value = value_of(program, field, part, first, offset)?;
+    let on_board = pieces.iter().filter_map(|it| it.square).collect::<Vec<_>>();
+    let value = match Some(field.ty) == contract.entity_type(program) {
+        true => piece_on(
+            program.schema.domain(contract.board.domain),
+            &on_board,
+            part,
+            (first, offset),
+        )?,
+        false => value_of(program, field, part, first, offset)?,
+    };
     offset += first.len() + 1;
     let squares = program.schema.domain(match field.about {
         About::Members(domain) => domain,
@@ -151,6 +172,21 @@ fn further(
     }
     *place = Some(Further { value, named });
     Ok(())
+}
+
+/// The square of a piece that a field tells of; `-` is none.
+fn piece_on(
+    squares: &Domain,
+    on_board: &[i64],
+    part: Part<'_>,
+    (text, at): (&str, usize),
+) -> Result<Option<i64>, FenError> {
+    if text == "-" {
+        return Ok(None);
+    }
+    let square = squares.member(text).filter(|it| on_board.contains(it)).map(Some);
+    square
+        .ok_or_else(|| part.error(at, format!("{text:?}"), "a square that a piece stands on, or -"))
 }
 
 /// A value of a further field; `-` is none.
@@ -201,8 +237,21 @@ impl<'a> Parts<'a> {
 
     /// A counter, unless the next word is a further field already.
     pub(in super::super) fn number(&mut self, field: FenField) -> Option<Part<'a>> {
-        let is_next = self.words.get(self.next).is_some_and(|it| !it.1.contains('='));
-        if is_next { self.take(field) } else { None }
+        self.take_if(field, |it| !it.contains('=') && !it.starts_with('+'))
+    }
+
+    /// The next word, if it is of such a kind.
+    pub(super) fn take_if(
+        &mut self,
+        field: FenField,
+        fits: impl Fn(&str) -> bool,
+    ) -> Option<Part<'a>> {
+        if self.next_is(fits) { self.take(field) } else { None }
+    }
+
+    /// Whether there is a next word, of such a kind.
+    pub(in super::super) fn next_is(&self, fits: impl Fn(&str) -> bool) -> bool {
+        self.words.get(self.next).is_some_and(|it| fits(it.1))
     }
 
     pub(in super::super) fn required(&mut self, field: FenField) -> Result<Part<'a>, FenError> {
@@ -225,6 +274,7 @@ fn placement(
     contract: &Contract,
     letters: &Letters,
     part: Part<'_>,
+    walls: &mut Vec<i64>,
 ) -> Result<Vec<Placed>, FenError> {
     let board = contract.board;
     let (rows, hand) = match part.text.find('[').filter(|_| contract.pocket) {
@@ -243,7 +293,7 @@ fn placement(
         if rank < 0 {
             return Err(part.error(offset, "one more rank", format!("{} ranks", board.ranks)));
         }
-        row_of(contract, letters, part, (offset, row), rank, &mut pieces)?;
+        row_of(contract, letters, part, (offset, row), rank, (&mut pieces, walls))?;
         offset += row.len() + 1;
     }
     if rank > 0 {
@@ -287,7 +337,7 @@ fn row_of(
     part: Part<'_>,
     (start, row): (usize, &str),
     rank: i64,
-    pieces: &mut Vec<Placed>,
+    (pieces, walls): (&mut Vec<Placed>, &mut Vec<i64>),
 ) -> Result<(), FenError> {
     let board = contract.board;
     let files = i64::from(board.files);
@@ -308,6 +358,13 @@ fn row_of(
             continue;
         }
         let before = rest;
+        let wall = contract.walls.filter(|it| sign == it.sign && file < files);
+        if let Some(wall) = wall {
+            walls.push(board.square(file, rank));
+            file += 1;
+            rest = &rest[wall.sign.len_utf8()..];
+            continue;
+        }
         let standing = match sign == stack::OPEN && contract.stack.is_some() {
             true => stack::read(contract, letters, &mut rest).ok_or_else(|| {
                 let known = format!("a piece ({}) or `{}`", letters.all(), stack::CLOSE);
@@ -374,12 +431,9 @@ pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, 
 }
 
 fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
-    let mut known = initials(sides);
-    let found = known.find(|(_, it)| part.text == it.to_string());
-    found.map(|it| it.0).ok_or_else(|| {
-        let names: Vec<String> = initials(sides).map(|it| it.1.to_string()).collect();
-        part.refuse(names.join(" or "))
-    })
+    let signs = side_signs(sides);
+    let found = signs.iter().position(|it| part.text == it);
+    found.map(|it| it as i64).ok_or_else(|| part.refuse(signs.join(" or ")))
 }
 
 /// A counter: digits only, of a size that leaves room to count on.

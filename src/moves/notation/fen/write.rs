@@ -6,9 +6,9 @@ use crate::rules::Program;
 
 use super::super::super::contract::{About, Contract, Fact, Field, Mark};
 use super::super::chess::FenStyle;
-use super::super::letters::Letters;
+use super::super::letters::{Letters, side_signs};
+use super::counters;
 use super::points;
-use super::read::initial;
 use super::stack::{self, Standing};
 
 /// The position as FEN: the fields that the rules have something for. The en passant square is written
@@ -18,10 +18,13 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
     fields.extend(vec!["-".to_owned(); contract.dashes]);
     fields.extend(contract.notation.write(world, contract, &program, style));
+    fields.extend(counters::write(world, contract, false));
+    fields.extend(contract.notation.write_clock(world));
     let standing = stack::standing(world, contract);
     let facts = world.facts();
     let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
+    fields.extend(counters::write(world, contract, true));
     let told = |it| further(&program, contract, facts, &standing, it);
     fields.extend(contract.fields.iter().filter_map(told));
     fields.join(" ")
@@ -36,13 +39,23 @@ fn further(
     field: &Field,
 ) -> Option<String> {
     let attr = field.fact.attr;
+    let squares = program.schema.domain(contract.board.domain);
     let text = |it: Option<i64>| match it {
+        // A piece is told by its square.
+        Some(raw) if Some(field.ty) == contract.entity_type(program) => {
+            let piece = u32::try_from(raw).ok().map(EntityId);
+            let square = piece.and_then(|it| facts.get_raw(it, contract.at.attr));
+            square.map_or_else(|| "-".into(), |it| squares.member_name(it))
+        }
         Some(raw) => program.value_name(field.ty, raw),
         None => "-".into(),
     };
     let usual = program.schema.attribute(attr).default;
     if field.about == About::Game {
         let value = facts.get_raw(GAME, attr);
+        if field.quiet && (value.is_none() || value == usual) {
+            return None;
+        }
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
     }
     let of_pieces = |(square, pieces): (&i64, &Vec<EntityId>)| -> Vec<(i64, Option<i64>)> {
@@ -96,6 +109,15 @@ pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>>
             }
             (_, pieces) => pieces.last().map(letter),
         };
+    }
+    for wall in contract.walls.iter() {
+        let is_walled = |square: usize| {
+            let member = u32::try_from(square).map(EntityId);
+            member.is_ok_and(|it| facts.get_raw(it, wall.fact.attr) == Some(1))
+        };
+        for (_, cell) in squares.iter_mut().enumerate().filter(|it| is_walled(it.0)) {
+            *cell = Some(wall.sign.to_string());
+        }
     }
     squares.chunks(usize::from(board.files).max(1)).rev().map(<[_]>::to_vec).collect()
 }
@@ -166,7 +188,7 @@ fn push_run(text: &mut String, empty: &mut usize) {
 }
 
 fn turn(program: &Program, contract: &Contract, facts: &Session) -> String {
-    let side = contract.mover(facts);
-    let letter = side.and_then(|it| initial(program.schema.domain(contract.sides), it));
-    letter.unwrap_or('-').to_string()
+    let signs = side_signs(program.schema.domain(contract.sides));
+    let side = contract.mover(facts).and_then(|it| usize::try_from(it).ok());
+    side.and_then(|it| signs.get(it)).map_or_else(|| "-".into(), String::clone)
 }

@@ -171,6 +171,7 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
         let is_sign = |it: char| !it.is_whitespace() && !"{}()[];$!?*\"".contains(it);
         let step = match rest.chars().next() {
             Some(it) if is_sign(it) => it.len_utf8(),
+            Some('*') if drops(&whole[..length], rest) => 1,
             _ => crowd(rest),
         };
         if step == 0 {
@@ -185,6 +186,12 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     let becomes = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
     let after: &str = opt(becomes).take().parse_next(input)?;
     Ok(&whole[..length + after.len()])
+}
+
+/// A piece in capitals and a square behind it make `*` a part of the move, as in shogi: `P*43`. Else it is a result.
+fn drops(before: &str, rest: &str) -> bool {
+    let is_piece = before.ends_with(|it: char| it.is_ascii_uppercase());
+    is_piece && rest[1..].starts_with(|it: char| it.is_ascii_digit())
 }
 
 /// Maximum number of signs of a stack.

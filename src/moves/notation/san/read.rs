@@ -23,6 +23,12 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
         return Err(MoveError::new(text, MoveFault::Over));
     }
     let reader = Reader { program: &world.program().clone(), contract };
+    // Where no signs of check follow a move, one at its end is part of it.
+    if contract.unmarked
+        && let Ok(mv) = reader.read(world, text.trim())
+    {
+        return Ok(mv);
+    }
     reader.read(world, bare(text)).or_else(|fault| {
         // Programs that know no SAN write UCI.
         parse_uci(world, contract, bare(text)).map_err(|_| MoveError::new(text, fault))
@@ -37,9 +43,23 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&self, world: &mut World, text: &str) -> Result<Move, MoveFault> {
         let legal = legal_moves(world, self.contract);
-        if let Some(decided) = self.by_template(world, &legal, &with_capital_o(text)) {
-            return decided;
+        match self.by_template(world, &legal, &with_capital_o(text)) {
+            None => self.in_usual_form(world, &legal, text),
+            // It may be spelled as the template of one action and mean another, in the usual form.
+            Some(Err(MoveFault::Illegal { candidates })) if self.contract.board.is_grid => {
+                let usual = self.in_usual_form(world, &legal, text);
+                usual.map_err(|_| MoveFault::Illegal { candidates })
+            }
+            Some(decided) => decided,
         }
+    }
+
+    fn in_usual_form(
+        &self,
+        world: &mut World,
+        legal: &[Move],
+        text: &str,
+    ) -> Result<Move, MoveFault> {
         let board = self.contract.board;
         if !board.is_grid {
             // Points have no files and ranks to leave out, so moves are written in full.
@@ -48,17 +68,17 @@ impl Reader<'_> {
         let letters = Letters::of(world, self.contract);
         let squares = self.program.schema.domain(board.domain);
         let spelled = spelled(text, board, squares, &letters)?;
-        let mut meant = self.meant(world, &legal, &spelled);
+        let mut meant = self.meant(world, legal, &spelled);
         if spelled.is_march() {
             let takes = |it: &Move| captures(world, self.contract, self.program, it);
             let (taking, marching): (Vec<Move>, Vec<Move>) = meant.into_iter().partition(takes);
             if marching.is_empty() && !taking.is_empty() {
-                return Err(MoveFault::Capture { written: self.texts(world, &legal, &taking) });
+                return Err(MoveFault::Capture { written: self.texts(world, legal, &taking) });
             }
             meant = marching;
         }
         if meant.len() > 1 {
-            let texts = self.texts(world, &legal, &meant);
+            let texts = self.texts(world, legal, &meant);
             if let Some(at) = texts.iter().position(|it| bare(it) == text) {
                 return Ok(meant.swap_remove(at));
             }

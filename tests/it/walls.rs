@@ -1,0 +1,79 @@
+//! Squares that are taken out of the board while a game is on, in rules, in FEN and in what is drawn: two games
+//! of Fairy-Stockfish's, whose counts, lists, SAN and ends are those of its vectors.
+
+use rulemate::presets::Catalogue;
+use rulemate::rules::Source;
+
+use crate::cli::rulemate;
+
+const FOLDER: &str = "tests/data/walls";
+
+fn catalogue() -> Catalogue {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    catalogue.add_path(FOLDER.as_ref()).expect("rule files");
+    catalogue
+}
+
+#[test]
+fn games_with_walls_are_those_of_their_vectors() {
+    for (name, rows) in [("joust", JOUST), ("snailtrail", SNAILTRAIL)] {
+        let file = format!("{FOLDER}/{name}.public.json");
+        let mut args = vec!["verify", "--rules", FOLDER, &file];
+        if std::env::var_os("RULEMATE_FULL").is_none() {
+            args.extend(["--max-nodes", "20000"]);
+        }
+        let ran = rulemate(&args);
+        assert!(ran.out.contains("0 failed"), "{} {}", ran.out, ran.err);
+        let passed: usize = ran
+            .out
+            .split(": ")
+            .last()
+            .and_then(|it| it.split(' ').next()?.parse().ok())
+            .expect("a number");
+        assert!(passed >= rows, "{}", ran.out);
+    }
+}
+
+/// How many rows have to pass, at least.
+const JOUST: usize = 40;
+const SNAILTRAIL: usize = 40;
+
+/// A square that is gone is so in the FEN, on what is drawn, and in explanations; and comes back from the FEN.
+#[test]
+fn walls_are_told_and_read_back() {
+    let rules = catalogue().load::<&str>("joust", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    for text in ["d4c6,c6d4", "Nd3,e5"] {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    let fen = "8/8/2N5/4*3/3*4/3n4/8/8 w - - 2 2";
+    assert_eq!(game.fen(), fen);
+    let mut again = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(again.fen(), fen);
+    let of = |game: &rulemate::game::Game| {
+        let facts = game.facts().all_facts();
+        let attr = game.program().schema.attribute_named("wall").expect("an attribute");
+        facts.into_iter().filter(|it| it.attr == attr).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&game), of(&again));
+    // A position without walls takes those of before away.
+    assert_eq!(rules.unsaid(&mut game), Vec::<String>::new());
+    let why = again.play_text("c6e5").expect_err("that square is gone").to_string();
+    assert!(why.contains("c6e5"), "{why}");
+}
+
+#[test]
+fn walls_that_cannot_be_told_are_refused() {
+    let refused = |from: &str, to: &str| {
+        let text = std::fs::read_to_string(format!("{FOLDER}/joust.dl")).expect("a file");
+        assert!(text.contains(from), "{from}");
+        let text = text.replace("\"joust\"", "\"mine\"").replace(from, to);
+        let mut catalogue = catalogue();
+        catalogue.add(Source { path: "mine.dl".into(), text: text.into() }).expect("a game");
+        catalogue.load::<&str>("mine", &[]).map(|_| ()).expect_err("it is refused").to_string()
+    };
+    let why = refused("letter('knight, \"n\")", "letter('knight, \"*\")");
+    assert!(why.contains("marks walls"), "{why}");
+    let why = refused(".meta fen \"dashes 2\"", ".meta fen \"counters wall\"");
+    assert!(why.contains("wall") && why.contains("Int"), "{why}");
+}
