@@ -84,6 +84,12 @@ pub(crate) enum Command {
     /// Look whether this machine and a store are fit to serve
     #[cfg(feature = "server")]
     Doctor(super::serve::DoctorArgs),
+    /// Read what players report, and close accounts
+    #[cfg(feature = "server")]
+    Moderate(super::moderate::ModerateArgs),
+    /// Forget games in which nothing has happened for long
+    #[cfg(feature = "server")]
+    Prune(super::moderate::PruneArgs),
     /// Print completions for a shell
     #[cfg(feature = "server")]
     Completions(super::serve::CompletionsArgs),

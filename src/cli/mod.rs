@@ -14,6 +14,8 @@ mod explain;
 mod facts;
 mod lists;
 mod lsp;
+#[cfg(feature = "server")]
+mod moderate;
 mod moves;
 mod names;
 mod new;
@@ -115,6 +117,10 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Backup(args) => serve::backup(args, out),
         #[cfg(feature = "server")]
         Command::Doctor(args) => serve::doctor(args, out),
+        #[cfg(feature = "server")]
+        Command::Moderate(args) => moderate::moderate(args, out),
+        #[cfg(feature = "server")]
+        Command::Prune(args) => moderate::prune(args, out),
         #[cfg(feature = "server")]
         Command::Completions(args) => serve::completions(args, out),
         #[cfg(feature = "server")]

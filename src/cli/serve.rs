@@ -21,7 +21,7 @@ use crate::server::{
     summaries,
 };
 
-const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
+pub(super) const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -227,7 +227,7 @@ fn log(args: &ServeArgs) {
 }
 
 /// The store that is meant; the default one's folder is made.
-fn store_url(given: Option<&str>) -> anyhow::Result<String> {
+pub(super) fn store_url(given: Option<&str>) -> anyhow::Result<String> {
     if let Some(url) = given {
         return Ok(url.to_owned());
     }

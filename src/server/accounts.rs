@@ -72,6 +72,24 @@ struct Device {
     since: u64,
 }
 
+/// Closes an account for good: its devices are logged out and its codes are void, while its name stays taken. False if
+/// there is no such account.
+///
+/// # Errors
+/// The store is away.
+pub fn close_account(store: &mut dyn Store, name: &str) -> Result<bool, StoreError> {
+    let id = name.to_ascii_lowercase();
+    while let Some((before, mut kept)) = kept(store, &id)? {
+        let mut changes: Vec<Change> = kept.devices.iter().map(|it| let_go(it, &id)).collect();
+        (kept.devices, kept.codes) = (Vec::new(), Vec::new());
+        changes.push(Change { key: user_key(&id), from: Some(before), to: Some(text(&kept)) });
+        if store.change(&changes)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// An account that was made, or a device that was let in: what is told this once.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Entrance {

@@ -477,7 +477,7 @@ impl Host {
             rules: Some(setup.rules.clone()),
             clock: setup.clock,
             open: setup.open,
-            chat: setup.chat,
+            chat: setup.chat && !log.iter().any(|it| it.event.kind() == "hushed"),
             listed: setup.listed,
             rated: setup.rated,
             seats: seats.collect(),
@@ -518,7 +518,7 @@ impl Host {
         self.pool.run(Lane::Work, add).await?.map_err(bad_rules)
     }
 
-    fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
+    pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
         let unknown = || Problem::unprocessable("no_such_rules", format!("no rules {rules}"));
         self.library.catalogue(rules).ok_or_else(unknown)
     }

@@ -33,6 +33,8 @@ pub enum Cost {
     Compiling,
     /// It makes an account.
     Account,
+    /// It tries a code, or is to be read by a person.
+    Care,
 }
 
 /// What one subscriber has of the net: an address of IPv4, 64 bits of IPv6. All of it is counted as
@@ -91,6 +93,7 @@ pub struct Limits {
     games: Meter,
     compiling: Meter,
     accounts: Meter,
+    care: Meter,
     /// Whether a proxy on this machine says whose requests it passes on.
     pub(super) behind_proxy: bool,
     /// Sockets and streams, which live on after their requests.
@@ -101,12 +104,14 @@ impl Limits {
     pub fn new(requests: Rate, games: Rate, behind_proxy: bool) -> Self {
         // Typing in the rule editor compiles twice a second for a while.
         let compiling = Rate { per_second: 1.0, burst: 60.0 };
-        let accounts = Rate { per_second: 1.0 / 60.0, burst: 5.0 };
+        let accounts = Rate { per_second: 1.0 / 600.0, burst: 5.0 };
+        let care = Rate { per_second: 1.0 / 60.0, burst: 10.0 };
         Self {
             little: Meter::new(requests),
             games: Meter::new(games),
             compiling: Meter::new(compiling),
             accounts: Meter::new(accounts),
+            care: Meter::new(care),
             behind_proxy,
             open: Places::new(usize::MAX, OPEN),
         }
@@ -122,6 +127,7 @@ impl Limits {
             Cost::Game => &self.games,
             Cost::Compiling => &self.compiling,
             Cost::Account => &self.accounts,
+            Cost::Care => &self.care,
         };
         meter.admit(payer)
     }

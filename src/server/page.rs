@@ -39,6 +39,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/settings.js", SCRIPT, include_str!("page/settings.js")),
     ("/page/shapes.js", SCRIPT, include_str!("page/shapes.js")),
     ("/page/sound.js", SCRIPT, include_str!("page/sound.js")),
+    ("/page/study.js", SCRIPT, include_str!("page/study.js")),
     ("/page/sync.js", SCRIPT, include_str!("page/sync.js")),
     ("/page/traits.js", SCRIPT, include_str!("page/traits.js")),
     ("/page/why.js", SCRIPT, include_str!("page/why.js")),
@@ -55,9 +56,15 @@ pub(super) const FRAMED: &str = "/embed/";
 
 pub(super) fn routes() -> Router<Web> {
     let mut router = Router::new();
-    for address in
-        ["/", "/rules", "/game/{id}", "/about/{game}", "/user/{name}", "/embed/game/{id}"]
-    {
+    for address in [
+        "/",
+        "/rules",
+        "/game/{id}",
+        "/about/{game}",
+        "/user/{name}",
+        "/study/{id}",
+        "/embed/game/{id}",
+    ] {
         router = router
             .route(address, get(|| std::future::ready(file("text/html; charset=utf-8", INDEX))));
     }

@@ -68,7 +68,7 @@ pub(super) fn of(
         "named": table.rules().names_of(&named),
         "status": summary.state,
         "open": setup.open,
-        "chat": setup.chat,
+        "chat": table.chat(),
         "sides": setup.sides,
         "seats": summary.players,
         "accounts": accounts(table),

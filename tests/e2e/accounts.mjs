@@ -1,11 +1,13 @@
 // Accounts in browsers: made and logged in by clicks, one seat played from two devices, a rated game to its end, logging
-// out. Guests play as before, which the other browser tests show.
+// out; what keeps a chat civil; games in frames of other pages. Guests play as before, which the other browser tests show.
 //
 //   NODE_PATH=/tmp/e2e/node_modules node tests/e2e/accounts.mjs target/debug/rulemate target/e2e
 //
 // Ends with `accounts: N checks passed`, or with the first that did not.
 
-import { address, check, drawn, person, require, run, shot, square, verdict, waitFor } from "./people.mjs";
+import { createServer } from "node:http";
+
+import { address, check, drawn, pair, person, require, run, serve, shot, square, verdict, waitFor } from "./people.mjs";
 
 /** Makes an account by clicks; its codes. */
 async function join(page, name) {
@@ -36,6 +38,53 @@ async function step(page, from, to) {
 }
 
 const seen = (page, count) => page.waitForFunction((want) => document.querySelectorAll(".list .move").length === want, count, { timeout: 20000 });
+
+/** Two guests: one switches the chat off, and reports the game. */
+async function civility(ann, ben) {
+  await pair(ann, ben, { game: "chess", chat: true });
+  await ben.getByLabel("Message").fill("something rude");
+  await ben.getByRole("button", { name: "Send" }).click();
+  await waitFor("a message comes", async () => /rude/.test(await ann.locator(".said").innerText()));
+  await ann.getByRole("button", { name: "Report" }).click();
+  await ann.locator("#report").fill("The other one is rude.");
+  await ann.getByRole("button", { name: "Send to those who run this server" }).click();
+  await waitFor("a report is taken", async () => /a person will read it/.test(await ann.locator("dialog").innerText()));
+  await ann.getByRole("button", { name: "Done" }).click();
+  await ann.getByRole("button", { name: "Chat off" }).click();
+  await ann.getByRole("button", { name: "Switch the chat off" }).click();
+  for (const it of [ann, ben]) await waitFor("the chat is off for both", async () => /The chat is off/.test(await it.locator(".talk").innerText()) && (await it.getByLabel("Message").count()) === 0);
+  await shot(ann, "chat-off");
+}
+
+/** A game in a frame of another page: it is seen live, and lets nobody act. */
+async function framed(page) {
+  let inside = "";
+  const host = createServer((_, answer) => answer.setHeader("content-type", "text/html").end(`<!doctype html><title>A club</title><h1>Our games</h1><iframe title="Game" src="${inside}" width="420" height="640"></iframe>`));
+  await new Promise((done) => host.listen(0, "127.0.0.1", done));
+  const club = `http://127.0.0.1:${host.address().port}`;
+  const listed = await serve("--embed", club);
+  const post = async (path, body, token) => (await fetch(`${listed.address}/api/v1${path}`, { method: "POST", headers: token ? { authorization: `Bearer ${token}` } : {}, body: JSON.stringify(body) })).json();
+  const open = await post("/games", { game: "chess" });
+  inside = `${listed.address}/embed/game/${open.id}`;
+  await page.goto(club);
+  const frame = page.frameLocator("iframe");
+  await frame.locator("svg.board").waitFor();
+  await frame.locator('[data-square="e2"]').click();
+  await frame.locator('[data-square="e4"]').click();
+  await post(`/games/${open.id}/moves`, { uci: "d2d4" });
+  await waitFor("a game in a frame is live", async () => /pawn/.test(await frame.locator('[data-square="d4"]').getAttribute("aria-label")));
+  check("and nobody acts there, not even on an open board", (await fetch(`${listed.address}/api/v1/games/${open.id}`).then((it) => it.json())).ply === 1 && (await frame.getByRole("button", { name: /Resign|Draw|Takeback|Presets/ }).count()) === 0);
+  await shot(page, "framed");
+  inside = `${listed.address}/game/${open.id}`;
+  await page.goto(club);
+  await page.waitForTimeout(500);
+  check("what lets people act stands in no frame", (await frame.locator("svg.board").count()) === 0);
+  inside = `${address}/embed/game/${open.id}`;
+  await page.goto(club);
+  await page.waitForTimeout(500);
+  check("nor does a game of a server that does not list the page", (await frame.locator("main").count()) === 0);
+  host.close();
+}
 
 run("accounts", async () => {
   const [ann, desk, ben, guest] = [await person("ann"), await person("ann at her desk"), await person("ben"), await person("guest", { width: 390, height: 664 })];
@@ -97,6 +146,10 @@ run("accounts", async () => {
   check("and nothing of the devices", (await guest.locator(".devices").count()) === 0);
   await shot(guest, "player-phone");
 
+  await ben.goto(`${address}/user/Ann`);
+  await ben.getByRole("button", { name: "Block this player" }).click();
+  await waitFor("a player is blocked", () => ben.getByRole("button", { name: "Play with this player again" }).isVisible());
+
   // The other device is logged out: it goes on as a guest.
   await ann.getByRole("button", { name: "Log it out" }).click();
   await waitFor("it is gone from the list", async () => (await ann.locator(".devices li").count()) === 1);
@@ -106,4 +159,7 @@ run("accounts", async () => {
   await waitFor("who was logged out elsewhere is a guest", () => desk.getByRole("button", { name: "Log in" }).isVisible());
   await ann.getByRole("button", { name: "Log out", exact: true }).click();
   await waitFor("who logs out is a guest", () => ann.getByRole("button", { name: "Log in" }).isVisible());
+
+  await civility(ann, guest);
+  await framed(desk);
 });

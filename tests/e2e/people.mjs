@@ -22,14 +22,18 @@ export function check(what, holds) {
   console.log(`ok ${what}`);
 }
 
-async function serve() {
+const servers = [];
+
+/** A server on a store of its own, with more options. */
+export async function serve(...more) {
   const store = join(mkdtempSync(join(tmpdir(), "rulemate-e2e-")), "games.db");
-  const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--uploads", "--log", "warn"], { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--uploads", "--log", "warn", ...more], { stdio: ["ignore", "pipe", "inherit"] });
+  servers.push(server);
   const address = await new Promise((found) => server.stdout.once("data", (text) => found(String(text).split("\n")[0])));
-  return { server, address: address.replace(/\/$/, "") };
+  return { address: address.replace(/\/$/, "") };
 }
 
-const { server, address } = await serve();
+const { address } = await serve();
 export { address };
 // A browser each: a process of its own, as people have.
 const browsers = [];
@@ -52,7 +56,7 @@ export async function person(name, size = { width: 1400, height: 900 }, more = {
       const type = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[file.split(".").pop()];
       return route.fulfill({ body: readFileSync(join(process.env.PAGE, file)), contentType: type });
     });
-    await context.route(/^http:..[^/]*\/(about\/.*|game\/.*|user\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
+    await context.route(/^http:..[^/]*\/(about\/.*|embed\/.*|game\/.*|user\/.*|study\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
   }
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
@@ -173,6 +177,6 @@ export async function run(name, main) {
     process.exitCode = 1;
   } finally {
     for (const it of browsers) await it.close();
-    server.kill("SIGTERM");
+    for (const it of servers) it.kill("SIGTERM");
   }
 }

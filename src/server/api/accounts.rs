@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Web;
-use super::extract::{Body, Query, bearer};
+use super::extract::{Body, By, Query, bearer};
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::{Account, Entrance, Own, by_name, by_token, is_bot};
@@ -86,7 +86,7 @@ pub(super) async fn log_in(
     caller: Caller,
     Body(Login { name, code, device }): Body<Login>,
 ) -> Result<Json<Entrance>, Problem> {
-    web.admit(&caller, Cost::Account)?;
+    web.admit(&caller, Cost::Care)?;
     Ok(Json(web.log_in(&name, &code, device).await?))
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn renew(
     caller: Caller,
     account: Account,
 ) -> Result<Json<Codes>, Problem> {
-    web.admit(&caller, Cost::Account)?;
+    web.admit(&caller, Cost::Care)?;
     Ok(Json(Codes { codes: web.renew_codes(&account).await? }))
 }
 
@@ -160,6 +160,92 @@ pub(super) async fn games(
     let mut games = web.games_of(&account.id(), GAMES).await?;
     games.retain(|it| state.is_none_or(|state| it.state == state));
     Ok(Json(games))
+}
+
+/// A player whom one does not want to play with.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Blocking {
+    /// The name of an account.
+    name: String,
+}
+
+/// Blocks an account: it cannot sit down in your games nor challenge you.
+#[utoipa::path(post, path = "/api/v1/account/blocks", operation_id = "block", security(("account" = [])), request_body = Blocking, responses(
+    (status = 200, description = "The ids of all that you block", body = Vec<String>),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 404, description = "There is no such account", body = ProblemBody),
+    (status = 409, description = "You block as many as one may (200) already", body = ProblemBody),
+))]
+pub(super) async fn block(
+    State(web): State<Web>,
+    account: Account,
+    Body(Blocking { name }): Body<Blocking>,
+) -> Result<Json<Vec<String>>, Problem> {
+    web.block(&account, &name, true).await?;
+    Ok(Json(web.blocked(&account).await?))
+}
+
+/// The accounts that one blocks.
+#[utoipa::path(get, path = "/api/v1/account/blocks", operation_id = "blocks", security(("account" = [])), responses(
+    (status = 200, description = "Their ids", body = Vec<String>),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+))]
+pub(super) async fn blocks(
+    State(web): State<Web>,
+    account: Account,
+) -> Result<Json<Vec<String>>, Problem> {
+    Ok(Json(web.blocked(&account).await?))
+}
+
+/// Blocks an account no more.
+#[utoipa::path(delete, path = "/api/v1/account/blocks/{name}", operation_id = "unblock", security(("account" = [])), params(("name" = String, Path, description = "The name of an account")), responses(
+    (status = 200, description = "The ids of all that you block", body = Vec<String>),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 404, description = "There is no such account", body = ProblemBody),
+))]
+pub(super) async fn unblock(
+    State(web): State<Web>,
+    account: Account,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<String>>, Problem> {
+    web.block(&account, &name, false).await?;
+    Ok(Json(web.blocked(&account).await?))
+}
+
+/// What is wrong with a game.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reporting {
+    /// In 500 characters at most.
+    text: String,
+}
+
+/// Whether a report is kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Reported {
+    ok: bool,
+}
+
+/// Reports a game, or what was said in it, to those who run the server.
+#[utoipa::path(post, path = "/api/v1/games/{id}/report", operation_id = "report", params(("id" = String, Path, description = "The game")), request_body = Reporting, responses(
+    (status = 200, description = "It is kept, to be read by a person; your last report of a game counts", body = Reported),
+    (status = 400, description = "It says nothing, or too much", body = ProblemBody),
+    (status = 404, description = "There is no such game", body = ProblemBody),
+    (status = 429, description = "Too many reports from your address", body = ProblemBody),
+    (status = 503, description = "Too many reports wait to be read", body = ProblemBody),
+))]
+pub(super) async fn report(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    caller: Caller,
+    By(account): By,
+    Body(Reporting { text }): Body<Reporting>,
+) -> Result<Json<Reported>, Problem> {
+    web.admit(&caller, Cost::Care)?;
+    let from = caller.0.map_or_else(String::new, |it| it.to_string());
+    web.report(&id, account.map(|it| it.id()), &from, &text).await?;
+    Ok(Json(Reported { ok: true }))
 }
 
 /// An account as all see it.

@@ -237,7 +237,7 @@ pub(super) async fn lines(
 #[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path, description = "The game")), request_body = Joining, responses(
     (status = 200, description = "`side` and the `token` of your seat: null for an account, whose own token plays it", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 403, description = "The game is rated, and you are no account", body = ProblemBody),
+    (status = 403, description = "The game is rated, and you are no account; or a player of it blocks you", body = ProblemBody),
     (status = 409, description = "The seat is taken, or the game is rated and you have not agreed to that", body = ProblemBody),
 ))]
 pub(super) async fn join(
@@ -246,6 +246,9 @@ pub(super) async fn join(
     By(account): By,
     Body(joining): Body<Joining>,
 ) -> Result<Json<Value>, Problem> {
+    if let Some(account) = &account {
+        may_join(&web, account, &id).await?;
+    }
     let side = match &joining.seat {
         None => None,
         Some(name) => {
@@ -268,6 +271,18 @@ pub(super) async fn join(
     Ok(Json(json!({ "v": v, "ply": ply, "side": side, "token": token })))
 }
 
+/// Whether an account may sit down where others sit.
+pub(in crate::server) async fn may_join(
+    web: &Web,
+    account: &Account,
+    id: &str,
+) -> Result<(), Problem> {
+    let state = web.host.state(id, None, None, Lines::Last(0)).await?;
+    let others: Vec<Option<String>> =
+        serde_json::from_value(state["accounts"].clone()).unwrap_or_default();
+    web.may_play_with(account, others.into_iter().flatten().collect()).await
+}
+
 /// Plays an action. The answer is sent when it is durable.
 #[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path, description = "The game")), request_body = Moving, security(("seat" = [])), responses(
     (status = 200, description = "Done, and stored: the number of the event, and what it led to", body = Answer),
@@ -288,7 +303,7 @@ pub(super) async fn play(
 
 /// Does something else: `resign`, `abort`, `claim` (a draw that the rules give the side to move),
 /// `draw` (offer or accept), `takeback` (one's own unfinished turn, or ask or grant), `presets` (ask
-/// or agree), `decline` (an offer), `rematch`, `chat`.
+/// or agree), `decline` (an offer), `rematch`, `chat`, `hush` (switches the chat off, for good).
 #[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path, description = "The game"), ("act" = String, Path, description = "What is done")), request_body = Acting, security(("seat" = [])), responses(
     (status = 200, description = "Done, and stored: the number of the event, and what it led to", body = Answer),
     (status = 401, description = "The token is of no seat of the game", body = ProblemBody),
@@ -312,6 +327,7 @@ pub(super) async fn act(
         "takeback" => Act::Takeback,
         "decline" => Act::Decline(acting.offer.ok_or_else(|| missing("offer"))?),
         "presets" => Act::Presets(acting.presets.ok_or_else(|| missing("presets"))?),
+        "hush" => Act::Hush,
         "chat" => Act::Say(acting.text.ok_or_else(|| missing("text"))?),
         "rematch" => Act::Rematch { game: web.host.rematch_id(&id) },
         _ => {

@@ -3,10 +3,11 @@
 pub(super) mod accounts;
 mod catalogue;
 pub(super) mod extract;
-mod games;
+pub(super) mod games;
 pub(super) mod guard;
 mod operations;
 mod requests;
+mod studies;
 mod uploads;
 
 use std::sync::Arc;
@@ -110,6 +111,14 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(accounts::games))
         .routes(routes!(accounts::player))
         .routes(routes!(accounts::settled))
+        .routes(routes!(accounts::block, accounts::blocks))
+        .routes(routes!(accounts::unblock))
+        .routes(routes!(accounts::report))
+        .routes(routes!(studies::create, studies::list))
+        .routes(routes!(studies::show, studies::remove))
+        .routes(routes!(studies::position, studies::cut))
+        .routes(routes!(studies::play))
+        .routes(routes!(studies::comment))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
         .split_for_parts();

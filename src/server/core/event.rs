@@ -48,7 +48,7 @@ impl TokenHash {
 const ACCOUNT: &str = "account:";
 
 /// What is settled as a game is made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The game, as the catalogue names it.
     pub game: String,
@@ -178,6 +178,11 @@ pub enum Event {
         text: String,
         id: Option<String>,
     },
+    /// A side wants no more messages: there are none from here on.
+    Hushed {
+        by: usize,
+        id: Option<String>,
+    },
 }
 
 /// What can be offered.
@@ -207,6 +212,7 @@ impl Event {
             Self::RematchOffered { .. } => "rematch_offered",
             Self::Rematched { .. } => "rematched",
             Self::Said { .. } => "said",
+            Self::Hushed { .. } => "hushed",
         }
     }
 }

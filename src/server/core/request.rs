@@ -33,6 +33,8 @@ pub enum Act {
         game: String,
     },
     Say(String),
+    /// Switches the chat off, for all and for good.
+    Hush,
 }
 
 /// What reaches a game.

@@ -47,6 +47,8 @@ pub struct Table<R> {
     changed: Vec<(usize, Vec<String>)>,
     /// What requests were answered.
     answers: Answers,
+    /// A player has switched the chat off.
+    hushed: bool,
     /// What was asked and said.
     ledger: Ledger,
     /// The last event, and the latest time that was seen, in the game's own time.
@@ -170,6 +172,7 @@ impl<R: Rules> Table<R> {
             outcome: None,
             rematch: None,
             answers: Answers::default(),
+            hushed: false,
             ledger: Ledger::new(sides),
             v: 0,
             now: 0,
@@ -217,6 +220,11 @@ impl<R: Rules> Table<R> {
 
     pub fn setup(&self) -> &Setup {
         &self.setup
+    }
+
+    /// Whether players may write to each other.
+    pub fn chat(&self) -> bool {
+        self.setup.chat && !self.hushed
     }
 
     pub fn seats(&self) -> &[Option<Seat>] {
@@ -350,6 +358,7 @@ impl<R: Rules> Table<R> {
                     self.push(events, Event::RematchOffered { by, id });
                 }
             },
+            Act::Hush => self.push(events, Event::Hushed { by, id }),
             Act::Say(text) => {
                 short("a message", &text, CHAT)?;
                 self.room(by, Kind::Message)?;
@@ -420,9 +429,9 @@ impl<R: Rules> Table<R> {
 
     fn refuse_by_phase(&self, act: &Act) -> Result<(), Refusal> {
         match (act, &self.outcome) {
-            (Act::Say(_), _) if !self.setup.chat => Err(Refusal::ChatOff),
+            (Act::Say(_) | Act::Hush, _) if !self.chat() => Err(Refusal::ChatOff),
             (Act::Presets(_), None) if self.setup.rated => Err(Refusal::RatedStays),
-            (Act::Say(_) | Act::Decline(_), _) => Ok(()),
+            (Act::Say(_) | Act::Hush | Act::Decline(_), _) => Ok(()),
             (Act::Rematch { .. }, None) => Err(Refusal::NotOver),
             (Act::Rematch { .. }, Some(outcome)) if self.rematch.is_some() => {
                 Err(Refusal::Over(outcome.clone()))
@@ -666,6 +675,10 @@ impl<R: Rules> Table<R> {
                 }
                 self.ledger.at(self.lines.len());
                 self.done(*side, id.as_deref());
+            }
+            Event::Hushed { by, id } => {
+                self.hushed = true;
+                self.done(*by, id.as_deref());
             }
             Event::DrawOffered { by, id } => {
                 self.ledger.add(*by, Kind::Offer);

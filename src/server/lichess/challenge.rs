@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::account::{Account, find};
 use super::{Hall, Plain, ok};
 use crate::server::api::Web;
+use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::{Control, Input, Seat};
 use crate::server::host::{Wish, new_token};
@@ -189,6 +190,7 @@ pub(super) async fn create(
     let to = find(&web, &user).await?;
     let fields = fields(&headers, &body)?;
     let Terms { variant, fen, clock, rated } = Terms::read(&web, &fields).await?;
+    web.may_play_with(&from, vec![to.id()]).await?;
     let are_two = from.id() != to.id();
     if rated && !(are_two && [&from, &to].iter().all(|it| it.token.account().is_some())) {
         let message = "rated games are between two accounts, neither of them of an earlier version";
@@ -300,6 +302,10 @@ async fn sit(
         Some("black") => Some(1),
         _ => None,
     };
+    match may_join(web, &account, id).await {
+        Err(problem) if problem.status == StatusCode::NOT_FOUND => return Err(none.into()),
+        other => other?,
+    }
     let input = Input::Join {
         side,
         name: account.name.clone(),

@@ -22,6 +22,8 @@ use crate::server::api::Web;
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
 use crate::server::live::Lines;
+use crate::server::problem::Problem;
+use crate::server::store::GameState;
 
 const SILENCE: Duration = Duration::from_secs(7);
 /// The maximum number of lines that wait to be read by one client.
@@ -77,11 +79,11 @@ pub(super) async fn events(
     let (sender, answer) =
         lines((Listening { hall: Arc::clone(&web.hall), user: user.clone() }, place));
     web.hall.forget_old_challenges();
+    let games = under_way(&web, &user).await?;
     let waiting = lock(&web.hall.challenges);
     let mut first: Vec<Value> =
         waiting.values().filter(|it| it.is_for(&user)).map(|it| it.event("challenge")).collect();
     drop(waiting);
-    let games = lock(&web.hall.games).get(&user).cloned().unwrap_or_default();
     first.extend(games.iter().map(|(id, color)| started(id, color)));
     for event in first {
         // Who is sent more than fits comes back and is told again.
@@ -106,9 +108,30 @@ pub(super) async fn events(
     Ok(answer)
 }
 
-/// The games of an account that are going on, as far as they were begun by challenges since the server started.
-pub(super) async fn playing(State(web): State<Web>, account: Account) -> Json<Value> {
-    let games = lock(&web.hall.games).get(&account.id()).cloned().unwrap_or_default();
+/// The games that an account plays: those that the store has, and those of accounts of earlier versions since the
+/// server started.
+async fn under_way(web: &Web, user: &str) -> Result<Vec<(String, &'static str)>, Problem> {
+    let mut games = lock(&web.hall.games).get(user).cloned().unwrap_or_default();
+    for game in web.games_of(user, GAMES).await? {
+        let side = game.accounts.iter().position(|it| it.as_deref() == Some(user));
+        let color = match (game.state, side) {
+            (GameState::Playing, Some(0)) => "white",
+            (GameState::Playing, Some(_)) => "black",
+            _ => continue,
+        };
+        if games.iter().all(|it| it.0 != game.id) {
+            games.push((game.id, color));
+        }
+    }
+    Ok(games)
+}
+
+/// The games of an account that are going on.
+pub(super) async fn playing(
+    State(web): State<Web>,
+    account: Account,
+) -> Result<Json<Value>, Plain> {
+    let games = under_way(&web, &account.id()).await?;
     let mut told: Vec<Value> = Vec::new();
     for (id, color) in games {
         // The other side may have ended it while no client listened here.
@@ -117,7 +140,7 @@ pub(super) async fn playing(State(web): State<Web>, account: Account) -> Json<Va
             _ => told.push(game_event("", &id, color)["game"].take()),
         }
     }
-    Json(json!({ "nowPlaying": told }))
+    Ok(Json(json!({ "nowPlaying": told })))
 }
 
 fn started(id: &str, color: &str) -> Value {

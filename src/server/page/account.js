@@ -80,14 +80,43 @@ async function count(view) {
   if (view.counted) view.drawState();
 }
 
+/** Tells those who run the server what is wrong with a game. */
+export function report(id) {
+  const text = h("textarea", { id: "report", rows: "4", maxlength: "500" });
+  const error = h("p", { class: "error", role: "alert" });
+  const send = async (event) => {
+    event.preventDefault();
+    try {
+      await post(`/games/${id}/report`, { text: text.value }, myAccount()?.token);
+      clear(dialog, h("p", {}, "Thank you: a person will read it."), h("button", { onclick: () => dialog.close() }, "Done"));
+    } catch (refused) {
+      error.textContent = refused.message;
+    }
+  };
+  const dialog = h("dialog", { class: "pick make", "aria-label": "Report" },
+    h("form", { onsubmit: send }, h("label", {}, h("span", {}, "What is wrong with this game, or with what was said in it?"), text), error,
+      h("button", {}, "Send to those who run this server"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** A button that blocks a player, or does so no more. */
+function blocking(account, id, blocks) {
+  const isOn = blocks.includes(id);
+  const turn = () => (isOn ? remove(`/account/blocks/${id}`, account.token) : post("/account/blocks", { name: id }, account.token)).then(() => location.reload(), (refused) => announce(refused.message));
+  return h("p", {}, h("button", { class: "quiet", onclick: turn }, isOn ? "Play with this player again" : "Block this player"), isOn ? " You do not play with this player." : null);
+}
+
 /** A player's page; one's own has devices, codes and games, too. */
 export async function showUser(main, name) {
   const account = myAccount();
   const isMine = account?.name.toLowerCase() === name.toLowerCase();
-  const [player, own, games] = await Promise.all([get(`/users/${encodeURIComponent(name)}`),
-    isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : []]);
+  const [player, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`),
+    isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : [], account && !isMine ? get("/account/blocks", account.token) : null,
+    isMine ? get("/studies", account.token) : []]);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
-    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games) : null, ratingsOf(player)), own ? devicesOf(own, account) : null));
+    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games) : null, studies.length ? studiesOf(studies) : null, ratingsOf(player), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
 }
 
 function ratingsOf({ ratings, name }) {
@@ -106,6 +135,11 @@ function gamesOf(games) {
   return h("section", { class: "panel games mine", "aria-label": "My games" }, h("h2", {}, "My games"), games.length
     ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, [...open, ...over].map(row)))
     : h("p", {}, "None yet."));
+}
+
+function studiesOf(studies) {
+  return h("section", { class: "panel", "aria-label": "My studies" }, h("h2", {}, "My studies"),
+    h("ul", {}, studies.map((it) => h("li", {}, h("a", { href: `/study/${it.id}` }, it.title)))));
 }
 
 function devicesOf(own, account) {

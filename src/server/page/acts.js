@@ -5,6 +5,7 @@ import { get, keepToken, myAccount, myName, post } from "./api.js";
 import { begin, clear, confirmed, h, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
+import { makeStudy } from "./study.js";
 
 export class Acts {
   constructor(view) {
@@ -93,6 +94,7 @@ export class Acts {
     }
     if (view.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => view.act("rematch")));
     if (view.canMove()) acts.push(this.drawGiven());
+    if (state.result && myAccount()) acts.push(h("button", { class: "quiet", onclick: () => makeStudy({ of: view.id }).catch((error) => view.tell(error.message)) }, "Study this game"));
     if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token && view.token !== myAccount()?.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
     clear(this.root, acts.filter(Boolean));
   }

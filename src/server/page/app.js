@@ -7,6 +7,7 @@ import { showGame } from "./game.js";
 import { showLobby } from "./lobby.js";
 import { showRules } from "./rules.js";
 import { applySettings } from "./settings.js";
+import { showStudy } from "./study.js";
 
 const main = document.getElementById("main");
 
@@ -15,8 +16,9 @@ function show() {
   const game = path.match(/^\/(embed\/)?game\/([a-z0-9]+)$/);
   const about = path.match(/^\/about\/([^/]+)$/);
   const user = path.match(/^\/user\/([A-Za-z0-9_-]+)$/);
+  const study = path.match(/^\/study\/([a-z0-9]+)$/);
   const asked = new URLSearchParams(location.search);
-  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
+  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : study ? () => showStudy(main, study[1]) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
   Promise.resolve()
     .then(view)
     .catch((error) => {

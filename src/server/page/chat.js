@@ -1,7 +1,7 @@
 // What players write to each other, where a game lets them.
 
 import { get } from "./api.js";
-import { announce, clear, h } from "./dom.js";
+import { announce, clear, confirmed, h } from "./dom.js";
 import { reveal } from "./moves.js";
 
 /** How many events are looked through at a time for what was said. */
@@ -25,7 +25,7 @@ export class Chat {
     };
     this.earlier = h("button", { class: "quiet", onclick: () => this.hearEarlier().catch((error) => this.view.tell(error.message)) }, "Earlier messages");
     clear(this.root, h("h2", {}, "Chat"), this.earlier, this.log,
-      this.view.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send")) : null);
+      this.view.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send"), h("button", { type: "button", class: "quiet", title: "No more messages in this game", onclick: () => this.hush() }, "Chat off")) : null);
     await this.hearAnew(this.view.state.v);
   }
 
@@ -48,6 +48,16 @@ export class Chat {
     const said = events.filter((it) => it.t === "said");
     this.log.prepend(...said.map((it) => h("li", {}, this.line(it))));
     if (until === this.spoken) reveal(this.log, this.log.lastChild);
+  }
+
+  /** Switches the chat off, for both. */
+  async hush() {
+    if (await confirmed("Messages in this game end then, yours too.", "Switch the chat off")) this.view.act("hush");
+  }
+
+  /** A player has switched it off: what was said stays to be read. */
+  off() {
+    this.root.querySelector("form")?.replaceWith(h("p", { class: "hint" }, "The chat is off."));
   }
 
   line({ d }) {

@@ -119,6 +119,7 @@ class GameView extends Sync {
     if (frame.t === "played") this.glideAhead(frame);
     if (frame.t === "played" && frame.d.effects) this.showEffects(frame.d.effects);
     if (frame.t === "said") this.chat.said(frame);
+    if (frame.t === "hushed") this.chat.off();
     if (frame.t === "resync") this.chat.hearAnew(frame.v);
   }
 

@@ -1,5 +1,6 @@
 // The list of what was played, and the buttons that go through it.
 
+import { report } from "./account.js";
 import { clear, h, words } from "./dom.js";
 
 /** Scrolls a list, and nothing around it, until one of its lines is seen. */
@@ -49,7 +50,7 @@ export class Moves {
     const list = h("ol", { class: "list", "aria-label": "Moves", tabindex: "0" }, items);
     const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${id}/export?format=${it}` }, it.toUpperCase()), " "]);
     const before = this.root.querySelector(".list")?.scrollTop ?? 0;
-    clear(this.root, list, h("p", { class: "exports" }, "Export: ", exports));
+    clear(this.root, list, h("p", { class: "exports" }, "Export: ", exports, " · ", h("button", { class: "inline", onclick: () => report(id) }, "Report")));
     list.scrollTop = before;
     reveal(list, list.querySelector(".current"));
   }

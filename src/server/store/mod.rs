@@ -6,7 +6,7 @@
 //! it returns.
 //! Beside the logs there are records, which change: accounts, ratings. A change names what it changes from,
 //! so that nothing is done twice.
-//! Deliberately absent: changing or deleting an event. A takeback is an event too.
+//! Deliberately absent: changing or deleting an event. A takeback is an event too; an old game is forgotten whole.
 
 mod alone;
 mod chain;
@@ -17,6 +17,7 @@ mod lease;
 mod listen;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod prune;
 mod sqlite;
 mod tally;
 
@@ -293,6 +294,19 @@ pub trait Store: Send {
     /// # Errors
     /// The store is away.
     fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError>;
+
+    /// The games in which nothing has happened since `before`, and for which nothing is left to be done.
+    ///
+    /// # Errors
+    /// The store is away.
+    fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError>;
+
+    /// Forgets those of these games in which still nothing has happened since `before`, with all that records say
+    /// of them: their number.
+    ///
+    /// # Errors
+    /// Nothing was forgotten.
+    fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError>;
 
     /// All games.
     ///

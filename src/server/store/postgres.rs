@@ -17,7 +17,7 @@ use super::listen::{CHANNEL, channel_of};
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store,
-    StoreError, Summary, Upload, Whole, after_all, chain,
+    StoreError, Summary, Upload, Whole, after_all, chain, prune,
 };
 
 const TABLES: &str = "
@@ -432,6 +432,24 @@ impl Store for Postgres {
         let row = self.with(|it| Ok(it.client.query_opt(sql, &[&game])?))?;
         let read = row.map(|it| serde_json::from_str(it.get(0))).transpose();
         read.map_err(|it: serde_json::Error| StoreError::Unavailable(it.to_string()))
+    }
+
+    fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM games WHERE seq > 0 AND updated < $1
+                   AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id) ORDER BY id";
+        let rows = self.with(|it| Ok(it.client.query(sql, &[&int(before)])?))?;
+        Ok(rows.iter().map(|it| it.get(0)).collect())
+    }
+
+    fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
+        self.with(|it| {
+            let mut transaction = it.client.transaction()?;
+            let pruned = prune::postgres(&mut transaction, games, int(before))?;
+            tally(&mut transaction, GAMES, &pruned.of_games)?;
+            tally(&mut transaction, RECORDS, &pruned.of_records)?;
+            transaction.commit()?;
+            Ok(pruned.games)
+        })
     }
 
     fn games(&mut self) -> Result<Vec<String>, StoreError> {

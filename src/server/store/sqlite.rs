@@ -9,7 +9,7 @@ use super::check::Check;
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Change, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload,
-    Whole, after_all, chain,
+    Whole, after_all, chain, prune,
 };
 
 /// Raised when the tables change; a store of another format is refused.
@@ -313,6 +313,24 @@ impl Store for Sqlite {
         let text: Option<String> = statement.query_row([game], |row| row.get(0)).optional()?;
         let read = text.map(|it| serde_json::from_str(&it)).transpose();
         read.map_err(|it| StoreError::Unavailable(it.to_string()))
+    }
+
+    fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM games WHERE updated < ?1
+                   AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id) ORDER BY id";
+        let mut statement = self.connection.prepare(sql)?;
+        let found = statement.query_map([int(before)], |row| row.get(0))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let pruned = prune::sqlite(&transaction, games, int(before))?;
+        tally(&transaction, GAMES, &pruned.of_games)?;
+        tally(&transaction, RECORDS, &pruned.of_records)?;
+        transaction.commit()?;
+        Ok(pruned.games)
     }
 
     fn games(&mut self) -> Result<Vec<String>, StoreError> {

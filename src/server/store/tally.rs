@@ -71,6 +71,10 @@ impl Tally {
         self.turn(1, &[id.as_bytes()]);
     }
 
+    pub(super) fn drop_game(&mut self, id: &str) {
+        self.turn(-1, &[id.as_bytes()]);
+    }
+
     pub(super) fn add_text(&mut self, key: &str, text: &str) {
         self.turn(1, &[key.as_bytes(), text.as_bytes()]);
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::api::{Server, hosted, run};
 use super::store::Folder;
 
-async fn account(server: &Server, name: &str) -> (String, Vec<String>) {
+pub(super) async fn account(server: &Server, name: &str) -> (String, Vec<String>) {
     let body = json!({ "name": name, "device": "a phone" });
     let (status, made) = server.post("/api/v1/accounts", "", body).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
@@ -24,13 +24,18 @@ async fn log_in(server: &Server, name: &str, code: &str) -> (StatusCode, Value) 
     server.post("/api/v1/login", "", json!({ "name": name, "code": code })).await
 }
 
-async fn ask(server: &Server, method: &str, path: &str, token: &str) -> (StatusCode, Value) {
+pub(super) async fn ask(
+    server: &Server,
+    method: &str,
+    path: &str,
+    token: &str,
+) -> (StatusCode, Value) {
     let request = axum::http::Request::builder().method(method).uri(path);
     let request = request.header("authorization", format!("Bearer {token}"));
     server.send(request.body(axum::body::Body::empty()).unwrap()).await
 }
 
-fn refused(answer: &(StatusCode, Value), status: u16, code: &str) {
+pub(super) fn refused(answer: &(StatusCode, Value), status: u16, code: &str) {
     assert_eq!((answer.0.as_u16(), answer.1["error"].as_str()), (status, Some(code)), "{answer:?}");
     assert!(answer.1["message"].as_str().is_some_and(|it| it.len() > 10), "{answer:?}");
 }
@@ -71,6 +76,9 @@ fn an_account_plays_its_seat_from_any_of_its_devices() {
         assert_eq!(server.play(id, &guest, "d7d5").await.0, StatusCode::OK);
         let (_, games) = ask(&server, "GET", "/api/v1/account/games?state=playing", &desk).await;
         assert_eq!((games[0]["id"].as_str(), games[1].is_null()), (Some(id), true), "{games}");
+        // Clients of lichess' API hear of it, too.
+        let (_, playing) = ask(&server, "GET", "/api/account/playing", &desk).await;
+        assert_eq!(playing["nowPlaying"][0]["gameId"].as_str(), Some(id), "{playing}");
         let (_, own) = ask(&server, "GET", "/api/v1/account", &desk).await;
         assert_eq!(
             (&own["codes_left"], &own["devices"][0]["label"]),

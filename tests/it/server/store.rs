@@ -174,6 +174,39 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     store.probe().unwrap();
     let health = store.check().unwrap();
     assert_eq!((health.games, health.events, health.faults.len()), (6, 14, 0));
+    pruning(store);
+}
+
+/// Games are forgotten whole, with what records say of them, and nothing else is.
+fn pruning(store: &mut dyn Store) {
+    let mut with_account = Append {
+        marks: vec!["seat ann 0 p".into(), "seat ann 0 pp".into(), "unrated o".into()],
+        ..append("p", 0, &["x"])
+    };
+    with_account.summary.accounts = vec![Some("ann".into()), None];
+    assert_eq!(store.append(&[with_account]).unwrap(), [Ok(())]);
+    let keys = ["rated p", "rated pp", "report p ~1", "report pp ~1"];
+    let make = |key: &&str| Change { key: (*key).into(), from: None, to: Some("1".into()) };
+    assert!(store.change(&keys.each_ref().map(make)).unwrap());
+    // What is young stays, and so does what is not settled yet.
+    assert_eq!(store.older(850).unwrap(), ["a", "b", "odd'--", "p"]);
+    let all = ["a", "b", "w", "o", "p", "none"].map(str::to_owned);
+    assert_eq!(store.forget(&all, 0).unwrap(), 0);
+    assert_eq!(store.forget(&all, 850).unwrap(), 3);
+    assert_eq!(store.games().unwrap(), ["hidden", "o", "odd'--", "w"]);
+    assert_eq!((store.read("a", 0).unwrap(), store.snapshot("b").unwrap()), (None, None));
+    let keys = |store: &mut dyn Store, prefix: &str| {
+        let found = store.records(prefix, "", 99).unwrap();
+        found.into_iter().map(|it| it.0).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(store, "seat ann 0"), ["seat ann 0 pp"]);
+    assert_eq!(keys(store, "rated"), ["rated pp"]);
+    assert_eq!(keys(store, "report"), ["report pp ~1"]);
+    let health = store.check().unwrap();
+    assert_eq!((health.games, health.faults), (4, Vec::new()));
+    // A node that had it in memory is told that it is gone.
+    assert!(store.append(&[append("a", 4, &["late"])]).unwrap()[0].is_err());
+    assert_eq!(store.append(&[append("a", 0, &["anew"])]).unwrap(), [Ok(())]);
 }
 
 /// Records change as they are said to, all or none; marks come with their events or not at all.

@@ -1,0 +1,128 @@
+//! `rulemate moderate` and `rulemate prune`: what the operator of a server does about people and about old games.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use serde_json::json;
+
+use super::Verdict;
+use super::output::{OrFix, Out, trouble};
+use super::serve::{STORE_HELP, store_url};
+use crate::server::store::{self, Store};
+use crate::server::{DAY, close_account, read_reports, reports};
+
+/// The number of games that are forgotten in one transaction.
+const AT_ONCE: usize = 200;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate moderate
+  rulemate moderate --done k3actxetkxt3nxp
+  rulemate moderate --close rude-player")]
+pub(crate) struct ModerateArgs {
+    /// Forget the reports of this game, which you have read; may be repeated
+    #[arg(long, value_name = "GAME")]
+    done: Vec<String>,
+    /// Close this account for good: there is no log-in to it any more, and its name stays taken
+    #[arg(long, value_name = "NAME")]
+    close: Vec<String>,
+    /// The store [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    store: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate prune --days 365 --dry-run
+  rulemate prune --days 365")]
+pub(crate) struct PruneArgs {
+    /// Forget games in which nothing has happened for so many days
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=36_500))]
+    days: u64,
+    /// Only count them
+    #[arg(long)]
+    dry_run: bool,
+    /// The store [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    store: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Opens a store that is there: none is made.
+fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
+    let url = store_url(url)?;
+    let path = url.strip_prefix("sqlite://").unwrap_or(&url);
+    if !url.starts_with("postgres") && !std::path::Path::new(path).exists() {
+        return Err(trouble(format!("there is no store {url}"), "name one with --store"));
+    }
+    store::open(&url).or_fix(STORE_HELP)
+}
+
+/// Lists reports, and does what is asked.
+pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut store = open(args.store.as_deref())?;
+    let away = "the store is away: try again";
+    for name in &args.close {
+        let is_closed = close_account(store.as_mut(), name).or_fix(away)?;
+        if !is_closed {
+            return Err(trouble(
+                format!("there is no account {name} that could be closed"),
+                "look for its name on a page of its games",
+            ));
+        }
+    }
+    let mut done = 0;
+    for game in &args.done {
+        done += read_reports(store.as_mut(), game).or_fix(away)?;
+    }
+    let found = reports(store.as_mut()).or_fix(away)?;
+    if args.json {
+        out.json(&json!({ "closed": args.close, "done": done, "reports": found }))?;
+        return Ok(Verdict::Fine);
+    }
+    for name in &args.close {
+        out.line(format_args!("{name} is closed"))?;
+    }
+    if !args.done.is_empty() {
+        out.line(format_args!("{done} reports are forgotten"))?;
+    }
+    for it in &found {
+        let by = it.by.as_deref().unwrap_or("a guest");
+        out.line(format_args!("/game/{}: {by}: {}", it.game, it.text))?;
+    }
+    if found.is_empty() {
+        out.line("no reports wait")?;
+    }
+    Ok(Verdict::Fine)
+}
+
+/// Forgets old games.
+pub(crate) fn prune(args: &PruneArgs, out: &mut Out) -> anyhow::Result<Verdict> {
+    let mut store = open(args.store.as_deref())?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let before = now.saturating_sub(args.days.saturating_mul(DAY));
+    let old = store.older(before).or_fix("the store is away: try again")?;
+    let mut count = old.len();
+    if !args.dry_run {
+        count = 0;
+        for some in old.chunks(AT_ONCE) {
+            count += store.forget(some, before).or_fix("what was forgotten stays so: try again")?;
+        }
+    }
+    if args.json {
+        out.json(&json!({ "games": count, "forgotten": !args.dry_run }))?;
+        return Ok(Verdict::Fine);
+    }
+    let days = args.days;
+    match args.dry_run {
+        true => out.line(format_args!("nothing has happened in {count} games for {days} days"))?,
+        false => out.line(format_args!("{count} games are forgotten"))?,
+    }
+    Ok(Verdict::Fine)
+}

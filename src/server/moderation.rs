@@ -1,0 +1,183 @@
+//! What keeps play civil: players report games to the operator and block each other; the operator closes accounts.
+//! Players switch the chat of a game off by themselves, as an act of the game.
+//!
+//! Deliberately absent: deciding anything. Reports are kept for a person to read, with `rulemate moderate`.
+
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::accounts::{Account, by_name};
+use super::api::Web;
+use super::problem::Problem;
+use super::store::{Change, Store, StoreError};
+
+/// The maximum number of reports that wait to be read, and the number of characters of one.
+const REPORTS: usize = 1_000;
+const REPORT: usize = 500;
+/// The maximum number of accounts that one account blocks.
+const BLOCKS: usize = 200;
+
+/// What somebody reports of a game.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Report {
+    #[serde(default)]
+    pub game: String,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// The account that reports it; none for guests.
+    pub by: Option<String>,
+    pub text: String,
+}
+
+const KEY: &str = "report ";
+
+/// The reports that wait to be read, by game.
+///
+/// # Errors
+/// The store is away.
+pub fn reports(store: &mut dyn Store) -> Result<Vec<Report>, StoreError> {
+    let found = store.records(KEY, "", REPORTS)?;
+    let read = |(key, text): (String, String)| {
+        let game = key.split(' ').nth(1).unwrap_or_default().to_owned();
+        Some(Report { game, ..serde_json::from_str(&text).ok()? })
+    };
+    Ok(found.into_iter().filter_map(read).collect())
+}
+
+/// Forgets the reports of a game, which were read: their number.
+///
+/// # Errors
+/// The store is away.
+pub fn read_reports(store: &mut dyn Store, game: &str) -> Result<usize, StoreError> {
+    let mut count = 0;
+    for (key, text) in store.records(&format!("{KEY}{game} "), "", REPORTS)? {
+        count += usize::from(store.change(&[Change { key, from: Some(text), to: None }])?);
+    }
+    Ok(count)
+}
+
+fn block_key(id: &str, other: &str) -> String {
+    format!("{}{other}", blocks_of(id))
+}
+
+fn blocks_of(id: &str) -> String {
+    format!("block {id} ")
+}
+
+impl Web {
+    /// Keeps a report: one of each who reports a game, the last one.
+    ///
+    /// # Errors
+    /// There is no such game, the text says nothing, or too many reports wait.
+    pub(super) async fn report(
+        &self,
+        game: &str,
+        by: Option<String>,
+        from: &str,
+        text: &str,
+    ) -> Result<(), Problem> {
+        let text: String = text.trim().chars().filter(|it| !it.is_control()).collect();
+        if text.is_empty() || text.chars().count() > REPORT {
+            let message = format!("a report says what is wrong, in {REPORT} characters at most");
+            return Err(Problem::bad("bad_report", message));
+        }
+        // Guests are told apart by where they come from, which is not kept.
+        let who = by.clone().unwrap_or_else(|| {
+            let hash = blake3::hash(format!("{game} {from}").as_bytes()).to_hex();
+            format!("~{}", &hash.as_str()[..12])
+        });
+        let key = format!("{KEY}{game} {who}");
+        let report = Report { game: String::new(), at: self.host.now(), by, text };
+        let to = serde_json::to_string(&report).ok();
+        let id = game.to_owned();
+        let keep = move |store: &mut dyn Store| {
+            if store.summary(&id)?.is_none() {
+                return Ok(Err(Problem::no_game(&id)));
+            }
+            let from = store.record(&key)?;
+            if from.is_none() && store.records(KEY, "", REPORTS)?.len() >= REPORTS {
+                let message = "too many reports wait to be read: write to those who run the server";
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                return Ok(Err(Problem::new(status, "too_many_reports", message)));
+            }
+            // Two at once are as good as one.
+            store.change(&[Change { key, from, to }])?;
+            Ok(Ok(()))
+        };
+        self.host.reads().ask(keep).await?
+    }
+
+    /// The accounts that one blocks.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub(super) async fn blocked(&self, account: &Account) -> Result<Vec<String>, Problem> {
+        let prefix = blocks_of(&account.id());
+        let read = move |store: &mut dyn Store| {
+            let found = store.records(&prefix, "", BLOCKS)?;
+            Ok(found.into_iter().map(|it| it.0[prefix.len()..].to_owned()).collect())
+        };
+        Ok(self.host.reads().ask(read).await?)
+    }
+
+    /// Blocks an account, or does so no more.
+    ///
+    /// # Errors
+    /// There is no such account, or too many are blocked.
+    pub(super) async fn block(
+        &self,
+        account: &Account,
+        other: &str,
+        is_on: bool,
+    ) -> Result<(), Problem> {
+        let (id, other) = (account.id(), other.to_owned());
+        let block = move |store: &mut dyn Store| {
+            let Some(other) = by_name(store, &other)?.map(|it| it.id()) else {
+                return Ok(Err(super::api::accounts::no_user(&other)));
+            };
+            let key = block_key(&id, &other);
+            let from = store.record(&key)?;
+            if is_on
+                && from.is_none()
+                && store.records(&blocks_of(&id), "", BLOCKS)?.len() >= BLOCKS
+            {
+                let message = format!("you block {BLOCKS} accounts already: let one go first");
+                return Ok(Err(Problem::new(StatusCode::CONFLICT, "too_many_blocks", message)));
+            }
+            let to = is_on.then(String::new);
+            if from != to {
+                store.change(&[Change { key, from, to }])?;
+            }
+            Ok(Ok(()))
+        };
+        self.host.reads().ask(block).await?
+    }
+
+    /// Whether an account may play with others: none of them blocks it.
+    ///
+    /// # Errors
+    /// One of them does.
+    pub(super) async fn may_play_with(
+        &self,
+        account: &Account,
+        others: Vec<String>,
+    ) -> Result<(), Problem> {
+        let id = account.id();
+        let look = move |store: &mut dyn Store| {
+            for other in others {
+                if store.record(&block_key(&other, &id))?.is_some() {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        match self.host.reads().ask(look).await? {
+            false => Ok(()),
+            true => {
+                let message = "this player does not want to play with you";
+                Err(Problem::new(StatusCode::FORBIDDEN, "blocked", message))
+            }
+        }
+    }
+}

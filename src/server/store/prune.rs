@@ -1,0 +1,109 @@
+//! Games that are forgotten: all of their rows, what records say of them, and their part of the tallies, in one
+//! transaction. Texts stay: other games may be played by the same rules.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::tally::Tally;
+use super::{StoreError, Summary, after_all};
+
+/// What became of tables: their changes.
+#[derive(Debug, Default)]
+pub(super) struct Pruned {
+    pub(super) games: usize,
+    pub(super) of_games: Tally,
+    pub(super) of_records: Tally,
+}
+
+/// The prefixes of keys of records that are about a game: those of its players' seats end with its id.
+fn about(game: &str, summary: &str) -> (Vec<String>, Vec<String>) {
+    let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
+    let seats = accounts.unwrap_or_default().into_iter().flatten();
+    let seats = seats.map(|it| format!("seat {it} ")).collect();
+    (seats, vec![format!("rated {game}"), format!("report {game} ")])
+}
+
+fn is_about(key: &str, game: &str, prefix: &str) -> bool {
+    match prefix.starts_with("seat ") {
+        true => key.rsplit(' ').next() == Some(game),
+        false => key == prefix || prefix.ends_with(' '),
+    }
+}
+
+/// The condition under which a game may go: nothing has happened in it for long, and nothing is to be done for it.
+const OLD: &str =
+    "updated < ?2 AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id)";
+
+pub(super) fn sqlite(
+    transaction: &rusqlite::Transaction<'_>,
+    games: &[String],
+    before: i64,
+) -> Result<Pruned, StoreError> {
+    let mut pruned = Pruned::default();
+    for game in games {
+        let sql = format!("SELECT summary FROM games WHERE id = ?1 AND {OLD}");
+        let found: Option<String> = transaction
+            .prepare_cached(&sql)?
+            .query_row(params![game, before], |row| row.get(0))
+            .optional()?;
+        let Some(summary) = found else { continue };
+        let (seats, others) = about(game, &summary);
+        for prefix in seats.iter().chain(&others) {
+            let end = after_all(prefix);
+            let sql = "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2";
+            let rows: Vec<(String, String)> = transaction
+                .prepare_cached(sql)?
+                .query_map([prefix, &end], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            for (key, value) in rows.iter().filter(|it| is_about(&it.0, game, prefix)) {
+                transaction.execute("DELETE FROM records WHERE key = ?1", [key])?;
+                pruned.of_records.drop_record(key, value);
+            }
+        }
+        for table in ["events", "snapshots"] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE game = ?1"), [game])?;
+        }
+        transaction.execute("DELETE FROM games WHERE id = ?1", [game])?;
+        pruned.of_games.drop_game(game);
+        pruned.games += 1;
+    }
+    Ok(pruned)
+}
+
+#[cfg(feature = "postgres")]
+pub(super) fn postgres(
+    transaction: &mut postgres::Transaction<'_>,
+    games: &[String],
+    before: i64,
+) -> Result<Pruned, StoreError> {
+    let mut pruned = Pruned::default();
+    // As appends lock them.
+    let mut games: Vec<&String> = games.iter().collect();
+    games.sort();
+    for game in games {
+        let old = OLD.replace("?2", "$2");
+        let sql =
+            format!("SELECT summary FROM games WHERE id = $1 AND seq > 0 AND {old} FOR UPDATE");
+        let Some(row) = transaction.query_opt(&sql, &[game, &before])? else { continue };
+        let (seats, others) = about(game, row.get(0));
+        for prefix in seats.iter().chain(&others) {
+            let end = after_all(prefix);
+            let sql = "SELECT key, value FROM records WHERE key >= $1 AND key < $2";
+            for row in transaction.query(sql, &[prefix, &end])? {
+                let (key, value): (&str, &str) = (row.get(0), row.get(1));
+                if is_about(key, game, prefix) {
+                    let sql = "DELETE FROM records WHERE key = $1 AND value = $2";
+                    if transaction.execute(sql, &[&key, &value])? > 0 {
+                        pruned.of_records.drop_record(key, value);
+                    }
+                }
+            }
+        }
+        for table in ["events", "snapshots"] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE game = $1"), &[game])?;
+        }
+        transaction.execute("DELETE FROM games WHERE id = $1", &[game])?;
+        pruned.of_games.drop_game(game);
+        pruned.games += 1;
+    }
+    Ok(pruned)
+}

@@ -1,0 +1,485 @@
+//! Studies: a game with variations and comments, which an account keeps and shares by a link.
+//!
+//! A study is one record: a tree of actions that the rules have allowed, each with a comment. Whoever has the link
+//! reads it; its owner changes it, from any device, one change at a time. Deliberately absent: several owners,
+//! chapters, evaluation.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::accounts::Account;
+use super::api::Web;
+use super::begin::start;
+use super::board::Board;
+use super::core::{Event, Played, Rules, Setup};
+use super::host::{Host, new_token};
+use super::problem::Problem;
+use super::store::{Change, Store};
+
+/// The maximum numbers of studies of an account, of actions of a study, and of actions in a row.
+const STUDIES: usize = 50;
+const NODES: usize = 1_000;
+const DEPTH: usize = 400;
+/// Characters of a title and of a comment, and bytes of a study as it is kept.
+const TITLE: usize = 80;
+const COMMENT: usize = 1_000;
+const BYTES: usize = 256 * 1024;
+/// How often a change is tried while others change the same study.
+const TRIES: usize = 8;
+
+/// A study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Study {
+    #[serde(default)]
+    pub(super) id: String,
+    pub(super) title: String,
+    /// The id of the account that may change it.
+    pub(super) owner: String,
+    pub(super) game: String,
+    pub(super) presets: Vec<String>,
+    /// The id of the rules that it is played by.
+    pub(super) rules: String,
+    pub(super) fen: Option<String>,
+    /// The facts that it starts from, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) facts: Option<String>,
+    pub(super) sides: Vec<String>,
+    /// What is said of the position that it starts from.
+    pub(super) comment: String,
+    /// The actions, each after the one that it follows.
+    pub(super) nodes: Vec<Node>,
+    /// The number that the next action gets.
+    next: u32,
+}
+
+/// An action of a study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Node {
+    pub(super) id: u32,
+    /// The action that it follows; 0 for the position that the study starts from.
+    pub(super) after: u32,
+    pub(super) uci: String,
+    pub(super) san: String,
+    pub(super) side: usize,
+    /// The same side goes on with its turn.
+    pub(super) turn_goes_on: bool,
+    #[serde(default)]
+    pub(super) comment: String,
+}
+
+/// A study in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Listed {
+    #[serde(default)]
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) game: String,
+}
+
+fn key(id: &str) -> String {
+    format!("study {id}")
+}
+
+fn list_key(owner: &str, id: &str) -> String {
+    format!("studies {owner} {id}")
+}
+
+impl Study {
+    /// The actions up to one of them.
+    fn path(&self, node: u32) -> Result<Vec<String>, Problem> {
+        let mut path = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            let found = self.nodes.iter().find(|it| it.id == at).ok_or_else(no_node)?;
+            path.push(found.uci.clone());
+            at = found.after;
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    /// Adds an action; the number of the one that is there, if it is.
+    fn add(&mut self, after: u32, played: &Played, side: usize) -> Result<u32, Problem> {
+        let is_same = |it: &&Node| it.after == after && it.uci == played.uci;
+        if let Some(known) = self.nodes.iter().find(is_same) {
+            return Ok(known.id);
+        }
+        if self.nodes.len() >= NODES {
+            return Err(full(format!("a study has {NODES} actions at most")));
+        }
+        let id = self.next;
+        self.next += 1;
+        self.nodes.push(Node {
+            id,
+            after,
+            uci: played.uci.clone(),
+            san: played.san.clone(),
+            side,
+            turn_goes_on: played.turn_goes_on,
+            comment: String::new(),
+        });
+        Ok(id)
+    }
+
+    /// Removes an action with all that follows it.
+    fn remove(&mut self, node: u32) -> Result<(), Problem> {
+        if !self.nodes.iter().any(|it| it.id == node) {
+            return Err(no_node());
+        }
+        let mut gone = BTreeSet::from([node]);
+        // What follows comes behind.
+        for it in &self.nodes {
+            if gone.contains(&it.after) {
+                gone.insert(it.id);
+            }
+        }
+        self.nodes.retain(|it| !gone.contains(&it.id));
+        Ok(())
+    }
+
+    fn comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
+        let text = printable(text, COMMENT, "a comment")?;
+        if node == 0 {
+            self.comment = text;
+            return Ok(());
+        }
+        let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
+        found.comment = text;
+        Ok(())
+    }
+
+    fn text(&self) -> Result<String, Problem> {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        match text.len() <= BYTES {
+            true => Ok(text),
+            false => Err(full(format!("a study has {BYTES} bytes at most"))),
+        }
+    }
+}
+
+/// What is typed, with nothing that cannot be seen but ends of lines.
+fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
+    let text: String = text.trim().chars().filter(|it| !it.is_control() || *it == '\n').collect();
+    match text.chars().count() <= limit {
+        true => Ok(text),
+        false => {
+            let message = format!("{what} is too long: {limit} characters at most");
+            Err(Problem::bad("too_long", message))
+        }
+    }
+}
+
+fn no_node() -> Problem {
+    let message = "the study has no such action: it may have been removed";
+    Problem::new(StatusCode::NOT_FOUND, "no_such_node", message)
+}
+
+fn no_study(id: &str) -> Problem {
+    let message = format!("there is no study {id:.40}");
+    Problem::new(StatusCode::NOT_FOUND, "no_such_study", message)
+}
+
+fn full(message: String) -> Problem {
+    Problem::new(StatusCode::CONFLICT, "study_full", message)
+}
+
+fn read(
+    store: &mut dyn Store,
+    id: &str,
+) -> Result<Option<(String, Study)>, super::store::StoreError> {
+    let found = store.record(&key(id))?;
+    Ok(found.and_then(|text| {
+        let study = serde_json::from_str::<Study>(&text).ok()?;
+        Some((text, Study { id: id.to_owned(), ..study }))
+    }))
+}
+
+/// What a study of a game begins with: the game as it was set up, and what was played of it.
+fn of_log(log: &[super::core::Entry]) -> Result<(Setup, Vec<String>), Problem> {
+    let setup = super::live::created(log).ok_or_else(no_node)?.clone();
+    let mut played: Vec<String> = Vec::new();
+    for entry in log {
+        match &entry.event {
+            Event::Played { uci, .. } => played.push(uci.clone()),
+            Event::TakenBack { to, .. } => played.truncate(*to),
+            Event::PresetsChanged { .. } => {
+                let message = "other presets came into this game: a study has one set of rules";
+                return Err(Problem::unprocessable("rules_changed", message));
+            }
+            _ => {}
+        }
+    }
+    played.truncate(DEPTH);
+    Ok((setup, played))
+}
+
+impl Host {
+    /// Plays actions from the position that a study starts from: the board, and what came of each.
+    async fn replayed(
+        self: &Arc<Self>,
+        study: &Study,
+        path: Vec<String>,
+    ) -> Result<(Board, Vec<(Played, usize)>), Problem> {
+        self.know_rules(&study.rules).await?;
+        let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
+        let catalogue = self.catalogue_of(&study.rules)?;
+        let (fen, facts) = (study.fen.clone(), study.facts.clone());
+        let requests = 1 + path.len();
+        let replay = move || {
+            let mut board = start(&ruleset, catalogue, fen.as_deref(), facts.as_deref())?;
+            let mut all = Vec::with_capacity(path.len());
+            for uci in path {
+                let side = board.side();
+                let played = board.play(&uci).map_err(super::core::Refusal::Illegal)?;
+                all.push((played, side));
+            }
+            Ok::<_, Problem>((board, all))
+        };
+        let (replayed, ran_out) =
+            self.pool.run_all(self.slow_lane(&study.rules), requests, replay).await?;
+        ran_out.map_or(replayed, Err)
+    }
+}
+
+impl Web {
+    /// Makes a study: of a game here, as far as it was played, or of a game that has not begun.
+    ///
+    /// # Errors
+    /// There is no such game, it goes on between others, or the account has too many studies.
+    pub(super) async fn make_study(
+        &self,
+        account: &Account,
+        title: &str,
+        of: Option<&str>,
+        kind: Option<String>,
+        presets: Vec<String>,
+    ) -> Result<Study, Problem> {
+        let title = printable(title, TITLE, "a title")?;
+        let (setup, played) = match of {
+            Some(id) => {
+                let log = self.host.log(id).await?;
+                // A study shows what may be played: that is no help for games under way.
+                if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
+                    let message = "the game is not over: study it when it is";
+                    return Err(Problem::new(StatusCode::CONFLICT, "game_not_over", message));
+                }
+                of_log(&log)?
+            }
+            None => {
+                let rules = self.host.library.own_hash();
+                let game = kind.unwrap_or_else(|| "chess".to_owned());
+                let ruleset = self.host.ruleset(&rules, &game, &presets).await?;
+                let setup = Setup {
+                    game: ruleset.game().name.clone(),
+                    sides: ruleset.sides(),
+                    presets,
+                    rules,
+                    ..Setup::default()
+                };
+                (setup, Vec::new())
+            }
+        };
+        let Setup { game, presets, rules, fen, facts, sides, .. } = setup;
+        let title = if title.is_empty() { format!("A study of {game}") } else { title };
+        let mut study = Study {
+            id: new_token()?[..15].to_owned(),
+            title,
+            owner: account.id(),
+            game,
+            presets,
+            rules,
+            fen,
+            facts,
+            sides,
+            comment: String::new(),
+            nodes: Vec::new(),
+            next: 1,
+        };
+        let (_, all) = self.host.replayed(&study, played).await?;
+        let mut after = 0;
+        for (played, side) in &all {
+            after = study.add(after, played, *side)?;
+        }
+        let (id, owner, to) = (study.id.clone(), account.id(), Some(study.text()?));
+        let listed = json!({ "title": study.title, "game": study.game }).to_string();
+        let make = move |store: &mut dyn Store| {
+            if store.records(&list_key(&owner, ""), "", STUDIES)?.len() >= STUDIES {
+                return Ok(false);
+            }
+            let list = Change { key: list_key(&owner, &id), from: None, to: Some(listed) };
+            store.change(&[Change { key: key(&id), from: None, to }, list])
+        };
+        match self.host.reads().ask(make).await? {
+            true => Ok(study),
+            false => Err(full(format!("an account has {STUDIES} studies at most: remove one"))),
+        }
+    }
+
+    /// A study.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) async fn study(&self, id: &str) -> Result<Study, Problem> {
+        let wanted = id.to_owned();
+        let found = self.host.reads().ask(move |store| read(store, &wanted)).await?;
+        found.map(|it| it.1).ok_or_else(|| no_study(id))
+    }
+
+    /// The studies of an account.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub(super) async fn studies_of(&self, account: &Account) -> Result<Vec<Listed>, Problem> {
+        let prefix = list_key(&account.id(), "");
+        let list = move |store: &mut dyn Store| {
+            let found = store.records(&prefix, "", STUDIES)?;
+            let listed = |(key, text): (String, String)| {
+                let id = key[prefix.len()..].to_owned();
+                Some(Listed { id, ..serde_json::from_str(&text).ok()? })
+            };
+            Ok(found.into_iter().filter_map(listed).collect())
+        };
+        Ok(self.host.reads().ask(list).await?)
+    }
+
+    /// The position after an action of a study, as pages draw it.
+    ///
+    /// # Errors
+    /// There is no such study, or no such action.
+    pub(super) async fn study_position(&self, id: &str, node: u32) -> Result<Value, Problem> {
+        let study = self.study(id).await?;
+        let (mut board, _) = self.host.replayed(&study, study.path(node)?).await?;
+        let lane = self.host.slow_lane(&study.rules);
+        let title = board.title_of(&study.game);
+        let look = move || {
+            let game = board.game_mut();
+            let result = game.result().map(|it| it.reason.replace('_', " "));
+            (game.view(), result)
+        };
+        let (position, result) = self.host.pool.run(lane, look).await?;
+        Ok(json!({ "node": node, "title": title, "position": position, "result": result }))
+    }
+
+    /// Plays an action after another one; its number in the study.
+    ///
+    /// # Errors
+    /// It is not legal there, or there is no room.
+    pub(super) async fn study_move(
+        &self,
+        account: &Account,
+        id: &str,
+        after: u32,
+        uci: String,
+    ) -> Result<(Study, u32), Problem> {
+        let study = self.study(id).await?;
+        let mut path = study.path(after)?;
+        if path.len() >= DEPTH {
+            return Err(full(format!("a variation has {DEPTH} actions at most")));
+        }
+        path.push(uci);
+        own(&study, account)?;
+        let (_, mut all) = self.host.replayed(&study, path).await?;
+        let (played, side) = all.pop().ok_or_else(no_node)?;
+        let add = move |study: &mut Study| {
+            // What it follows may have been removed meanwhile.
+            study.path(after)?;
+            study.add(after, &played, side)
+        };
+        self.change_study(account, id, add).await
+    }
+
+    /// Says something of the position after an action.
+    ///
+    /// # Errors
+    /// There is no such action, or it is too long.
+    pub(super) async fn study_comment(
+        &self,
+        account: &Account,
+        id: &str,
+        node: u32,
+        text: String,
+    ) -> Result<Study, Problem> {
+        let say = move |study: &mut Study| study.comment(node, &text);
+        Ok(self.change_study(account, id, say).await?.0)
+    }
+
+    /// Removes an action with all that follows it.
+    ///
+    /// # Errors
+    /// There is no such action.
+    pub(super) async fn study_remove(
+        &self,
+        account: &Account,
+        id: &str,
+        node: u32,
+    ) -> Result<Study, Problem> {
+        Ok(self.change_study(account, id, move |study| study.remove(node)).await?.0)
+    }
+
+    /// Removes a study.
+    ///
+    /// # Errors
+    /// There is none, or it is another's.
+    pub(super) async fn drop_study(&self, account: &Account, id: &str) -> Result<(), Problem> {
+        let (id, account) = (id.to_owned(), account.clone());
+        let remove = move |store: &mut dyn Store| {
+            let Some((text, study)) = read(store, &id)? else { return Ok(Err(no_study(&id))) };
+            if let Err(problem) = own(&study, &account) {
+                return Ok(Err(problem));
+            }
+            let list = list_key(&study.owner, &id);
+            let listed = store.record(&list)?;
+            let gone = [
+                Change { key: key(&id), from: Some(text), to: None },
+                Change { key: list, from: listed, to: None },
+            ];
+            Ok(if store.change(&gone)? { Ok(()) } else { Err(busy()) })
+        };
+        self.host.reads().ask(remove).await?
+    }
+
+    async fn change_study<T: Send + 'static>(
+        &self,
+        account: &Account,
+        id: &str,
+        edit: impl Fn(&mut Study) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<(Study, T), Problem> {
+        let (id, account) = (id.to_owned(), account.clone());
+        let change = move |store: &mut dyn Store| {
+            for _ in 0..TRIES {
+                let Some((before, mut study)) = read(store, &id)? else {
+                    return Ok(Err(no_study(&id)));
+                };
+                let edited = own(&study, &account).and_then(|()| edit(&mut study));
+                let (done, to) = match edited.and_then(|it| Ok((it, study.text()?))) {
+                    Ok(it) => it,
+                    Err(problem) => return Ok(Err(problem)),
+                };
+                let change = Change { key: key(&id), from: Some(before), to: Some(to) };
+                if store.change(&[change])? {
+                    return Ok(Ok((study, done)));
+                }
+            }
+            Ok(Err(busy()))
+        };
+        self.host.reads().ask(change).await?
+    }
+}
+
+fn own(study: &Study, account: &Account) -> Result<(), Problem> {
+    if study.owner == account.id() {
+        return Ok(());
+    }
+    let message = "only its owner changes a study";
+    Err(Problem::new(StatusCode::FORBIDDEN, "not_yours", message))
+}
+
+fn busy() -> Problem {
+    let message = "others change this study at the moment: ask again";
+    Problem::new(StatusCode::CONFLICT, "study_busy", message)
+}

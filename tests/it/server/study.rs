@@ -1,0 +1,149 @@
+//! Studies: made of a game or from the start, changed by their owner alone, read by all.
+
+use axum::http::StatusCode;
+use rulemate::server::Config;
+use rulemate::server::store::open;
+use serde_json::{Value, json};
+
+use super::accounts::{account, ask, refused};
+use super::api::{Server, hosted, run};
+use super::store::Folder;
+
+async fn make(server: &Server, token: &str, body: Value) -> Value {
+    let (status, made) = server.post("/api/v1/studies", token, body).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    made
+}
+
+#[test]
+fn a_study_has_variations_and_comments_and_one_owner() {
+    let folder = Folder::new("study");
+    let mut path = String::new();
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let ((ann, _), (ben, _)) = (account(&server, "ann").await, account(&server, "ben").await);
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        let of = json!({ "of": id });
+        refused(&server.post("/api/v1/studies", &ann, of.clone()).await, 409, "game_not_over");
+        for uci in ["f2f3", "e7e5", "g2g4", "d8h4"] {
+            server.play(&id, &token, uci).await;
+        }
+        refused(&server.post("/api/v1/studies", "", of.clone()).await, 401, "token_missing");
+        let made = make(&server, &ann, of).await;
+        let sans: Vec<&str> = made["nodes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["san"].as_str().unwrap())
+            .collect();
+        assert_eq!(sans, ["f3", "e5", "g4", "Qh4#"]);
+        path = format!("/api/v1/studies/{}", made["id"].as_str().unwrap());
+        let moves = format!("{path}/moves");
+        // What is there already is no new variation, however it is written.
+        let (_, same) = server.post(&moves, &ann, json!({ "after": 2, "uci": "g4" })).await;
+        assert_eq!(
+            (&same["node"], same["study"]["nodes"].as_array().unwrap().len()),
+            (&json!(3), 4)
+        );
+        let (_, added) = server.post(&moves, &ann, json!({ "after": 2, "uci": "Nh3" })).await;
+        assert_eq!(
+            (&added["node"], &added["study"]["nodes"][4]["uci"]),
+            (&json!(5), &json!("g1h3"))
+        );
+        let (_, more) = server.post(&moves, &ann, json!({ "after": 5, "uci": "d7d5" })).await;
+        assert_eq!(more["node"], 6);
+        let illegal = server.post(&moves, &ann, json!({ "after": 5, "uci": "e1e5" })).await;
+        refused(&illegal, 422, "illegal_move");
+        let over = server.post(&moves, &ann, json!({ "after": 4, "uci": "a2a3" })).await;
+        assert_eq!(over.0.as_u16(), 422, "{}", over.1);
+        let nowhere = server.post(&moves, &ann, json!({ "after": 99, "uci": "a2a3" })).await;
+        refused(&nowhere, 404, "no_such_node");
+        let comments = format!("{path}/comments");
+        for (node, text) in [(0, "A short game."), (5, "This \u{7}holds.\nFor now.")] {
+            let said = json!({ "node": node, "text": text });
+            assert_eq!(server.post(&comments, &ann, said).await.0, StatusCode::OK);
+        }
+        let long = json!({ "node": 0, "text": "x".repeat(1_001) });
+        refused(&server.post(&comments, &ann, long).await, 400, "too_long");
+        // Another account changes nothing of it.
+        let before = server.get(&path).await.1;
+        for (address, body) in [
+            (&moves, json!({ "after": 0, "uci": "e2e4" })),
+            (&comments, json!({ "node": 0, "text": "mine" })),
+        ] {
+            refused(&server.post(address, &ben, body).await, 403, "not_yours");
+        }
+        for address in [path.clone(), format!("{path}/nodes/5")] {
+            refused(&ask(&server, "DELETE", &address, &ben).await, 403, "not_yours");
+        }
+        assert_eq!(server.get(&path).await.1, before);
+        server.stop();
+
+        let server = Server::start(&folder, Config::default());
+        let (_, read) = server.get(&path).await;
+        assert_eq!(read, before, "and after a restart");
+        assert_eq!(
+            (&read["comment"], &read["nodes"][4]["comment"]),
+            (&json!("A short game."), &json!("This holds.\nFor now."))
+        );
+        let (_, mate) = server.get(&format!("{path}/nodes/4")).await;
+        assert_eq!(
+            (&mate["result"], &mate["position"]["legal"]),
+            (&json!("checkmate"), &json!([]))
+        );
+        let (_, there) = server.get(&format!("{path}/nodes/6")).await;
+        let fen = there["position"]["fen"].as_str().unwrap();
+        assert!(fen.starts_with("rnbqkbnr/ppp2ppp/8/3pp3/8/5P1N/"), "{fen}");
+        for node in ["7", "x", "-1"] {
+            let status = server.get(&format!("{path}/nodes/{node}")).await.0.as_u16();
+            assert!((400..500).contains(&status), "{node}: {status}");
+        }
+        // A variation goes with all that follows it, and nothing else does.
+        let (_, cut) = ask(&server, "DELETE", &format!("{path}/nodes/5"), &ann).await;
+        assert_eq!(cut["nodes"].as_array().unwrap().len(), 4);
+        refused(
+            &ask(&server, "DELETE", &format!("{path}/nodes/6"), &ann).await,
+            404,
+            "no_such_node",
+        );
+        let (_, own) = ask(&server, "GET", "/api/v1/studies", &ann).await;
+        assert_eq!((own.as_array().unwrap().len(), &own[0]["game"]), (1, &json!("chess")));
+        assert_eq!(ask(&server, "DELETE", &path, &ann).await.0, StatusCode::OK);
+        refused(&server.get(&path).await, 404, "no_such_study");
+        assert_eq!(ask(&server, "GET", "/api/v1/studies", &ann).await.1, json!([]));
+        server.stop();
+    });
+    assert_eq!(open(&folder.url()).unwrap().check().unwrap().faults, Vec::<String>::new());
+}
+
+/// Games whose turns have several actions, and whose pieces lie in hand, are studied like any other.
+#[test]
+fn a_study_is_of_any_game_and_has_limits() {
+    hosted("studies", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        for (game, presets, moves) in [
+            ("double-move", json!([]), &["e2e4", "d2d4", "e7e5"][..]),
+            ("crazyhouse", json!(["piece-hp"]), &["e2e4", "d7d5", "e4d5"]),
+        ] {
+            let study = make(server, &ann, json!({ "game": game, "presets": presets })).await;
+            let path = format!("/api/v1/studies/{}", study["id"].as_str().unwrap());
+            let mut after = json!(0);
+            for uci in moves {
+                let body = json!({ "after": after, "uci": uci });
+                let (status, added) = server.post(&format!("{path}/moves"), &ann, body).await;
+                assert_eq!(status, StatusCode::OK, "{uci}: {added}");
+                after = added["node"].clone();
+            }
+            let (_, there) = server.get(&format!("{path}/nodes/{after}")).await;
+            assert!(there["position"]["legal"].as_array().unwrap().len() > 10, "{there}");
+        }
+        let wrong = server.post("/api/v1/studies", &ann, json!({ "game": "nosuchgame" })).await;
+        refused(&wrong, 422, "no_such_game_name");
+        let wrong = server.post("/api/v1/studies", &ann, json!({ "of": "nosuchgame" })).await;
+        refused(&wrong, 404, "no_such_game");
+        for _ in 2..50 {
+            make(server, &ann, json!({})).await;
+        }
+        refused(&server.post("/api/v1/studies", &ann, json!({})).await, 409, "study_full");
+    });
+}
