@@ -7,7 +7,7 @@
 
 import { createServer } from "node:http";
 
-import { address, check, drawn, pair, person, require, run, serve, shot, square, verdict, waitFor } from "./people.mjs";
+import { address, check, drawn, faults, pair, person, require, run, serve, shot, square, verdict, waitFor } from "./people.mjs";
 
 /** Makes an account by clicks; its codes. */
 async function join(page, name) {
@@ -83,7 +83,38 @@ async function framed(page) {
   await page.goto(club);
   await page.waitForTimeout(500);
   check("nor does a game of a server that does not list the page", (await frame.locator("main").count()) === 0);
+  // That the browser says so is what was wanted.
+  const wanted = faults.filter((it) => !it.includes("frame-ancestors"));
+  faults.splice(0, faults.length, ...wanted);
   host.close();
+}
+
+/** A game that is over becomes a study, with a variation and a comment; others see it by its link, and change nothing. */
+async function study(owner, guest) {
+  await owner.getByRole("button", { name: "Study this game" }).click();
+  await owner.locator(".tree .move").first().waitFor();
+  check("a study has what was played", (await owner.locator(".tree .move").allInnerTexts()).join(" ") === "f3 e5 g4 Qh4#");
+  await owner.locator(".tree .move").nth(1).click();
+  await waitFor("a position of it is shown", async () => /White to move/.test(await verdict(owner)));
+  await square(owner, "g1").click();
+  await square(owner, "h3").click();
+  await waitFor("what is played is a variation", async () => (await owner.locator(".tree .variation").innerText()).includes("Nh3"));
+  await owner.locator("#comment").fill("This holds.");
+  await owner.getByRole("button", { name: "Keep the comment" }).click();
+  await waitFor("a comment is kept", async () => /This holds/.test(await owner.locator(".tree").innerText()));
+  await shot(owner, "study");
+  await accessible(owner, "a study");
+  await guest.goto(owner.url());
+  await waitFor("others see it at the same place", async () => /This holds/.test(await guest.locator(".comment").innerText()) && /knight/.test(await square(guest, "h3").getAttribute("aria-label")));
+  await guest.getByRole("button", { name: "One back" }).click();
+  await waitFor("and go through it", async () => (await guest.locator(".tree .current").innerText()) === "e5");
+  await square(guest, "d2").click();
+  await square(guest, "d4").click();
+  check("but change nothing", (await guest.locator("#comment").count()) === 0 && !(await guest.locator(".tree").innerText()).includes("d4"));
+  await shot(guest, "study-phone");
+  await owner.getByRole("button", { name: "Remove from here" }).click();
+  await owner.getByRole("button", { name: "Remove it" }).click();
+  await waitFor("a variation is removed", async () => !(await owner.locator(".tree").innerText()).includes("Nh3"));
 }
 
 run("accounts", async () => {
@@ -136,7 +167,9 @@ run("accounts", async () => {
   for (const it of [ann, desk, ben]) await waitFor("the end is seen", async () => /Black wins: checkmate/.test(await verdict(it)));
   for (const it of [ann, ben]) await waitFor("what became of ratings is told", async () => /\+162/.test(await it.locator(".rated").innerText()) && /−162/.test(await it.locator(".rated").innerText()));
   await shot(ann, "rated-over");
+  await study(ann, guest);
   await ann.locator("#me").click();
+  check("her page leads to her studies", /A study of chess/.test(await ann.locator('[aria-label="My studies"]').innerText()));
   await waitFor("her page has her rating", async () => /1662|1338/.test(await ann.locator('[aria-label="Ratings"]').innerText()));
   check("and her devices", (await ann.locator(".devices li").count()) === 2);
   await shot(ann, "account");

@@ -2,6 +2,7 @@
 //! which a game changes exactly once.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -10,7 +11,7 @@ use rulemate::server::{Config, keep_ratings};
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};
-use super::store::Folder;
+use super::store::{Folder, test_database};
 
 pub(super) async fn account(server: &Server, name: &str) -> (String, Vec<String>) {
     let body = json!({ "name": name, "device": "a phone" });
@@ -302,8 +303,23 @@ fn a_rated_game_changes_ratings_by_its_rule_set() {
 #[test]
 fn a_rated_game_is_counted_once_whatever_dies() {
     let folder = Folder::new("once");
+    counted_once(&folder.url());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn a_rated_game_is_counted_once_by_several_nodes() {
+    counted_once(&test_database("ratings"));
+}
+
+fn counted_once(url: &str) {
+    // PostgreSQL's client waits on a runtime of its own, which no task of another may do.
+    let start = || {
+        let server = || Server::on(url, Config::default());
+        thread::scope(|scope| scope.spawn(server).join().unwrap())
+    };
     run(async {
-        let server = Server::start(&folder, Config::default());
+        let server = start();
         let ((ann, _), (ben, _)) = (account(&server, "ann").await, account(&server, "ben").await);
         let mut games = Vec::new();
         for _ in 0..6 {
@@ -313,9 +329,8 @@ fn a_rated_game_is_counted_once_whatever_dies() {
         server.stop();
         let mut before = Value::Null;
         for _ in 0..3 {
-            // Four servers on one file, each of which looks for what is left.
-            let all: Vec<Server> =
-                (0..4).map(|_| Server::start(&folder, Config::default())).collect();
+            // Four servers on one store, each of which looks for what is left.
+            let all: Vec<Server> = (0..4).map(|_| start()).collect();
             let tasks =
                 all.iter().map(|it| tokio::spawn(keep_ratings(Arc::downgrade(&it.web.host))));
             let tasks: Vec<_> = tasks.collect();
@@ -333,7 +348,7 @@ fn a_rated_game_is_counted_once_whatever_dies() {
             all.into_iter().for_each(Server::stop);
         }
     });
-    let mut store = open(&folder.url()).unwrap();
+    let mut store = open(url).unwrap();
     assert_eq!(store.records("unrated ", "", 9).unwrap(), []);
     assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
 }

@@ -23,7 +23,11 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn start(folder: &Folder, config: Config) -> Self {
-        let (writing, reading) = (open(&folder.url()).unwrap(), open(&folder.url()).unwrap());
+        Self::on(&folder.url(), config)
+    }
+
+    pub(super) fn on(url: &str, config: Config) -> Self {
+        let (writing, reading) = (open(url).unwrap(), open(url).unwrap());
         let (host, journal) =
             Host::start(Library::new().unwrap(), writing, reading, config).unwrap();
         let web = Web {

@@ -206,7 +206,7 @@ fn pruning(store: &mut dyn Store) {
     assert_eq!((health.games, health.faults), (4, Vec::new()));
     // A node that had it in memory is told that it is gone.
     assert!(store.append(&[append("a", 4, &["late"])]).unwrap()[0].is_err());
-    assert_eq!(store.append(&[append("a", 0, &["anew"])]).unwrap(), [Ok(())]);
+    assert_eq!(store.append(&[append("a", 0, &["anew", "again"])]).unwrap(), [Ok(())]);
 }
 
 /// Records change as they are said to, all or none; marks come with their events or not at all.
