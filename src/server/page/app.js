@@ -28,7 +28,13 @@ function show() {
     });
 }
 
+/** A game in a frame of another page: what it links to opens beside that page. */
+function frame() {
+  document.body.classList.add("framed");
+  document.addEventListener("click", (event) => event.target.closest("a")?.setAttribute("target", "_blank"), true);
+}
+
 applySettings();
-if (location.pathname.startsWith("/embed/")) document.body.classList.add("framed");
+if (location.pathname.startsWith("/embed/")) frame();
 else showWho();
 show();
