@@ -383,7 +383,7 @@ impl World {
                 Some((what, owner)) => Err(Exhausted::new(self.program(), what, owner)),
                 None => Ok(()),
             },
-            Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), Frog::check),
+            Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), |it| it.check()),
         }
     }
 
@@ -400,7 +400,7 @@ impl World {
         self.limit.as_ref().is_some_and(|it| it.resource != Resource::Action)
             || match &self.engine {
                 Engine::Bits(it) => it.has_run_out(),
-                Engine::Frog(it) => it.rows.as_ref().is_some_and(Frog::has_run_out),
+                Engine::Frog(it) => it.rows.as_ref().is_some_and(|it| it.has_run_out()),
             }
     }
 
@@ -679,25 +679,18 @@ impl Engine {
     }
 }
 
-/// The referee as a back end: rows are computed anew when first read after a change.
+/// The referee as a back end: what is read after a change is computed anew.
 #[derive(Debug, Clone)]
 pub(super) struct FrogEngine {
     statics: Arc<Statics>,
-    rows: Option<Frog>,
+    rows: Option<Arc<Frog>>,
 }
 
 impl FrogEngine {
     fn rows(&mut self, facts: &Session, hands: &Hands, handed: &Handed) -> &Frog {
         self.rows.get_or_insert_with(|| {
-            let span =
-                tracing::debug_span!("derive", by = "datafrog", rows = tracing::field::Empty);
-            let _entered = span.enter();
             let handed: Vec<_> = handed.all(hands).collect();
-            let rows = Frog::derive_handed(&self.statics, facts, &handed);
-            if !span.is_disabled() {
-                span.record("rows", rows.len());
-            }
-            rows
+            Arc::new(Frog::over(&self.statics, facts, &handed))
         })
     }
 }

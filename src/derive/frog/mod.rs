@@ -2,13 +2,14 @@
 //! scratch each time.
 //!
 //! It is the referee of the fast evaluator and shares no code with it, nor with the tuple-at-a-time
-//! solver; statics are its own work too. Deliberately absent: anything incremental.
+//! solver; statics are its own work too. A relation is computed when it is first asked for, with those that it
+//! follows from. Deliberately absent: anything incremental.
 
 mod plan;
 mod run;
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use self::plan::Plans;
 use self::run::{Index, Purse, Runner, Table};
@@ -35,7 +36,7 @@ pub struct Statics {
 }
 
 struct StaticRows {
-    tables: Vec<Table>,
+    tables: Vec<OnceLock<Table>>,
     indexes: Vec<Index>,
     exhausted: Option<(Resource, usize)>,
 }
@@ -78,39 +79,57 @@ impl Statics {
             Ok(plans) => plans,
             // The checks at load let no such rule in. Should there be one, it has no rows.
             Err(Stuck { rule }) => {
-                let tables = vec![Table::default(); program.relations.len()];
+                let tables = vec![OnceLock::new(); program.relations.len()];
                 let exhausted = Some((Resource::Steps, usize::from(rule.0)));
                 return StaticRows { tables, indexes: Vec::new(), exhausted };
             }
         };
-        let tables = program.relations.iter().map(|it| match &it.role {
-            Role::Builtin(rows) => sorted(rows.iter().map(|it| Tuple::from_slice(it)).collect()),
-            Role::Input(_) | Role::Static | Role::Derived | Role::Given(_) => Table::default(),
-        });
-        let indexes = vec![Index::default(); plans.accesses.len()];
-        let tables = tables.collect();
-        let mut runner =
-            Runner { program, plans, tables, indexes, fixed: None, purse: Purse::new(program) };
-        let mut rows: usize = runner.tables.iter().map(|it| it.len()).sum();
-        for stratum in program.strata.iter().filter(|it| it.is_static) {
-            runner.stratum(stratum);
-            let new = stratum.relations.iter().map(|it| runner.tables[usize::from(it.0)].len());
-            rows += new.sum::<usize>();
-            if rows > STATIC_ROWS {
-                runner.purse.run_out(Resource::Rows);
+        let tables: Vec<OnceLock<Table>> = vec![OnceLock::new(); program.relations.len()];
+        for (table, relation) in tables.iter().zip(&program.relations) {
+            if let Role::Builtin(rows) = &relation.role {
+                let rows = rows.iter().map(|it| Tuple::from_slice(it)).collect();
+                table.get_or_init(|| sorted(rows));
             }
         }
-        let exhausted = runner.purse.exhausted();
-        StaticRows { tables: runner.tables, indexes: runner.indexes, exhausted }
+        let indexes = vec![Index::default(); plans.accesses.len()];
+        let purse = Purse::new(program);
+        let size = |table: &OnceLock<Table>| table.get().map_or(0, |it| it.len());
+        let mut rows: usize = tables.iter().map(size).sum();
+        let runner = Runner {
+            program,
+            plans,
+            tables: &tables,
+            indexes: &indexes,
+            fixed: None,
+            purse: &purse,
+        };
+        for stratum in program.strata.iter().filter(|it| it.is_static) {
+            runner.stratum(stratum);
+            let new = stratum.relations.iter().map(|it| size(&tables[usize::from(it.0)]));
+            rows += new.sum::<usize>();
+            if rows > STATIC_ROWS {
+                purse.run_out(Resource::Rows);
+            }
+        }
+        StaticRows { tables, indexes, exhausted: purse.exhausted() }
     }
 }
 
 /// Every relation of a program over the facts of one session at one time.
-#[derive(Debug, Clone)]
 pub struct Frog {
-    program: Arc<Program>,
-    tables: Vec<Table>,
-    exhausted: Option<(Resource, usize)>,
+    statics: Arc<Statics>,
+    /// By relation: what has been asked for.
+    tables: Vec<OnceLock<Table>>,
+    /// By access.
+    indexes: Vec<Index>,
+    purse: Mutex<Purse>,
+}
+
+impl std::fmt::Debug for Frog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let finished = self.tables.iter().filter(|it| it.get().is_some()).count();
+        f.debug_struct("Frog").field("finished", &finished).finish_non_exhaustive()
+    }
 }
 
 impl Frog {
@@ -132,64 +151,98 @@ impl Frog {
     }
 
     /// Computes everything but the statics anew.
-    pub fn derive_with(statics: &Statics, facts: &Session) -> Self {
+    pub fn derive_with(statics: &Arc<Statics>, facts: &Session) -> Self {
         Self::derive_handed(statics, facts, &[])
     }
 
     /// The same, with the rows of relations that neither facts nor rules say. They ascend.
     pub fn derive_handed(
-        statics: &Statics,
+        statics: &Arc<Statics>,
         facts: &Session,
         handed: &[(RelId, &Arc<Vec<Tuple>>)],
     ) -> Self {
-        let program = &statics.program;
-        let fixed = statics.rows();
-        let Ok(plans) = statics.planned() else {
-            let (tables, exhausted) = (fixed.tables.clone(), fixed.exhausted);
-            return Self { program: Arc::clone(program), tables, exhausted };
-        };
-        let mut runner = Runner {
-            program,
-            plans,
-            tables: fixed.tables.clone(),
-            indexes: vec![Index::default(); plans.accesses.len()],
-            fixed: Some(&fixed.indexes),
-            purse: Purse::new(program),
-        };
-        for (table, relation) in runner.tables.iter_mut().zip(&program.relations) {
+        let it = Self::over(statics, facts, handed);
+        (0..it.tables.len() as u16).for_each(|rel| it.finish(RelId(rel)));
+        it
+    }
+
+    /// The same, each relation when it is first asked for.
+    pub(super) fn over(
+        statics: &Arc<Statics>,
+        facts: &Session,
+        handed: &[(RelId, &Arc<Vec<Tuple>>)],
+    ) -> Self {
+        let mut tables = statics.rows().tables.clone();
+        for (table, relation) in tables.iter_mut().zip(&statics.program.relations) {
             if let Role::Input(input) = &relation.role {
-                *table = sorted(input_rows(*input, facts));
+                *table = sorted(input_rows(*input, facts)).into();
             }
         }
         for &(rel, rows) in handed {
-            runner.tables[usize::from(rel.0)] = Arc::clone(rows);
+            tables[usize::from(rel.0)] = Arc::clone(rows).into();
         }
-        if fixed.exhausted.is_none() {
-            program.strata.iter().filter(|it| !it.is_static).for_each(|it| runner.stratum(it));
+        let accesses = statics.planned().as_ref().map_or(0, |it| it.accesses.len());
+        Self {
+            statics: Arc::clone(statics),
+            tables,
+            indexes: vec![Index::default(); accesses],
+            purse: Mutex::new(Purse::new(&statics.program)),
         }
-        let exhausted = fixed.exhausted.or(runner.purse.exhausted());
-        Self { program: Arc::clone(program), tables: runner.tables, exhausted }
     }
 
-    /// The rows are all there.
+    /// Computes a relation with those that it follows from, unless that has been done.
+    fn finish(&self, rel: RelId) {
+        let fixed = self.statics.rows();
+        let (None, Ok(plans)) = (self.tables[usize::from(rel.0)].get(), self.statics.planned())
+        else {
+            return;
+        };
+        if fixed.exhausted.is_some() {
+            return;
+        }
+        let program = &*self.statics.program;
+        let name = &*program.relation(rel).name;
+        let _span = tracing::debug_span!("derive", by = "datafrog", relation = name).entered();
+        let runner = Runner {
+            program,
+            plans,
+            tables: &self.tables,
+            indexes: &self.indexes,
+            fixed: Some(&fixed.indexes),
+            purse: &self.purse(),
+        };
+        plans.strata_of(rel).into_iter().for_each(|it| runner.stratum(&program.strata[it]));
+    }
+
+    fn purse(&self) -> MutexGuard<'_, Purse> {
+        self.purse.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows that were asked for are all there.
     ///
     /// # Errors
     /// The rules took more than the referee gives: rows are missing.
     pub fn check(&self) -> Result<(), Exhausted> {
-        match self.exhausted {
-            Some((resource, rule)) => Err(Exhausted::new(&self.program, resource, rule)),
+        match self.exhausted() {
+            Some((resource, rule)) => {
+                Err(Exhausted::new(&self.statics.program, resource, rule))
+            }
             None => Ok(()),
         }
     }
 
+    fn exhausted(&self) -> Option<(Resource, usize)> {
+        self.statics.rows().exhausted.or(self.purse().exhausted())
+    }
+
     /// Rows are missing.
     pub fn has_run_out(&self) -> bool {
-        self.exhausted.is_some()
+        self.exhausted().is_some()
     }
 
     /// The number of rows of all relations.
     pub fn len(&self) -> usize {
-        self.tables.iter().map(|it| it.len()).sum()
+        (0..self.tables.len() as u16).map(|rel| self.rows(RelId(rel)).len()).sum()
     }
 
     /// No relation has a row.
@@ -199,13 +252,14 @@ impl Frog {
 
     /// The rows of a relation, ascending.
     pub fn rows(&self, rel: RelId) -> &[Tuple] {
-        &self.tables[usize::from(rel.0)]
+        self.finish(rel);
+        self.tables[usize::from(rel.0)].get().map_or(&[], |it| it)
     }
 }
 
 impl Rows for Frog {
     fn program(&self) -> &Program {
-        &self.program
+        &self.statics.program
     }
 
     fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {

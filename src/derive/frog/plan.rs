@@ -125,19 +125,70 @@ pub(super) struct Chain {
     pub(super) needs: Vec<RelId>,
 }
 
+impl Chain {
+    /// Tells of every access, those of aggregates included.
+    fn for_each_access(&self, f: &mut dyn FnMut(AccessId)) {
+        for (step, _) in &self.steps {
+            match step {
+                Step::Join(it) | Step::Recursive(it) | Step::Without(it) => f(*it),
+                Step::Fold(group) => group.chain.for_each_access(f),
+                Step::Test(..) | Step::Bind(_) => {}
+            }
+        }
+    }
+}
+
 /// All rules of a program as chains.
 #[derive(Debug)]
 pub(super) struct Plans {
     pub(super) accesses: Vec<Access>,
     /// By rule.
     pub(super) chains: Vec<Chain>,
+    /// By relation: its stratum, if it depends on the facts and follows from rules.
+    strata: Vec<Option<usize>>,
+    /// By stratum: the strata that it reads.
+    reads: Vec<BTreeSet<usize>>,
 }
 
 impl Plans {
     pub(super) fn new(program: &Program) -> Result<Self, Stuck> {
         let mut planner = Planner { program, accesses: Vec::new(), known: HashMap::new() };
         let chains = program.rules.iter().map(|it| planner.rule(it)).collect::<Result<_, _>>()?;
-        Ok(Self { accesses: planner.accesses, chains })
+        let mut plans = Self {
+            accesses: planner.accesses,
+            chains,
+            strata: vec![None; program.relations.len()],
+            reads: vec![BTreeSet::new(); program.strata.len()],
+        };
+        plans.find_reads(program);
+        Ok(plans)
+    }
+
+    fn find_reads(&mut self, program: &Program) {
+        let Self { accesses, chains, strata, reads } = self;
+        for (at, stratum) in program.strata.iter().enumerate().filter(|it| !it.1.is_static) {
+            for rel in &stratum.relations {
+                strata[usize::from(rel.0)] = Some(at);
+            }
+            for rule in stratum.relations.iter().flat_map(|it| &program.relation(*it).rules) {
+                chains[usize::from(rule.0)].for_each_access(&mut |it| {
+                    reads[at].extend(strata[usize::from(accesses[it].rel.0)]);
+                });
+            }
+            reads[at].remove(&at);
+        }
+    }
+
+    /// The strata that a relation follows from, in the order in which they are computed. Statics are not among them.
+    pub(super) fn strata_of(&self, rel: RelId) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<usize> = self.strata[usize::from(rel.0)].into_iter().collect();
+        while let Some(at) = open.pop() {
+            if found.insert(at) {
+                open.extend(&self.reads[at]);
+            }
+        }
+        found
     }
 }
 

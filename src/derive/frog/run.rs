@@ -103,18 +103,18 @@ pub(super) struct Runner<'p> {
     pub(super) program: &'p Program,
     pub(super) plans: &'p Plans,
     /// By relation.
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: &'p [OnceLock<Table>],
     /// By access.
-    pub(super) indexes: Vec<Index>,
+    pub(super) indexes: &'p [Index],
     /// By access: those of statics, where the statics are finished.
     pub(super) fixed: Option<&'p [Index]>,
-    pub(super) purse: Purse,
+    pub(super) purse: &'p Purse,
 }
 
 impl Runner<'_> {
-    /// Computes the relations of a stratum from those of earlier ones.
-    pub(super) fn stratum(&mut self, stratum: &Stratum) {
-        if self.purse.is_out() {
+    /// Computes the relations of a stratum from those of earlier ones, unless that has been done.
+    pub(super) fn stratum(&self, stratum: &Stratum) {
+        if self.purse.is_out() || stratum.relations.iter().all(|it| self.is_finished(*it)) {
             return;
         }
         let mut iteration = Iteration::new();
@@ -156,8 +156,12 @@ impl Runner<'_> {
             }
         }
         for (rel, head) in heads {
-            self.tables[usize::from(rel.0)] = Arc::new(head.complete().elements);
+            self.tables[usize::from(rel.0)].get_or_init(|| Arc::new(head.complete().elements));
         }
+    }
+
+    fn is_finished(&self, rel: RelId) -> bool {
+        self.tables[usize::from(rel.0)].get().is_some()
     }
 
     fn add_feeds<'a>(
@@ -180,8 +184,8 @@ impl Runner<'_> {
         }
     }
 
-    fn table(&self, rel: RelId) -> &Table {
-        &self.tables[usize::from(rel.0)]
+    fn table(&self, rel: RelId) -> &[Tuple] {
+        self.tables[usize::from(rel.0)].get().map_or(&[], |it| it)
     }
 
     fn index(&self, id: AccessId) -> &Index {
