@@ -16,7 +16,7 @@ use rulemate::derive::explain::{why, why_not};
 use rulemate::derive::{Plan, World};
 use rulemate::game::Game;
 use rulemate::moves::notation::listing;
-use rulemate::moves::{Contract, Decision, Move, is_over, legal_moves};
+use rulemate::moves::{Contract, Move, decided_by_rules, is_over, legal_moves};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::{Program, compile, embedded_folder, embedded_sources};
 
@@ -156,25 +156,6 @@ fn listings(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// How many of the requests that may be tried in a position rules decide, and how many there are.
-fn decided(world: &mut World, contract: &Contract) -> [usize; 2] {
-    let program = Arc::clone(world.program());
-    let (mut all, mut played) = (0, 0);
-    for action in &program.actions {
-        let tries = action.tries.unwrap_or(action.rel);
-        let tried = world.listed(tries).len();
-        all += tried;
-        played += match contract.decisions[usize::from(action.id.0)] {
-            Decision::Rules => 0,
-            Decision::Except(rel) => {
-                world.listed(rel).iter().filter(|it| world.contains(tries, it)).count()
-            }
-            Decision::Simulation => tried,
-        };
-    }
-    [all - played, all]
-}
-
 /// Tells how much of a position with full loadouts, and of those one request later, rules decide. Nothing is timed.
 fn shares(_: &mut Criterion) {
     let catalogue = Catalogue::embedded().expect("the embedded rules");
@@ -182,11 +163,11 @@ fn shares(_: &mut Criterion) {
     let mut game = rules.start(Some(LOADED)).expect("a position");
     let contract = game.contract().clone();
     let world = game.world_mut();
-    let [mut known, mut all] = decided(world, &contract);
+    let [mut known, mut all] = decided_by_rules(world, &contract);
     for mv in legal_moves(world, &contract) {
         let mark = world.mark();
         world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
-        let [some, tried] = decided(world, &contract);
+        let [some, tried] = decided_by_rules(world, &contract);
         (known, all) = (known + some, all + tried);
         world.rollback(mark);
     }

@@ -5,6 +5,7 @@
 
 /// The rule files of this package, by path.
 pub const EMBEDDED: &[(&str, &str)] = &[
+    ("rules/abilities/ability-draws.dl", include_str!("abilities/ability-draws.dl")),
     ("rules/abilities/ability-readings.dl", include_str!("abilities/ability-readings.dl")),
     ("rules/abilities/bastion.dl", include_str!("abilities/bastion.dl")),
     ("rules/abilities/belligerent.dl", include_str!("abilities/belligerent.dl")),

@@ -255,7 +255,7 @@ impl Session<'_> {
 
     /// Takes all actions of a turn back that is not over.
     fn cancel(&mut self) -> anyhow::Result<()> {
-        let of_turn = self.game.history().iter().rev().take_while(|it| it.turn_goes_on).count();
+        let of_turn = self.game.actions_under_way();
         if of_turn == 0 {
             return Ok(self.out.line("no turn is under way")?);
         }

@@ -385,7 +385,8 @@ impl Game {
         Ok(found?)
     }
 
-    /// Plays the move that a text means, or all actions of a turn with commas between them. The record is the last's.
+    /// Plays the move that a text means, or the actions of one turn with commas between them: all or none. The record
+    /// is that of the last.
     ///
     /// # Errors
     /// As [`Game::find_move`]. Nothing has changed.

@@ -3,6 +3,7 @@
 //! Deliberately absent: what such a word is made of, and how it is read, which `moves` knows.
 
 use super::play::Game;
+use super::record::Record;
 use crate::moves::{Move, turn_word};
 
 impl Game {
@@ -10,7 +11,7 @@ impl Game {
     pub fn last_turn(&self) -> Option<String> {
         self.contract().turn_words.as_ref()?;
         let (last, earlier) = self.history().split_last().filter(|it| !it.0.turn_goes_on)?;
-        let count = 1 + earlier.iter().rev().take_while(|it| it.turn_goes_on).count();
+        let count = 1 + of_open_turn(earlier);
         let turn = &self.history()[self.history().len() - count..];
         // A turn under other rules than it began by has no word.
         if last.rewound_to().is_some() || turn.iter().skip(1).any(|it| !it.switches().is_empty()) {
@@ -24,4 +25,14 @@ impl Game {
         let contract = before.contract().clone();
         turn_word(before.world_mut(), &contract, &actions)
     }
+
+    /// The number of actions of a turn that is not over.
+    pub fn actions_under_way(&self) -> usize {
+        of_open_turn(self.history())
+    }
+}
+
+/// How many of the last records are of a turn that goes on after them.
+fn of_open_turn(records: &[Record]) -> usize {
+    records.iter().rev().take_while(|it| it.turn_goes_on).count()
 }

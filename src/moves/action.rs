@@ -194,6 +194,26 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
     })
 }
 
+/// How many of the moves that may be tried in a position rules decide without playing them out, and how many there
+/// are.
+pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
+    let program = world.program().clone();
+    let (mut all, mut played) = (0, 0);
+    for action in &program.actions {
+        let tries = action.tries.unwrap_or(action.rel);
+        let tried = world.listed(tries).len();
+        all += tried;
+        played += match contract.decisions[usize::from(action.id.0)] {
+            Decision::Rules => 0,
+            Decision::Except(rel) => {
+                world.listed(rel).iter().filter(|it| world.contains(tries, it)).count()
+            }
+            Decision::Simulation => tried,
+        };
+    }
+    [all - played, all]
+}
+
 /// The moves that are legal but for the safety of royal pieces; also after the game's end.
 pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();

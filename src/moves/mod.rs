@@ -15,9 +15,9 @@ mod words;
 pub mod notation;
 
 pub use action::{
-    LegalityMode, Move, is_legal, is_over, is_pseudo, is_safe_by_simulation, is_stuck, is_tried,
-    legal_moves, legal_moves_by, not_to_be_given, pseudo_moves, refusal, row, rows_of_given,
-    ways_to_give,
+    LegalityMode, Move, decided_by_rules, is_legal, is_over, is_pseudo, is_safe_by_simulation,
+    is_stuck, is_tried, legal_moves, legal_moves_by, not_to_be_given, pseudo_moves, refusal, row,
+    rows_of_given, ways_to_give,
 };
 pub use contract::{About, Board, Contract, ContractError, Fact, Fault, Field, Mark};
 pub use perft::{

@@ -1,12 +1,12 @@
 //! Ability chess: vectors of scenarios, random games and lists; abilities as presets of chess.
 
 use rulemate::audit::{self, Referee};
-use rulemate::derive::World;
-use rulemate::moves::{Contract, Decision, LegalityMode, Move, legal_moves_by};
+use rulemate::moves::{LegalityMode, Move, decided_by_rules, legal_moves_by};
 use rulemate::presets::Catalogue;
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 
 use crate::cli::rulemate;
+use crate::fixture::{is_full, texts};
 use crate::random_rules::Choices;
 
 const FOLDER: &str = "tests/data/vectors/abilities";
@@ -14,8 +14,7 @@ const FOLDER: &str = "tests/data/vectors/abilities";
 /// Scenarios, random games, lists of requests and counts of their sequences, of the model of the rules.
 #[test]
 fn vectors_pass() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
-    let long = full.then_some(("legal-long", 1));
+    let long = is_full().then_some(("legal-long", 1));
     for (name, rows) in [("scenarios", 191), ("random", 100), ("legal", 17)].into_iter().chain(long)
     {
         let path = format!("{FOLDER}/{name}.rules002.json");
@@ -58,18 +57,27 @@ const ELEMENTS: [&str; 7] = ["light", "shadow", "fire", "water", "earth", "air",
 fn random_fen(chance: &mut Choices) -> String {
     let mut board = [[None; 8]; 8];
     let mut squares = Vec::new();
-    let pieces = ["K", "k"].into_iter().chain((0..4 + chance.below(10)).map(|_| ""));
-    for piece in pieces.collect::<Vec<_>>() {
-        let (file, rank) = (chance.below(8), chance.below(8));
-        let letter = if piece.is_empty() {
-            chance.pick(&["Q", "R", "B", "N", "P", "q", "r", "b", "n", "p"])
-        } else {
-            piece
-        };
+    let mut put = |letter: &'static str, file: usize, rank: usize| {
         if board[rank][file].is_none() {
             board[rank][file] = Some(letter);
             squares.push(format!("{}{}", char::from(b'a' + file as u8), rank + 1));
         }
+    };
+    let may_castle = chance.one_in(4);
+    if may_castle {
+        for (letter, file, rank) in [("K", 4, 0), ("R", 0, 0), ("R", 7, 0)] {
+            put(letter, file, rank);
+        }
+        for (letter, file, rank) in [("k", 4, 7), ("r", 0, 7), ("r", 7, 7)] {
+            put(letter, file, rank);
+        }
+    } else {
+        put("K", chance.below(8), chance.below(8));
+        put("k", chance.below(8), chance.below(8));
+    }
+    for _ in 0..4 + chance.below(10) {
+        let (file, rank) = (chance.below(8), chance.below(8));
+        put(chance.pick(&["Q", "R", "B", "N", "P", "q", "r", "b", "n", "p"]), file, rank);
     }
     let rank = |cells: &[Option<&str>; 8]| -> String {
         let cells: String = cells.iter().map(|it| it.unwrap_or("1")).collect();
@@ -78,7 +86,8 @@ fn random_fen(chance: &mut Choices) -> String {
     };
     let ranks: Vec<String> = board.iter().rev().map(rank).collect();
     let turn = chance.pick(&["w", "b"]);
-    let mut fields = vec![ranks.join("/"), turn.into(), "- - 0 1".into()];
+    let rights = if may_castle { "KQkq" } else { "-" };
+    let mut fields = vec![ranks.join("/"), turn.into(), format!("{rights} - 0 1")];
     let mut field = |name: &str, odds: usize, value: &mut dyn FnMut(&mut Choices) -> String| {
         let mut told = Vec::new();
         for square in &squares {
@@ -97,6 +106,19 @@ fn random_fen(chance: &mut Choices) -> String {
         });
     }
     field("element", 2, &mut |chance| chance.pick(&ELEMENTS).to_owned());
+    // What a side has as a whole, which counts for what its pieces slide through.
+    for side in ["white", "black"] {
+        if chance.one_in(3) {
+            let ability = chance.pick(&["gale-lift", "umbral-step", "flood-wake", "bastion"]);
+            let told = format!("side-{ability}=-,{side}:true");
+            if !fields.iter().any(|it| it.starts_with(&format!("side-{ability}="))) {
+                fields.push(told);
+            }
+        }
+        if chance.one_in(4) && !fields.iter().any(|it| it.starts_with("side-element=")) {
+            fields.push(format!("side-element=-,{side}:{}", chance.pick(&ELEMENTS)));
+        }
+    }
     fields.join(" ")
 }
 
@@ -111,31 +133,30 @@ fn random_request(chance: &mut Choices) -> String {
     if chance.one_in(20) { "end".into() } else { format!("{kind}{from}{to}{facing}") }
 }
 
-/// Whatever is listed is taken; whatever else is asked for is refused by a name and changes nothing; both evaluators
-/// and the checker of proofs agree on all of it, and games come back from their saves and FENs.
+/// Every listed request is taken; whatever else is asked for is refused by a name and changes nothing.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
-    let games = if std::env::var_os("RULEMATE_FULL").is_some() { 1000 } else { 6 };
+    let (games, requests) = if is_full() { (1000, 40) } else { (12, 8) };
     let catalogue = Catalogue::embedded().expect("the catalogue");
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
-    let (mut taken, mut refused, mut rewound) = (0, 0, 0);
+    let (mut taken, mut refused, mut rewound, mut castled) = (0, 0, 0, 0);
     for seed in 0..games {
         let mut chance = Choices(seed);
         let fen = random_fen(&mut chance);
         let Ok(mut game) = rules.start(Some(&fen)) else { panic!("{fen}") };
-        let mut referee = Referee::new(&game);
-        for _ in 0..if games > 6 { 40 } else { 8 } {
+        for _ in 0..requests {
             let listed = game.listing();
-            if listed.is_empty() {
-                break;
+            let at = game.fen();
+            for (text, mv) in &listed {
+                let record =
+                    game.play(mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why} {at}"));
+                rewound += usize::from(record.rewound_to().is_some());
+                castled += usize::from(record.notes().iter().any(|it| it.starts_with("castle")));
+                taken += 1;
+                game.takeback();
+                assert_eq!(game.fen(), at, "seed {seed}: {text}");
             }
-            let contract = game.contract().clone();
-            let simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
-            let mut moves: Vec<_> = listed.iter().map(|it| it.1.clone()).collect();
-            moves.sort();
-            let mut sorted = simulated;
-            sorted.sort();
-            assert_eq!(moves, sorted, "seed {seed}: {}", game.fen());
             for _ in 0..30 {
                 let text = random_request(&mut chance);
                 let before = game.hash();
@@ -143,15 +164,47 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
                     Ok(mv) => {
                         let is_it =
                             |it: &Move| it.action == mv.action && mv.args.starts_with(&it.args);
-                        assert!(moves.iter().any(is_it), "seed {seed}: {text} {}", game.fen());
+                        assert!(listed.iter().any(|it| is_it(&it.1)), "seed {seed}: {text} {at}");
                     }
                     Err(why) => {
                         let code = game.code_of(&why);
-                        assert!(code.is_some(), "seed {seed}: {text}: {why} {}", game.fen());
+                        assert!(code.is_some(), "seed {seed}: {text}: {why} {at}");
                         refused += 1;
                     }
                 }
                 assert_eq!(game.hash(), before, "seed {seed}: {text}");
+            }
+            if listed.is_empty() {
+                break;
+            }
+            let (text, mv) = &listed[chance.below(listed.len())];
+            game.play(mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why} {at}"));
+        }
+    }
+    println!(
+        "{taken} requests taken, {rewound} took turns back, {castled} castled; {refused} refused"
+    );
+    assert!(taken > 1000 && refused > 1000, "{taken} {refused}");
+    assert!(rewound > 0, "no request of {taken} took turns back");
+}
+
+/// Both evaluators and the checker of proofs agree after each request, and games come back from their saves and FENs.
+#[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
+fn evaluators_agree_after_each_request() {
+    let (games, requests) = if is_full() { (200, 40) } else { (6, 8) };
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
+    let (mut taken, mut rewound, mut rows, mut proofs) = (0, 0, 0, 0);
+    for seed in 0..games {
+        let mut chance = Choices(20_000 + seed);
+        let fen = random_fen(&mut chance);
+        let Ok(mut game) = rules.start(Some(&fen)) else { panic!("{fen}") };
+        let mut referee = Referee::new(&game);
+        for _ in 0..requests {
+            let listed = game.listing();
+            if listed.is_empty() {
+                break;
             }
             let (text, mv) = listed[chance.below(listed.len())].clone();
             let at = game.fen();
@@ -160,18 +213,22 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
                 game.play(&mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why} {at}"));
             rewound += usize::from(record.rewound_to().is_some());
             taken += 1;
-            let rows = referee.follow(&game).and_then(|()| referee.compare(&mut game));
-            rows.unwrap_or_else(|it| panic!("seed {seed}: {text}: {} {at}", it.what));
+            let same = referee.follow(&game).and_then(|()| referee.compare(&mut game));
+            rows += same.unwrap_or_else(|it| panic!("seed {seed}: {text}: {} {at}", it.what));
+            let fen = game.fen();
+            let again = rules.start(Some(&fen)).map(|mut it| (it.fen(), texts(&mut it)));
+            assert_eq!(again.ok(), Some((fen, texts(&mut game))), "seed {seed}: {text} {at}");
         }
-        let fen = game.fen();
-        let again = rules.start(Some(&fen)).map(|mut it| it.fen());
-        assert_eq!(again.ok().as_deref(), Some(&*fen), "seed {seed}");
         let save = Save::of(&game, &rules, Content::default()).expect("a save");
         let bytes = save.write(Form::Json);
-        audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {})
+        let told = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {})
             .unwrap_or_else(|it| panic!("seed {seed}: {it}"));
+        proofs += told.proofs;
     }
-    assert!(taken > 20 && refused > 100, "{taken} {refused}");
+    println!(
+        "{games} games, {taken} requests, {rewound} took turns back, {rows} rows, {proofs} proofs: 0 differences"
+    );
+    assert!(taken > 20, "{taken}");
     assert!(rewound > 0 || games < 200, "no game of {games} was rewound");
 }
 
@@ -283,15 +340,10 @@ fn drafts_and_rewound_games_come_back_from_a_fen() {
     assert_eq!(rewound, 2);
 }
 
-/// The requests of a position; which entities they are about differs in a game that was read from a FEN.
-fn texts(game: &mut rulemate::game::Game) -> Vec<String> {
-    game.listing().into_iter().map(|it| it.0).collect()
-}
-
 /// Without abilities it is chess: as many sequences of requests, where each piece that a pawn becomes counts.
 #[test]
 fn without_abilities_it_is_chess() {
-    let bound = if std::env::var_os("RULEMATE_FULL").is_some() { 60_000 } else { 300 };
+    let bound = if is_full() { 60_000 } else { 300 };
     let catalogue = Catalogue::embedded().expect("the catalogue");
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
     let text = std::fs::read_to_string("tests/data/perft/tricky.perft").expect("the list");
@@ -383,7 +435,7 @@ fn leaves(game: &mut rulemate::game::Game, depth: u64) -> u64 {
 #[test]
 #[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn safety_by_rules_is_safety_by_playing_out() {
-    let positions = if std::env::var_os("RULEMATE_FULL").is_some() { 100_000 } else { 60 };
+    let positions = if is_full() { 100_000 } else { 60 };
     let catalogue = Catalogue::embedded().expect("the catalogue");
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
     let (mut seen, mut seed, mut mates) = (0, 10_000, 0);
@@ -400,7 +452,7 @@ fn safety_by_rules_is_safety_by_playing_out() {
                 break;
             }
             let contract = game.contract().clone();
-            let some = decided(game.world_mut(), &contract);
+            let some = decided_by_rules(game.world_mut(), &contract);
             known = [known[0] + some[0], known[1] + some[1]];
             let mut simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
             let mut moves: Vec<_> = listed.iter().map(|it| it.1.clone()).collect();
@@ -427,25 +479,6 @@ fn safety_by_rules_is_safety_by_playing_out() {
         "{seen} positions, {mates} mates and stalemates; {decided} of {all} requests by rules"
     );
     assert!(decided * 4 > all, "{decided} of {all}");
-}
-
-/// How many of the requests that may be tried in a position rules decide, and how many there are.
-fn decided(world: &mut World, contract: &Contract) -> [usize; 2] {
-    let program = world.program().clone();
-    let (mut all, mut played) = (0, 0);
-    for action in &program.actions {
-        let tries = action.tries.unwrap_or(action.rel);
-        let tried = world.listed(tries).len();
-        all += tried;
-        played += match contract.decisions[usize::from(action.id.0)] {
-            Decision::Rules => 0,
-            Decision::Except(rel) => {
-                world.listed(rel).iter().filter(|it| world.contains(tries, it)).count()
-            }
-            Decision::Simulation => tried,
-        };
-    }
-    [all - played, all]
 }
 
 /// A seed draws the same loadouts for both sides, the same ones each time; what a FEN gives twice, or what is not to
@@ -496,7 +529,7 @@ fn questions_about_a_turn_are_answered() {
     let tailwind = "6k1/8/8/8/8/8/8/RN5K w - - 0 1 tailwind=-,b1:true temporal-lock=-,b1:true schrodingers-laugh=-,b1:true element=-,b1:air slow=0,white:1";
     let asked = [
         (earth, ["--turn", "a1a3"], "white keeps the turn after a1a3"),
-        (earth, ["--turn", "a1a4"], "the turn passes after a1a4: the turn is ended by an ability"),
+        (earth, ["--turn", "a1a4"], "the turn passes after a1a4: the turn is ended by Bastion"),
         (
             double,
             ["--effects", "d1d5"],
@@ -507,7 +540,11 @@ fn questions_about_a_turn_are_answered() {
             ["--why-not", "c3d5"],
             "the white knight on c3 does not go to d5: the piece there is stalwart",
         ),
-        (tailwind, ["--fact", "budget(b1, 3)"], "a = tailwind, w = temporal-lock, n = -1"),
+        (
+            tailwind,
+            ["--fact", "budget(b1, 3)"],
+            " = 2 (tailwind) - 1 (tailwind, temporal-lock) + 2 (schrodingers-laugh) = 3",
+        ),
     ];
     for (fen, question, answer) in asked {
         let ran = rulemate(&[

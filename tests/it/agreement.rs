@@ -20,7 +20,7 @@ use crate::rules::corpus;
 
 /// Plies of each game.
 fn plies(small: u32) -> u32 {
-    if std::env::var_os("RULEMATE_FULL").is_some() { small * 20 } else { small }
+    if crate::fixture::is_full() { small * 20 } else { small }
 }
 
 /// Reads worlds by every way that there is, and compares with the referee.

@@ -31,7 +31,7 @@ fn count(game: &mut Game, depth: u32) -> u64 {
 
 #[test]
 fn nine_mens_morris_has_the_tree_of_a_generator_of_its_own() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let text = std::fs::read_to_string("tests/data/boards/morris.perft").expect("a file");
     let mut lines = 0;
     for line in text.lines() {

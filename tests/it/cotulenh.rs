@@ -8,13 +8,14 @@ use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
 
 use crate::cli::rulemate;
+use crate::fixture::texts;
 
 const FOLDER: &str = "tests/data/vectors/cotulenh";
 
 /// Rows that are believed wrong are told in a file beside the vectors, and counted apart.
 #[test]
 fn vectors_pass() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let most = if full { "5000000" } else { "60000" };
     let corrections = format!("{FOLDER}/corrections.json");
     for (name, least, corrected) in [
@@ -83,8 +84,6 @@ fn a_deployment_goes_step_by_step() {
     assert_eq!(open, format!("{fen} e5:(TI):F>g7..."));
     let mut again = started(Some(&open)).expect("an open deployment is read");
     assert_eq!(again.fen(), open);
-    let texts =
-        |game: &mut Game| -> Vec<String> { game.listing().into_iter().map(|it| it.0).collect() };
     assert_eq!(texts(&mut game), texts(&mut again));
     // The tank rides with the aircraft after all.
     game.play_text("Te5>&g7").expect("the tank joins it");
@@ -277,7 +276,7 @@ fn with(presets: &[&str], fen: &str) -> Game {
 
 /// The texts of the legal actions that have a sign in them.
 fn listed(game: &mut Game, sign: &str) -> Vec<String> {
-    game.listing().into_iter().map(|it| it.0).filter(|it| it.contains(sign)).collect()
+    texts(game).into_iter().filter(|it| it.contains(sign)).collect()
 }
 
 #[test]

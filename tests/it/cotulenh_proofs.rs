@@ -11,11 +11,8 @@ use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by, perft, pe
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 use rulemate::presets::{Catalogue, Ruleset};
 
+use crate::fixture::is_full;
 use crate::random_rules::Choices;
-
-fn is_full() -> bool {
-    std::env::var_os("RULEMATE_FULL").is_some()
-}
 
 fn rules() -> (Catalogue, Ruleset) {
     let catalogue = Catalogue::embedded().expect("the catalogue");
@@ -91,7 +88,6 @@ fn the_filter_of_safe_moves_agrees_with_playing_them_out() {
         };
         let (ours, theirs) = (of(&all), of(&played));
         assert_eq!(ours, theirs, "{}", game.fen());
-        // A deployment is ended by the rules alone.
         let ends = |it: &&Move| program.relation(program.action(it.action).rel).name == "commit";
         let (ours, theirs) = (all.iter().find(ends), played.iter().find(ends));
         assert_eq!(ours, theirs, "{}", game.fen());

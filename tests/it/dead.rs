@@ -19,6 +19,7 @@ use rulemate::moves::{Board, Contract, legal_moves};
 use rulemate::presets::{Catalogue, GameEntry, OptionType, PresetEntry};
 use rulemate::rules::RelId;
 
+use crate::fixture::is_full;
 use crate::random_rules::Choices;
 
 /// What stands on the board: capitals are white. Each is also taken with the colours changed.
@@ -44,10 +45,6 @@ const SHORT: Effort = Effort { seeds: 6, nodes: 60, depth: 3, corner: CORNER };
 const PAIR: Effort = Effort { seeds: 2, nodes: 40, depth: 3, corner: (0, 0) };
 const LONG: Effort = Effort { seeds: 60, nodes: 4_000, depth: 6, corner: (8, 8) };
 const LONG_PAIR: Effort = Effort { seeds: 10, nodes: 200, depth: 4, corner: CORNER };
-
-fn is_full() -> bool {
-    std::env::var_os("RULEMATE_FULL").is_some()
-}
 
 /// The side that cannot win, or none where no side can.
 type Claim = Option<i64>;
@@ -358,11 +355,11 @@ fn nothing_wins_where_rules_say_so() {
 #[test]
 fn nothing_wins_where_rules_say_so_of_pairs() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let (effort, every) = if is_full() { (&LONG_PAIR, 1) } else { (&PAIR, 1) };
+    let effort = if is_full() { &LONG_PAIR } else { &PAIR };
     // Those that are played with few half-moves say that they go together: abilities, under which nothing is claimed.
     let is_drawn = |it: &Combination| it.game == "chess" && it.plies > 3;
     let all = pairs(&catalogue, is_full()).combinations.into_iter().filter(is_drawn);
-    let found = all.step_by(every).filter_map(|it| {
+    let found = all.filter_map(|it| {
         let presets = catalogue.with_required(&it.presets);
         // What does not go together is none of this test's business.
         catalogue.load("chess", &presets).ok()?;

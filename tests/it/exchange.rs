@@ -470,7 +470,7 @@ fn exchange(
 #[test]
 fn no_part_of_a_proof_stands_for_another() {
     let catalogue = Catalogue::embedded().expect("the catalogue");
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let mut counts = Counts::new();
     for (at, entry) in catalogue.games().iter().enumerate() {
         let rules = catalogue.load::<&str>(&entry.name, &[]).expect("it loads");

@@ -14,6 +14,7 @@ use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
 use rulemate::presets::{Catalogue, LoadError, Moment, Opinion, Point, Preset, Ruleset, Source};
 use rulemate::proof::Checker;
 
+use crate::fixture::texts;
 use crate::reactions::fire_alike;
 
 /// Writes a line into the record at every point.
@@ -283,10 +284,6 @@ impl Preset for Boots {
     }
 }
 
-fn moves(game: &mut Game) -> Vec<String> {
-    game.listing().into_iter().map(|it| it.0).collect()
-}
-
 #[test]
 fn vetoes_are_no_legal_moves_and_undo_takes_all_back() {
     let catalogue = with(Boots { version: "1" });
@@ -296,7 +293,7 @@ fn vetoes_are_no_legal_moves_and_undo_takes_all_back() {
         play(&mut game, uci);
         hashes.push(game.hash());
     }
-    assert!(!moves(&mut game).iter().any(|it| it.starts_with("c3")));
+    assert!(!texts(&mut game).iter().any(|it| it.starts_with("c3")));
     let unread = game.play_text("c3b5").map(|_| ()).expect_err("it is tired");
     let PlayError::Text(unread) = unread else { panic!("{unread}") };
     let candidate = unread.candidate().unwrap_or_else(|| panic!("{unread}"));
@@ -308,7 +305,7 @@ fn vetoes_are_no_legal_moves_and_undo_takes_all_back() {
         assert!(game.takeback().is_some());
         assert_eq!(Some(&game.hash()), hashes.last());
     }
-    assert_eq!(moves(&mut game).len(), 20);
+    assert_eq!(texts(&mut game).len(), 20);
     for uci in ["b1c3", "d2d4", "b8c6", "g1f3", "g8f6"] {
         play(&mut game, uci);
         assert!(game.result().is_none());
@@ -330,7 +327,7 @@ fn both_evaluators_play_by_the_same_code() {
             game.play_text(uci).unwrap_or_else(|it| panic!("{uci}: {it}"));
         }
         assert_eq!(bits.hash(), frog.hash());
-        assert_eq!(moves(&mut bits), moves(&mut frog));
+        assert_eq!(texts(&mut bits), texts(&mut frog));
     }
 }
 

@@ -240,7 +240,7 @@ fn run(name: &str, full: bool) -> (Compared, Vec<String>) {
 
 #[test]
 fn the_oracle_counts_lists_writes_and_ends_alike() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let mut all = Vec::new();
     for name in GAMES {
         let (compared, faults) = run(name, full);

@@ -147,7 +147,7 @@ fn turns_of_checkers_are_as_many_as_in_the_tables() {
 /// each proof); at each ply the FEN says what the facts say.
 #[test]
 fn random_games_end_and_come_back_from_saves_and_fen() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let catalogue = catalogue();
     for (name, presets) in GAMES {
         let rules = catalogue.load(name, presets).unwrap_or_else(|it| panic!("{name}: {it}"));
@@ -440,7 +440,7 @@ fn a_fen_tells_what_files_declare() {
 /// of several actions a FEN need not tell who has begun it.)
 #[test]
 fn the_fen_of_every_game_tells_all_of_it() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let catalogue = catalogue();
     let mut plies = 0;
     for entry in catalogue.games() {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rulemate::derive::{Backend, Plan, World};
 use rulemate::facts::{EntityId, GAME, Value};
+use rulemate::game::Game;
 use rulemate::rules::{Program, RelId, Source, compile, embedded_folder, embedded_sources};
 
 /// A program of one file. Declarations whose sentence a test does not care for get one.
@@ -110,3 +111,13 @@ pub(crate) fn position(world: &mut World, fen: &str) {
 pub(crate) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 pub(crate) const KIWIPETE: &str =
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -";
+
+/// The moves of a position as texts. Which entities they are about may differ in a game that was read from a FEN.
+pub(crate) fn texts(game: &mut Game) -> Vec<String> {
+    game.listing().into_iter().map(|it| it.0).collect()
+}
+
+/// Whether the long forms of tests are wanted, which take minutes to hours: by hand, not on each change.
+pub(crate) fn is_full() -> bool {
+    std::env::var_os("RULEMATE_FULL").is_some()
+}

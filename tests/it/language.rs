@@ -15,7 +15,7 @@ use rulemate::proof::Checker;
 use rulemate::rules::Source;
 use serde_json::{Value, json};
 
-use crate::fixture::{member, program, rel, rows, set, world};
+use crate::fixture::{member, program, rel, rows, set, texts, world};
 use crate::reactions::fire_alike;
 
 /// A preset with facts of every sort: of sides, of squares, until the turn passes, until the next action.
@@ -452,8 +452,7 @@ fn a_turn_that_may_not_stop_is_no_turn() {
     ] {
         let mut game = mud(fen);
         assert_eq!(game.result(), None, "{fen}");
-        let texts: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
-        assert_eq!(texts, actions, "{fen}");
+        assert_eq!(texts(&mut game), actions, "{fen}");
         let contract = game.contract().clone();
         let found = turns(game.world_mut(), &contract, 100);
         assert!(found.complete, "{fen}");
@@ -643,14 +642,12 @@ fn brink(part: &str) -> (Catalogue, Ruleset, Game) {
 
 #[test]
 fn what_comes_after_the_stage_that_is_tried_cannot_make_an_action_illegal() {
-    let legal =
-        |game: &mut Game| -> Vec<String> { game.listing().into_iter().map(|it| it.0).collect() };
     // Played out to its end, every run is untenable: it makes tired.
     let (_, _, mut whole) = brink("");
-    assert!(legal(&mut whole).is_empty());
+    assert!(texts(&mut whole).is_empty());
     // Up to where they have arrived, only the brink is; and c1 is refused, however late that is.
     let (catalogue, rules, mut game) = brink("until apply");
-    assert_eq!(legal(&mut game), ["a1b1", "a1d1"]);
+    assert_eq!(texts(&mut game), ["a1b1", "a1d1"]);
     let contract = game.contract().clone();
     assert_eq!(perft(game.world_mut(), &contract, 1), 2);
     let tried = |game: &mut Game, text: &str| {

@@ -7,6 +7,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::Source;
 
 use crate::cli::rulemate_reading;
+use crate::fixture::is_full;
 use crate::random_rules::Choices;
 
 /// Rules that come from outside: runners hop across, several times a turn.
@@ -17,10 +18,6 @@ fn rules(name: &str) -> Ruleset {
     let source = Source { path: "mine/relay.dl".into(), text: crate::tried::RELAY.into() };
     catalogue.add(source).expect("metadata that makes sense");
     catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{name}: {it}"))
-}
-
-fn is_full() -> bool {
-    std::env::var_os("RULEMATE_FULL").is_some()
 }
 
 fn lessons() -> Lessons {

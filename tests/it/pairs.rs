@@ -31,7 +31,7 @@ fn play(catalogue: &Catalogue, all: &[Combination]) -> (usize, usize) {
 #[test]
 #[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn pairs_of_presets_are_playable() {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let sample = pairs(&catalogue, full);
     let (played, refused) = play(&catalogue, &sample.combinations);

@@ -7,7 +7,7 @@ use crate::setup::Table;
 
 /// Rows with more nodes wait for `RULEMATE_FULL=1`.
 fn limit(small: u64) -> u64 {
-    if std::env::var_os("RULEMATE_FULL").is_some() { u64::MAX } else { small }
+    if crate::fixture::is_full() { u64::MAX } else { small }
 }
 
 fn check_list(game: &str, list: &str, small: u64) {

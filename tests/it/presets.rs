@@ -7,6 +7,8 @@ use rulemate::presets::save::{Content, Form, RulesFrom, Save};
 use rulemate::presets::{Activation, Catalogue, Request};
 use rulemate::rules::{Source, load_folder};
 
+use crate::fixture::texts;
+
 fn catalogue() -> Catalogue {
     Catalogue::embedded().expect("our own metadata")
 }
@@ -348,8 +350,6 @@ fn a_kind_of_piece_from_outside() {
         catalogue.add(source).expect("well formed");
     }
     let ruleset = catalogue.load("chess", &[] as &[&str]).expect("loads");
-    let texts =
-        |game: &mut Game| -> Vec<String> { game.listing().into_iter().map(|it| it.0).collect() };
     // It gives check along e4, e3, e2; a rook may step between.
     let fen = "7k/8/8/3g4/R7/8/8/4K3 w - - 0 1";
     let mut game = ruleset.start(Some(fen)).expect("a position");

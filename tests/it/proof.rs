@@ -13,11 +13,8 @@ use rulemate::proof::{Checker, Fault, Report};
 use rulemate::rules::{Program, RelId, Role};
 use serde_json::{Value, json};
 
+use crate::fixture::is_full;
 use crate::random_rules::Choices;
-
-fn full() -> bool {
-    std::env::var_os("RULEMATE_FULL").is_some()
-}
 
 /// An explanation as the checker reads it.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +116,7 @@ fn positions(mut f: impl FnMut(&str, &mut Game, &mut Choices)) {
     let catalogue = Catalogue::embedded().expect("the catalogue");
     for (at, entry) in catalogue.games().iter().enumerate() {
         let rules = catalogue.load::<&str>(&entry.name, &[]).expect("it loads");
-        for round in 0..if full() { 22 } else { 1 } {
+        for round in 0..if is_full() { 22 } else { 1 } {
             let mut choices = Choices(at as u64 * 1000 + round);
             let mut game = rules.start(None).expect("it starts");
             for _ in 0..choices.below(40) {
@@ -198,7 +195,7 @@ fn what_explain_finds_passes_and_nothing_else() {
         for (at, it) in said.iter().enumerate() {
             let report = it.check(&mut checker);
             assert!(report.is_ok(), "{name} {}: {report:?}\n{it:?}", game.fen());
-            if !choices.one_in(if full() { 1 } else { 4 }) || at > 64 {
+            if !choices.one_in(if is_full() { 1 } else { 4 }) || at > 64 {
                 continue;
             }
             let mut wrong = it.clone();
@@ -213,7 +210,7 @@ fn what_explain_finds_passes_and_nothing_else() {
             assert!(wrong == *it || refused(&wrong, &mut checker), "{name}: {place} of {wrong:?}");
         }
     });
-    let enough = if full() { 1000 } else { 20 };
+    let enough = if is_full() { 1000 } else { 20 };
     assert!(seen >= enough && explained > 10 * seen, "{seen} positions, {explained} explanations");
 }
 

@@ -170,7 +170,7 @@ fn chess_is_one_batch() {
 /// the same moves, and undo restores the hash.
 #[test]
 fn random_games_with_presets_that_react() {
-    let plies = if std::env::var_os("RULEMATE_FULL").is_some() { 200 } else { 16 };
+    let plies = if crate::fixture::is_full() { 200 } else { 16 };
     let sets: [&[&str]; 5] = [
         &["piece-hp"],
         &["piece-shield"],

@@ -180,7 +180,7 @@ fn json_is_bounded_before_anything_is_made() {
 /// Bytes changed, taken out, doubled and cut off: every reader answers.
 #[test]
 fn mutated_saves_are_read_or_refused() {
-    let rounds = if std::env::var_os("RULEMATE_FULL").is_some() { 20_000 } else { 400 };
+    let rounds = if crate::fixture::is_full() { 20_000 } else { 400 };
     let mut choices = Choices(311);
     let folder = format!("{}/tests/data/saves", env!("CARGO_MANIFEST_DIR"));
     let files: Vec<Vec<u8>> = ["v1.json", "v2.json", "v2.bin", "v3.json", "v3.bin"]

@@ -573,7 +573,7 @@ fn tampering_is_named_though_the_checksum_fits() {
 
 /// Some of many, spread evenly.
 fn some<T>(all: Vec<T>, few: usize) -> impl Iterator<Item = T> {
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let step = if full { 1 } else { (all.len() / few).max(1) };
     all.into_iter().step_by(step)
 }

@@ -55,7 +55,7 @@ fn lines(game: &Game, facts: &Session) -> Vec<String> {
 #[test]
 fn every_effect_is_justified() {
     let catalogue = catalogue();
-    let rounds = if std::env::var_os("RULEMATE_FULL").is_some() { 12 } else { 1 };
+    let rounds = if crate::fixture::is_full() { 12 } else { 1 };
     let mut effects = 0;
     for (at, entry) in catalogue.games().iter().enumerate() {
         let rules = catalogue.load::<&str>(&entry.name, &[]).expect("it loads");

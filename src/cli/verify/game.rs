@@ -437,9 +437,13 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
             };
             let after = after.map(|fen| if resets { at_zero(&fen) } else { fen });
             let steps = turn.steps.iter().map(Action::text).collect();
-            let in_check = Some(turn.in_check);
-            let ask =
-                Ask::Turn(Turn { steps, legal: Some(legal), after, in_check, ..Turn::default() });
+            let ask = Ask::Turn(Turn {
+                steps,
+                legal: Some(legal),
+                after,
+                in_check: Some(turn.in_check),
+                ..Turn::default()
+            });
             rows.push(Row { fen: std::mem::replace(&mut fen, turn.fen), ask });
         }
     }
@@ -467,10 +471,16 @@ fn histories(histories: Vec<History>) -> Vec<Row> {
     };
     let row = |it: History| {
         let steps = it.actions.iter().map(step).collect();
-        let then = Some(it.n_legal_reloaded);
         let texts = |all: &[String]| all.iter().filter_map(|it| of_flag(it)).collect();
         let (with, without) = (texts(&it.only_reloaded), texts(&it.only_in_place));
-        let turn = Turn { steps, after: Some(it.fen), then, with, without, ..Turn::default() };
+        let turn = Turn {
+            steps,
+            after: Some(it.fen),
+            then: Some(it.n_legal_reloaded),
+            with,
+            without,
+            ..Turn::default()
+        };
         Row { fen: it.start, ask: Ask::Turn(turn) }
     };
     histories.into_iter().map(row).collect()

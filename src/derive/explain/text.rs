@@ -9,7 +9,8 @@ use std::fmt;
 use super::telling::said;
 use crate::facts::{DomainId, Shape};
 use crate::rules::tree::{
-    Attempt, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation, Tally,
+    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
+    Tally,
 };
 use crate::rules::{Column, Program, Type};
 
@@ -274,9 +275,12 @@ impl View<'_> {
         format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
     }
 
-    /// An aggregate with what it comes to and its first members.
+    /// An aggregate with what it comes to and its first members; a sum of one variable as what is added up.
     fn tally(self, it: &Tally) -> String {
         const SHOWN: usize = 8;
+        if let Some(terms) = self.terms(it).filter(|_| it.members.len() <= SHOWN) {
+            return format!("{} = {terms}", it.text);
+        }
         let value = match &it.value {
             None => "no value".into(),
             Some(values) => values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
@@ -292,6 +296,32 @@ impl View<'_> {
             true => format!("{} (is {value})", it.text),
             false => format!("{} (is {value}: {}{more})", it.text, members.join("; ")),
         }
+    }
+
+    /// What a sum of one variable adds up, each term with what else its member names: `2 (tailwind) - 1 (laugh) = 1`.
+    fn terms(self, it: &Tally) -> Option<String> {
+        let (var, _) =
+            it.text.strip_prefix("sum")?.trim_start().strip_prefix('{')?.split_once(':')?;
+        let [value] = it.value.as_deref()? else { return None };
+        let mut text = String::new();
+        for member in &it.members {
+            let (term, rest): (Vec<&Binding>, _) =
+                member.iter().partition(|it| it.var == var.trim());
+            let raw = term.first()?.value.raw;
+            let mut names: Vec<String> = rest.iter().map(|it| self.value(&it.value)).collect();
+            names.dedup();
+            text += match (text.is_empty(), raw < 0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            text += &raw.unsigned_abs().to_string();
+            if !names.is_empty() {
+                text += &format!(" ({})", names.join(", "));
+            }
+        }
+        (!text.is_empty()).then(|| format!("{text} = {value}"))
     }
 
     /// The relation's sentence with its placeholders filled, or the bare atom.

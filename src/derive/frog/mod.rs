@@ -224,9 +224,7 @@ impl Frog {
     /// The rules took more than the referee gives: rows are missing.
     pub fn check(&self) -> Result<(), Exhausted> {
         match self.exhausted() {
-            Some((resource, rule)) => {
-                Err(Exhausted::new(&self.statics.program, resource, rule))
-            }
+            Some((resource, rule)) => Err(Exhausted::new(&self.statics.program, resource, rule)),
             None => Ok(()),
         }
     }

@@ -80,10 +80,11 @@ export class Acts {
     if (!view.canMove()) this.chosen = "";
     else {
       for (const it of position.legal.filter((it) => !it.from && !it.to)) acts.push(button(actionName(it), () => view.play(it), false));
-      const steps = [...state.history].reverse().findIndex((it) => !it.turn_goes_on);
-      const done = steps < 0 ? state.history.length : steps;
-      if (done && view.mine().includes(last.side)) acts.push(button("Undo step", () => view.act("takeback"), false));
-      if (done > 1 && view.mine().includes(last.side)) acts.push(button("Undo turn", () => this.cancel(done), false));
+      if (last?.turn_goes_on && view.mine().includes(last.side)) {
+        const steps = state.history.length - 1 - state.history.findLastIndex((it) => !it.turn_goes_on);
+        acts.push(button("Undo step", () => view.act("takeback"), false));
+        if (steps > 1) acts.push(button("Undo turn", () => this.cancel(steps), false));
+      }
       if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
     }
     if (view.mine().length && !state.result) {

@@ -58,7 +58,7 @@ fn walk(name: &str, table: &mut Table, choices: &mut Choices, plies: usize) {
 #[test]
 fn no_two_actions_share_a_text() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let plies = if std::env::var_os("RULEMATE_FULL").is_some() { 200 } else { 30 };
+    let plies = if crate::fixture::is_full() { 200 } else { 30 };
     for (at, entry) in catalogue.games().iter().enumerate() {
         walk(&entry.name, &mut Table::of(&entry.name), &mut Choices(at as u64), plies);
     }

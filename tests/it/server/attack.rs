@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use super::kill::{Process, Wire};
 use super::store::Folder;
 
+use crate::fixture::is_full;
+
 /// What others play, short of the draw by repetition.
 const MOVES: [&str; 4] = ["g1f3", "g8f6", "f3g1", "f6g8"];
 const PLIES: usize = 8;
@@ -26,10 +28,6 @@ const PAUSE: Duration = Duration::from_millis(900);
 const HOSTILE: usize = 10;
 /// The most memory that the server may have had, in kilobytes.
 const MEMORY: u64 = 1 << 20;
-
-fn is_full() -> bool {
-    std::env::var_os("RULEMATE_FULL").is_some()
-}
 
 fn attack(name: &str) -> String {
     let path = format!("{}/tests/data/rules/attack/{name}.dl", env!("CARGO_MANIFEST_DIR"));

@@ -109,7 +109,7 @@ fn its_log_cut_within_the_last_append_loses_nothing_that_was_acknowledged() {
     drop((store, client));
     cluster.crash();
     copy(&cluster.data(), &cluster.folder.0.join("whole"));
-    let full = std::env::var_os("RULEMATE_FULL").is_some();
+    let full = crate::fixture::is_full();
     let cuts = if full { to - from + 1 } else { CUTS };
     let mut whole = 0;
     for cut in 0..cuts {
