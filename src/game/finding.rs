@@ -55,7 +55,7 @@ pub fn decide(
     }
     let because = match contract.decisions[usize::from(mv.action.0)] {
         Decision::Except(odd) => Some(odd),
-        Decision::Rules | Decision::Simulation => None,
+        Decision::Rules | Decision::Simulation | Decision::Never => None,
     };
     match trial(world, contract, mv, because, limits)? {
         Some(it) => {

@@ -8,7 +8,7 @@
 use foldhash::{HashSet, HashSetExt};
 
 use crate::derive::{Refusal, Tuple, World};
-use crate::rules::{Action, ActionId, Program, RelId, Type, Unlisted};
+use crate::rules::{Action, ActionId, Legality, Program, RelId, Type, Unlisted};
 
 use super::contract::Contract;
 use super::reach::Room;
@@ -51,8 +51,10 @@ pub enum LegalityMode {
 
 impl LegalityMode {
     fn of(self, contract: &Contract, action: ActionId) -> Decision {
+        let declared = contract.decisions[usize::from(action.0)];
         match self {
-            Self::Declared => contract.decisions[usize::from(action.0)],
+            _ if declared == Decision::Never => declared,
+            Self::Declared => declared,
             Self::Rules => Decision::Rules,
             Self::Simulate => Decision::Simulation,
         }
@@ -61,7 +63,9 @@ impl LegalityMode {
     /// Whether counting rows is counting legal moves.
     pub fn is_counted(self, contract: &Contract) -> bool {
         match self {
-            Self::Declared => contract.decisions.iter().all(|it| *it == Decision::Rules),
+            Self::Declared => {
+                contract.decisions.iter().all(|it| matches!(it, Decision::Rules | Decision::Never))
+            }
             Self::Rules => true,
             Self::Simulate => false,
         }
@@ -104,6 +108,7 @@ fn add_moves(
     let row = |args: Tuple| Move { action: action.id, args };
     let tries = action.tries.unwrap_or(action.rel);
     match mode.of(contract, action.id) {
+        Decision::Never => {}
         Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
         Decision::Simulation => {
             let rows = world.listed(tries).into_iter().map(row);
@@ -141,6 +146,7 @@ pub(super) fn leaves(
     action: &Action,
 ) -> Leaves {
     let is_ruled = match mode.of(contract, action.id) {
+        Decision::Never => return Leaves::Counted(0),
         Decision::Rules => true,
         Decision::Except(odd) => !world.any(odd),
         Decision::Simulation => false,
@@ -175,7 +181,7 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
         let tries = action.tries.unwrap_or(action.rel);
         match contract.decisions[usize::from(action.id.0)] {
             Decision::Rules if world.any(action.rel) => return true,
-            Decision::Rules => {}
+            Decision::Rules | Decision::Never => {}
             Decision::Simulation => {
                 tried.extend(world.listed(tries).into_iter().map(|it| (action.id, it)));
             }
@@ -199,12 +205,12 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
 pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
     let program = world.program().clone();
     let (mut all, mut played) = (0, 0);
-    for action in &program.actions {
+    for action in program.actions.iter().filter(|it| it.legality != Legality::Never) {
         let tries = action.tries.unwrap_or(action.rel);
         let tried = world.listed(tries).len();
         all += tried;
         played += match contract.decisions[usize::from(action.id.0)] {
-            Decision::Rules => 0,
+            Decision::Rules | Decision::Never => 0,
             Decision::Except(rel) => {
                 world.listed(rel).iter().filter(|it| world.contains(tries, it)).count()
             }
@@ -218,7 +224,7 @@ pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
 pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();
     let mut moves = Vec::new();
-    for action in &program.actions {
+    for action in program.actions.iter().filter(|it| it.legality != Legality::Never) {
         let rows = world.listed(action.tries.unwrap_or(action.rel));
         moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
     }
@@ -331,7 +337,7 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
 /// Whether a move is decided by playing it out.
 pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     match contract.decisions[usize::from(mv.action.0)] {
-        Decision::Rules => false,
+        Decision::Rules | Decision::Never => false,
         Decision::Except(odd) => {
             let args = row(world, mv).len();
             world.contains(odd, &mv.args[..args])

@@ -24,6 +24,8 @@ pub enum Decision {
     Except(RelId),
     /// By playing every try out.
     Simulation,
+    /// It is never legal: only trials play it out.
+    Never,
 }
 
 /// How each action of a program is decided.
@@ -39,7 +41,7 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
 pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     let depends = Dependencies::of(program);
     let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
-    let declared = program.actions.iter().filter(|it| it.legality != Legality::Simulate);
+    let declared = program.actions.iter().filter(|it| it.legality == Legality::Rules);
     declared.filter_map(|it| view.why_played_out(it)).collect()
 }
 
@@ -68,6 +70,9 @@ struct View<'p> {
 
 impl<'p> View<'p> {
     fn decision(&self, action: &Action) -> Decision {
+        if action.legality == Legality::Never {
+            return Decision::Never;
+        }
         let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
         if action.legality == Legality::Simulate
             || self.expires_unforeseen(action).is_some()

@@ -90,8 +90,12 @@ pub struct Unlisted {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Legality {
+    /// Its own relation says all.
     Rules,
+    /// It is legal where playing it out leaves royal pieces safe.
     Simulate,
+    /// It is never legal: only trials play it out.
+    Never,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

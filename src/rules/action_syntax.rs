@@ -68,10 +68,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn legality(&mut self) -> Parsed<Legality> {
-        match self.option(&["rules", "simulate"])? {
+        match self.option(&["rules", "simulate", "never"])? {
             Some("rules") => Ok(Legality::Rules),
-            Some(_) => Ok(Legality::Simulate),
-            None => self.expected("`rules` or `simulate`"),
+            Some("simulate") => Ok(Legality::Simulate),
+            Some(_) => Ok(Legality::Never),
+            None => self.expected("`rules`, `simulate` or `never`"),
         }
     }
 }

@@ -177,6 +177,7 @@ fn write_actions(out: &mut String, program: &Program) {
         let legality = match action.legality {
             Legality::Rules => "by rules",
             Legality::Simulate => "by simulation",
+            Legality::Never => "never legal: for trials",
         };
         let tries = action.tries.map(|it| format!("`{}`", program.relation(it).name));
         let _ = writeln!(

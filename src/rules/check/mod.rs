@@ -30,8 +30,8 @@ use super::imply::Implications;
 use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
-    Action, DeclaredEvent, EventId, Expiry, Given, Meta, Program, Reaction, RelId, Relation, Role,
-    Rule, Source, Span, Stage, StageId, Template, Tried, Type, Was,
+    Action, DeclaredEvent, EventId, Expiry, Given, Legality, Meta, Program, Reaction, RelId,
+    Relation, Role, Rule, Source, Span, Stage, StageId, Template, Tried, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
@@ -345,6 +345,7 @@ impl<'t> Checker<'t> {
         if found.is_empty() && self.found.is_empty() {
             let shown = Implications::new(&relations, &self.rules, &strata);
             self.found = beyond_tries(&self.actions, &relations, &self.rules, &shown);
+            self.found.extend(never_legal(&self.actions, &relations, &self.rules));
         }
         let mut last = std::mem::take(&mut self.found);
         let is_before = |it: &Relation| match it.role {
@@ -425,7 +426,7 @@ fn beyond_tries(
     shown: &Implications<'_>,
 ) -> Vec<Diagnostic> {
     let mut reports = Vec::new();
-    for action in actions {
+    for action in actions.iter().filter(|it| it.legality != Legality::Never) {
         let Some(tries) = action.tries.filter(|it| *it != action.rel) else { continue };
         let relation = &relations[usize::from(action.rel.0)];
         for rule in relation.rules.iter().map(|it| &rules[usize::from(it.0)]) {
@@ -434,6 +435,20 @@ fn beyond_tries(
                 reports.push(mistake::beyond_tries(relation, tries, rule.span));
             }
         }
+    }
+    reports
+}
+
+/// Actions that only trials play out, and that nothing says when to try, or that have rules all the same.
+fn never_legal(actions: &[Action], relations: &[Relation], rules: &[Rule]) -> Vec<Diagnostic> {
+    let mut reports = Vec::new();
+    for action in actions.iter().filter(|it| it.legality == Legality::Never) {
+        let relation = &relations[usize::from(action.rel.0)];
+        if action.tries.is_none_or(|it| it == action.rel) {
+            reports.push(mistake::never_tried(relation));
+        }
+        let own = relation.rules.iter().map(|it| &rules[usize::from(it.0)]);
+        reports.extend(own.map(|it| mistake::never_legal(relation, it.span)));
     }
     reports
 }

@@ -101,6 +101,20 @@ pub(in super::super) fn beyond_tries(action: &Relation, tries: &Relation, rule: 
         ))
 }
 
+pub(in super::super) fn never_tried(action: &Relation) -> It {
+    let message =
+        format!("`{}` is never legal, and nothing says when it may be tried", action.name);
+    It::new("E510", message, action.span, "without `tries`")
+        .help("name the relation whose rows trials play out: `tries REL`")
+}
+
+pub(in super::super) fn never_legal(action: &Relation, rule: Span) -> It {
+    let message = format!("a rule of `{}`, which is never legal", action.name);
+    It::new("E510", message, rule, "it would have no effect")
+        .and(action.span, "the action")
+        .help("have the relation after `tries` conclude it, or declare another `legality`")
+}
+
 pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> It {
     It::new("E601", format!("`{}` is not an action", name.text), name.span, "cannot be taken")
         .and(old, "declared here")
