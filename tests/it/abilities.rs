@@ -1,6 +1,6 @@
 //! Ability chess: vectors of scenarios, random games and lists; abilities as presets of chess.
 
-use rulemate::audit::{self, Referee};
+use rulemate::audit;
 use rulemate::moves::{LegalityMode, Move, decided_by_rules, legal_moves_by};
 use rulemate::presets::Catalogue;
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
@@ -138,7 +138,7 @@ fn random_request(chance: &mut Choices) -> String {
 #[test]
 #[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
-    let (games, requests) = if is_full() { (1000, 40) } else { (12, 8) };
+    let (games, requests) = if is_full() { (1000, 40) } else { (40, 8) };
     let catalogue = Catalogue::embedded().expect("the catalogue");
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
     let (mut taken, mut refused, mut rewound, mut castled) = (0, 0, 0, 0);
@@ -149,7 +149,7 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
         for _ in 0..requests {
             let listed = game.listing();
             let at = game.fen();
-            let looked_at = if chance.one_in(4) { &listed[..] } else { &[] };
+            let looked_at = if chance.one_in(16) { &listed[..] } else { &[] };
             for (text, mv) in looked_at {
                 let record =
                     game.play(mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why} {at}"));
@@ -159,7 +159,7 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
                 game.takeback();
             }
             assert_eq!(game.fen(), at, "seed {seed}");
-            for _ in 0..30 {
+            for _ in 0..3 {
                 let text = random_request(&mut chance);
                 let before = game.hash();
                 match game.find_move(&text) {
@@ -187,7 +187,7 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
     println!(
         "{taken} requests taken, {rewound} took turns back, {castled} castled; {refused} refused"
     );
-    assert!(taken > 1000 && refused > 1000, "{taken} {refused}");
+    assert!(taken > 1000 && refused > 500, "{taken} {refused}");
     assert!(rewound > 0, "no request of {taken} took turns back");
 }
 
@@ -195,15 +195,14 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
 #[test]
 #[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn evaluators_agree_after_each_request() {
-    let (games, requests) = if is_full() { (200, 40) } else { (6, 8) };
+    let (games, requests) = if is_full() { (1000, 40) } else { (6, 8) };
     let catalogue = Catalogue::embedded().expect("the catalogue");
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
-    let (mut taken, mut rewound, mut rows, mut proofs) = (0, 0, 0, 0);
+    let (mut all, mut rewound) = (audit::Tally::default(), 0);
     for seed in 0..games {
         let mut chance = Choices(20_000 + seed);
         let fen = random_fen(&mut chance);
         let Ok(mut game) = rules.start(Some(&fen)) else { panic!("{fen}") };
-        let mut referee = Referee::new(&game);
         for _ in 0..requests {
             let listed = game.listing();
             if listed.is_empty() {
@@ -211,27 +210,27 @@ fn evaluators_agree_after_each_request() {
             }
             let (text, mv) = listed[chance.below(listed.len())].clone();
             let at = game.fen();
-            referee.take(&mv);
             let record =
                 game.play(&mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why} {at}"));
             rewound += usize::from(record.rewound_to().is_some());
-            taken += 1;
-            let same = referee.follow(&game).and_then(|()| referee.compare(&mut game));
-            rows += same.unwrap_or_else(|it| panic!("seed {seed}: {text}: {} {at}", it.what));
             let fen = game.fen();
             let again = rules.start(Some(&fen)).map(|mut it| (it.fen(), texts(&mut it)));
             assert_eq!(again.ok(), Some((fen, texts(&mut game))), "seed {seed}: {text} {at}");
         }
         let save = Save::of(&game, &rules, Content::default()).expect("a save");
         let bytes = save.write(Form::Json);
-        let told = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {})
+        all += audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {})
             .unwrap_or_else(|it| panic!("seed {seed}: {it}"));
-        proofs += told.proofs;
+        if (seed + 1) % 50 == 0 || seed + 1 == games {
+            let audit::Tally { plies, positions, rows, proofs, .. } = all;
+            println!(
+                "{} games, {plies} requests, {rewound} took turns back, {positions} positions, \
+                 {rows} rows, {proofs} proofs: 0 differences",
+                seed + 1
+            );
+        }
     }
-    println!(
-        "{games} games, {taken} requests, {rewound} took turns back, {rows} rows, {proofs} proofs: 0 differences"
-    );
-    assert!(taken > 20, "{taken}");
+    assert!(all.plies > 20, "{all:?}");
     assert!(rewound > 0 || games < 200, "no game of {games} was rewound");
 }
 
@@ -692,6 +691,34 @@ fn what_a_turn_has_had_tells_positions_apart() {
     }
 }
 
+/// Nothing is drawn but by stalemate, unless an option says so: by repetition, and by what cannot mate and has no
+/// ability.
+#[test]
+fn draws_are_an_option() {
+    let shuffle = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8";
+    for (presets, claims) in [
+        (&[][..], false),
+        (&["ability-draws"], true),
+        (&["ability-draws:both:repetition=false"], false),
+    ] {
+        let mut game = ability_game(presets, None);
+        for text in shuffle.split(' ') {
+            game.play_text(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        }
+        assert_eq!(game.claim_draw(None).is_ok(), claims, "{presets:?}");
+    }
+    let bare = "7k/8/8/8/8/8/8/1B5K w - - 0 1";
+    for (presets, fen, reason) in [
+        (&[][..], bare.to_owned(), None),
+        (&["ability-draws"], bare.to_owned(), Some("insufficient_material")),
+        (&["ability-draws"], format!("{bare} tailwind=-,b1:true"), None),
+        (&["ability-draws:both:material=false"], bare.to_owned(), None),
+    ] {
+        let game = ability_game(presets, Some(&fen));
+        assert_eq!(game.result().map(|it| &*it.reason), reason, "{presets:?} {fen}");
+    }
+}
+
 /// A rewind goes back to the first move at most: what was drafted before it stays.
 #[test]
 fn a_rewind_does_not_reach_into_the_draft() {
@@ -762,8 +789,9 @@ fn effects_are_told_with_their_stages_and_what_was_read() {
         ask(&["--turn", "d1d5"]),
         ask(&["--effects", "d1d5", "--json"]),
     ] {
-        for line in [", in OnComputeStepBudget", "as the white queen on d1 has 1 steps in a turn"] {
-            assert!(told.contains(line), "{line}: {told}");
+        for stage in ["QueryPathingFlags", "ComputeStepBudget", "QueryMoves", "QueryCapture"] {
+            assert!(told.contains(&format!(", in On{stage}")), "{stage}: {told}");
         }
+        assert!(told.contains("as the white queen on d1 has 1 steps in a turn"), "{told}");
     }
 }

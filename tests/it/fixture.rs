@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rulemate::derive::{Backend, Plan, World};
 use rulemate::facts::{EntityId, GAME, Value};
 use rulemate::game::Game;
-use rulemate::rules::{Program, RelId, Source, compile, embedded_folder, embedded_sources};
+use rulemate::rules::{
+    Program, RelId, Source, compile, embedded_folder, embedded_sources, included,
+};
 
 /// A program of one file. Declarations whose sentence a test does not care for get one.
 pub(crate) fn program(text: &str) -> Arc<Program> {
@@ -120,4 +122,21 @@ pub(crate) fn texts(game: &mut Game) -> Vec<String> {
 /// Whether the long forms of tests are wanted, which take minutes to hours: by hand, not on each change.
 pub(crate) fn is_full() -> bool {
     std::env::var_os("RULEMATE_FULL").is_some()
+}
+
+/// The files, and those that they include, and so on.
+pub(crate) fn with_included(mut sources: Vec<Source>) -> Vec<Source> {
+    let mut at = 0;
+    while at < sources.len() {
+        let file = sources[at].clone();
+        let named = file.text.lines().filter_map(|it| it.strip_prefix(".meta include \""));
+        let found = named.flat_map(|it| included(&file.path, it.trim_end_matches('"')));
+        for path in found.flatten() {
+            if sources.iter().all(|it| it.path != path) {
+                sources.extend(embedded_sources(&[&path]));
+            }
+        }
+        at += 1;
+    }
+    sources
 }

@@ -11,6 +11,7 @@ use rulemate::rules::{
     document, embedded_folder, embedded_sources, limits, load_folder,
 };
 
+use crate::fixture::with_included;
 use crate::setup::effort;
 
 /// The files of a game: the core, the presets it uses, its layout, its own.
@@ -44,7 +45,7 @@ fn game_sources(game: &str) -> Vec<Source> {
         sources.extend(embedded_sources(&[&path]));
     }
     sources.extend(own);
-    sources
+    with_included(sources)
 }
 
 /// Whether a file's board has no files and ranks, and so none of chess.
