@@ -1,6 +1,7 @@
 //! The one integration test binary; a module an area.
 
 mod abilities;
+mod abilities_proofs;
 mod agreement;
 mod boards;
 mod budgets;

@@ -259,13 +259,27 @@ impl View<'_> {
     /// The sentence of an action or a declared event.
     fn event(self, name: &str, args: &[Datum]) -> String {
         match self.program.event_named(name) {
-            None => self.row(name, args),
+            None => self.action(name, args),
             Some(id) => {
                 let event = self.program.event(id);
                 let args: Vec<Option<&Datum>> = args.iter().map(Some).collect();
                 self.filled(name, &event.columns, &event.sentence, &args)
             }
         }
+    }
+
+    /// The sentence of an action, with what was given beside its row.
+    fn action(self, name: &str, args: &[Datum]) -> String {
+        let named = |it: &&rules::Action| self.program.relation(it.rel).name == name;
+        let Some(action) = self.program.actions.iter().find(named) else {
+            return self.row(name, args);
+        };
+        let listed = self.program.relation(action.rel).columns.len().min(args.len());
+        let (row, given) = args.split_at(listed);
+        let given = given.iter().zip(&action.unlisted).filter(|(it, arg)| it.raw != arg.default);
+        let told = given
+            .map(|(it, arg)| format!(", {} {}", arg.column.name, self.word(arg.column.ty, it.raw)));
+        self.row(name, row) + &told.collect::<String>()
     }
 
     /// A change of a fact, by the sentence of the input that reads it.

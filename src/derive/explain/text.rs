@@ -298,7 +298,7 @@ impl View<'_> {
         }
     }
 
-    /// What a sum of one variable adds up, each term with what else its member names: `2 (tailwind) - 1 (laugh) = 1`.
+    /// What a sum of one variable adds up, each term with what else its member names: `2 (x) - 1 (y, z) = 1`.
     fn terms(self, it: &Tally) -> Option<String> {
         let (var, _) =
             it.text.strip_prefix("sum")?.trim_start().strip_prefix('{')?.split_once(':')?;
