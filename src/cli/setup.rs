@@ -2,7 +2,7 @@
 //!
 //! [`Library`] compiles each game once, however many games are played by it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -221,6 +221,16 @@ impl Library {
                     list(names)
                 )
             }
+            LoadError::NoFamily { .. } => {
+                let families: BTreeSet<&str> =
+                    self.catalogue.games().iter().filter_map(|it| it.family.as_deref()).collect();
+                let families: Vec<&str> = families.into_iter().collect();
+                format!("the families are {}; a game may name none", list(families))
+            }
+            LoadError::Family { .. } | LoadError::Foreign { .. } => {
+                "leave it out, or name a game of that family: `rulemate games --json` tells families".into()
+            }
+            LoadError::Letter(_) => "letters are rows of the relation `letter`, in the game or its family".into(),
             LoadError::Rules(_) => "`rulemate check` shows the rules that clash".to_owned(),
             _ => "see `rulemate games --json` for what a game takes".to_owned(),
         };
@@ -262,5 +272,11 @@ pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<G
 /// A game of these rules, from a position or from its own start.
 pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
     let example = rules.start_fen();
-    rules.start(fen).or_fix(format!("a position of this game looks like {example}"))
+    let fix = match fen {
+        Some(_) => format!("a position of this game looks like {example}"),
+        None => {
+            format!("that is the start of the game itself: mend its line `.meta start {example:?}`")
+        }
+    };
+    rules.start(fen).or_fix(fix)
 }

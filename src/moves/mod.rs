@@ -9,6 +9,7 @@ mod declared;
 mod perft;
 mod reach;
 mod safety;
+mod split;
 mod template;
 mod turn;
 mod words;
@@ -24,5 +25,6 @@ pub use perft::{
     PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, read_perft_list,
 };
 pub use safety::{Decision, played_out};
+pub use split::split;
 pub use turn::{BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_text, turns};
 pub use words::turn_word;

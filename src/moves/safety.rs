@@ -5,7 +5,8 @@
 //! `simulates` relation. All of it is played out where rules cannot know the outcome: a reaction may
 //! refuse it, or a preset's reaction writes what safety depends on and the preset's file says
 //! nothing of it. A file says something by a clause of the `simulates` relation, or by
-//! `.meta legality "rules"`. Deliberately absent: playing it out (`action`).
+//! `.meta legality "rules"`; where it says nothing, conditions of its reactions may (`split`). Deliberately absent:
+//! playing it out (`action`).
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,7 @@ pub enum Decision {
 /// How each action of a program is decided.
 pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     let depends = Dependencies::of(program);
-    let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
+    let view = View::new(program, &depends, untenable);
     program.actions.iter().map(|it| view.decision(it)).collect()
 }
 
@@ -40,7 +41,7 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
 /// difference.
 pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     let depends = Dependencies::of(program);
-    let view = View { program, matters: depends.reads(untenable).clone(), depends: &depends };
+    let view = View::new(program, &depends, untenable);
     let declared = program.actions.iter().filter(|it| it.legality == Legality::Rules);
     declared.filter_map(|it| view.why_played_out(it)).collect()
 }
@@ -61,14 +62,18 @@ fn is_late(action: &Action, reaction: &Reaction) -> bool {
     action.until.is_some_and(|it| reaction.stage > it)
 }
 
-struct View<'p> {
-    program: &'p Program,
+pub(super) struct View<'p> {
+    pub(super) program: &'p Program,
     depends: &'p Dependencies,
     /// What the safety of a position depends on.
     matters: Attributes,
 }
 
 impl<'p> View<'p> {
+    pub(super) fn new(program: &'p Program, depends: &'p Dependencies, untenable: RelId) -> Self {
+        Self { program, matters: depends.reads(untenable).clone(), depends }
+    }
+
     fn decision(&self, action: &Action) -> Decision {
         if action.legality == Legality::Never {
             return Decision::Never;
@@ -104,7 +109,14 @@ impl<'p> View<'p> {
             (it.span.source, why)
         });
         vetoes.or(expires).or_else(|| {
-            let first = own.iter().find(|it| self.is_unforeseen(action, it))?;
+            let whole = own.iter().find(|it| self.is_unforeseen(action, it));
+            // Rules that were read off a reaction stand where it does (`split`).
+            let is_read = |it: &&&Reaction| {
+                let mut rules = action.simulates.iter().flat_map(|&rel| &self.program.relation(rel).rules);
+                rules.any(|&rule| self.program.rule(rule).span == it.span)
+            };
+            let first = whole.or_else(|| own.iter().find(is_read))?;
+            let part = if whole.is_none() { " where its condition holds" } else { "" };
             let consequences = self.consequences(first);
             let (reaction, attr) = consequences.into_iter().find_map(|it| {
                 let attr = self.matter_of(it)?;
@@ -114,7 +126,7 @@ impl<'p> View<'p> {
             let odd = action.simulates.map(|it| &self.program.relation(it).name);
             let or = odd.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
             let why = format!(
-                "`{name}` is played out because {place} writes `{attr}`, which safety depends on; if the rules are \
+                "`{name}` is played out{part} because {place} writes `{attr}`, which safety depends on; if the rules are \
                  right all the same, say `.meta legality \"rules\"` in the preset's file{}",
                 or.unwrap_or_default()
             );
@@ -136,13 +148,13 @@ impl<'p> View<'p> {
     }
 
     /// The reactions to such events that can do something.
-    fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
+    pub(super) fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
         let all = self.program.reactions.iter();
         all.filter(|it| fits(it.event) && self.depends.can_hold(&it.body)).collect()
     }
 
     /// The reaction, and those to events that follow from it.
-    fn consequences(&self, first: &'p Reaction) -> Vec<&'p Reaction> {
+    pub(super) fn consequences(&self, first: &'p Reaction) -> Vec<&'p Reaction> {
         let (mut found, mut known, mut next) = (vec![first], BTreeSet::new(), 0);
         while let Some(&reaction) = found.get(next) {
             next += 1;
@@ -156,7 +168,7 @@ impl<'p> View<'p> {
     }
 
     /// What code does that is called is not known, unless the preset's file speaks for it.
-    fn may_veto(&self, reaction: &'p Reaction) -> bool {
+    pub(super) fn may_veto(&self, reaction: &'p Reaction) -> bool {
         let vetoes = |it: &Reaction, effect: &Effect| match effect {
             Effect::Veto { .. } => true,
             Effect::Call { .. } => !it.owner.is_some_and(|owner| self.is_trusted(owner)),
@@ -180,7 +192,7 @@ impl<'p> View<'p> {
 
     /// An input of a preset whose facts go by themselves, and safety depends on them, with nothing said
     /// about it.
-    fn expires_unforeseen(&self, action: &Action) -> Option<&'p Relation> {
+    pub(super) fn expires_unforeseen(&self, action: &Action) -> Option<&'p Relation> {
         let Expiry { until_turn, until_action, .. } = &self.program.expiry;
         let mut all = self.program.relations.iter();
         all.find(|it| {
@@ -203,7 +215,7 @@ impl<'p> View<'p> {
     }
 
     /// A preset's reaction that may change what safety depends on, with nothing said about it.
-    fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
+    pub(super) fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
         let Some(owner) = reaction.owner else { return false };
         if is_late(action, reaction) || self.speaks(action, owner) {
             return false;

@@ -15,6 +15,7 @@ use crate::derive::{Backend, Memo, Plan, World};
 use crate::facts::nearest;
 use crate::game::Terms;
 use crate::moves::notation::check_letters;
+use crate::moves::split;
 use crate::rules::{Diagnostics, Program, Reader, Source, compile_sharing, metas};
 
 use super::activation::Request;
@@ -155,8 +156,9 @@ impl Catalogue {
             return Ok(composed);
         }
         let texts = self.with_written(&numbers)?;
-        let program = compile_sharing(texts, &self.composers.reader)
+        let mut program = compile_sharing(texts, &self.composers.reader)
             .map_err(|it| self.explain_faults(game, requests, it))?;
+        split(&mut program);
         let program = Arc::new(program);
         self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::check::SEPARATOR;
+use super::stratify::stratify;
 use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 pub use super::action::{Action, Legality, Piece, Template, Unlisted};
@@ -543,6 +544,23 @@ impl Reaction {
 }
 
 impl Program {
+    /// Adds rules for relations that it has, unless they would lead in circles. Their numbers are given here.
+    pub fn add_rules(&mut self, rules: Vec<Rule>) {
+        let first = self.rules.len();
+        let numbered = (first as u16..).zip(rules);
+        self.rules.extend(numbered.map(|(id, rule)| Rule { id: RuleId(id), ..rule }));
+        let mut circles = Vec::new();
+        let strata = stratify(&self.relations, &self.rules, &mut circles);
+        if !circles.is_empty() {
+            self.rules.truncate(first);
+            return;
+        }
+        self.strata = strata;
+        for rule in &self.rules[first..] {
+            self.relations[usize::from(rule.head.0)].rules.push(rule.id);
+        }
+    }
+
     pub fn relation(&self, id: RelId) -> &Relation {
         &self.relations[usize::from(id.0)]
     }

@@ -675,11 +675,16 @@ fn check_tells_what_has_moves_played_out() {
     std::fs::write(&file, text).expect("a file");
     let path = file.to_str().expect("a path");
     let ran = crate::cli::rulemate(&["check", path]);
-    let note = format!(
-        "note: `move` is played out because {path}:6 writes `kind`, which safety depends on"
-    );
-    assert!(ran.out.contains(&note), "{}", ran.out);
+    let note = |part: &str| {
+        format!(
+            "note: `move` is played out{part} because {path}:6 writes `kind`, which safety depends on"
+        )
+    };
+    assert!(ran.out.contains(&note(" where its condition holds")), "{}", ran.out);
     assert!(ran.out.contains("say `.meta legality \"rules\"`"), "{}", ran.out);
+    std::fs::write(&file, text.replace("kind(p, 'pawn), ", "")).expect("a file");
+    let ran = crate::cli::rulemate(&["check", path]);
+    assert!(ran.out.contains(&note("")), "{}", ran.out);
     std::fs::write(&file, text.replace(".meta name", ".meta legality \"rules\"\n.meta name"))
         .expect("a file");
     let ran = crate::cli::rulemate(&["check", path]);

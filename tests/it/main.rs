@@ -60,6 +60,7 @@ mod saves;
 mod server;
 mod setup;
 mod sides;
+mod split;
 mod statics;
 mod testing;
 mod switch;

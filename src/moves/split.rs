@@ -1,0 +1,274 @@
+//! Which rows of an action a preset's reactions can concern, as far as it can be read off their bodies.
+//!
+//! A preset's reaction that writes what safety depends on has all of an action played out, unless the preset says by
+//! rules for the action's `simulates` relation which rows are concerned (`safety`). Where every such reaction of the
+//! preset has a condition that tells rows apart and cannot come true on the way, the rules are written here: a row
+//! that does not meet it is one to which the reaction does nothing.
+//!
+//! A condition is kept if it holds before the action whenever it holds as the reaction is solved: statics; facts that
+//! nothing sets before; what follows from these without negation. Whatever else a body asks for is left out, so
+//! that more rows are played out than need be, and never fewer.
+//! Deliberately absent: what a reaction does to a row that meets its condition; that is seen by playing it out.
+
+use std::collections::BTreeSet;
+
+use crate::rules::{
+    Action, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Legality, Literal,
+    Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId,
+};
+
+use super::safety::View;
+
+/// Maximum number of atoms that are kept of a body.
+const KEPT: usize = 12;
+
+/// Adds the rules that can be read off the reactions of presets which say nothing of how they bear on safety.
+pub fn split(program: &mut Program) {
+    let Some(untenable) = program.relation_named("untenable") else { return };
+    let rules = {
+        let depends = Dependencies::of(program);
+        let view = View::new(program, &depends, untenable);
+        let declared = program.actions.iter().filter(|it| it.legality == Legality::Rules);
+        declared.flat_map(|it| of_action(&view, it)).collect::<Vec<_>>()
+    };
+    if !rules.is_empty() {
+        program.add_rules(rules);
+    }
+}
+
+/// The rules for one action: none for a preset with a reaction that may concern every row.
+fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
+    let (Some(odd), Some(tries)) = (action.simulates, action.tries) else { return Vec::new() };
+    let own = view.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+    if view.expires_unforeseen(action).is_some() || own.iter().any(|it| view.may_veto(it)) {
+        return Vec::new();
+    }
+    let unforeseen: Vec<&Reaction> =
+        own.iter().copied().filter(|it| view.is_unforeseen(action, it)).collect();
+    let owners: BTreeSet<Option<u16>> = unforeseen.iter().map(|it| it.owner).collect();
+    let mut rules = Vec::new();
+    for owner in owners {
+        let theirs = unforeseen.iter().filter(|it| it.owner == owner);
+        let told: Option<Vec<Rule>> = theirs
+            .map(|it| rule(view.program, action, it, &set_before(view, &own, it), (odd, tries)))
+            .collect();
+        rules.extend(told.unwrap_or_default());
+    }
+    rules
+}
+
+/// The attributes that something may have set when a reaction is solved; all of them if that is not known.
+fn set_before(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Attributes> {
+    let mut set = Attributes::default();
+    let is_earlier = |it: &&&Reaction| {
+        it.stage < reaction.stage || it.stage == reaction.stage && it.owner != reaction.owner
+    };
+    for first in own.iter().filter(is_earlier) {
+        for effect in view.consequences(first).iter().flat_map(|it| &it.effects) {
+            match effect {
+                Effect::Set { rel, .. } => {
+                    if let Role::Input(input) = view.program.relation(*rel).role {
+                        input.attrs().for_each(|it| set.insert(it));
+                    }
+                }
+                Effect::Inherit { .. } => {
+                    view.program.stated.iter().for_each(|it| set.insert(it.1));
+                }
+                Effect::Call { .. } => return None,
+                _ => {}
+            }
+        }
+    }
+    Some(set)
+}
+
+/// `simulates(p, t) :- tries(p, t), CONDITION.`; none if there is no condition that tells rows apart.
+fn rule(
+    program: &Program,
+    action: &Action,
+    reaction: &Reaction,
+    set: &Option<Attributes>,
+    (odd, tries): (RelId, RelId),
+) -> Option<Rule> {
+    let set = set.as_ref()?;
+    let params = reaction.params.get(..action.listed())?;
+    let told: BTreeSet<VarId> = params.iter().filter_map(|it| variable(*it)).collect();
+    let mut known = told.clone();
+    let mut kept = Vec::new();
+    for literal in &reaction.body {
+        if let Literal::Atom(atom) = literal
+            && !atom.negated
+            && kept.len() < KEPT
+            && lasts(program, atom.rel, set, &mut BTreeSet::new())
+        {
+            known.extend(atom.args.iter().filter_map(|it| variable(*it)));
+            kept.push(literal.clone());
+        }
+    }
+    // Of other conditions those whose variables have values by now.
+    for literal in &reaction.body {
+        let is_said = match literal {
+            Literal::Atom(atom) => {
+                atom.negated && is_static(program, atom.rel) && binds(atom, &known)
+            }
+            Literal::Compare(Compare { lhs, rhs, .. }) => {
+                [lhs, rhs].into_iter().all(|it| of_known(it, &known))
+            }
+            Literal::Aggregate(_) => false,
+        };
+        if is_said && kept.len() < KEPT {
+            kept.push(literal.clone());
+        }
+    }
+    let tells = |it: &Literal| variables(it).iter().any(|it| told.contains(it));
+    let has_value = params.iter().any(|it| matches!(it, Term::Const(_)));
+    if !has_value && !kept.iter().any(tells) {
+        return None;
+    }
+    let mut names = Names { from: reaction, vars: Vec::new(), known: Vec::new() };
+    let columns = &program.relation(odd).columns;
+    let args: Vec<Term> = params
+        .iter()
+        .zip(columns)
+        .map(|(param, column)| match param {
+            Term::Var(it) => Term::Var(names.of(*it)),
+            Term::Const(it) => Term::Const(*it),
+            Term::Wild => Term::Var(names.fresh(&column.name, column.ty)),
+        })
+        .collect();
+    let first = Atom { rel: tries, args: args.clone(), negated: false, span: reaction.span };
+    let rest = kept.into_iter().map(|it| names.renamed(it));
+    let body = std::iter::once(Literal::Atom(first)).chain(rest).collect();
+    // The program numbers it.
+    let id = RuleId(0);
+    Some(Rule { id, head: odd, args, body, vars: names.vars, because: None, span: reaction.span })
+}
+
+/// Whether a row that is there when a reaction is solved was there before the action.
+fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<RelId>) -> bool {
+    let relation = program.relation(rel);
+    match relation.role {
+        Role::Static | Role::Builtin(_) => true,
+        Role::Input(input) => {
+            let mut own = Attributes::default();
+            input.attrs().for_each(|it| own.insert(it));
+            !own.meets(set)
+        }
+        Role::Derived => {
+            if !seen.insert(rel) {
+                return true;
+            }
+            let mut bodies = relation.rules.iter().flat_map(|&it| &program.rule(it).body);
+            bodies.all(|it| match it {
+                Literal::Atom(it) if it.negated => is_static(program, it.rel),
+                Literal::Atom(it) => lasts(program, it.rel, set, seen),
+                Literal::Compare(_) => true,
+                Literal::Aggregate(_) => false,
+            })
+        }
+        Role::Given(_) => false,
+    }
+}
+
+fn is_static(program: &Program, rel: RelId) -> bool {
+    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
+}
+
+fn variable(term: Term) -> Option<VarId> {
+    match term {
+        Term::Var(it) => Some(it),
+        Term::Const(_) | Term::Wild => None,
+    }
+}
+
+fn binds(atom: &Atom, known: &BTreeSet<VarId>) -> bool {
+    atom.args.iter().filter_map(|it| variable(*it)).all(|it| known.contains(&it))
+}
+
+fn of_known(expr: &Expr, known: &BTreeSet<VarId>) -> bool {
+    match expr {
+        Expr::Var(it) => known.contains(it),
+        Expr::Const(_) => true,
+        Expr::Binary(_, a, b) => of_known(a, known) && of_known(b, known),
+    }
+}
+
+fn variables(literal: &Literal) -> Vec<VarId> {
+    fn of(expr: &Expr, found: &mut Vec<VarId>) {
+        match expr {
+            Expr::Var(it) => found.push(*it),
+            Expr::Const(_) => {}
+            Expr::Binary(_, a, b) => {
+                of(a, found);
+                of(b, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    match literal {
+        Literal::Atom(atom) => found.extend(atom.args.iter().filter_map(|it| variable(*it))),
+        Literal::Compare(Compare { lhs, rhs, .. }) => {
+            [lhs, rhs].into_iter().for_each(|it| of(it, &mut found))
+        }
+        Literal::Aggregate(_) => {}
+    }
+    found
+}
+
+/// The variables of a rule that is made from a reaction: only those that it has.
+struct Names<'r> {
+    from: &'r Reaction,
+    vars: Vec<Var>,
+    known: Vec<(VarId, VarId)>,
+}
+
+impl Names<'_> {
+    fn of(&mut self, id: VarId) -> VarId {
+        if let Some((_, known)) = self.known.iter().find(|it| it.0 == id) {
+            return *known;
+        }
+        let var = self.from.vars[usize::from(id.0)].clone();
+        let new = self.push(var);
+        self.known.push((id, new));
+        new
+    }
+
+    fn fresh(&mut self, name: &str, ty: crate::rules::Type) -> VarId {
+        self.push(Var { name: format!("_{name}"), ty })
+    }
+
+    fn push(&mut self, var: Var) -> VarId {
+        self.vars.push(var);
+        VarId((self.vars.len() - 1) as u16)
+    }
+
+    fn renamed(&mut self, literal: Literal) -> Literal {
+        match literal {
+            Literal::Atom(mut atom) => {
+                for arg in &mut atom.args {
+                    if let Term::Var(it) = arg {
+                        *arg = Term::Var(self.of(*it));
+                    }
+                }
+                Literal::Atom(atom)
+            }
+            Literal::Compare(mut it) => {
+                self.rename(&mut it.lhs);
+                self.rename(&mut it.rhs);
+                Literal::Compare(it)
+            }
+            other @ Literal::Aggregate(_) => other,
+        }
+    }
+
+    fn rename(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Var(it) => *it = self.of(*it),
+            Expr::Const(_) => {}
+            Expr::Binary(_, a, b) => {
+                self.rename(a);
+                self.rename(b);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which moves are played out because of a preset that says nothing of safety: those that its reactions can concern,
+//! where their conditions tell; else all. Either way the moves are those that playing all of them out leaves.
+
+use rulemate::game::Game;
+use rulemate::moves::{Decision, LegalityMode, legal_moves_by};
+use rulemate::presets::Catalogue;
+use rulemate::rules::Source;
+
+use crate::random_rules::Choices;
+use crate::switch::is_as_derived_afresh;
+
+fn started(game: &str, rules: &str) -> Game {
+    let text = format!(
+        ".meta preset \"odd\"\n.meta family \"chess\"\n.domain Preset += {{ odd }}\n{rules}\n"
+    );
+    let mut catalogue = Catalogue::embedded().expect("our own metadata");
+    catalogue.add(Source { path: "odd.dl".into(), text: text.into() }).expect("metadata");
+    let rules = catalogue.load(game, &["odd"]).unwrap_or_else(|it| panic!("{it}"));
+    rules.start(None).expect("it starts")
+}
+
+/// How `move` is decided, and how many of the tries of a position are played out.
+fn played_out(game: &mut Game) -> (Decision, usize) {
+    let program = game.program().clone();
+    let named = program.actions.iter().find(|it| program.relation(it.rel).name == "move");
+    let id = named.expect("chess has moves").id;
+    let decision = game.contract().decisions[usize::from(id.0)];
+    let rows = match decision {
+        Decision::Except(rel) => game.world_mut().tuples(rel).len(),
+        Decision::Rules | Decision::Simulation | Decision::Never => 0,
+    };
+    (decision, rows)
+}
+
+/// Random games, each move of which is held against playing all tries out.
+fn agrees(start: &Game, plies: usize) {
+    let (mut game, mut choices) = (start.clone(), Choices(11));
+    let contract = game.contract().clone();
+    for _ in 0..plies {
+        let world = game.world_mut();
+        let [declared, simulated] = [LegalityMode::Declared, LegalityMode::Simulate]
+            .map(|it| legal_moves_by(world, &contract, it));
+        assert_eq!(declared, simulated, "{}", game.fen());
+        if declared.is_empty() || choices.one_in(60) {
+            is_as_derived_afresh(&mut game);
+            game = start.clone();
+            continue;
+        }
+        let mv = &declared[choices.below(declared.len())];
+        let world = game.world_mut();
+        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+        world.commit();
+    }
+}
+
+const BURNS: &str = "color(p, c), active('odd, c), step(_, t, u), at(q, u), color(q, x), x != c, !royal(x, q) do remove q.";
+
+#[test]
+fn moves_that_a_reaction_cannot_concern_are_left_to_the_rules() {
+    let plies = if std::env::var_os("RULEMATE_FULL").is_some() { 2_000 } else { 150 };
+    // What is asked for before anything is written: kind, colour, and who stands where.
+    let before = format!("on move(p, t) in before when kind(p, 'knight), {BURNS}");
+    // After the move has written where pieces stand, kind and colour are as they were.
+    let later = format!("on move(p, t) in after when kind(p, 'knight), {BURNS}");
+    // A condition on the square alone, by a static; a value in the place of an argument; rules without negation.
+    let square = "on move(_, t) in after when rank(t, 5), at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    let value = "on move(_, 'e4) when at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    let rule = ".decl loud(piece: Entity) \"{piece} is loud\"\n\
+                loud(p) :- kind(p, 'knight).\n\
+                loud(p) :- kind(p, 'queen), color(p, 'white).\n\
+                on move(p, _) in after when loud(p), at(q, 'd2), color(q, c), active('odd, c) do remove q.";
+    for rules in [before.as_str(), &later, square, value, rule] {
+        let mut game = started("chess", rules);
+        let (decision, rows) = played_out(&mut game);
+        assert!(matches!(decision, Decision::Except(_)), "{decision:?} {rules}");
+        assert!(rows < 20, "{rows} {rules}");
+        agrees(&game, plies);
+    }
+}
+
+#[test]
+fn where_no_condition_tells_all_moves_are_played_out() {
+    // It says nothing of the move.
+    let any = "on move(_, _) in after when at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    // What it asks for may come true on the way: where the piece arrives, and what it lacks.
+    let arrives = "on move(p, _) in after when at(p, 'e4), at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    let lacks =
+        "on move(p, _) when !kind(p, 'king), at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    // One of its reactions tells, and the other does not.
+    let one = format!(
+        "on move(p, _) when kind(p, 'knight), at(q, 'd2), color(q, c), active('odd, c) do remove q.\n{any}"
+    );
+    // Another preset of the file's own reactions changes kinds before.
+    let kinds = "on move(p, t) in before when rank(t, 4) do set kind(p, 'rook).\n\
+                 on move(p, _) in after when kind(p, 'rook), at(q, 'd2), color(q, c), active('odd, c) do remove q.";
+    for rules in [any, arrives, lacks, &one, kinds] {
+        let mut game = started("chess", rules);
+        let (decision, _) = played_out(&mut game);
+        assert_eq!(decision, Decision::Simulation, "{rules}");
+        agrees(&game, 60);
+    }
+}
