@@ -176,9 +176,9 @@ async function adviceAndTakebacks() {
   await pair(ann, ben, { game: "chess" });
   check("none while two people play", !(await ann.getByRole("button", { name: "Best moves" }).isVisible()));
   await drag(ann, "e2", "e4");
+  await both([ann, ben], 1, "one move is played");
   await drag(ann, "d2", "d4");
   await waitFor("a move ahead is shown", async () => (await ann.locator(".ahead").count()) === 2);
-  await both([ann, ben], 1, "one move is played");
   await ann.getByRole("button", { name: "Take back" }).click();
   await ben.getByRole("button", { name: "Accept" }).click();
   await waitFor("the move is taken back", async () => (await moves(ann)) === 0);
