@@ -113,11 +113,11 @@ impl Game {
     }
 
     /// The name that the rules have for a text that means no action: `.meta fault "WHICH NAME"`, of which `text` is
-    /// one that no action is written like, `piece` one that names no piece, and `over` whatever is asked for after
+    /// one that no action is written like, or several are, `piece` one that names no piece, and `over` whatever is asked for after
     /// the end.
     pub(super) fn fault_code(&self, fault: &MoveFault) -> Option<String> {
         let which = match fault {
-            MoveFault::Malformed { .. } => "text",
+            MoveFault::Malformed { .. } | MoveFault::Ambiguous { .. } => "text",
             MoveFault::NoSuchPiece => "piece",
             MoveFault::Over => "over",
             _ => return None,

@@ -249,8 +249,9 @@ fn refusals_are_told_by_code_in_their_order() {
     let facing = "8/8/8/K2pP2r/8/8/8/6k1 w - d6 0 1 block-piece=-,e5:true";
     let plain = "6k1/8/8/8/8/p7/8/RN5K w - - 0 1 side-step=-,a1:true quantum-step=-,b1:true";
     let pinned_plain = "r5k1/8/8/8/8/R7/8/K7 w - - 0 1";
+    let castling = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1 block-piece=-,e1:true";
     let drafting = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let asked: [(&[&str], &str, &str, Option<&str>); 20] = [
+    let asked: [(&[&str], &str, &str, Option<&str>); 21] = [
         (&[], pinned, "a3d3/n", Some("king_safety")),
         (&[], bare, "a3d3/n", Some("king_safety")),
         (&[], open, "a3d3/n", Some("shield")),
@@ -271,6 +272,7 @@ fn refusals_are_told_by_code_in_their_order() {
         (&[], plain, "zz:a1a2", Some("illegal")),
         (&[], plain, "a1a9", Some("illegal")),
         (&[], plain, "end", Some("no_turn")),
+        (&[], castling, "e1h1", Some("illegal")),
     ];
     for (presets, fen, text, code) in asked {
         let mut game = ability_game(presets, Some(fen));
