@@ -175,6 +175,9 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
             game.play(mv).unwrap_or_else(|why| panic!("seed {seed}: {text}: {why} {at}"));
             taken += 1;
         }
+        if (seed + 1) % 50 == 0 {
+            println!("{} loadouts, {taken} requests taken, {refused} refused", seed + 1);
+        }
     }
     println!(
         "{taken} requests taken, {rewound} took turns back, {castled} castled; {refused} refused"
@@ -228,6 +231,7 @@ fn evaluators_agree_after_each_request() {
 
 /// Without abilities it is chess: as many sequences of requests, where each piece that a pawn becomes counts.
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn without_abilities_it_is_chess() {
     let bound = if is_full() { 5_000_000 } else { 300 };
     let catalogue = Catalogue::embedded().expect("the catalogue");
@@ -244,6 +248,7 @@ fn without_abilities_it_is_chess() {
         let Some(game) = game.as_mut().filter(|_| nodes <= bound) else { continue };
         assert_eq!(sequences(game, depth), nodes, "{} {line}", game.fen());
         counted += nodes;
+        println!("{counted} sequences counted: 0 differences");
     }
     assert!(counted > 1000, "{counted}");
     // The public vectors of chess: counts, and lists of moves, where a promotion is listed once.
@@ -339,6 +344,9 @@ fn safety_by_rules_is_safety_by_playing_out() {
         for _ in 0..12 {
             let listed = game.listing();
             seen += 1;
+            if seen % 5_000 == 0 {
+                println!("{seen} positions, {mates} mates and stalemates: 0 differences");
+            }
             if listed.is_empty() {
                 break;
             }
