@@ -1,7 +1,5 @@
 //! `rulemate moderate` and `rulemate prune`: what the operator of a server does about people and about old games.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use clap::Args;
 use serde_json::json;
 
@@ -9,7 +7,7 @@ use super::Verdict;
 use super::output::{OrFix, Out, trouble};
 use super::serve::{STORE_HELP, store_url};
 use crate::server::store::{self, Store};
-use crate::server::{DAY, close_account, read_reports, reports};
+use crate::server::{DAY, close_account, read_reports, reports, wall_clock};
 
 /// The number of games that are forgotten in one transaction.
 const AT_ONCE: usize = 200;
@@ -104,9 +102,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
 /// Forgets old games.
 pub(crate) fn prune(args: &PruneArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut store = open(args.store.as_deref())?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-    let before = now.saturating_sub(args.days.saturating_mul(DAY));
+    let before = wall_clock().saturating_sub(args.days.saturating_mul(DAY));
     let old = store.older(before).or_fix("the store is away: try again")?;
     let mut count = old.len();
     if !args.dry_run {

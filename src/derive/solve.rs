@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::rows::{Rows, Tuple};
 use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Term, VarId,
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId, term_vars,
 };
 
 /// Values of variables so far, by variable.
@@ -83,7 +83,7 @@ const GENERATOR: usize = 100;
 
 /// Statics are tables of a whole board; what depends on the facts is mostly small.
 fn is_large(program: &Program, rel: RelId) -> bool {
-    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
+    program.relation(rel).is_static()
 }
 
 /// A positive atom among `rest`, in text order, that has no row whatever its open variables are.
@@ -158,67 +158,39 @@ fn all_bound(expr: &Expr, bindings: &[Option<i64>]) -> bool {
 
 /// Every variable that the aggregate shares with the rest of the body is bound.
 fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
-    let mut bound = true;
-    inner_vars(aggregate, &mut |var| {
-        bound = bound
-            && (bindings[usize::from(var.0)].is_some() || !occurs_beside(body, aggregate, var));
-    });
-    bound
+    let mut vars = Vec::new();
+    inner_vars(aggregate, &mut vars);
+    let is_bound = |var: VarId| bindings[usize::from(var.0)].is_some();
+    vars.into_iter().all(|it| is_bound(it) || !occurs_beside(body, aggregate, it))
 }
 
 /// The variable occurs in a literal of the body other than the aggregate. (Those that occur in the
 /// head alone are bound from the start.)
 fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
-    body.iter().any(|literal| {
-        let mut occurs = false;
-        match literal {
-            Literal::Aggregate(it) if std::ptr::eq(it, aggregate) => {}
-            _ => literal_vars(literal, &mut |it| occurs |= it == var),
-        }
-        occurs
-    })
+    let is_it = |it: &Literal| matches!(it, Literal::Aggregate(it) if std::ptr::eq(it, aggregate));
+    let mut vars = Vec::new();
+    body.iter().filter(|it| !is_it(it)).for_each(|it| literal_vars(it, &mut vars));
+    vars.contains(&var)
 }
 
-/// Calls `f` with the variables of an aggregate that are not named as its own.
-fn inner_vars(aggregate: &Aggregate, f: &mut dyn FnMut(VarId)) {
-    let mut shared = |var| {
-        if !aggregate.locals.contains(&var) {
-            f(var);
-        }
-    };
+/// Adds the variables of an aggregate that are not named as its own.
+fn inner_vars(aggregate: &Aggregate, vars: &mut Vec<VarId>) {
+    let mut shared = Vec::new();
     aggregate.body.iter().for_each(|it| literal_vars(it, &mut shared));
-    aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut shared));
+    aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut shared));
+    vars.extend(shared.into_iter().filter(|it| !aggregate.locals.contains(it)));
 }
 
-fn literal_vars(literal: &Literal, f: &mut dyn FnMut(VarId)) {
+fn literal_vars(literal: &Literal, vars: &mut Vec<VarId>) {
     match literal {
-        Literal::Atom(atom) => term_vars(&atom.args, f),
+        Literal::Atom(atom) => vars.extend(term_vars(&atom.args)),
         Literal::Compare(compare) => {
-            expr_vars(&compare.lhs, f);
-            expr_vars(&compare.rhs, f);
+            compare.lhs.collect_vars(vars);
+            compare.rhs.collect_vars(vars);
         }
         Literal::Aggregate(aggregate) => {
-            inner_vars(aggregate, f);
-            term_vars(&aggregate.results, f);
-        }
-    }
-}
-
-fn term_vars(terms: &[Term], f: &mut dyn FnMut(VarId)) {
-    for term in terms {
-        if let Term::Var(var) = term {
-            f(*var);
-        }
-    }
-}
-
-fn expr_vars(expr: &Expr, f: &mut dyn FnMut(VarId)) {
-    match expr {
-        Expr::Var(var) => f(*var),
-        Expr::Const(_) => {}
-        Expr::Binary(_, lhs, rhs) => {
-            expr_vars(lhs, f);
-            expr_vars(rhs, f);
+            inner_vars(aggregate, vars);
+            vars.extend(term_vars(&aggregate.results));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::facts::AttrId;
 use crate::rules::limits::{RAISED, RAISED_DEEP};
 use crate::rules::{
     ActionId, Aggregate, Atom, Dependencies, Effect, Event, EventId, Expr, Input, Literal, Op,
-    Program, Reaction, RelId, Role, Rule, Term, Type, Var, VarId,
+    Program, Reaction, RelId, Role, Rule, Term, Type, Var, VarId, term_vars,
 };
 
 /// What it takes that nothing can keep a legal action from being taken. `None`: it may fail all the same,
@@ -177,7 +177,7 @@ impl<'p> Bounds<'p> {
     /// How many solutions a reaction's body has at most.
     fn solutions(&mut self, reaction: &Reaction) -> u64 {
         let mut known = vec![false; reaction.vars.len()];
-        let params = reaction.params.iter().filter_map(variable);
+        let params = term_vars(&reaction.params);
         params.for_each(|it| known[usize::from(it.0)] = true);
         self.body(&reaction.body, &reaction.vars, known, &reaction.named())
     }
@@ -205,7 +205,7 @@ impl<'p> Bounds<'p> {
                 }
             }
             for atom in atoms(body) {
-                let is_open = |it: &Term| variable(it).filter(|it| open.contains(it));
+                let is_open = |it: &Term| it.var().filter(|it| open.contains(it));
                 let found: Vec<VarId> = atom.args.iter().filter_map(is_open).collect();
                 if !found.is_empty() {
                     let (bound, free) = columns(atom, &known, |it| open.contains(&it));
@@ -229,7 +229,7 @@ impl<'p> Bounds<'p> {
                     Literal::Atom(atom) if !atom.negated => {
                         let (bound, free) = columns(atom, known, |_| true);
                         if free != 0 && self.fan(atom.rel, bound, free) <= 1 {
-                            let vars = atom.args.iter().filter_map(variable);
+                            let vars = term_vars(&atom.args);
                             vars.for_each(|it| known[usize::from(it.0)] = true);
                         }
                     }
@@ -247,7 +247,7 @@ impl<'p> Bounds<'p> {
                     }
                     Literal::Compare(_) => {}
                     Literal::Aggregate(it) if is_grouped(it, known) => {
-                        let results = it.results.iter().filter_map(variable);
+                        let results = term_vars(&it.results);
                         results.for_each(|it| known[usize::from(it.0)] = true);
                     }
                     Literal::Aggregate(_) => {}
@@ -313,7 +313,7 @@ impl<'p> Bounds<'p> {
     fn of_rule(&mut self, rule: &Rule, [bound, free]: [Columns; 2]) -> u64 {
         let of = |columns: Columns| {
             let args = rule.args.iter().enumerate();
-            args.filter(move |(at, _)| columns >> at & 1 == 1).filter_map(|it| variable(it.1))
+            args.filter(move |(at, _)| columns >> at & 1 == 1).filter_map(|it| it.1.var())
         };
         let mut known = vec![false; rule.vars.len()];
         of(bound).for_each(|it| known[usize::from(it.0)] = true);
@@ -326,13 +326,6 @@ impl<'p> Bounds<'p> {
             Type::Domain(id) => self.program.schema.domain(id).size() as u64,
             Type::Int | Type::Text => u64::MAX,
         }
-    }
-}
-
-fn variable(term: &Term) -> Option<VarId> {
-    match term {
-        Term::Var(var) => Some(*var),
-        Term::Const(_) | Term::Wild => None,
     }
 }
 
@@ -372,7 +365,7 @@ fn is_grouped(aggregate: &Aggregate, known: &[bool]) -> bool {
 
 fn collect(literal: &Literal, vars: &mut Vec<VarId>) {
     match literal {
-        Literal::Atom(atom) => vars.extend(atom.args.iter().filter_map(variable)),
+        Literal::Atom(atom) => vars.extend(term_vars(&atom.args)),
         Literal::Compare(compare) => {
             compare.lhs.collect_vars(vars);
             compare.rhs.collect_vars(vars);
@@ -380,7 +373,7 @@ fn collect(literal: &Literal, vars: &mut Vec<VarId>) {
         Literal::Aggregate(it) => {
             it.body.iter().for_each(|it| collect(it, vars));
             it.exprs.iter().for_each(|it| it.collect_vars(vars));
-            vars.extend(it.results.iter().filter_map(variable));
+            vars.extend(term_vars(&it.results));
         }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use crate::rules::{
     Action, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Legality, Literal,
-    Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId,
+    Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars,
 };
 
 use super::safety::View;
@@ -92,7 +92,7 @@ fn rule(
 ) -> Option<Rule> {
     let set = set.as_ref()?;
     let params = reaction.params.get(..action.listed())?;
-    let told: BTreeSet<VarId> = params.iter().filter_map(|it| variable(*it)).collect();
+    let told: BTreeSet<VarId> = term_vars(params).collect();
     let mut known = told.clone();
     let mut kept = Vec::new();
     for literal in &reaction.body {
@@ -101,7 +101,7 @@ fn rule(
             && kept.len() < KEPT
             && lasts(program, atom.rel, set, &mut BTreeSet::new())
         {
-            known.extend(atom.args.iter().filter_map(|it| variable(*it)));
+            known.extend(term_vars(&atom.args));
             kept.push(literal.clone());
         }
     }
@@ -109,7 +109,7 @@ fn rule(
     for literal in &reaction.body {
         let is_said = match literal {
             Literal::Atom(atom) => {
-                atom.negated && is_static(program, atom.rel) && binds(atom, &known)
+                atom.negated && program.relation(atom.rel).is_static() && binds(atom, &known)
             }
             Literal::Compare(Compare { lhs, rhs, .. }) => {
                 [lhs, rhs].into_iter().all(|it| of_known(it, &known))
@@ -160,7 +160,7 @@ fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<Re
             }
             let mut bodies = relation.rules.iter().flat_map(|&it| &program.rule(it).body);
             bodies.all(|it| match it {
-                Literal::Atom(it) if it.negated => is_static(program, it.rel),
+                Literal::Atom(it) if it.negated => program.relation(it.rel).is_static(),
                 Literal::Atom(it) => lasts(program, it.rel, set, seen),
                 Literal::Compare(_) => true,
                 Literal::Aggregate(_) => false,
@@ -170,45 +170,23 @@ fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<Re
     }
 }
 
-fn is_static(program: &Program, rel: RelId) -> bool {
-    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
-}
-
-fn variable(term: Term) -> Option<VarId> {
-    match term {
-        Term::Var(it) => Some(it),
-        Term::Const(_) | Term::Wild => None,
-    }
-}
-
 fn binds(atom: &Atom, known: &BTreeSet<VarId>) -> bool {
-    atom.args.iter().filter_map(|it| variable(*it)).all(|it| known.contains(&it))
+    term_vars(&atom.args).all(|it| known.contains(&it))
 }
 
 fn of_known(expr: &Expr, known: &BTreeSet<VarId>) -> bool {
-    match expr {
-        Expr::Var(it) => known.contains(it),
-        Expr::Const(_) => true,
-        Expr::Binary(_, a, b) => of_known(a, known) && of_known(b, known),
-    }
+    let mut vars = BTreeSet::new();
+    expr.collect_vars(&mut vars);
+    vars.is_subset(known)
 }
 
 fn variables(literal: &Literal) -> Vec<VarId> {
-    fn of(expr: &Expr, found: &mut Vec<VarId>) {
-        match expr {
-            Expr::Var(it) => found.push(*it),
-            Expr::Const(_) => {}
-            Expr::Binary(_, a, b) => {
-                of(a, found);
-                of(b, found);
-            }
-        }
-    }
     let mut found = Vec::new();
     match literal {
-        Literal::Atom(atom) => found.extend(atom.args.iter().filter_map(|it| variable(*it))),
+        Literal::Atom(atom) => found.extend(term_vars(&atom.args)),
         Literal::Compare(Compare { lhs, rhs, .. }) => {
-            [lhs, rhs].into_iter().for_each(|it| of(it, &mut found))
+            lhs.collect_vars(&mut found);
+            rhs.collect_vars(&mut found);
         }
         Literal::Aggregate(_) => {}
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::table::{Index, Row, Table};
 use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId,
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId, term_vars,
 };
 
 /// Values of variables so far, by variable.
@@ -282,7 +282,7 @@ fn cost(
 fn is_ready(compare: &Compare, bound: &BTreeSet<VarId>) -> bool {
     let known = |it: &Expr| {
         let mut vars = BTreeSet::new();
-        expr_variables(it, &mut vars);
+        it.collect_vars(&mut vars);
         vars.is_subset(bound)
     };
     let lone = |it: &Expr| compare.op == Op::Eq && matches!(it, Expr::Var(_));
@@ -298,7 +298,7 @@ fn is_ready(compare: &Compare, bound: &BTreeSet<VarId>) -> bool {
 fn is_closed(aggregate: &Aggregate, bound: &BTreeSet<VarId>) -> bool {
     let mut vars = BTreeSet::new();
     aggregate.body.iter().for_each(|it| variables(it, &mut vars));
-    aggregate.exprs.iter().for_each(|it| expr_variables(it, &mut vars));
+    aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut vars));
     vars.iter().all(|it| aggregate.locals.contains(it) || bound.contains(it))
 }
 
@@ -321,41 +321,21 @@ fn known_columns(atom: &Atom, bound: &BTreeSet<VarId>) -> u32 {
 fn variables_bound_by(literal: &Literal, bound: &mut BTreeSet<VarId>) {
     match literal {
         Literal::Atom(_) | Literal::Compare(_) => variables(literal, bound),
-        Literal::Aggregate(it) => terms(&it.results, bound),
+        Literal::Aggregate(it) => bound.extend(term_vars(&it.results)),
     }
 }
 
 fn variables(literal: &Literal, vars: &mut BTreeSet<VarId>) {
     match literal {
-        Literal::Atom(atom) => terms(&atom.args, vars),
+        Literal::Atom(atom) => vars.extend(term_vars(&atom.args)),
         Literal::Compare(it) => {
-            expr_variables(&it.lhs, vars);
-            expr_variables(&it.rhs, vars);
+            it.lhs.collect_vars(vars);
+            it.rhs.collect_vars(vars);
         }
         Literal::Aggregate(it) => {
             it.body.iter().for_each(|it| variables(it, vars));
-            it.exprs.iter().for_each(|it| expr_variables(it, vars));
-            terms(&it.results, vars);
-        }
-    }
-}
-
-fn terms(terms: &[Term], vars: &mut BTreeSet<VarId>) {
-    vars.extend(terms.iter().filter_map(|it| match it {
-        Term::Var(var) => Some(*var),
-        Term::Const(_) | Term::Wild => None,
-    }));
-}
-
-fn expr_variables(expr: &Expr, vars: &mut BTreeSet<VarId>) {
-    match expr {
-        Expr::Var(var) => {
-            vars.insert(*var);
-        }
-        Expr::Const(_) => {}
-        Expr::Binary(_, lhs, rhs) => {
-            expr_variables(lhs, vars);
-            expr_variables(rhs, vars);
+            it.exprs.iter().for_each(|it| it.collect_vars(vars));
+            vars.extend(term_vars(&it.results));
         }
     }
 }
@@ -375,7 +355,7 @@ pub(super) fn is_decided(compare: &Compare, bindings: &Bindings) -> bool {
 /// Every variable of an expression has a value.
 fn is_known(expr: &Expr, bindings: &Bindings) -> bool {
     let mut vars = BTreeSet::new();
-    expr_variables(expr, &mut vars);
+    expr.collect_vars(&mut vars);
     vars.iter().all(|it| bindings[usize::from(it.0)].is_some())
 }
 

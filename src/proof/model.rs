@@ -13,7 +13,7 @@ use super::table::{Row, Table};
 use super::transact::Transaction;
 use crate::facts::{GAME, Session};
 use crate::rules::{
-    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, Tried, VarId,
+    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, Tried, VarId, term_vars,
 };
 
 /// More rows of one relation than this are not looked at.
@@ -47,7 +47,7 @@ impl Model {
     fn of_others(&self, facts: &Session) -> Self {
         let mut other = Self::new(&self.program, facts);
         for (at, relation) in self.program.relations.iter().enumerate() {
-            if matches!(relation.role, Role::Static | Role::Builtin(_)) {
+            if relation.is_static() {
                 other.tables[at].clone_from(&self.tables[at]);
             }
         }
@@ -227,11 +227,7 @@ impl Model {
         heads: &mut Vec<(RelId, Row)>,
     ) -> bool {
         let Literal::Atom(atom) = &rule.body[at] else { return true };
-        let vars = atom.args.iter().filter_map(|it| match it {
-            Term::Var(var) => Some(*var),
-            Term::Const(_) | Term::Wild => None,
-        });
-        let join = self.join(program, rule, Some(at), &vars.collect());
+        let join = self.join(program, rule, Some(at), &term_vars(&atom.args).collect());
         fresh.iter().filter(|(rel, _)| *rel == atom.rel).all(|(_, row)| {
             with(&atom.args, row, &mut vec![None; rule.vars.len()], &mut |it| {
                 join.run(it, &mut |it| conclude(rule, it, heads))

@@ -34,7 +34,7 @@ pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expiry, Expr, Fold, Given, Input, Legality, Literal, Message, MessagePart, Meta, Op,
     Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId,
-    Stratum, Template, Term, TrialId, Tried, Type, Unlisted, Until, Var, VarId, Was,
+    Stratum, Template, Term, TrialId, Tried, Type, Unlisted, Until, Var, VarId, Was, term_vars,
 };
 pub use reader::Reader;
 pub use source::{

@@ -499,15 +499,49 @@ impl Effect {
 
 impl Expr {
     /// Adds the variables of the expression, in the order of their use.
-    pub fn collect_vars(&self, vars: &mut Vec<VarId>) {
+    pub fn collect_vars(&self, vars: &mut impl Extend<VarId>) {
         match self {
-            Self::Var(var) => vars.push(*var),
+            Self::Var(var) => vars.extend([*var]),
             Self::Const(_) => {}
             Self::Binary(_, lhs, rhs) => {
                 lhs.collect_vars(vars);
                 rhs.collect_vars(vars);
             }
         }
+    }
+}
+
+impl Compare {
+    /// The side of `var = side` that gives the variable its value.
+    pub fn side_for(&self, var: VarId) -> Option<&Expr> {
+        let (lone, is_eq) = (Expr::Var(var), self.op == Op::Eq);
+        [(&self.lhs, &self.rhs), (&self.rhs, &self.lhs)].into_iter().find_map(|(one, other)| {
+            let mut vars = Vec::new();
+            other.collect_vars(&mut vars);
+            (is_eq && *one == lone && !vars.contains(&var)).then_some(other)
+        })
+    }
+}
+
+impl Term {
+    /// The variable that it is, if it is one.
+    pub fn var(&self) -> Option<VarId> {
+        match self {
+            Self::Var(it) => Some(*it),
+            Self::Const(_) | Self::Wild => None,
+        }
+    }
+}
+
+/// The variables among terms, in their order.
+pub fn term_vars(terms: &[Term]) -> impl Iterator<Item = VarId> + '_ {
+    terms.iter().filter_map(Term::var)
+}
+
+impl Relation {
+    /// Whether its rows are the same in every state: they are computed once, at load.
+    pub fn is_static(&self) -> bool {
+        matches!(self.role, Role::Static | Role::Builtin(_))
     }
 }
 
@@ -532,10 +566,7 @@ impl Reaction {
     /// those that effects need, without the ones that effects make.
     pub fn named(&self) -> Vec<VarId> {
         let mut vars: Vec<VarId> = self.effects.iter().flat_map(Effect::needs).collect();
-        vars.extend(self.params.iter().filter_map(|it| match it {
-            Term::Var(var) => Some(*var),
-            Term::Const(_) | Term::Wild => None,
-        }));
+        vars.extend(term_vars(&self.params));
         vars.retain(|it| !self.effects.contains(&Effect::Spawn { var: *it }));
         vars.sort_unstable();
         vars.dedup();

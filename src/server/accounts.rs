@@ -8,28 +8,24 @@
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use axum::http::StatusCode;
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::api::Web;
 use super::core::TokenHash;
-use super::host::{new_token, random};
+use super::ids::{ID_LETTERS, new_id, new_token};
 use super::pool::{Lane, failed};
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError, Summary};
+use super::store::{Change, Store, StoreError, Summary, edited};
 
 /// What the token of an account begins with: a request that sends another one is not looked up.
 const PREFIX: &str = "rma_";
 /// The maximum number of devices of one account, and the number of its recovery codes.
 const DEVICES: usize = 20;
 const CODES: usize = 8;
-/// Letters and digits that are not taken for each other; five random bits each, 75 a code.
-const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-const LETTERS_OF_CODE: usize = 15;
 /// Characters of what a device is called.
 const LABEL: usize = 40;
-/// How often a change is tried while others change the same account.
-const TRIES: usize = 8;
 /// Names that would be taken for something else.
 const RESERVED: [&str; 2] = ["anonymous", "computer"];
 
@@ -294,7 +290,7 @@ impl Web {
         let (_, known) = found.ok_or_else(not_let_in)?;
         let code: String =
             code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-        if code.len() != LETTERS_OF_CODE {
+        if code.len() != ID_LETTERS {
             return Err(not_let_in());
         }
         let salt = known.salt.clone();
@@ -402,23 +398,20 @@ impl Web {
     ) -> Result<T, Problem> {
         let id = id.to_owned();
         let change = move |store: &mut dyn Store| {
-            for _ in 0..TRIES {
+            let done = edited(store, |store| {
                 let Some((before, mut kept)) = kept(store, &id)? else {
                     return Ok(Err(too_old()));
                 };
                 let mut changes = Vec::new();
-                let done = match edit(&mut kept, &mut changes, &id) {
-                    Ok(done) => done,
-                    Err(problem) => return Ok(Err(problem)),
-                };
-                let (key, to) = (user_key(&id), Some(text(&kept)));
-                changes.push(Change { key, from: Some(before), to });
-                if store.change(&changes)? {
-                    return Ok(Ok(done));
-                }
-            }
+                Ok(edit(&mut kept, &mut changes, &id).map(|done| {
+                    let (key, to) = (user_key(&id), Some(text(&kept)));
+                    changes.push(Change { key, from: Some(before), to });
+                    (done, changes)
+                }))
+            })?;
             let message = "others change this account at the moment: ask again";
-            Ok(Err(Problem::new(StatusCode::CONFLICT, "account_busy", message)))
+            let busy = || Err(Problem::new(StatusCode::CONFLICT, "account_busy", message));
+            Ok(done.unwrap_or_else(busy))
         };
         self.host.reads().ask(change).await?
     }
@@ -427,10 +420,7 @@ impl Web {
     async fn new_codes(&self, salt: &str) -> Result<(Vec<String>, Vec<String>), Problem> {
         let mut plain = Vec::with_capacity(CODES);
         for _ in 0..CODES {
-            let mut bytes = [0; LETTERS_OF_CODE];
-            random(&mut bytes)?;
-            let letters = bytes.map(|it| char::from(LETTERS[usize::from(it % 32)]));
-            plain.push(letters.iter().collect::<String>());
+            plain.push(new_id()?);
         }
         let (codes, salt) = (plain.clone(), salt.to_owned());
         let hash = move || codes.iter().map(|it| hash_of_code(it, &salt)).collect();
@@ -447,7 +437,7 @@ fn hash_of_code(code: &str, salt: &str) -> Option<String> {
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
     let mut hash = [0; 32];
     argon.hash_password_into(code.as_bytes(), salt.as_bytes(), &mut hash).ok()?;
-    Some(hash.iter().map(|it| format!("{it:02x}")).collect())
+    Some(HEXLOWER.encode(&hash))
 }
 
 /// Compares without telling by its duration how much is equal.

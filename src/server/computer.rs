@@ -11,7 +11,8 @@ use tokio::task::JoinHandle;
 
 use super::board::Board;
 use super::core::{Act, Input, OfferKind, Rules, Seat, Table, TokenHash};
-use super::host::{Host, new_token};
+use super::host::Host;
+use super::ids::new_token;
 use super::library::lock;
 use super::pool::Lane;
 use super::problem::Problem;

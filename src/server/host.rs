@@ -14,12 +14,13 @@ use super::begin::{begin, bring_back, start};
 use super::board::Board;
 use super::computer::Learned;
 use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Table, TokenHash};
+use super::ids::{ID_LETTERS, new_id, spelled};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Branched, Command, Feed};
 use super::metrics::Metrics;
 use super::office::{Done, Letter, Office};
 use super::parked::{Parked, Running};
-use super::pool::{Lane, Pool, failed};
+use super::pool::{Lane, Pool};
 use super::presence::Presence;
 use super::problem::Problem;
 use super::ready::Ready;
@@ -76,8 +77,7 @@ pub struct Clock {
 
 impl Default for Clock {
     fn default() -> Self {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { start: Instant::now(), wall: millis(wall) }
+        Self { start: Instant::now(), wall: wall_clock() }
     }
 }
 
@@ -85,6 +85,11 @@ impl Clock {
     pub fn now(&self) -> u64 {
         self.wall + millis(self.start.elapsed())
     }
+}
+
+/// The machine's clock: milliseconds since 1970.
+pub fn wall_clock() -> u64 {
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -450,11 +455,9 @@ impl Host {
     /// The id of the game that would follow: always the same, so that two who accept at once get
     /// one game.
     pub fn rematch_id(&self, id: &str) -> String {
-        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
         // The first game's log is chained to its id, which cannot be guessed: nor can this one.
         let hash = blake3::hash(format!("rematch of {id}").as_bytes());
-        let letters = hash.as_bytes().iter().take(15);
-        letters.map(|it| char::from(LETTERS[usize::from(it % 32)])).collect()
+        spelled(&hash.as_bytes()[..ID_LETTERS])
     }
 
     /// Makes the rematch of a game: the same, with the seats turned.
@@ -733,26 +736,4 @@ pub(super) fn entries(id: &str, rows: &[Row]) -> Result<Vec<Entry>, Problem> {
         entry.map_err(|it| damaged(it).into())
     };
     rows.iter().map(read).collect()
-}
-
-/// 75 random bits, five a letter, as a link can hold them.
-fn new_id() -> Result<String, Problem> {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut bytes = [0; 15];
-    random(&mut bytes)?;
-    Ok(bytes.iter().map(|it| char::from(LETTERS[usize::from(it % 32)])).collect())
-}
-
-/// A secret of 256 random bits, in hexadecimal.
-pub(super) fn new_token() -> Result<String, Problem> {
-    let mut bytes = [0; 32];
-    random(&mut bytes)?;
-    Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
-}
-
-pub(super) fn random(bytes: &mut [u8]) -> Result<(), Problem> {
-    getrandom::fill(bytes).map_err(|error| {
-        tracing::error!(%error, "no random numbers");
-        failed()
-    })
 }

@@ -18,14 +18,12 @@ use utoipa::ToSchema;
 use super::core::{Entry, Event, Setup};
 use super::host::{DAY, Host};
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError};
+use super::store::{Change, Store, StoreError, edited};
 
 /// How often one looks for games that another node has left to be settled.
 const LOOK: Duration = Duration::from_secs(60);
 /// The number of games that are looked for at a time.
 const AT_ONCE: usize = 100;
-/// How often a game is tried while others change the same ratings.
-const TRIES: usize = 8;
 /// Before this many actions there is nothing to be rated.
 pub(super) const LEAST: usize = 2;
 /// The maximum number of rule sets that one account is rated for.
@@ -243,10 +241,10 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         played.map(|(setup, it)| (rules_of(setup, host.library.is_foreign(&setup.rules)), it));
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
-        for _ in 0..TRIES {
+        let done = edited(store, |store| {
             let from = store.record(&mark)?;
             if from.is_none() {
-                return Ok(true);
+                return Ok(Ok(((), Vec::new())));
             }
             let mut changes = vec![Change { key: mark.clone(), from, to: None }];
             if let Some((rules, (players, outcome))) = &played
@@ -254,16 +252,11 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
             {
                 changes.extend(moves(store, &game, rules, players, *outcome, now)?);
             }
-            if store.change(&changes)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+            Ok(Ok(((), changes)))
+        })?;
+        Ok(done.unwrap_or_else(|| Err(Problem::unavailable())))
     };
-    match host.reads().ask(settle).await? {
-        true => Ok(()),
-        false => Err(Problem::unavailable()),
-    }
+    host.reads().ask(settle).await?
 }
 
 /// Whether the ratings of both players for these rules are kept, or can be.

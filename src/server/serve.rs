@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -167,7 +168,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
 fn node_name() -> std::io::Result<Arc<str>> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|it| std::io::Error::other(it.to_string()))?;
-    Ok(bytes.map(|it| format!("{it:02x}")).concat().into())
+    Ok(HEXLOWER.encode(&bytes).into())
 }
 
 /// Waits for the signal, then lets the games go: sockets are closed, and every event is stored

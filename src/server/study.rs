@@ -17,9 +17,10 @@ use super::api::Web;
 use super::begin::start;
 use super::board::Board;
 use super::core::{Event, Played, Rules, Setup};
-use super::host::{Host, new_token};
+use super::host::Host;
+use super::ids::new_id;
 use super::problem::Problem;
-use super::store::{Change, Store};
+use super::store::{Change, Store, edited};
 
 /// The maximum numbers of studies of an account, of actions of a study, and of actions in a row.
 const STUDIES: usize = 50;
@@ -29,8 +30,6 @@ const DEPTH: usize = 400;
 const TITLE: usize = 80;
 const COMMENT: usize = 1_000;
 const BYTES: usize = 256 * 1024;
-/// How often a change is tried while others change the same study.
-const TRIES: usize = 8;
 
 /// A study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -287,7 +286,7 @@ impl Web {
         let Setup { game, presets, rules, fen, facts, sides, .. } = setup;
         let title = if title.is_empty() { format!("A study of {game}") } else { title };
         let mut study = Study {
-            id: new_token()?[..15].to_owned(),
+            id: new_id()?,
             title,
             owner: account.id(),
             game,
@@ -451,21 +450,17 @@ impl Web {
     ) -> Result<(Study, T), Problem> {
         let (id, account) = (id.to_owned(), account.clone());
         let change = move |store: &mut dyn Store| {
-            for _ in 0..TRIES {
+            let done = edited(store, |store| {
                 let Some((before, mut study)) = read(store, &id)? else {
                     return Ok(Err(no_study(&id)));
                 };
-                let edited = own(&study, &account).and_then(|()| edit(&mut study));
-                let (done, to) = match edited.and_then(|it| Ok((it, study.text()?))) {
-                    Ok(it) => it,
-                    Err(problem) => return Ok(Err(problem)),
-                };
-                let change = Change { key: key(&id), from: Some(before), to: Some(to) };
-                if store.change(&[change])? {
-                    return Ok(Ok((study, done)));
-                }
-            }
-            Ok(Err(busy()))
+                let done = own(&study, &account).and_then(|()| edit(&mut study));
+                Ok(done.and_then(|done| {
+                    let to = Some(study.text()?);
+                    Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
+                }))
+            })?;
+            Ok(done.unwrap_or_else(|| Err(busy())))
         };
         self.host.reads().ask(change).await?
     }

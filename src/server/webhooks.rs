@@ -11,6 +11,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Request, StatusCode, Uri};
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -23,7 +24,7 @@ use tokio::time::{sleep, timeout};
 
 use super::board::Board;
 use super::core::{Entry, Event, Table};
-use super::host::Host;
+use super::host::{Host, wall_clock};
 use super::state::summary;
 
 /// The maximum number of requests that wait for one address, and of addresses.
@@ -204,7 +205,7 @@ async fn deliver(sender: Sender, address: Uri, hooks: Hooks, mut inbox: mpsc::Re
 /// A signed request: the signature is over the time and the body, so that neither can be changed nor sent again later
 /// without being seen.
 fn request(address: &Uri, secret: &str, news: &News) -> Option<Request<Body>> {
-    let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
+    let at = wall_clock() / 1000;
     let signature = signature(secret, at, &news.body)?;
     Request::post(address)
         .header(CONTENT_TYPE, "application/json")
@@ -220,7 +221,7 @@ fn request(address: &Uri, secret: &str, news: &News) -> Option<Request<Body>> {
 fn signature(secret: &str, at: u64, body: &str) -> Option<String> {
     let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.as_bytes()).ok()?;
     mac.update(format!("{at}.{body}").as_bytes());
-    Some(mac.finalize().into_bytes().iter().map(|it| format!("{it:02x}")).collect())
+    Some(HEXLOWER.encode(&mac.finalize().into_bytes()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use rulemate::moves::Move;
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Opponent};
 use rulemate::presets::{Catalogue, Ruleset};
 
+use crate::fixture::is_full;
+use crate::opponent::TEN_GAMES;
 use crate::random_rules::Choices;
 
 /// Positions that the opponent may look at; in a release build about a second of chess.
@@ -105,25 +107,10 @@ fn drawn(rules: &Ruleset, wanted: usize, games: usize) -> [Vec<Game>; 2] {
 #[test]
 #[expect(clippy::print_stderr, reason = "figures of a long run")]
 fn the_opponent_keeps_a_win_in_one_turn_or_two() {
-    let (names, wanted, games): (&[&str], usize, usize) =
-        match std::env::var_os("RULEMATE_FULL").is_some() {
-            true => {
-                let all = &[
-                    "chess",
-                    "antichess",
-                    "atomic",
-                    "crazyhouse",
-                    "knightmate",
-                    "3check",
-                    "kingofthehill",
-                    "racingkings",
-                    "connect-four",
-                    "checkers",
-                ];
-                (all, 25, 20_000)
-            }
-            false => (&["atomic", "antichess", "connect-four"], 3, 500),
-        };
+    let (names, wanted, games): (&[&str], usize, usize) = match is_full() {
+        true => (&TEN_GAMES, 25, 20_000),
+        false => (&["atomic", "antichess", "connect-four"], 3, 500),
+    };
     let (mut kept, mut all) = (0, 0);
     for name in names {
         let rules = Catalogue::embedded().expect("the catalogue").load::<&str>(name, &[]);

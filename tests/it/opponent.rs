@@ -10,6 +10,20 @@ use crate::cli::rulemate_reading;
 use crate::fixture::is_full;
 use crate::random_rules::Choices;
 
+/// Games that are unlike each other, in which wins are looked for.
+pub(crate) const TEN_GAMES: [&str; 10] = [
+    "chess",
+    "antichess",
+    "atomic",
+    "crazyhouse",
+    "knightmate",
+    "3check",
+    "kingofthehill",
+    "racingkings",
+    "connect-four",
+    "checkers",
+];
+
 /// Rules that come from outside: runners hop across, several times a turn.
 const OWN: &str = "relay";
 
@@ -129,19 +143,7 @@ fn wins_in_one(rules: &Ruleset, wanted: usize) -> Vec<Game> {
 #[expect(clippy::print_stderr, reason = "figures of a long run")]
 fn the_opponent_takes_a_win_that_is_there() {
     let (names, wanted): (&[&str], usize) = if is_full() {
-        let all = &[
-            "chess",
-            "antichess",
-            "atomic",
-            "crazyhouse",
-            "knightmate",
-            "3check",
-            "kingofthehill",
-            "racingkings",
-            "connect-four",
-            "checkers",
-        ];
-        (all, 50)
+        (&TEN_GAMES, 50)
     } else {
         (&["atomic", "racingkings", "connect-four", "checkers"], 3)
     };

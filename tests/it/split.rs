@@ -6,6 +6,7 @@ use rulemate::moves::{Decision, LegalityMode, legal_moves_by};
 use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
 
+use crate::fixture::is_full;
 use crate::random_rules::Choices;
 use crate::switch::is_as_derived_afresh;
 
@@ -57,7 +58,7 @@ const BURNS: &str = "color(p, c), active('odd, c), step(_, t, u), at(q, u), colo
 
 #[test]
 fn moves_that_a_reaction_cannot_concern_are_left_to_the_rules() {
-    let plies = if std::env::var_os("RULEMATE_FULL").is_some() { 2_000 } else { 150 };
+    let plies = if is_full() { 2_000 } else { 150 };
     // What is asked for before anything is written: kind, colour, and who stands where.
     let before = format!("on move(p, t) in before when kind(p, 'knight), {BURNS}");
     // After the move has written where pieces stand, kind and colour are as they were.

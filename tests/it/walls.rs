@@ -5,6 +5,7 @@ use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
 
 use crate::cli::rulemate;
+use crate::fixture::is_full;
 
 const FOLDER: &str = "tests/data/walls";
 
@@ -19,7 +20,7 @@ fn games_with_walls_are_those_of_their_vectors() {
     for (name, rows) in [("joust", JOUST), ("snailtrail", SNAILTRAIL)] {
         let file = format!("{FOLDER}/{name}.public.json");
         let mut args = vec!["verify", "--rules", FOLDER, &file];
-        if std::env::var_os("RULEMATE_FULL").is_none() {
+        if !is_full() {
             args.extend(["--max-nodes", "20000"]);
         }
         let ran = rulemate(&args);

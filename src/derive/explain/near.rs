@@ -158,9 +158,7 @@ impl Context<'_> {
     ) -> Option<usize> {
         let body = &rule.body;
         let is_static = |it: &u16| match &body[usize::from(*it)] {
-            Literal::Atom(it) => {
-                matches!(self.program.relation(it.rel).role, Role::Static | Role::Builtin(_))
-            }
+            Literal::Atom(it) => self.program.relation(it.rel).is_static(),
             Literal::Compare(_) => true,
             Literal::Aggregate(_) => false,
         };

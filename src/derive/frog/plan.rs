@@ -7,8 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::rules::{
-    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Role, Rule, Term,
-    VarId,
+    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Rule, Term, VarId,
+    term_vars,
 };
 
 use super::Stuck;
@@ -190,10 +190,6 @@ impl Plans {
         }
         found
     }
-}
-
-pub(super) fn is_static(program: &Program, rel: RelId) -> bool {
-    matches!(program.relation(rel).role, Role::Static | Role::Builtin(_))
 }
 
 struct Planner<'p> {
@@ -416,9 +412,11 @@ impl Part<'_> {
     /// The variables that the surroundings see, each once.
     fn vars(&self) -> Vec<VarId> {
         let mut vars = match self.literal {
-            Literal::Atom(atom) => term_vars(&atom.args),
-            Literal::Compare(it) => [expr_vars(&it.lhs), expr_vars(&it.rhs)].concat(),
-            Literal::Aggregate(it) => [self.groups.clone(), term_vars(&it.results)].concat(),
+            Literal::Atom(atom) => term_vars(&atom.args).collect(),
+            Literal::Compare(it) => compared(it),
+            Literal::Aggregate(it) => {
+                self.groups.iter().copied().chain(term_vars(&it.results)).collect()
+            }
         };
         let mut seen = BTreeSet::new();
         vars.retain(|it| seen.insert(*it));
@@ -435,7 +433,8 @@ impl Part<'_> {
 }
 
 fn parts<'p>(body: &'p [Literal], start: &[VarId], goal: (&[Term], &[VarId])) -> Vec<Part<'p>> {
-    let around = [start, &term_vars(goal.0), goal.1].concat();
+    let mut around = [start, goal.1].concat();
+    around.extend(term_vars(goal.0));
     let part = |(at, literal): (usize, &'p Literal)| {
         let Literal::Aggregate(it) = literal else { return Part { literal, groups: Vec::new() } };
         let beside = body.iter().enumerate().filter(|(other, _)| *other != at);
@@ -479,7 +478,7 @@ fn urgency(program: &Program, part: &Part<'_>, bound: &BTreeSet<VarId>) -> Optio
     match part.literal {
         Literal::Compare(compare) => {
             let binds =
-                compare.op == Op::Eq && open.len() == 1 && binding_side(compare, open[0]).is_some();
+                compare.op == Op::Eq && open.len() == 1 && compare.side_for(open[0]).is_some();
             (open.is_empty() || binds).then_some((0, 0))
         }
         Literal::Aggregate(_) => part.groups.iter().all(|it| bound.contains(it)).then_some((3, 0)),
@@ -509,7 +508,7 @@ fn draft<'p>(part: &Part<'p>, bound: &BTreeSet<VarId>) -> Draft<'p> {
         Literal::Atom(_) => Draft { literal, key: part.known(bound), reads: Vec::new(), new },
         Literal::Compare(_) => Draft { literal, key: Vec::new(), reads: part.known(bound), new },
         Literal::Aggregate(aggregate) => {
-            let mut reads = term_vars(&aggregate.results);
+            let mut reads: Vec<VarId> = term_vars(&aggregate.results).collect();
             reads.retain(|it| bound.contains(it) && !groups.contains(it));
             // Results in their places, so that a new one is where its value is.
             let new = aggregate.results.iter().enumerate().map(|(at, it)| match it {
@@ -521,49 +520,27 @@ fn draft<'p>(part: &Part<'p>, bound: &BTreeSet<VarId>) -> Draft<'p> {
     }
 }
 
-/// The side that does not hold the lone variable `var` of the other.
-fn binding_side(compare: &Compare, var: VarId) -> Option<&Expr> {
-    let (lhs, rhs) = (&compare.lhs, &compare.rhs);
-    let lone = Expr::Var(var);
-    if *lhs == lone && !expr_vars(rhs).contains(&var) {
-        Some(rhs)
-    } else if *rhs == lone && !expr_vars(lhs).contains(&var) {
-        Some(lhs)
-    } else {
-        None
-    }
-}
-
 /// All variables of a literal but the named ones of aggregates in it.
 fn all_vars(literal: &Literal) -> Vec<VarId> {
     match literal {
-        Literal::Atom(atom) => term_vars(&atom.args),
-        Literal::Compare(it) => [expr_vars(&it.lhs), expr_vars(&it.rhs)].concat(),
-        Literal::Aggregate(it) => [inner_vars(it), term_vars(&it.results)].concat(),
+        Literal::Atom(atom) => term_vars(&atom.args).collect(),
+        Literal::Compare(it) => compared(it),
+        Literal::Aggregate(it) => {
+            inner_vars(it).into_iter().chain(term_vars(&it.results)).collect()
+        }
     }
 }
 
 /// The variables of an aggregate's body and expressions that are not named as its own, each once.
 fn inner_vars(aggregate: &Aggregate) -> Vec<VarId> {
-    let body = aggregate.body.iter().flat_map(all_vars);
-    let vars: BTreeSet<VarId> = body.chain(aggregate.exprs.iter().flat_map(expr_vars)).collect();
+    let mut vars: BTreeSet<VarId> = aggregate.body.iter().flat_map(all_vars).collect();
+    aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut vars));
     vars.into_iter().filter(|it| !aggregate.locals.contains(it)).collect()
 }
 
-fn term_vars(terms: &[Term]) -> Vec<VarId> {
-    terms
-        .iter()
-        .filter_map(|it| match it {
-            Term::Var(var) => Some(*var),
-            Term::Const(_) | Term::Wild => None,
-        })
-        .collect()
-}
-
-fn expr_vars(expr: &Expr) -> Vec<VarId> {
-    match expr {
-        Expr::Var(var) => vec![*var],
-        Expr::Const(_) => Vec::new(),
-        Expr::Binary(_, lhs, rhs) => [expr_vars(lhs), expr_vars(rhs)].concat(),
-    }
+fn compared(compare: &Compare) -> Vec<VarId> {
+    let mut vars = Vec::new();
+    compare.lhs.collect_vars(&mut vars);
+    compare.rhs.collect_vars(&mut vars);
+    vars
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use datafrog::{Iteration, Relation, Variable};
 
-use super::plan::{Access, AccessId, Chain, Emit, Group, Plans, Step, is_static};
+use super::plan::{Access, AccessId, Chain, Emit, Group, Plans, Step};
 use crate::derive::allowance::{self, Allowance};
 use crate::derive::budget::{QUERY, REFEREE_SHARE, REFEREE_STEPS, ROWS, Resource};
 use crate::derive::rows::Tuple;
@@ -190,7 +190,9 @@ impl Runner<'_> {
 
     fn index(&self, id: AccessId) -> &Index {
         match self.fixed {
-            Some(fixed) if is_static(self.program, self.plans.accesses[id].rel) => &fixed[id],
+            Some(fixed) if self.program.relation(self.plans.accesses[id].rel).is_static() => {
+                &fixed[id]
+            }
             _ => &self.indexes[id],
         }
     }

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -272,7 +273,7 @@ fn unpack(
     let rule = |it: &Rule, allowed: &mut Allowance| {
         allowed.take(it.text.as_ref().map_or(0, String::len))?;
         let path = allowed.text(texts, it.path)?;
-        Ok(RuleFile { path, blake3: hex(&it.blake3), text: it.text.clone() })
+        Ok(RuleFile { path, blake3: HEXLOWER.encode(&it.blake3), text: it.text.clone() })
     };
     let optional =
         |it: Option<u32>, allowed: &mut Allowance| it.map(|it| allowed.text(texts, it)).transpose();
@@ -288,14 +289,14 @@ fn unpack(
             side: allowed.text(texts, it.side)?,
             action: allowed.text(texts, it.action)?,
             goes_on: it.goes_on,
-            facts: hex(&it.facts),
-            position: hex(&it.position),
+            facts: HEXLOWER.encode(&it.facts),
+            position: HEXLOWER.encode(&it.position),
             proof: trees.tree(it.proof, allowed)?,
         });
     }
     let switch = |it: &Switch, allowed: &mut Allowance| {
         let (after, presets) = (it.after, names(&it.presets, allowed)?);
-        Ok(SavedSwitch { after, presets, facts: hex(&it.facts) })
+        Ok(SavedSwitch { after, presets, facts: HEXLOWER.encode(&it.facts) })
     };
     Ok(Save {
         version,
@@ -313,18 +314,7 @@ fn unpack(
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
-}
-
 /// `None` if the text is no hexadecimal of that length.
 fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if text.len() != 2 * N || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }

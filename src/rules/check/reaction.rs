@@ -9,7 +9,7 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
     Effect, Event, EventId, Given, Input, Literal, Reaction, RelId, Relation, Role, Term, Type,
-    Var, VarId, Was,
+    Var, VarId, Was, term_vars,
 };
 use super::rule::{Body, OUTER, Subject, Use};
 use super::{Checker, Info};
@@ -252,13 +252,7 @@ impl<'t> Body<'_, 't> {
         body: &[Literal],
         effects: &[Effect],
     ) -> bool {
-        let mut given: Vec<VarId> = params
-            .iter()
-            .filter_map(|it| match it {
-                Term::Var(id) => Some(*id),
-                Term::Const(_) | Term::Wild => None,
-            })
-            .collect();
+        let mut given: Vec<VarId> = term_vars(params).collect();
         let spawned = |effect: &Effect| match effect {
             Effect::Spawn { var } => Some(*var),
             _ => None,

@@ -5,7 +5,7 @@
 use foldhash::HashSet;
 
 use super::super::mistake;
-use super::super::program::{Aggregate, Compare, Expr, Literal, Op, Term, VarId};
+use super::super::program::{Aggregate, Compare, Expr, Literal, Op, Term, VarId, term_vars};
 use super::rule::{Body, OUTER, Use};
 
 type Bound = HashSet<VarId>;
@@ -89,7 +89,7 @@ impl Body<'_, '_> {
                 let mut inside = bound.clone();
                 unbound.extend(self.settle(&aggregate.body, &mut inside));
                 let mut folded = Vec::new();
-                aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut folded));
+                aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut folded));
                 unbound.extend(folded.into_iter().filter(|it| !inside.contains(it)));
                 bound.extend(term_vars(&aggregate.results));
                 true
@@ -101,8 +101,8 @@ impl Body<'_, '_> {
         match literal {
             Literal::Atom(atom) => out.extend(term_vars(&atom.args)),
             Literal::Compare(compare) => {
-                expr_vars(&compare.lhs, out);
-                expr_vars(&compare.rhs, out);
+                compare.lhs.collect_vars(out);
+                compare.rhs.collect_vars(out);
             }
             Literal::Aggregate(aggregate) => self.shared(aggregate, out),
         }
@@ -112,15 +112,15 @@ impl Body<'_, '_> {
     fn shared(&self, aggregate: &Aggregate, out: &mut Vec<VarId>) {
         let mut inner = Vec::new();
         aggregate.body.iter().for_each(|it| self.needs(it, &mut inner));
-        aggregate.exprs.iter().for_each(|it| expr_vars(it, &mut inner));
+        aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut inner));
         out.extend(inner.into_iter().filter(|it| self.vars[usize::from(it.0)].scope == OUTER));
     }
 }
 
 fn take_compare(compare: &Compare, bound: &mut Bound) -> bool {
     let mut needed = Vec::new();
-    expr_vars(&compare.lhs, &mut needed);
-    expr_vars(&compare.rhs, &mut needed);
+    compare.lhs.collect_vars(&mut needed);
+    compare.rhs.collect_vars(&mut needed);
     needed.retain(|it| !bound.contains(it));
     if needed.is_empty() {
         return true;
@@ -131,22 +131,4 @@ fn take_compare(compare: &Compare, bound: &mut Bound) -> bool {
         return true;
     }
     false
-}
-
-fn term_vars(terms: &[Term]) -> impl Iterator<Item = VarId> + '_ {
-    terms.iter().filter_map(|it| match it {
-        Term::Var(id) => Some(*id),
-        Term::Const(_) | Term::Wild => None,
-    })
-}
-
-pub(super) fn expr_vars(expr: &Expr, out: &mut Vec<VarId>) {
-    match expr {
-        Expr::Var(id) => out.push(*id),
-        Expr::Const(_) => {}
-        Expr::Binary(_, lhs, rhs) => {
-            expr_vars(lhs, out);
-            expr_vars(rhs, out);
-        }
-    }
 }

@@ -17,7 +17,8 @@ use crate::server::api::Web;
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::{Control, Input, Seat};
-use crate::server::host::{Wish, new_token};
+use crate::server::host::Wish;
+use crate::server::ids::new_id;
 use crate::server::library::lock;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
@@ -196,7 +197,7 @@ pub(super) async fn create(
         let message = "rated games are between two accounts, neither of them of an earlier version";
         return Err(Problem::unprocessable("cannot_be_rated", message).into());
     }
-    let id = new_token()?[..12].to_owned();
+    let id = new_id()?;
     let color = match text(&fields, "color") {
         Some("white") => "white",
         Some("black") => "black",

@@ -168,6 +168,30 @@ pub enum StoreError {
     Taken { url: String, process: Option<String> },
 }
 
+/// The number of times that a change is tried while others change the same records.
+const TRIES: usize = 8;
+
+/// Changes records from what they are: `edit` reads them, and gives its answer and the changes, or why nothing is
+/// changed. It is called anew when another change came between. `None` if others were faster each time.
+///
+/// # Errors
+/// The store is away.
+pub fn edited<T, E>(
+    store: &mut dyn Store,
+    mut edit: impl FnMut(&mut dyn Store) -> Result<Result<(T, Vec<Change>), E>, StoreError>,
+) -> Result<Option<Result<T, E>>, StoreError> {
+    for _ in 0..TRIES {
+        let (answer, changes) = match edit(store)? {
+            Ok(it) => it,
+            Err(why) => return Ok(Some(Err(why))),
+        };
+        if store.change(&changes)? {
+            return Ok(Some(Ok(answer)));
+        }
+    }
+    Ok(None)
+}
+
 /// What a check of a whole store found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Health {

@@ -6,7 +6,7 @@ use crate::rules::{Atom, Literal, RelId, Term, VarId};
 
 use super::super::code::Space;
 use super::super::layout::Store;
-use super::super::planner::{Goal, Lit, PlanError, bound_side, lit, vars_of};
+use super::super::planner::{Goal, Lit, PlanError, lit, vars_of};
 use super::super::word::Word;
 use super::{Compiler, Delta, DeltaKind, LiveRule, reads};
 
@@ -156,7 +156,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let Literal::Compare(compare) = literal else { continue };
                 let mut open = vars_of(&Lit::Compare(compare));
                 open.retain(|it| !known.contains(it));
-                if open.len() == 1 && open.iter().all(|it| bound_side(compare, *it).is_some()) {
+                if open.len() == 1 && open.iter().all(|it| compare.side_for(*it).is_some()) {
                     known.extend(open);
                 }
             }

@@ -14,7 +14,7 @@ mod rows;
 use std::collections::BTreeSet;
 
 use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Literal, Op as Comparison, Program, RelId, Term, Type, VarId,
+    Aggregate, Atom, Compare, Expr, Literal, Program, RelId, Term, Type, VarId, term_vars,
 };
 
 use super::super::budget::Exhausted;
@@ -453,52 +453,21 @@ fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match goal {
         Goal::Rows { args, .. } | Goal::Tuple { args, .. } | Goal::Suspect { args, .. } => {
-            vars.extend(
-                args.iter()
-                    .filter_map(|it| if let Term::Var(var) = it { Some(*var) } else { None }),
-            );
+            vars.extend(term_vars(args));
         }
         Goal::Found => {}
         Goal::Dirty { block, .. } => {
-            if let Term::Var(var) = block {
-                vars.insert(*var);
-            }
+            vars.extend(block.var());
         }
         Goal::React { needs, .. } => vars.extend(needs.iter().copied()),
         Goal::Collect { key, values } => {
             vars.extend(key.iter().copied());
             for value in *values {
-                expr_vars(value, &mut vars);
+                value.collect_vars(&mut vars);
             }
         }
     }
     vars
-}
-
-/// The side of `var = side` that gives the variable its value.
-pub(super) fn bound_side(compare: &Compare, var: VarId) -> Option<&Expr> {
-    if compare.op != Comparison::Eq {
-        return None;
-    }
-    match (&compare.lhs, &compare.rhs) {
-        (Expr::Var(it), side) | (side, Expr::Var(it)) if *it == var => {
-            (!expr_mentions(side, var)).then_some(side)
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn expr_vars(expr: &Expr, vars: &mut BTreeSet<VarId>) {
-    match expr {
-        Expr::Var(var) => {
-            vars.insert(*var);
-        }
-        Expr::Const(_) => {}
-        Expr::Binary(_, lhs, rhs) => {
-            expr_vars(lhs, vars);
-            expr_vars(rhs, vars);
-        }
-    }
 }
 
 /// Whether the variable is one of [`vars_of`] the literal.
@@ -540,29 +509,17 @@ pub(super) fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match lit {
         Lit::Same(a, b) => vars.extend([*a, *b]),
-        Lit::Atom { atom, .. } => atom_vars(atom, &mut vars),
+        Lit::Atom { atom, .. } => vars.extend(term_vars(&atom.args)),
         Lit::Compare(compare) => {
-            expr_vars(&compare.lhs, &mut vars);
-            expr_vars(&compare.rhs, &mut vars);
+            compare.lhs.collect_vars(&mut vars);
+            compare.rhs.collect_vars(&mut vars);
         }
         Lit::Aggregate(aggregate) => {
             vars = outer_vars(aggregate);
-            for term in &aggregate.results {
-                if let Term::Var(var) = term {
-                    vars.insert(*var);
-                }
-            }
+            vars.extend(term_vars(&aggregate.results));
         }
     }
     vars
-}
-
-fn atom_vars(atom: &Atom, vars: &mut BTreeSet<VarId>) {
-    for term in &atom.args {
-        if let Term::Var(var) = term {
-            vars.insert(*var);
-        }
-    }
 }
 
 /// The variables that group an aggregate: those of its body that are not local.
@@ -572,7 +529,7 @@ pub(super) fn outer_vars(aggregate: &Aggregate) -> BTreeSet<VarId> {
         vars.extend(vars_of(&lit(literal)));
     }
     for expr in &aggregate.exprs {
-        expr_vars(expr, &mut vars);
+        expr.collect_vars(&mut vars);
     }
     vars.retain(|it| !aggregate.locals.contains(it));
     vars

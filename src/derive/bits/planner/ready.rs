@@ -9,7 +9,7 @@ use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Op as Comparison, Term,
 use super::super::code::{ExprNode, Op, Reg, RowTerm, StoreId};
 use super::super::layout::Store;
 use super::super::word::Word;
-use super::{FETCH, Goal, Lit, Others, PlanError, Planner, bound_side, lit, mentions, outer_vars};
+use super::{FETCH, Goal, Lit, Others, PlanError, Planner, lit, mentions, outer_vars};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
@@ -36,7 +36,7 @@ impl<'p, W: Word> Planner<'p, W> {
             Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(0),
             Lit::Compare(compare) => match self.unbound_of(compare).as_slice() {
                 [] => Some(0),
-                [var] if bound_side(compare, *var).is_some() => Some(0),
+                [var] if compare.side_for(*var).is_some() => Some(0),
                 _ => None,
             },
             Lit::Aggregate(aggregate) => {
@@ -101,7 +101,7 @@ impl<'p, W: Word> Planner<'p, W> {
 
     pub(super) fn emit_compare(&mut self, compare: &Compare) -> Result<f64, PlanError> {
         if let [var] = self.unbound_of(compare).as_slice()
-            && let Some(side) = bound_side(compare, *var)
+            && let Some(side) = compare.side_for(*var)
         {
             let expr = self.expr(side)?;
             self.emit(Op::Let { reg: var.0 as Reg, expr });

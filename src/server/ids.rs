@@ -1,0 +1,39 @@
+//! Names that cannot be guessed: ids of games and studies, tokens, codes that people copy by hand. What they open is
+//! decided elsewhere.
+
+use data_encoding::HEXLOWER;
+
+use super::pool::failed;
+use super::problem::Problem;
+
+/// What ids and codes are spelled with: nothing that is taken for another letter.
+const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+
+/// The number of letters of an id.
+pub(super) const ID_LETTERS: usize = 15;
+
+/// Bytes as letters, five bits of each.
+pub(super) fn spelled(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| char::from(LETTERS[usize::from(it % 32)])).collect()
+}
+
+/// 75 random bits, five a letter, as a link can hold them and a person can copy them.
+pub(super) fn new_id() -> Result<String, Problem> {
+    let mut bytes = [0; ID_LETTERS];
+    random(&mut bytes)?;
+    Ok(spelled(&bytes))
+}
+
+/// A secret of 256 random bits, in hexadecimal.
+pub(super) fn new_token() -> Result<String, Problem> {
+    let mut bytes = [0; 32];
+    random(&mut bytes)?;
+    Ok(HEXLOWER.encode(&bytes))
+}
+
+fn random(bytes: &mut [u8]) -> Result<(), Problem> {
+    getrandom::fill(bytes).map_err(|error| {
+        tracing::error!(%error, "no random numbers");
+        failed()
+    })
+}
