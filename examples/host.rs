@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let web = Web {
         host: Arc::clone(&host),
         limits: Arc::new(Limits::default()),
-        hall: Arc::default(),
+        challenges: Arc::default(),
         names: Arc::default(),
     };
     let own = Router::new().route("/hello", get(async || "hello"));

@@ -1,56 +1,56 @@
-//! Games as they begin: as they are wished for, with what was played of them elsewhere, or as a snapshot
+//! Games as they begin: as they are asked for, with what was played of them elsewhere, or as a snapshot
 //! has them. All of it asks rules, and is done where rules run (`pool`).
 
 use std::sync::Arc;
 
 use super::board::Board;
-use super::core::{Entry, Event, Past, Refusal, Setup, Table};
-use super::host::{Import, Wish};
+use super::core::{Entry, Event, Past, Refusal, Room, Setup};
+use super::host::{GameOptions, Import};
 use super::problem::Problem;
 use super::transcript::two_sides_only;
 use crate::presets::{Catalogue, Ruleset};
 
-/// A game that begins as it is wished for, with its first events.
+/// A game that begins as it is asked for, with its first events.
 pub(super) fn begin(
     now: u64,
     ruleset: &Ruleset,
     catalogue: Arc<Catalogue>,
     rules: String,
-    wish: Wish,
-) -> Result<(Table<Board>, Vec<Entry>), Problem> {
-    let board = start(ruleset, catalogue, wish.fen.as_deref(), wish.facts.as_deref())?;
+    options: GameOptions,
+) -> Result<(Room<Board>, Vec<Entry>), Problem> {
+    let board = start(ruleset, catalogue, options.fen.as_deref(), options.facts.as_deref())?;
     let setup = Setup {
         sides: board.game().sides(),
         game: ruleset.game().name.clone(),
-        presets: wish.presets,
-        fen: wish.fen,
-        facts: wish.facts,
+        presets: options.presets,
+        fen: options.fen,
+        facts: options.facts,
         rules,
-        clock: wish.clock,
-        open: wish.open,
-        chat: wish.chat,
-        listed: wish.listed,
-        rated: wish.rated,
+        clock: options.clock,
+        open: options.open,
+        chat: options.chat,
+        listed: options.listed,
+        rated: options.rated,
     };
-    let is_import = !wish.import.past.is_empty() || wish.import.ended.is_some();
+    let is_import = !options.import.past.is_empty() || options.import.ended.is_some();
     if is_import && setup.sides.len() != 2 {
         return Err(two_sides_only("bad_import", &setup));
     }
-    let (table, entries) = Table::create(now, board, setup, &wish.seats)?;
-    lead_in(table, entries, wish.import)
+    let (room, entries) = Room::create(now, board, setup, &options.seats)?;
+    lead_in(room, entries, options.import)
 }
 
 /// A game with what was played of it elsewhere.
 fn lead_in(
-    mut table: Table<Board>,
+    mut room: Room<Board>,
     mut entries: Vec<Entry>,
     import: Import,
-) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+) -> Result<(Room<Board>, Vec<Entry>), Problem> {
     if import.past.is_empty() && import.ended.is_none() {
-        return Ok((table, entries));
+        return Ok((room, entries));
     }
     let Import { past, ended } = import;
-    let played = table.lead_in(&past, ended);
+    let played = room.lead_in(&past, ended);
     let refused = |(at, why): (usize, Refusal)| {
         let moves = past[..at].iter().filter(|it| matches!(it, Past::Turn(_))).count();
         let what = match past.get(at) {
@@ -62,7 +62,7 @@ fn lead_in(
         Problem::unprocessable("bad_import", message)
     };
     entries.extend(played.map_err(refused)?);
-    Ok((table, entries))
+    Ok((room, entries))
 }
 
 /// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not
@@ -73,7 +73,7 @@ pub(super) fn bring_back(
     catalogue: &Arc<Catalogue>,
     setup: &Setup,
     log: &[Entry],
-) -> Option<Table<Board>> {
+) -> Option<Room<Board>> {
     let (seen, text) = snapshot?;
     let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
     let plies = board.game().history().len();
@@ -83,7 +83,7 @@ pub(super) fn bring_back(
         Event::TakenBack { to, .. } => *to,
         _ => plies,
     });
-    (told == plies).then(|| Table::replay_after(seen, board, setup.clone(), log).ok()).flatten()
+    (told == plies).then(|| Room::replay_after(seen, board, setup.clone(), log).ok()).flatten()
 }
 
 pub(super) fn start(

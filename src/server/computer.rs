@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use super::board::Board;
-use super::core::{Act, Input, OfferKind, Rules, Seat, Table, TokenHash};
+use super::core::{Act, Input, OfferKind, Room, Rules, Seat, TokenHash};
 use super::host::Host;
 use super::ids::new_token;
 use super::library::lock;
@@ -51,15 +51,15 @@ struct Duty {
 impl Duty {
     /// What the computer has to do in a game, if it has a seat there: answers to what others ask of it first.
     /// `next` names the game that follows.
-    fn of(table: &Table<Board>, next: impl FnOnce() -> String) -> Option<Self> {
-        let seats = table.seats().iter().enumerate();
+    fn of(room: &Room<Board>, next: impl FnOnce() -> String) -> Option<Self> {
+        let seats = room.seats().iter().enumerate();
         let computers: Vec<(usize, &Seat)> = seats
             .filter_map(|(side, it)| Some((side, it.as_ref().filter(|it| it.computer.is_some())?)))
             .collect();
         let (_, seat) = *computers.first()?;
-        let turn = table.rules().side();
+        let turn = room.rules().side();
         let of_others = |by: usize| computers.iter().all(|it| it.0 != by);
-        let offers = table.offers();
+        let offers = room.offers();
         let act = if offers.takeback.is_some_and(|it| of_others(it.0)) {
             Some(Act::Takeback)
         } else if offers.rematch.is_some_and(of_others) {
@@ -75,12 +75,12 @@ impl Duty {
             return Some(Self { token: seat.token.clone(), what: What::Act(act) });
         }
         let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
-        if table.outcome().is_some() {
+        if room.outcome().is_some() {
             return None;
         }
-        let setup = table.setup();
+        let setup = room.setup();
         let (hash, game) = (setup.rules.clone(), setup.game.clone());
-        let rules = Played { hash, game, presets: table.presets().to_vec() };
+        let rules = Played { hash, game, presets: room.presets().to_vec() };
         let what = What::Move { level: seat.computer?, rules };
         Some(Self { token: seat.token.clone(), what })
     }
@@ -135,12 +135,12 @@ pub(super) struct Attention(Option<(usize, What, JoinHandle<()>)>);
 
 impl Attention {
     /// Has the computer do its part, if it has any and is not at it.
-    pub(super) fn attend(&mut self, host: &Arc<Host>, id: &str, table: &Table<Board>) {
+    pub(super) fn attend(&mut self, host: &Arc<Host>, id: &str, room: &Room<Board>) {
         if host.is_draining() {
             return;
         }
-        let duty = Duty::of(table, || host.rematch_id(id));
-        let plies = table.lines().len();
+        let duty = Duty::of(room, || host.rematch_id(id));
+        let plies = room.lines().len();
         if let Some((since, what, task)) = &self.0 {
             let is_same = duty.as_ref().is_some_and(|it| *since == plies && it.what == *what);
             if is_same && !task.is_finished() {

@@ -12,13 +12,13 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::begin::{begin, bring_back, start};
 use super::board::Board;
+use super::cluster::{Cluster, Done, Message};
 use super::computer::Learned;
-use super::core::{Answer, Control, Entry, Input, Past, Recorded, Seat, Table, TokenHash};
+use super::core::{Answer, Control, Entry, Input, Past, Recorded, Room, Seat, TokenHash};
 use super::ids::{ID_LETTERS, new_id, spelled};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Branched, Command, Feed};
 use super::metrics::Metrics;
-use super::office::{Done, Letter, Office};
 use super::parked::{Parked, Running};
 use super::pool::{Lane, Pool};
 use super::presence::Presence;
@@ -96,9 +96,9 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What is wanted of a new game.
+/// What a new game is made of.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
+pub struct GameOptions {
     pub game: String,
     pub presets: Vec<String>,
     pub fen: Option<String>,
@@ -139,7 +139,7 @@ pub struct Host {
     pub(super) ready: Ready,
     pub(super) presence: Presence,
     /// Where other nodes share the store.
-    office: OnceLock<Office>,
+    cluster: OnceLock<Cluster>,
     /// Where rules run.
     pub(super) pool: Pool,
     /// What the computer knows of games.
@@ -180,7 +180,7 @@ impl Host {
             parked: Parked::default(),
             ready: Ready::default(),
             presence: Presence::default(),
-            office: OnceLock::new(),
+            cluster: OnceLock::new(),
             pool: Pool::start().map_err(threads)?,
             learned: Arc::default(),
             ended: broadcast::channel(ENDINGS).0,
@@ -197,8 +197,8 @@ impl Host {
         &self.reads
     }
 
-    pub(super) fn office(&self) -> Option<&Office> {
-        self.office.get()
+    pub(super) fn cluster(&self) -> Option<&Cluster> {
+        self.cluster.get()
     }
 
     /// How many games are in memory.
@@ -221,35 +221,40 @@ impl Host {
     /// Makes a game. It is durable when its id is returned.
     ///
     /// # Errors
-    /// The wish cannot be met, or the store is away.
-    pub async fn create(self: &Arc<Self>, wish: Wish) -> Result<String, Problem> {
-        self.create_as(new_id()?, wish).await
+    /// The game cannot be made of these options, or the store is away.
+    pub async fn create(self: &Arc<Self>, options: GameOptions) -> Result<String, Problem> {
+        self.create_as(new_id()?, options).await
     }
 
     /// Makes a game of a certain id.
     ///
     /// # Errors
     /// As [`Host::create`], or there is such a game.
-    pub async fn create_as(self: &Arc<Self>, id: String, wish: Wish) -> Result<String, Problem> {
+    pub async fn create_as(
+        self: &Arc<Self>,
+        id: String,
+        options: GameOptions,
+    ) -> Result<String, Problem> {
         if self.is_draining() || self.live_games() >= self.config.live {
             let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
             return Err(Problem::new(status, "server_full", "no new games at the moment"));
         }
-        let rules = wish.rules.clone().unwrap_or_else(|| self.library.own_hash());
+        let rules = options.rules.clone().unwrap_or_else(|| self.library.own_hash());
         self.know_rules(&rules).await?;
-        let ruleset = self.ruleset(&rules, &wish.game, &wish.presets).await?;
+        let ruleset = self.ruleset(&rules, &options.game, &options.presets).await?;
         let catalogue = self.catalogue_of(&rules)?;
-        let lane = match wish.import.past.is_empty() {
+        let lane = match options.import.past.is_empty() {
             true => self.lane(&rules),
             false => self.slow_lane(&rules),
         };
-        let (now, set, requests) = (self.now(), Arc::clone(&ruleset), 1 + wish.import.past.len());
-        let make = move || begin(now, &set, catalogue, rules, wish);
+        let (now, set, requests) =
+            (self.now(), Arc::clone(&ruleset), 1 + options.import.past.len());
+        let make = move || begin(now, &set, catalogue, rules, options);
         let (made, ran_out) = self.pool.run_all(lane, requests, make).await?;
-        let (table, entries) = ran_out.map_or(made, Err)?;
-        let summary = summary(&id, &table);
+        let (room, entries) = ran_out.map_or(made, Err)?;
+        let summary = summary(&id, &room);
         let payloads = entries.iter().map(payload).collect();
-        let node = self.office().map(|it| Arc::clone(it.leases.node()));
+        let node = self.cluster().map(|it| Arc::clone(it.leases.node()));
         let lease = node.map(|node| Lease { node, epoch: 1 });
         let append = Append {
             game: id.clone(),
@@ -258,13 +263,13 @@ impl Host {
             summary,
             snapshot: None,
             lease: lease.clone(),
-            marks: marks(&id, &table, &entries),
+            marks: marks(&id, &room, &entries),
         };
         self.writer.append(append).await??;
-        self.announce(&id, &table, &entries);
+        self.announce(&id, &room, &entries);
         self.metrics.created();
         tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
-        self.adopt(&id, table, &entries, lease);
+        self.adopt(&id, room, &entries, lease);
         Ok(id)
     }
 
@@ -348,7 +353,7 @@ impl Host {
     /// are gone.
     pub async fn join(self: Arc<Self>, others: Membership) {
         let Membership { leases, mut news } = others;
-        if self.office.set(Office::new(leases)).is_err() {
+        if self.cluster.set(Cluster::new(leases)).is_err() {
             tracing::error!("this server has joined the others already");
             return;
         }
@@ -363,21 +368,21 @@ impl Host {
                     let all: Vec<_> = lock(&self.live).values().cloned().collect();
                     all.into_iter().for_each(|it| pass_on(it, u64::MAX));
                 }
-                News::Letter(text) => self.open(&text),
+                News::Message(text) => self.open(&text),
             }
         }
     }
 
     /// What another node has sent.
     fn open(self: &Arc<Self>, text: &str) {
-        let Some(office) = self.office() else { return };
+        let Some(cluster) = self.cluster() else { return };
         match serde_json::from_str(text) {
-            Ok(Letter::Answer { number, done }) => office.answered(number, done),
-            Ok(Letter::Ask { from, number, game, input }) => {
+            Ok(Message::Answer { number, done }) => cluster.answered(number, done),
+            Ok(Message::Ask { from, number, game, input }) => {
                 let host = Arc::clone(self);
                 tokio::spawn(async move { host.serve_other(&from, number, &game, input).await });
             }
-            Err(error) => tracing::warn!(%error, "a letter of another node makes no sense"),
+            Err(error) => tracing::warn!(%error, "a message of another node cannot be read"),
         }
     }
 
@@ -385,17 +390,17 @@ impl Host {
     async fn serve_other(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
         let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
         let done = Done::of(answer.and_then(|it| it).transpose());
-        let Some(office) = self.office() else { return };
+        let Some(cluster) = self.cluster() else { return };
         // Who gets no answer looks who has the game.
-        if let Err(problem) = office.send(from, &Letter::Answer { number, done }).await {
+        if let Err(problem) = cluster.send(from, &Message::Answer { number, done }).await {
             tracing::warn!(game, problem.message, "an answer to another node is lost");
         }
     }
 
     /// Lets others have the games of this node at once.
     pub async fn retire(&self) {
-        if let Some(office) = self.office()
-            && let Err(error) = office.leases.retire().await
+        if let Some(cluster) = self.cluster()
+            && let Err(error) = cluster.leases.retire().await
         {
             tracing::warn!(%error, "the other nodes take over when they do not hear of us");
         }
@@ -472,7 +477,7 @@ impl Host {
             super::core::Event::Seated { side, seat } => Some(((side + 1) % sides, seat.clone())),
             _ => None,
         });
-        let wish = Wish {
+        let options = GameOptions {
             game: setup.game.clone(),
             presets: setup.presets.clone(),
             fen: setup.fen.clone(),
@@ -486,7 +491,7 @@ impl Host {
             seats: seats.collect(),
             import: Import::default(),
         };
-        match self.create_as(game.to_owned(), wish).await {
+        match self.create_as(game.to_owned(), options).await {
             // Another request was faster, or the answer was lost: the game is there.
             Err(problem) if problem.code == "game_moved" => Ok(()),
             other => other.map(|_| ()),
@@ -600,13 +605,13 @@ impl Host {
     fn adopt(
         self: &Arc<Self>,
         id: &str,
-        table: Table<Board>,
+        room: Room<Board>,
         entries: &[Entry],
         lease: Option<Lease>,
     ) {
         let (sender, inbox) = mpsc::channel(INBOX);
         lock(&self.live).insert(id.to_owned(), sender);
-        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), table, entries, lease, inbox));
+        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), room, entries, lease, inbox));
     }
 
     /// Unloads a game if no message is under way to it; of clocks that run it knows when one falls.
@@ -640,7 +645,7 @@ impl Host {
     pub(super) async fn load(
         self: &Arc<Self>,
         id: &str,
-    ) -> Result<(Table<Board>, Vec<Entry>), Problem> {
+    ) -> Result<(Room<Board>, Vec<Entry>), Problem> {
         let game = id.to_owned();
         let read = move |store: &mut dyn Store| Ok((store.snapshot(&game)?, store.read(&game, 0)?));
         let (snapshot, rows) = self.reads.ask(read).await?;
@@ -665,24 +670,23 @@ impl Host {
         };
         let requests = 1 + log.len();
         let replay = move || -> Result<_, Problem> {
-            if let Some(table) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
-                return Ok((Ok(table), log));
+            if let Some(room) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
+                return Ok((Ok(room), log));
             }
             let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref())?;
-            let table = Table::replay(board, setup, &log);
-            Ok((table, log))
+            let room = Room::replay(board, setup, &log);
+            Ok((room, log))
         };
         // What took all that one request may take takes no more when it is done again.
         let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
-        let (table, log) = ran_out.map_or(replayed, Err)?;
-        let mut table =
-            table.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
-        match self.parked.timing(id, table.v()) {
-            Some(timing) => table.go_on(timing),
+        let (room, log) = ran_out.map_or(replayed, Err)?;
+        let mut room = room.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
+        match self.parked.timing(id, room.v()) {
+            Some(timing) => room.go_on(timing),
             // Reading it may have taken a while.
-            None => table.resume(self.now()),
+            None => room.resume(self.now()),
         }
-        Ok((table, log))
+        Ok((room, log))
     }
 }
 

@@ -1,7 +1,7 @@
-//! One live game: the task that owns its table, stores what happens and tells those who watch.
+//! One live game: the task that owns its room, stores what happens and tells those who watch.
 //!
 //! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
-//! table knows more than the log, so it is thrown away and loaded again at the next request.
+//! room knows more than the log, so it is thrown away and loaded again at the next request.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -13,14 +13,14 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::board::Board;
+use super::cluster::Done;
 use super::computer::Attention;
-use super::core::{Answer, Entry, Event, Input, Rules, Table, TokenHash};
+use super::core::{Answer, Entry, Event, Input, Room, Rules, TokenHash};
 pub use super::feed::Feed;
 use super::feed::tell;
 use super::host::{Host, payload};
 use super::ids::new_token;
 use super::library::lock;
-use super::office::Done;
 use super::parked::Running;
 use super::pool::{Lane, failed, spent};
 use super::problem::Problem;
@@ -121,18 +121,18 @@ pub(super) struct Branched {
     pub(super) lane: Lane,
 }
 
-/// Where the table of a game is: at home, but while the threads that rules run on have it. The game's
+/// Where the room of a game is: at home, but while the threads that rules run on have it. The game's
 /// task waits for it then. Should they lose it, the task ends at once.
-struct Home(Option<Box<Table<Board>>>);
+struct Home(Option<Box<Room<Board>>>);
 
 impl Deref for Home {
-    type Target = Table<Board>;
+    type Target = Room<Board>;
 
-    fn deref(&self) -> &Table<Board> {
+    fn deref(&self) -> &Room<Board> {
         match &self.0 {
-            Some(table) => table,
+            Some(room) => room,
             // The job that had it has failed in the middle: the game's task ends as the job did.
-            None => std::panic::resume_unwind(Box::new("a game's table is lost")),
+            None => std::panic::resume_unwind(Box::new("a game's room is lost")),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Deref for Home {
 struct Live {
     host: Arc<Host>,
     id: String,
-    table: Home,
+    room: Home,
     /// Where its rules run: moves and views, and what takes longer.
     lane: Lane,
     slow_lane: Lane,
@@ -172,7 +172,7 @@ pub(super) async fn load_and_run(
     mut inbox: mpsc::Receiver<Box<Command>>,
 ) {
     match host.load(&id).await {
-        Ok((table, entries)) => run(host, id, table, &entries, None, inbox).await,
+        Ok((room, entries)) => run(host, id, room, &entries, None, inbox).await,
         Err(problem) => {
             host.drop_game(&id, &mut inbox);
             while let Some(command) = inbox.recv().await {
@@ -186,7 +186,7 @@ pub(super) async fn load_and_run(
 pub(super) fn run(
     host: Arc<Host>,
     id: String,
-    table: Table<Board>,
+    room: Room<Board>,
     entries: &[Entry],
     lease: Option<Lease>,
     inbox: mpsc::Receiver<Box<Command>>,
@@ -194,13 +194,13 @@ pub(super) fn run(
     let last = entries.len().saturating_sub(RECENT);
     let frames = entries[last..].iter().map(frame).collect();
     let told = entries.len() as u64;
-    let begun = table.v();
-    let rules = &table.setup().rules;
+    let begun = room.v();
+    let rules = &room.setup().rules;
     let (lane, slow_lane) = (host.lane(rules), host.slow_lane(rules));
     let live = Live {
         host,
         id,
-        table: Home(Some(Box::new(table))),
+        room: Home(Some(Box::new(room))),
         lane,
         slow_lane,
         frames,
@@ -239,7 +239,7 @@ impl Live {
     async fn serve(mut self, mut inbox: mpsc::Receiver<Box<Command>>) {
         let mut asked = Instant::now();
         // A clock that runs is measured from here on, by whichever node owns the game.
-        if self.table.clock_runs()
+        if self.room.clock_runs()
             && let Err(problem) = self.owner().await
         {
             tracing::debug!(
@@ -295,8 +295,8 @@ impl Live {
 
     /// Has the computer do its part, where this node owns the game.
     fn attend(&mut self) {
-        if self.lease.is_some() || self.host.office().is_none() {
-            self.computer.attend(&self.host, &self.id, &self.table);
+        if self.lease.is_some() || self.host.cluster().is_none() {
+            self.computer.attend(&self.host, &self.id, &self.room);
         }
     }
 
@@ -305,7 +305,7 @@ impl Live {
         let now = Instant::now();
         let (due, look) = (asked + self.host.patience(), now + self.host.next_look());
         let idle = if due > now { due.min(look) } else { look };
-        match self.table.deadline() {
+        match self.room.deadline() {
             None => idle,
             Some(at) => {
                 let left = at.saturating_sub(self.host.now());
@@ -318,28 +318,28 @@ impl Live {
     /// if that takes too much.
     ///
     /// # Errors
-    /// Nothing was done. The game cannot go on if its table is gone.
+    /// Nothing was done. The game cannot go on if its room is gone.
     async fn rules<T: Send + 'static>(
         &mut self,
         lane: Lane,
         requests: usize,
-        ask: impl FnOnce(&mut Table<Board>) -> T + Send + 'static,
+        ask: impl FnOnce(&mut Room<Board>) -> T + Send + 'static,
     ) -> Result<(T, Option<Problem>), Problem> {
-        // Whatever becomes of the job, the table can be had back from here, unless the job has failed in
+        // Whatever becomes of the job, the room can be had back from here, unless the job has failed in
         // the middle of it.
-        let lent = Arc::new(Mutex::new(self.table.0.take()));
+        let lent = Arc::new(Mutex::new(self.room.0.take()));
         let held = Arc::clone(&lent);
         let work = move || {
             let mut held = lock(&held);
-            let table = held.as_deref_mut()?;
-            table.rules_mut().game_mut().wake();
-            let answer = ask(table);
+            let room = held.as_deref_mut()?;
+            room.rules_mut().game_mut().wake();
+            let answer = ask(room);
             // What ran out is told now: the next question is one of its own.
-            let checked = table.rules_mut().game_mut().check();
+            let checked = room.rules_mut().game_mut().check();
             Some((answer, checked.err().map(|it| it.resource)))
         };
         let done = self.host.pool.run_all(lane, requests, work).await;
-        self.table = Home(lent.lock().ok().and_then(|mut it| it.take()));
+        self.room = Home(lent.lock().ok().and_then(|mut it| it.take()));
         let (done, ran_out) = done?;
         let (answer, exhausted) = done.ok_or_else(failed)?;
         Ok((answer, ran_out.or_else(|| exhausted.map(spent))))
@@ -348,7 +348,7 @@ impl Live {
     /// [`Live::rules`] for a question that has no answer if it takes too much.
     async fn ask<T: Send + 'static>(
         &mut self,
-        ask: impl FnOnce(&mut Table<Board>) -> Result<T, Problem> + Send + 'static,
+        ask: impl FnOnce(&mut Room<Board>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let (answer, ran_out) = self.rules(self.lane, 1, ask).await?;
         ran_out.map_or(answer, Err)
@@ -357,8 +357,8 @@ impl Live {
     /// Lets go of what follows from the facts. It is most of what a game holds, and is derived again
     /// in less time than it takes to store a move.
     fn rest(&mut self) {
-        if let Some(table) = &mut self.table.0 {
-            table.rules_mut().game_mut().rest();
+        if let Some(room) = &mut self.room.0 {
+            room.rules_mut().game_mut().rest();
         }
     }
 
@@ -377,7 +377,7 @@ impl Live {
     }
 
     fn fallen(&self) -> bool {
-        let fallen = self.table.deadline().is_some_and(|at| at <= self.host.now());
+        let fallen = self.room.deadline().is_some_and(|at| at <= self.host.now());
         fallen && Instant::now() >= self.look
     }
 
@@ -388,9 +388,9 @@ impl Live {
 
     /// The clocks that run, where this node looks after them.
     fn running(&self) -> Option<Running> {
-        let is_ours = self.lease.is_some() || self.host.office().is_none();
-        let (timing, deadline) = self.table.timing().zip(self.table.deadline())?;
-        is_ours.then(|| Running { v: self.table.v(), timing, deadline })
+        let is_ours = self.lease.is_some() || self.host.cluster().is_none();
+        let (timing, deadline) = self.room.timing().zip(self.room.deadline())?;
+        is_ours.then(|| Running { v: self.room.v(), timing, deadline })
     }
 
     /// # Errors
@@ -415,7 +415,7 @@ impl Live {
                 drop(reply.send(self.state(token, ply, lines).await));
             }
             Command::Lines { from, limit, reply } => {
-                drop(reply.send(Ok(state::lines(&self.table, from, limit))));
+                drop(reply.send(Ok(state::lines(&self.room, from, limit))));
             }
             Command::Version { v, reply } => {
                 drop(reply.send(self.version(v).await));
@@ -424,7 +424,7 @@ impl Live {
                 drop(reply.send(self.watch(have, token).await));
             }
             Command::Branch { ply, reply } => drop(reply.send(self.branched(ply).await)),
-            Command::News { seq } if seq > self.table.v() => {
+            Command::News { seq } if seq > self.room.v() => {
                 return self.catch_up().await.map(|_| ()).map_err(|_| ());
             }
             Command::News { .. } => {}
@@ -433,10 +433,10 @@ impl Live {
     }
 
     async fn version(&mut self, v: u64) -> Result<(u64, Option<watch::Receiver<u64>>), Problem> {
-        if v > self.table.v() {
+        if v > self.room.v() {
             self.catch_up().await?;
         }
-        let known = self.table.v();
+        let known = self.room.v();
         let later = (v > known)
             .then(|| self.later.get_or_insert_with(|| watch::channel(known).0).subscribe());
         Ok((known, later))
@@ -444,9 +444,9 @@ impl Live {
 
     /// Reads what other nodes have stored. Tells whether there was anything.
     async fn catch_up(&mut self) -> Result<bool, Problem> {
-        let entries = self.host.log_after(&self.id, self.table.v()).await?;
+        let entries = self.host.log_after(&self.id, self.room.v()).await?;
         let (requests, now) = (1 + entries.len(), self.host.now());
-        let follow = move |table: &mut Table<Board>| table.follow(now, &entries).map(|()| entries);
+        let follow = move |room: &mut Room<Board>| room.follow(now, &entries).map(|()| entries);
         let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
         let entries = followed.map_err(|_| ran_out.unwrap_or_else(Problem::unavailable))?;
         entries.iter().for_each(|it| self.tell(frame(it)));
@@ -455,8 +455,8 @@ impl Live {
 
     /// Forgets what could not be stored, and knows what others have.
     async fn reload(&mut self) -> Result<(), Problem> {
-        let (table, entries) = self.host.load(&self.id).await?;
-        self.table = Home(Some(Box::new(table)));
+        let (room, entries) = self.host.load(&self.id).await?;
+        self.room = Home(Some(Box::new(room)));
         let told = usize::try_from(self.told).unwrap_or(usize::MAX);
         for entry in entries.iter().skip(told) {
             self.tell(frame(entry));
@@ -468,12 +468,12 @@ impl Live {
     /// lives, and what others have appended is taken in. None also where there are no other nodes.
     async fn owner(&mut self) -> Result<Option<Arc<str>>, Problem> {
         let host = Arc::clone(&self.host);
-        let Some(office) = host.office() else { return Ok(None) };
-        if self.lease.as_ref().is_some_and(|it| office.leases.hold_since(it.1)) {
+        let Some(cluster) = host.cluster() else { return Ok(None) };
+        if self.lease.as_ref().is_some_and(|it| cluster.leases.hold_since(it.1)) {
             return Ok(None);
         }
         let asked = std::time::Instant::now();
-        match office.leases.claim(&self.id).await? {
+        match cluster.leases.claim(&self.id).await? {
             None => Err(Problem::no_game(&self.id)),
             Some(Claim::Theirs(node)) => {
                 self.lease = None;
@@ -482,15 +482,15 @@ impl Live {
             Some(Claim::Ours { lease, seq }) => {
                 // It was this node's all the time, in memory or out of it.
                 let is_parked = host.parked.timing(&self.id, seq).is_some();
-                let was_ours = seq == self.table.v() && (self.lease.is_some() || is_parked);
-                if seq > self.table.v() {
+                let was_ours = seq == self.room.v() && (self.lease.is_some() || is_parked);
+                if seq > self.room.v() {
                     self.catch_up().await?;
                 }
                 if !was_ours {
                     // How long the game had no owner is not known: that time is charged to no side.
                     let now = self.host.now();
-                    if let Some(table) = &mut self.table.0 {
-                        table.resume(now);
+                    if let Some(room) = &mut self.room.0 {
+                        room.resume(now);
                     }
                 }
                 self.lease = Some((lease, asked));
@@ -501,8 +501,8 @@ impl Live {
 
     /// Others may have the game from here on.
     fn release(&mut self) {
-        if let (Some(office), Some((lease, _))) = (self.host.office(), self.lease.take()) {
-            office.leases.release(&self.id, lease);
+        if let (Some(cluster), Some((lease, _))) = (self.host.cluster(), self.lease.take()) {
+            cluster.leases.release(&self.id, lease);
         }
     }
 
@@ -535,9 +535,9 @@ impl Live {
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
         self.rest();
         let host = Arc::clone(&self.host);
-        let Some(office) = host.office() else { return Ok(None) };
+        let Some(cluster) = host.cluster() else { return Ok(None) };
         let started = Instant::now();
-        let mut asked = match office.ask(node, &self.id, input).await {
+        let mut asked = match cluster.ask(node, &self.id, input).await {
             Ok(asked) => asked,
             Err(problem) => return Ok(Some(Err(problem))),
         };
@@ -580,29 +580,29 @@ impl Live {
 
     /// The game as facts, now and then, so that it is loaded from there.
     fn snapshot(&mut self) -> Option<String> {
-        let plies = self.table.lines().len();
-        let is_over = self.table.outcome().is_some() && plies > 0;
+        let plies = self.room.lines().len();
+        let is_over = self.room.outcome().is_some() && plies > 0;
         if plies < self.kept + KEEP && !(is_over && plies != self.kept) {
             return None;
         }
         self.kept = plies;
-        self.table.rules().keep()
+        self.room.rules().keep()
     }
 
     /// Keeps the game as facts before it is let go, if it has gone on since.
     async fn keep(&mut self) {
-        let plies = self.table.lines().len();
-        let is_ours = self.lease.is_some() || self.host.office().is_none();
-        if plies < self.kept + WORTH || self.table.v() == self.begun || !is_ours {
+        let plies = self.room.lines().len();
+        let is_ours = self.lease.is_some() || self.host.cluster().is_none();
+        if plies < self.kept + WORTH || self.room.v() == self.begun || !is_ours {
             return;
         }
         self.kept = plies;
-        let Some(snapshot) = self.table.rules().keep() else { return };
+        let Some(snapshot) = self.room.rules().keep() else { return };
         let append = Append {
             game: self.id.clone(),
-            expected: self.table.v(),
+            expected: self.room.v(),
             payloads: Vec::new(),
-            summary: summary(&self.id, &self.table),
+            summary: summary(&self.id, &self.room),
             snapshot: Some(snapshot),
             lease: self.lease.as_ref().map(|it| it.0.clone()),
             marks: Vec::new(),
@@ -627,7 +627,7 @@ impl Live {
         let mut refused = None;
         // Time that the request waits for a thread is the player's as much as time on the network.
         let now = self.host.now();
-        let step = move |table: &mut Table<Board>| table.step(now, input);
+        let step = move |room: &mut Room<Board>| room.step(now, input);
         let (mut output, ran_out) = match self.rules(lane, 1, step).await {
             Ok(done) => done,
             Err(problem) if self.is_lost() => return Err(problem),
@@ -645,24 +645,24 @@ impl Live {
                 game: self.id.clone(),
                 expected,
                 payloads: output.events.iter().map(payload).collect(),
-                summary: summary(&self.id, &self.table),
+                summary: summary(&self.id, &self.room),
                 snapshot: self.snapshot(),
                 lease: self.lease.as_ref().map(|it| it.0.clone()),
-                marks: marks(&self.id, &self.table, &output.events),
+                marks: marks(&self.id, &self.room, &output.events),
             };
             // Many wait here when the disk is slow.
             self.rest();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
             }
-            self.host.announce(&self.id, &self.table, &output.events);
+            self.host.announce(&self.id, &self.room, &output.events);
             for entry in &output.events {
                 self.tell(frame(entry));
             }
         }
         let answer = match output.answer {
             _ if refused.is_some() => Err(refused.unwrap_or_else(failed)),
-            None => Ok(Answer { v: self.table.v(), ply: 0, side: 0, game: None }),
+            None => Ok(Answer { v: self.room.v(), ply: 0, side: 0, game: None }),
             Some(answer) => answer.map_err(Problem::from),
         };
         if is_move {
@@ -680,7 +680,7 @@ impl Live {
         }
         self.frames.push_back(frame);
         self.told += 1;
-        if self.table.0.as_ref().is_some_and(|it| it.outcome().is_some()) {
+        if self.room.0.as_ref().is_some_and(|it| it.outcome().is_some()) {
             let _ = self.host.ended.send(self.id.clone());
         }
         if let Some(later) = &self.later {
@@ -701,7 +701,7 @@ impl Live {
         token: Option<TokenHash>,
     ) -> Result<Feed, Problem> {
         self.forget_gone();
-        let plays = token.is_some_and(|it| !self.table.sides_of(&it).is_empty());
+        let plays = token.is_some_and(|it| !self.room.sides_of(&it).is_empty());
         if !plays && self.watchers.len() >= WATCHERS {
             let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
             return Err(Problem::new(status, super::socket::FULL, "too many watch this game"));
@@ -740,7 +740,7 @@ impl Live {
     }
 
     async fn resync(&mut self) -> Result<Arc<str>, Problem> {
-        let v = self.table.v();
+        let v = self.room.v();
         let state = self.state(None, None, Lines::Last(RESYNC)).await?;
         let all = json!({ "v": v, "t": "resync", "d": state }).to_string();
         if all.len() <= FRAME {
@@ -756,32 +756,32 @@ impl Live {
         lines: Lines,
     ) -> Result<Value, Problem> {
         let (id, now) = (self.id.clone(), self.host.now());
-        self.ask(move |table| {
-            let past = match ply.filter(|&it| it != table.lines().len()) {
+        self.ask(move |room| {
+            let past = match ply.filter(|&it| it != room.lines().len()) {
                 None => None,
-                Some(_) => Some(branch(table, ply)?),
+                Some(_) => Some(branch(room, ply)?),
             };
-            state::of(&id, table, past, token.as_ref(), lines, now)
+            state::of(&id, room, past, token.as_ref(), lines, now)
         })
         .await
     }
 
     async fn branched(&mut self, ply: Option<usize>) -> Result<Branched, Problem> {
         let lane = self.slow_lane;
-        let game = self.ask(move |table| branch(table, ply).map(Box::new)).await?;
+        let game = self.ask(move |room| branch(room, ply).map(Box::new)).await?;
         Ok(Branched { game, lane })
     }
 
-    /// The table is gone: a job has failed.
+    /// The room is gone: a job has failed.
     fn is_lost(&self) -> bool {
-        self.table.0.is_none()
+        self.room.0.is_none()
     }
 }
 
 /// A copy of the game as it was after some actions.
-fn branch(table: &Table<Board>, ply: Option<usize>) -> Result<Game, Problem> {
-    let plies = table.lines().len();
-    let game = table.rules().game();
+fn branch(room: &Room<Board>, ply: Option<usize>) -> Result<Game, Problem> {
+    let plies = room.lines().len();
+    let game = room.rules().game();
     game.branch(ply.unwrap_or(plies))
         .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
 }

@@ -105,7 +105,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         let web = Web {
             host: Arc::clone(&host),
             limits: Arc::new(settings.limits),
-            hall: Arc::default(),
+            challenges: Arc::default(),
             names: settings.names.into(),
         };
         if let Some(listener) = counters {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::begin::start;
-use super::core::{Entry, Event, Outcome, Played, Refused, Rules, Setup, Table};
+use super::core::{Entry, Event, Outcome, Played, Refused, Room, Rules, Setup};
 use super::host::entries;
 use super::library::{Library, Texts};
 use super::state::summary;
@@ -62,9 +62,9 @@ fn log(game: &str, whole: &Whole) -> Result<(Vec<Entry>, Setup), String> {
 fn summary_of(game: &str, whole: &Whole, log: &[Entry], setup: Setup) -> Result<(), String> {
     let sides = Unplayed(setup.sides.len());
     // Every event is known already: none is played.
-    let table = Table::replay_after(u64::MAX, sides, setup, log);
-    let table = table.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
-    let told = summary(game, &table);
+    let room = Room::replay_after(u64::MAX, sides, setup, log);
+    let room = room.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
+    let told = summary(game, &room);
     let text = serde_json::to_string(&told).unwrap_or_default();
     let is_so = whole.summary == text
         && whole.state == told.state.word()
@@ -164,9 +164,9 @@ fn one(
         let catalogue = library.catalogue(&setup.rules).ok_or("there are no such rules")?;
         let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref());
         let board = board.map_err(|it| it.message)?;
-        let table = Table::replay(board, setup.clone(), &log[..until]);
-        let table = table.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
-        table.rules().keep().ok_or_else(|| "the game cannot be kept".to_owned())
+        let room = Room::replay(board, setup.clone(), &log[..until]);
+        let room = room.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
+        room.rules().keep().ok_or_else(|| "the game cannot be kept".to_owned())
     };
     Ok(match again() {
         Ok(text) if text == kept => Ok(()),

@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::board::Board;
-use super::core::{Entry, Event, Table};
+use super::core::{Entry, Event, Room};
 use super::host::{Host, wall_clock};
 use super::state::summary;
 
@@ -124,18 +124,18 @@ impl Host {
     }
 
     /// Events of a game are stored: those who want to know are told.
-    pub(super) fn announce(&self, id: &str, table: &Table<Board>, events: &[Entry]) {
+    pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[Entry]) {
         let Some(Told(queues)) = self.hooks.get() else { return };
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
-        let is_full = table.seats().iter().all(Option::is_some);
+        let is_full = room.seats().iter().all(Option::is_some);
         let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
         let ends = has(|it| matches!(it, Event::Ended { .. }));
         for kind in
             [begins.then_some("game_started"), ends.then_some("game_ended")].into_iter().flatten()
         {
-            let result = json!(table.outcome());
+            let result = json!(room.outcome());
             let body = json!({
-                "event": kind, "at": self.now(), "game": summary(id, table), "result": result,
+                "event": kind, "at": self.now(), "game": summary(id, room), "result": result,
             });
             let news = News { kind, game: id.to_owned(), body: body.to_string().into() };
             for queue in queues {

@@ -18,7 +18,7 @@ use crate::opponent::Level;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::core::{Act, Answer, Entry, Input, Seat, TokenHash};
-use crate::server::host::{Import, Wish};
+use crate::server::host::{GameOptions, Import};
 use crate::server::ids::new_token;
 use crate::server::limit::Cost;
 use crate::server::live::Lines;
@@ -60,7 +60,7 @@ pub(super) async fn create(
     let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash());
     let mut token = new.seat.as_ref().map(|_| new_token()).transpose()?;
     let mut own = token.as_deref().map(TokenHash::of);
-    let mut wish = Wish {
+    let mut options = GameOptions {
         open: new.seat.is_none(),
         facts: new.facts.map(|it| it.to_string()),
         game: new.game.unwrap_or_else(|| "chess".to_owned()),
@@ -75,7 +75,7 @@ pub(super) async fn create(
         import,
     };
     if let (Some(seat), Some(token)) = (&new.seat, &token) {
-        let names = sides(&web, &rules, &wish).await?;
+        let names = sides(&web, &rules, &options).await?;
         if is_rated && names.len() != 2 {
             return Err(not_rated("of games with two sides"));
         }
@@ -87,18 +87,19 @@ pub(super) async fn create(
         own = Some(hash.clone());
         let seat_of =
             |side| (side, Seat { name: name.clone(), token: hash.clone(), computer: None });
-        wish.seats = sides.into_iter().map(seat_of).collect();
+        options.seats = sides.into_iter().map(seat_of).collect();
         if let Some(level) = new.computer {
-            let others = (0..names.len()).filter(|it| wish.seats.iter().all(|seat| seat.0 != *it));
+            let others =
+                (0..names.len()).filter(|it| options.seats.iter().all(|seat| seat.0 != *it));
             let computers = others.map(|side| Ok((side, computer(level)?)));
             let computers = computers.collect::<Result<Vec<_>, Problem>>()?;
-            wish.seats.extend(computers);
+            options.seats.extend(computers);
         }
     } else if new.computer.is_some() {
         let message = "the computer plays who has a seat: give `seat`";
         return Err(Problem::unprocessable("no_opponent", message));
     }
-    let id = web.host.create(wish).await?;
+    let id = web.host.create(options).await?;
     // The seat of an account has no token of its own.
     token = token.filter(|_| own.as_ref().is_some_and(|it| it.account().is_none()));
     let mut state = web.host.state(&id, own, None, Lines::Last(PART)).await?;
@@ -159,9 +160,9 @@ async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, 
 }
 
 /// The names of the sides of a game that is not there yet.
-async fn sides(web: &Web, rules: &str, wish: &Wish) -> Result<Vec<String>, Problem> {
+async fn sides(web: &Web, rules: &str, options: &GameOptions) -> Result<Vec<String>, Problem> {
     web.host.know_rules(rules).await?;
-    let ruleset = web.host.ruleset(rules, &wish.game, &wish.presets).await?;
+    let ruleset = web.host.ruleset(rules, &options.game, &options.presets).await?;
     Ok(ruleset.sides())
 }
 

@@ -31,7 +31,7 @@ use utoipa_axum::routes;
 pub(super) use catalogue::fit;
 
 use super::host::Host;
-use super::lichess::{self, Hall};
+use super::lichess::{self, Challenges};
 use super::limit::Limits;
 use super::names::Names;
 use super::problem::{Problem, ProblemBody};
@@ -50,7 +50,7 @@ pub struct Web {
     pub host: Arc<Host>,
     pub limits: Arc<Limits>,
     /// Challenges, and who listens for them.
-    pub hall: Arc<Hall>,
+    pub challenges: Arc<Challenges>,
     /// The names that the server answers to, and origins that browsers may come from.
     pub names: Arc<Names>,
 }

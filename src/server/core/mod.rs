@@ -13,7 +13,7 @@ mod refusal;
 mod request;
 mod rules;
 mod seats;
-mod table;
+mod room;
 mod talk;
 
 pub use clock::{Clocks, Control};
@@ -21,6 +21,6 @@ pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
 pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};
+pub(super) use room::EVENTS;
+pub use room::{Room, Timing};
 pub use rules::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
-pub(super) use table::EVENTS;
-pub use table::{Table, Timing};

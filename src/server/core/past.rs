@@ -4,8 +4,8 @@
 
 use super::event::Entry;
 use super::refusal::Refusal;
+use super::room::{EVENTS, Room};
 use super::rules::{Outcome, Rules};
-use super::table::{EVENTS, Table};
 
 /// How a game ended that was played elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +24,12 @@ pub enum Past {
     Presets(Vec<String>),
 }
 
-impl<R: Rules> Table<R> {
+impl<R: Rules> Room<R> {
     /// Does what was done elsewhere before, moves each for the side whose turn it is, and ends the
     /// game as it ended there, if the rules have not ended it.
     ///
     /// # Errors
-    /// What is refused, by its number from 0; the table is then of no use any more.
+    /// What is refused, by its number from 0; the room is then of no use any more.
     pub fn lead_in(
         &mut self,
         past: &[Past],

@@ -3,10 +3,10 @@
 use super::event::{Entry, Event, Seat, TokenHash};
 use super::refusal::Refusal;
 use super::request::Answer;
+use super::room::{NAME, Room, short};
 use super::rules::Rules;
-use super::table::{NAME, Table, short};
 
-impl<R: Rules> Table<R> {
+impl<R: Rules> Room<R> {
     pub(super) fn join(
         &mut self,
         events: &mut Vec<Entry>,

@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::account::{Account, find};
-use super::{Hall, Plain, ok};
+use super::{Challenges, Plain, ok};
 use crate::server::api::Web;
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::{Control, Input, Seat};
-use crate::server::host::Wish;
+use crate::server::host::GameOptions;
 use crate::server::ids::new_id;
 use crate::server::library::lock;
 use crate::server::limit::Cost;
@@ -61,18 +61,18 @@ impl Challenge {
         })
     }
 
-    fn wish(&self) -> Wish {
+    fn options(&self) -> GameOptions {
         let seat =
             |it: &Account| Seat { name: it.name.clone(), token: it.token.clone(), computer: None };
         let first = usize::from(self.color == "black");
-        Wish {
+        GameOptions {
             game: self.variant.clone(),
             fen: self.fen.clone(),
             clock: self.clock,
             rated: self.rated,
             seats: vec![(first, seat(&self.from)), (1 - first, seat(&self.to))],
             chat: true,
-            ..Wish::default()
+            ..GameOptions::default()
         }
     }
 }
@@ -206,10 +206,10 @@ pub(super) async fn create(
     };
     let made = Instant::now();
     let challenge = Challenge { id, from, to, variant, fen, clock, rated, color, made };
-    web.hall.propose(challenge.clone())?;
+    web.challenges.propose(challenge.clone())?;
     let event = challenge.event("challenge");
-    web.hall.tell(&challenge.to.id(), &event);
-    web.hall.tell(&challenge.from.id(), &event);
+    web.challenges.tell(&challenge.to.id(), &event);
+    web.challenges.tell(&challenge.from.id(), &event);
     let mut body = challenge.body();
     body["challenge"] = body.clone();
     Ok(Json(body))
@@ -230,8 +230,8 @@ pub(super) async fn open(
         let message = "an open challenge cannot be rated: challenge an account";
         return Err(Problem::unprocessable("cannot_be_rated", message).into());
     }
-    let wish = Wish { game, fen, clock, chat: true, ..Wish::default() };
-    let id = web.host.create(wish).await?;
+    let options = GameOptions { game, fen, clock, chat: true, ..GameOptions::default() };
+    let id = web.host.create(options).await?;
     let url = format!("/game/{id}");
     Ok(Json(json!({
         "id": id, "url": url, "status": "created", "challenger": null, "destUser": null,
@@ -241,12 +241,12 @@ pub(super) async fn open(
     })))
 }
 
-impl Hall {
+impl Challenges {
     /// # Errors
     /// Too many wait already.
     fn propose(&self, challenge: Challenge) -> Result<(), Problem> {
-        self.forget_old_challenges();
-        let mut waiting = lock(&self.challenges);
+        self.forget_old();
+        let mut waiting = lock(&self.waiting);
         let from = challenge.from.id();
         let own = waiting.values().filter(|it| it.from.id() == from).count();
         if own >= OF_ONE || waiting.len() >= WAITING {
@@ -262,10 +262,10 @@ impl Hall {
     }
 
     /// A challenge without an answer in time is no more; both are told.
-    pub(super) fn forget_old_challenges(&self) {
+    pub(super) fn forget_old(&self) {
         let is_old = |it: &Challenge| it.made.elapsed() >= self.life;
         let old: Vec<Challenge> =
-            lock(&self.challenges).extract_if(|_, it| is_old(it)).map(|it| it.1).collect();
+            lock(&self.waiting).extract_if(|_, it| is_old(it)).map(|it| it.1).collect();
         for challenge in old {
             let event = challenge.event("challengeCanceled");
             self.tell(&challenge.from.id(), &event);
@@ -275,8 +275,8 @@ impl Hall {
 }
 
 fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challenge, Problem> {
-    web.hall.forget_old_challenges();
-    let mut waiting = lock(&web.hall.challenges);
+    web.challenges.forget_old();
+    let mut waiting = lock(&web.challenges.waiting);
     let none = || Problem::new(StatusCode::NOT_FOUND, "no_such_challenge", "no such challenge");
     if !waiting.get(id).is_some_and(&by) {
         return Err(none());
@@ -318,7 +318,7 @@ async fn sit(
         other => other?,
     };
     let color = if answer.side == 0 { "white" } else { "black" };
-    web.hall.begin(id, &[(account.id(), color)]);
+    web.challenges.begin(id, &[(account.id(), color)]);
     Ok(ok())
 }
 
@@ -336,13 +336,14 @@ pub(super) async fn accept(
         Err(none) => return sit(&web, &id, wanted, account, none).await,
     };
     // The game has the challenge's id, as clients expect.
-    if let Err(problem) = web.host.create_as(id.clone(), challenge.wish()).await {
+    if let Err(problem) = web.host.create_as(id.clone(), challenge.options()).await {
         // It may be accepted when what stands in the way is gone.
-        lock(&web.hall.challenges).insert(id, challenge);
+        lock(&web.challenges.waiting).insert(id, challenge);
         return Err(problem.into());
     }
     let other = if challenge.color == "white" { "black" } else { "white" };
-    web.hall.begin(&id, &[(challenge.from.id(), challenge.color), (challenge.to.id(), other)]);
+    web.challenges
+        .begin(&id, &[(challenge.from.id(), challenge.color), (challenge.to.id(), other)]);
     Ok(ok())
 }
 
@@ -356,7 +357,7 @@ pub(super) async fn decline(
     let challenge = take(&web, &id, |it| it.is_for(&user) || it.from.id() == user)?;
     let kind = if challenge.is_for(&user) { "challengeDeclined" } else { "challengeCanceled" };
     let event = challenge.event(kind);
-    web.hall.tell(&challenge.from.id(), &event);
-    web.hall.tell(&challenge.to.id(), &event);
+    web.challenges.tell(&challenge.from.id(), &event);
+    web.challenges.tell(&challenge.to.id(), &event);
     Ok(ok())
 }

@@ -36,7 +36,7 @@ pub(super) async fn stream(
     if state["result"].is_null() {
         tokio::spawn(follow(web, id, account.id(), feed, sender));
     } else {
-        web.hall.end(&id, &account.id());
+        web.challenges.end(&id, &account.id());
     }
     Ok(answer)
 }
@@ -94,7 +94,7 @@ async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: List
             return;
         }
         if !state["result"].is_null() {
-            web.hall.end(&id, &user);
+            web.challenges.end(&id, &user);
             return;
         }
     }

@@ -30,22 +30,22 @@ use stream::Listener;
 /// How long a challenge waits for an answer.
 const LIFE: Duration = Duration::from_secs(3600);
 
-/// Those who listen, and what is proposed.
+/// Open challenges, and the event streams that are told of them.
 #[derive(Debug)]
-pub struct Hall {
+pub struct Challenges {
     /// How long a challenge waits for an answer.
     life: Duration,
-    challenges: Mutex<HashMap<String, Challenge>>,
+    waiting: Mutex<HashMap<String, Challenge>>,
     listeners: Mutex<HashMap<String, Vec<Listener>>>,
     /// Games of each account that are going on, with the colour it plays.
     games: Mutex<HashMap<String, Vec<(String, &'static str)>>>,
 }
 
-impl Hall {
-    /// A hall whose challenges wait for so long.
+impl Challenges {
+    /// Challenges that wait this long for an answer each.
     pub fn new(life: Duration) -> Self {
-        let (challenges, listeners, games) = Default::default();
-        Self { life, challenges, listeners, games }
+        let (waiting, listeners, games) = Default::default();
+        Self { life, waiting, listeners, games }
     }
 
     /// The number of streams of events.
@@ -54,7 +54,7 @@ impl Hall {
     }
 }
 
-impl Default for Hall {
+impl Default for Challenges {
     fn default() -> Self {
         Self::new(LIFE)
     }

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::account::Account;
-use super::{Hall, Plain};
+use super::{Challenges, Plain};
 use crate::server::api::Web;
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
@@ -53,13 +53,13 @@ pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
 
 /// A listener; when its stream is gone, it is on no list any more.
 struct Listening {
-    hall: Arc<Hall>,
+    challenges: Arc<Challenges>,
     user: String,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        let mut all = lock(&self.hall.listeners);
+        let mut all = lock(&self.challenges.listeners);
         let Some(own) = all.get_mut(&self.user) else { return };
         own.retain(|it| !it.is_closed());
         if own.is_empty() {
@@ -77,10 +77,10 @@ pub(super) async fn events(
     let user = account.id();
     let place = web.hold_open(&caller)?;
     let (sender, answer) =
-        lines((Listening { hall: Arc::clone(&web.hall), user: user.clone() }, place));
-    web.hall.forget_old_challenges();
+        lines((Listening { challenges: Arc::clone(&web.challenges), user: user.clone() }, place));
+    web.challenges.forget_old();
     let games = under_way(&web, &user).await?;
-    let waiting = lock(&web.hall.challenges);
+    let waiting = lock(&web.challenges.waiting);
     let mut first: Vec<Value> =
         waiting.values().filter(|it| it.is_for(&user)).map(|it| it.event("challenge")).collect();
     drop(waiting);
@@ -89,8 +89,8 @@ pub(super) async fn events(
         // Who is sent more than fits comes back and is told again.
         let _ = sender.try_send(line(&event));
     }
-    lock(&web.hall.listeners).entry(user.clone()).or_default().push(sender.clone());
-    let (hall, mut ended) = (Arc::clone(&web.hall), web.host.ended.subscribe());
+    lock(&web.challenges.listeners).entry(user.clone()).or_default().push(sender.clone());
+    let (challenges, mut ended) = (Arc::clone(&web.challenges), web.host.ended.subscribe());
     tokio::spawn(async move {
         loop {
             let id = tokio::select! {
@@ -98,7 +98,7 @@ pub(super) async fn events(
                 () = sender.closed() => return,
             };
             match id {
-                Ok(id) => hall.end(&id, &user),
+                Ok(id) => challenges.end(&id, &user),
                 // What was missed is told when the account asks for its games.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
@@ -111,7 +111,7 @@ pub(super) async fn events(
 /// The games that an account plays: those that the store has, and those of accounts of earlier versions since the
 /// server started.
 async fn under_way(web: &Web, user: &str) -> Result<Vec<(String, &'static str)>, Problem> {
-    let mut games = lock(&web.hall.games).get(user).cloned().unwrap_or_default();
+    let mut games = lock(&web.challenges.games).get(user).cloned().unwrap_or_default();
     for game in web.games_of(user, GAMES).await? {
         let side = game.accounts.iter().position(|it| it.as_deref() == Some(user));
         let color = match (game.state, side) {
@@ -136,7 +136,7 @@ pub(super) async fn playing(
     for (id, color) in games {
         // The other side may have ended it while no client listened here.
         match web.host.state(&id, None, None, Lines::Last(0)).await {
-            Ok(state) if !state["result"].is_null() => web.hall.end(&id, &account.id()),
+            Ok(state) if !state["result"].is_null() => web.challenges.end(&id, &account.id()),
             _ => told.push(game_event("", &id, color)["game"].take()),
         }
     }
@@ -151,7 +151,7 @@ fn game_event(kind: &str, id: &str, color: &str) -> Value {
     json!({ "type": kind, "game": { "id": id, "gameId": id, "fullId": id, "color": color } })
 }
 
-impl Hall {
+impl Challenges {
     /// Tells all that listen for an account.
     pub(super) fn tell(&self, user: &str, event: &Value) {
         if let Some(listeners) = lock(&self.listeners).get_mut(user) {

@@ -17,12 +17,12 @@ const QUEUE: usize = 4096;
 type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
 
 /// What the writing thread is sent. Nothing after `None` is written.
-type Letter = Option<(Append, Done)>;
+type Queued = Option<(Append, Done)>;
 
 /// The writing thread.
 #[derive(Debug)]
 pub struct Journal {
-    queue: mpsc::Sender<Letter>,
+    queue: mpsc::Sender<Queued>,
     thread: JoinHandle<()>,
 }
 
@@ -48,7 +48,7 @@ impl Journal {
     pub fn finish(self) {
         let queue = self.queue;
         // Waiting for room in the queue is not allowed on a thread of the runtime. That nobody is
-        // there to read the letter says the same as the letter.
+        // there to read the message says the same as the message.
         let told = thread::spawn(move || drop(queue.blocking_send(None))).join();
         if told.is_err() || self.thread.join().is_err() {
             tracing::error!("the journal's thread has failed");
@@ -59,7 +59,7 @@ impl Journal {
 /// What games write through.
 #[derive(Debug, Clone)]
 pub struct Writer {
-    queue: mpsc::Sender<Letter>,
+    queue: mpsc::Sender<Queued>,
 }
 
 impl Writer {
@@ -75,16 +75,16 @@ impl Writer {
     }
 }
 
-fn write(mut store: Box<dyn Store>, mut inbox: mpsc::Receiver<Letter>) {
+fn write(mut store: Box<dyn Store>, mut inbox: mpsc::Receiver<Queued>) {
     let mut group = Vec::with_capacity(GROUP);
     let mut ends = false;
     while !ends && let Some(first) = inbox.blocking_recv() {
-        let mut letter = Some(first);
-        while let Some(it) = letter.take() {
+        let mut job = Some(first);
+        while let Some(it) = job.take() {
             ends = it.is_none();
             group.extend(it);
             if !ends && group.len() < GROUP {
-                letter = inbox.try_recv().ok();
+                job = inbox.try_recv().ok();
             }
         }
         write_group(store.as_mut(), &mut group);

@@ -67,7 +67,7 @@ pub trait Nodes: Send {
     ///
     /// # Errors
     /// The store is away.
-    fn send(&mut self, node: &str, letter: &str) -> Result<bool, StoreError>;
+    fn send(&mut self, node: &str, message: &str) -> Result<bool, StoreError>;
 }
 
 /// News from other nodes.
@@ -78,7 +78,7 @@ pub enum News {
     /// Some news may have been missed.
     Missed,
     /// This was sent to this node.
-    Letter(String),
+    Message(String),
 }
 
 type Job = Box<dyn FnOnce(&mut dyn Nodes) + Send>;
@@ -150,9 +150,9 @@ impl Leases {
     ///
     /// # Errors
     /// The store is away.
-    pub async fn send(&self, node: &str, letter: String) -> Result<bool, StoreError> {
+    pub async fn send(&self, node: &str, message: String) -> Result<bool, StoreError> {
         let node = node.to_owned();
-        self.ask(move |nodes| nodes.send(&node, &letter)).await
+        self.ask(move |nodes| nodes.send(&node, &message)).await
     }
 
     /// Lets all games go, so that others can have them at once.

@@ -76,7 +76,7 @@ fn pass_on(client: &mut Client, news: &mpsc::Sender<News>) -> Result<(), StoreEr
 
 fn read(said: &Notification) -> Option<News> {
     if said.channel() != CHANNEL {
-        return Some(News::Letter(said.payload().to_owned()));
+        return Some(News::Message(said.payload().to_owned()));
     }
     let (game, seq) = said.payload().split_once(' ')?;
     Some(News::Appended { game: game.to_owned(), seq: seq.parse().ok()? })

@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS records (key TEXT COLLATE \"C\" PRIMARY KEY, value TE
 const NEWEST: &str = "records";
 
 /// What NOTIFY takes.
-const LETTER: usize = 7_900;
+const MESSAGE: usize = 7_900;
 
 /// Two nodes that make the tables at once would trip over each other.
 const TABLES_LOCK: i64 = 0x7275_6c65_6d61_7465;
@@ -674,13 +674,13 @@ impl Nodes for Postgres {
         })
     }
 
-    fn send(&mut self, node: &str, letter: &str) -> Result<bool, StoreError> {
-        if letter.len() > LETTER {
+    fn send(&mut self, node: &str, message: &str) -> Result<bool, StoreError> {
+        if message.len() > MESSAGE {
             return Ok(false);
         }
         let channel = channel_of(node);
         self.with(|it| {
-            it.client.execute("SELECT pg_notify($1, $2)", &[&channel, &letter])?;
+            it.client.execute("SELECT pg_notify($1, $2)", &[&channel, &message])?;
             Ok(true)
         })
     }

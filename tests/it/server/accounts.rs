@@ -48,8 +48,8 @@ fn an_account_plays_its_seat_from_any_of_its_devices() {
         let server = Server::start(&folder, Config::default());
         let (phone, codes) = account(&server, "Ann").await;
         assert_eq!(codes.len(), 8);
-        let wish = json!({ "game": "chess", "seat": "white", "name": "somebody else" });
-        let (_, made) = server.post("/api/v1/games", &phone, wish).await;
+        let options = json!({ "game": "chess", "seat": "white", "name": "somebody else" });
+        let (_, made) = server.post("/api/v1/games", &phone, options).await;
         assert_eq!((&made["token"], &made["you"]), (&Value::Null, &json!([0])), "its own token");
         assert_eq!(made["seats"][0], "Ann", "an account has its own name");
         assert_eq!(made["accounts"], json!(["ann", null]));
@@ -179,9 +179,9 @@ fn accounts_of_earlier_versions_go_on() {
 
 /// A rated game of two accounts, with some moves.
 async fn rated(server: &Server, body: Value, tokens: [&str; 2], moves: &[&str]) -> String {
-    let mut wish = json!({ "seat": "white", "rated": true });
-    wish.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-    let (status, made) = server.post("/api/v1/games", tokens[0], wish).await;
+    let mut options = json!({ "seat": "white", "rated": true });
+    options.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+    let (status, made) = server.post("/api/v1/games", tokens[0], options).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
     assert_eq!(made["rated"], true);
     let id = made["id"].as_str().unwrap().to_owned();
@@ -225,12 +225,12 @@ fn a_rated_game_is_agreed_on_by_two_accounts() {
             (&ann, json!({ "seat": "white", "computer": 1 })),
             (&ann, json!({ "seat": "white", "fen": fen })),
         ] {
-            let mut wish = json!({ "game": "chess", "rated": true });
-            wish.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-            refused(&server.post("/api/v1/games", token, wish).await, 422, "cannot_be_rated");
+            let mut options = json!({ "game": "chess", "rated": true });
+            options.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            refused(&server.post("/api/v1/games", token, options).await, 422, "cannot_be_rated");
         }
-        let wish = json!({ "game": "chess", "seat": "white", "rated": true });
-        let (_, made) = server.post("/api/v1/games", &ann, wish).await;
+        let options = json!({ "game": "chess", "seat": "white", "rated": true });
+        let (_, made) = server.post("/api/v1/games", &ann, options).await;
         let id = made["id"].as_str().unwrap();
         let join = format!("/api/v1/games/{id}/join");
         refused(&server.post(&join, "", json!({ "rated": true })).await, 403, "account_needed");

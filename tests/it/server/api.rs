@@ -33,7 +33,7 @@ impl Server {
         let web = Web {
             host,
             limits: Arc::new(Limits::default()),
-            hall: Arc::default(),
+            challenges: Arc::default(),
             names: Arc::default(),
         };
         Self { web, journal }
@@ -729,8 +729,8 @@ fn want_of_room_and_what_positions_lack_is_told() {
         assert_eq!(status, StatusCode::OK, "{answer}");
 
         let fen = "4k3/8/8/8/8/8/8/4K3 w K - 0 1";
-        let wish = json!({ "game": "chess", "fen": fen, "seat": "both" });
-        let (_, made) = server.post("/api/v1/games", "", wish).await;
+        let options = json!({ "game": "chess", "fen": fen, "seat": "both" });
+        let (_, made) = server.post("/api/v1/games", "", options).await;
         assert_eq!(made["warnings"], json!(["castling right K dropped: there is no such rook"]));
         let (id, token) = server.make(json!({ "game": "capture-to-win", "seat": "both" })).await;
         let path = format!("/api/v1/games/{id}");

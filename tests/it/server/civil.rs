@@ -16,8 +16,8 @@ fn a_chat_that_is_switched_off_stays_off() {
     let folder = Folder::new("hush");
     run(async {
         let server = Server::start(&folder, Config::default());
-        let wish = json!({ "game": "chess", "seat": "white", "chat": true });
-        let (id, white) = server.make(wish).await;
+        let options = json!({ "game": "chess", "seat": "white", "chat": true });
+        let (id, white) = server.make(options).await;
         let act = async |server: &Server, token: &str, act: &str, body: Value| {
             server.post(&format!("/api/v1/games/{id}/{act}"), token, body).await
         };
@@ -60,8 +60,8 @@ fn who_is_blocked_plays_with_others() {
         for _ in 0..2 {
             assert_eq!(block("BEN").await.1, json!(["ben"]));
         }
-        let wish = json!({ "game": "chess", "seat": "white" });
-        let (_, made) = server.post("/api/v1/games", &ann, wish).await;
+        let options = json!({ "game": "chess", "seat": "white" });
+        let (_, made) = server.post("/api/v1/games", &ann, options).await;
         let id = made["id"].as_str().unwrap();
         let join = format!("/api/v1/games/{id}/join");
         refused(&server.post(&join, &ben, json!({})).await, 403, "blocked");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rulemate::server::core::{
     Act, Control, Effect, Entry, Event, Input, OfferKind, Outcome, Output, Past, Played, Recorded,
-    Refusal, Refused, Rules, Seat, Setup, Table, TokenHash,
+    Refusal, Refused, Room, Rules, Seat, Setup, TokenHash,
 };
 
 /// A game of two sides that is no chess: who brings the sum to the goal wins. `1` and `2` end the
@@ -122,12 +122,12 @@ pub(super) fn seats() -> Vec<(usize, Seat)> {
     vec![(0, seat("ann")), (1, seat("ben"))]
 }
 
-fn table(clock: Option<Control>) -> Table<Sums> {
-    Table::create(1_000, Sums::to(20), setup(clock), &seats()).unwrap().0
+fn room(clock: Option<Control>) -> Room<Sums> {
+    Room::create(1_000, Sums::to(20), setup(clock), &seats()).unwrap().0
 }
 
-fn ask(table: &mut Table<Sums>, now: u64, who: &str, act: Act) -> Output {
-    table.step(now, Input::Act { token: Some(TokenHash::of(who)), id: None, act })
+fn ask(room: &mut Room<Sums>, now: u64, who: &str, act: Act) -> Output {
+    room.step(now, Input::Act { token: Some(TokenHash::of(who)), id: None, act })
 }
 
 fn play(uci: &str) -> Act {
@@ -141,17 +141,17 @@ fn refusal(output: Output) -> Refusal {
 
 #[test]
 fn only_the_side_to_move_moves() {
-    let mut table = table(None);
-    assert_eq!(refusal(ask(&mut table, 1_000, "ben", play("1"))), Refusal::NotYourTurn);
-    assert_eq!(refusal(ask(&mut table, 1_000, "eve", play("1"))), Refusal::WrongToken);
+    let mut room = room(None);
+    assert_eq!(refusal(ask(&mut room, 1_000, "ben", play("1"))), Refusal::NotYourTurn);
+    assert_eq!(refusal(ask(&mut room, 1_000, "eve", play("1"))), Refusal::WrongToken);
     let nobody = Input::Act { token: None, id: None, act: play("1") };
-    assert_eq!(refusal(table.step(1_000, nobody)), Refusal::NoToken);
-    let done = ask(&mut table, 1_000, "ann", play("1"));
+    assert_eq!(refusal(room.step(1_000, nobody)), Refusal::NoToken);
+    let done = ask(&mut room, 1_000, "ann", play("1"));
     assert_eq!(done.events[0].event.kind(), "played");
-    assert_eq!(refusal(ask(&mut table, 1_000, "ben", play("9"))).code(), "illegal_move");
+    assert_eq!(refusal(ask(&mut room, 1_000, "ben", play("9"))).code(), "illegal_move");
     let stale = Act::Move { uci: "1".into(), expected_ply: Some(0) };
     assert_eq!(
-        refusal(ask(&mut table, 1_000, "ben", stale)),
+        refusal(ask(&mut room, 1_000, "ben", stale)),
         Refusal::StalePly { asked: 0, ply: 1 }
     );
 }
@@ -159,25 +159,25 @@ fn only_the_side_to_move_moves() {
 /// What was not seen is said before whose turn it is: the turn may be another for that very reason.
 #[test]
 fn a_stale_ply_is_stale_out_of_turn_too() {
-    let mut table = table(None);
-    ask(&mut table, 1_000, "ann", play("1"));
+    let mut room = room(None);
+    ask(&mut room, 1_000, "ann", play("1"));
     let stale = Act::Move { uci: "1".into(), expected_ply: Some(0) };
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", stale)).code(), "stale_ply");
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", stale)).code(), "stale_ply");
     let fresh = Act::Move { uci: "1".into(), expected_ply: Some(1) };
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", fresh)).code(), "not_your_turn");
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", fresh)).code(), "not_your_turn");
 }
 
 /// A game is called off before two actions are played, not after.
 #[test]
 fn a_game_is_called_off_until_both_have_moved() {
     for played in 0..4 {
-        let mut table = table(None);
+        let mut room = room(None);
         for at in 0..played {
-            ask(&mut table, 1_000, ["ann", "ben"][at % 2], play("1"));
+            ask(&mut room, 1_000, ["ann", "ben"][at % 2], play("1"));
         }
-        let called_off = ask(&mut table, 1_000, "ann", Act::Abort);
+        let called_off = ask(&mut room, 1_000, "ann", Act::Abort);
         assert_eq!(called_off.answer.unwrap().is_ok(), played < 2, "after {played} actions");
-        assert_eq!(table.outcome().is_some(), played < 2, "after {played} actions");
+        assert_eq!(room.outcome().is_some(), played < 2, "after {played} actions");
     }
 }
 
@@ -201,12 +201,12 @@ fn a_side_cannot_fill_the_log() {
         (("undo", |at| [play("+"), Act::Takeback][at as usize % 2].clone()), 5_000),
     ];
     for ((what, make), most) in noise {
-        let (mut table, first) = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap();
-        ask(&mut table, 0, "ann", play("1"));
-        ask(&mut table, 0, "ben", play("1"));
+        let (mut room, first) = Room::create(0, Sums::to(4_000), setup(None), &seats()).unwrap();
+        ask(&mut room, 0, "ann", play("1"));
+        ask(&mut room, 0, "ben", play("1"));
         let (mut events, mut refused) = (first.len(), None);
         for at in 0..30_000 {
-            let output = ask(&mut table, 0, "ann", make(at));
+            let output = ask(&mut room, 0, "ann", make(at));
             events += output.events.len();
             if let Some(Err(why)) = output.answer {
                 refused = Some(why);
@@ -216,16 +216,16 @@ fn a_side_cannot_fill_the_log() {
         let code = refused.expect("a refusal").code().to_owned();
         assert!(code.starts_with("too_many_") || code == "no_such_offer", "{what}: {code}");
         // The game goes on, and what was asked too often may be asked again.
-        if table.rules().side() == 0 {
-            ask(&mut table, 0, "ann", play("1")).answer.unwrap().unwrap();
+        if room.rules().side() == 0 {
+            ask(&mut room, 0, "ann", play("1")).answer.unwrap().unwrap();
         }
-        let before = table.lines().len();
-        ask(&mut table, 0, "ben", play("1")).answer.unwrap().unwrap();
-        ask(&mut table, 0, "ann", play("1")).answer.unwrap().unwrap();
-        ask(&mut table, 0, "ben", Act::Draw).answer.unwrap().unwrap();
-        assert_eq!(table.lines().len(), before + 2, "{what}");
-        ask(&mut table, 0, "ben", Act::Resign).answer.unwrap().unwrap();
-        assert_eq!(table.outcome().unwrap().winner, Some(0), "{what}");
+        let before = room.lines().len();
+        ask(&mut room, 0, "ben", play("1")).answer.unwrap().unwrap();
+        ask(&mut room, 0, "ann", play("1")).answer.unwrap().unwrap();
+        ask(&mut room, 0, "ben", Act::Draw).answer.unwrap().unwrap();
+        assert_eq!(room.lines().len(), before + 2, "{what}");
+        ask(&mut room, 0, "ben", Act::Resign).answer.unwrap().unwrap();
+        assert_eq!(room.outcome().unwrap().winner, Some(0), "{what}");
     }
 }
 
@@ -234,42 +234,42 @@ fn a_side_cannot_fill_the_log() {
 #[test]
 fn room_to_talk_comes_with_new_moves() {
     let say = || Act::Say("x".into());
-    let mut table = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
-    let told = |table: &mut Table<Sums>, who: &str| {
-        (0..).take_while(|_| ask(table, 0, who, say()).answer.unwrap().is_ok()).count()
+    let mut room = Room::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
+    let told = |room: &mut Room<Sums>, who: &str| {
+        (0..).take_while(|_| ask(room, 0, who, say()).answer.unwrap().is_ok()).count()
     };
     let mut all = 0;
     for turn in 0..11 {
-        let count = told(&mut table, "ann");
+        let count = told(&mut room, "ann");
         assert_eq!(count, if turn < 10 { 300 } else { 0 }, "{turn}");
-        assert_eq!(told(&mut table, "ann"), 0, "nothing is new");
-        let why = refusal(ask(&mut table, 0, "ann", say())).to_string();
+        assert_eq!(told(&mut room, "ann"), 0, "nothing is new");
+        let why = refusal(ask(&mut room, 0, "ann", say())).to_string();
         let until = if turn < 9 { "before the next move" } else { "in this game" };
         assert_eq!(why, format!("no more messages from you {until}"), "{turn}");
         all += count;
         for who in ["ann", "ben"] {
-            ask(&mut table, 0, who, play("1")).answer.unwrap().unwrap();
+            ask(&mut room, 0, who, play("1")).answer.unwrap().unwrap();
         }
     }
     assert_eq!(all, 3_000, "half of what is not a move");
-    let offers = |table: &mut Table<Sums>| {
+    let offers = |room: &mut Room<Sums>| {
         let mut offer = || {
-            let made = ask(table, 0, "ben", Act::Draw).answer.unwrap().is_ok();
-            made && ask(table, 0, "ben", Act::Decline(OfferKind::Draw)).answer.unwrap().is_ok()
+            let made = ask(room, 0, "ben", Act::Draw).answer.unwrap().is_ok();
+            made && ask(room, 0, "ben", Act::Decline(OfferKind::Draw)).answer.unwrap().is_ok()
         };
         (0..).take_while(|_| offer()).count()
     };
-    assert_eq!((offers(&mut table), offers(&mut table)), (20, 0));
-    ask(&mut table, 0, "ann", play("1")).answer.unwrap().unwrap();
-    assert_eq!(offers(&mut table), 20);
-    ask(&mut table, 0, "ben", Act::Resign).answer.unwrap().unwrap();
-    assert_eq!(told(&mut table, "ann"), 150);
+    assert_eq!((offers(&mut room), offers(&mut room)), (20, 0));
+    ask(&mut room, 0, "ann", play("1")).answer.unwrap().unwrap();
+    assert_eq!(offers(&mut room), 20);
+    ask(&mut room, 0, "ben", Act::Resign).answer.unwrap().unwrap();
+    assert_eq!(told(&mut room, "ann"), 150);
     // A move that is taken back and played again is not new.
-    let mut table = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
+    let mut room = Room::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
     let mut counts = Vec::new();
     for act in [play("+"), Act::Takeback, play("+"), play("1")] {
-        ask(&mut table, 0, "ann", act).answer.unwrap().unwrap();
-        counts.push(told(&mut table, "ann"));
+        ask(&mut room, 0, "ann", act).answer.unwrap().unwrap();
+        counts.push(told(&mut room, "ann"));
     }
     assert_eq!(counts, [300, 0, 0, 300]);
 }
@@ -278,28 +278,28 @@ fn room_to_talk_comes_with_new_moves() {
 /// the end of its log it ends, with room for what follows an end.
 #[test]
 fn a_game_at_the_end_of_its_log_ends() {
-    let (mut table, mut log) = Table::create(0, Sums::to(u32::MAX), setup(None), &seats()).unwrap();
+    let (mut room, mut log) = Room::create(0, Sums::to(u32::MAX), setup(None), &seats()).unwrap();
     let mut at = 0;
-    while table.outcome().is_none() {
+    while room.outcome().is_none() {
         let who = ["ann", "ben"][at % 2];
         for act in [Act::Draw, Act::Decline(OfferKind::Draw), Act::Say("x".into())] {
-            log.extend(ask(&mut table, 0, who, act).events);
+            log.extend(ask(&mut room, 0, who, act).events);
         }
-        let output = ask(&mut table, 0, who, play("1"));
+        let output = ask(&mut room, 0, who, play("1"));
         output.answer.unwrap().unwrap();
         log.extend(output.events);
         at += 1;
     }
-    assert_eq!(table.outcome().unwrap().reason, "move_limit");
+    assert_eq!(room.outcome().unwrap().reason, "move_limit");
     assert!(at > 13_000 && log.len() < 20_000, "{at} moves, {} events", log.len());
-    log.extend(ask(&mut table, 0, "ann", Act::Rematch { game: "next".into() }).events);
-    log.extend(ask(&mut table, 0, "ben", Act::Rematch { game: "next".into() }).events);
-    assert_eq!(table.rematch(), Some("next"));
+    log.extend(ask(&mut room, 0, "ann", Act::Rematch { game: "next".into() }).events);
+    log.extend(ask(&mut room, 0, "ben", Act::Rematch { game: "next".into() }).events);
+    assert_eq!(room.rematch(), Some("next"));
     // What is left of each share follows from the log.
-    let mut again = Table::replay(Sums::to(u32::MAX), setup(None), &log).unwrap();
+    let mut again = Room::replay(Sums::to(u32::MAX), setup(None), &log).unwrap();
     let say = || Act::Say("x".into());
     for who in ["ann", "ben"] {
-        let (one, two) = (ask(&mut table, 0, who, say()), ask(&mut again, 0, who, say()));
+        let (one, two) = (ask(&mut room, 0, who, say()), ask(&mut again, 0, who, say()));
         assert_eq!((one.events.len(), one.answer), (two.events.len(), two.answer));
     }
 }
@@ -307,18 +307,18 @@ fn a_game_at_the_end_of_its_log_ends() {
 /// A log from before there were shares, full of offers: its game is not frozen.
 #[test]
 fn a_full_log_still_takes_moves_and_ends() {
-    let (mut table, mut log) = Table::create(0, Sums::to(4_000), setup(None), &seats()).unwrap();
-    log.extend(ask(&mut table, 0, "ann", play("1")).events);
+    let (mut room, mut log) = Room::create(0, Sums::to(4_000), setup(None), &seats()).unwrap();
+    log.extend(ask(&mut room, 0, "ann", play("1")).events);
     for v in log.len() as u64 + 1..=20_000 {
         let event = Event::DrawOffered { by: 0, id: None };
         log.push(Entry { v, at: 0, event });
     }
-    let full = || Table::replay(Sums::to(4_000), setup(None), &log).unwrap();
+    let full = || Room::replay(Sums::to(4_000), setup(None), &log).unwrap();
     assert_eq!(refusal(ask(&mut full(), 0, "ben", Act::Say("x".into()))).code(), "game_full");
     for act in [play("1"), Act::Resign, Act::Draw] {
-        let mut table = full();
-        ask(&mut table, 0, "ben", act).answer.unwrap().unwrap();
-        assert!(table.outcome().is_some());
+        let mut room = full();
+        ask(&mut room, 0, "ben", act).answer.unwrap().unwrap();
+        assert!(room.outcome().is_some());
     }
 }
 
@@ -338,111 +338,111 @@ fn events_are_short() {
     ];
     let mut sizes = Vec::new();
     for act in acts {
-        let mut table = table(None);
+        let mut room = room(None);
         let (token, id) = (Some(TokenHash::of("ann")), Some(wide(64)));
-        let before = table.rules().sum();
-        let output = table.step(0, Input::Act { token, id, act: act.clone() });
+        let before = room.rules().sum();
+        let output = room.step(0, Input::Act { token, id, act: act.clone() });
         let is_done = output.answer.unwrap().map_err(|it| it.code());
         sizes.extend(output.events.iter().map(|it| serde_json::to_string(it).unwrap().len()));
         match act {
             Act::Presets(it) if it != ["more"] => assert_eq!(is_done, Err("too_long")),
             Act::Move { uci, .. } if uci == "long" => {
                 assert_eq!(is_done, Err("too_long"));
-                assert_eq!(table.rules().sum(), before, "a refusal changes nothing");
+                assert_eq!(room.rules().sum(), before, "a refusal changes nothing");
             }
             other => assert!(is_done.is_ok(), "{other:?}: {is_done:?}"),
         }
     }
     assert!(sizes.iter().all(|&it| it < 4_096), "{sizes:?}");
     let named = Setup { game: "x".repeat(5_000), ..setup(None) };
-    let refused = Table::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
+    let refused = Room::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
     assert_eq!(refused.code(), "too_long");
 }
 
 #[test]
 fn a_request_that_comes_twice_is_done_once() {
-    let mut table = table(None);
+    let mut room = room(None);
     let input = || Input::Act {
         token: Some(TokenHash::of("ann")),
         id: Some("a1".into()),
         act: Act::Move { uci: "1".into(), expected_ply: Some(0) },
     };
-    let first = table.step(1_000, input()).answer.unwrap().unwrap();
-    let again = table.step(5_000, input());
+    let first = room.step(1_000, input()).answer.unwrap().unwrap();
+    let again = room.step(5_000, input());
     assert!(again.events.is_empty());
     assert_eq!(again.answer.unwrap().unwrap(), first);
     // Also after the game went on, and after it was taken back.
-    ask(&mut table, 6_000, "ben", play("2"));
-    ask(&mut table, 6_000, "ann", Act::Takeback);
-    ask(&mut table, 6_000, "ben", Act::Takeback);
-    assert!(table.lines().is_empty());
-    assert_eq!(table.step(7_000, input()).answer.unwrap().unwrap(), first);
-    assert!(table.lines().is_empty());
+    ask(&mut room, 6_000, "ben", play("2"));
+    ask(&mut room, 6_000, "ann", Act::Takeback);
+    ask(&mut room, 6_000, "ben", Act::Takeback);
+    assert!(room.lines().is_empty());
+    assert_eq!(room.step(7_000, input()).answer.unwrap().unwrap(), first);
+    assert!(room.lines().is_empty());
 }
 
 #[test]
 fn an_unfinished_turn_is_taken_back_without_asking() {
-    let mut table = table(None);
-    ask(&mut table, 1_000, "ann", play("+"));
-    let undone = ask(&mut table, 1_000, "ann", Act::Takeback);
+    let mut room = room(None);
+    ask(&mut room, 1_000, "ann", play("+"));
+    let undone = ask(&mut room, 1_000, "ann", Act::Takeback);
     assert_eq!(undone.events[0].event.kind(), "taken_back");
-    ask(&mut table, 1_000, "ann", play("+"));
-    ask(&mut table, 1_000, "ann", play("1"));
+    ask(&mut room, 1_000, "ann", play("+"));
+    ask(&mut room, 1_000, "ann", play("1"));
     // The whole turn, both its actions, and only if the other side agrees.
-    let asked = ask(&mut table, 1_000, "ann", Act::Takeback);
+    let asked = ask(&mut room, 1_000, "ann", Act::Takeback);
     assert!(matches!(asked.events[0].event, Event::TakebackAsked { to: 0, .. }));
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Takeback)), Refusal::OfferStands);
-    ask(&mut table, 1_000, "ben", Act::Takeback);
-    assert_eq!((table.lines().len(), table.rules().sum()), (0, 0));
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", Act::Takeback)), Refusal::OfferStands);
+    ask(&mut room, 1_000, "ben", Act::Takeback);
+    assert_eq!((room.lines().len(), room.rules().sum()), (0, 0));
 }
 
 #[test]
 fn draws_are_agreed_and_offers_lapse() {
-    let mut table = table(None);
-    ask(&mut table, 1_000, "ann", Act::Draw);
-    assert_eq!(table.offers().draw, Some(0));
-    ask(&mut table, 1_000, "ann", play("1"));
-    assert_eq!(table.offers().draw, Some(0), "one's own move lets the offer stand");
-    ask(&mut table, 1_000, "ben", play("1"));
-    assert_eq!(table.offers().draw, None, "the other's move declines it");
-    ask(&mut table, 1_000, "ben", Act::Draw);
-    ask(&mut table, 1_000, "ann", Act::Draw);
-    assert_eq!(table.outcome().unwrap().reason, "agreement");
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", play("1"))).code(), "game_over");
+    let mut room = room(None);
+    ask(&mut room, 1_000, "ann", Act::Draw);
+    assert_eq!(room.offers().draw, Some(0));
+    ask(&mut room, 1_000, "ann", play("1"));
+    assert_eq!(room.offers().draw, Some(0), "one's own move lets the offer stand");
+    ask(&mut room, 1_000, "ben", play("1"));
+    assert_eq!(room.offers().draw, None, "the other's move declines it");
+    ask(&mut room, 1_000, "ben", Act::Draw);
+    ask(&mut room, 1_000, "ann", Act::Draw);
+    assert_eq!(room.outcome().unwrap().reason, "agreement");
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", play("1"))).code(), "game_over");
 }
 
 /// An offer is answered by the other side: made twice, it is no agreement with oneself.
 #[test]
 fn no_side_accepts_its_own_offer() {
-    let mut table = table(None);
-    ask(&mut table, 1_000, "ann", Act::Draw);
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Draw)), Refusal::OfferStands);
-    assert_eq!((table.outcome(), table.offers().draw), (None, Some(0)));
-    ask(&mut table, 1_000, "ben", Act::Resign);
+    let mut room = room(None);
+    ask(&mut room, 1_000, "ann", Act::Draw);
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", Act::Draw)), Refusal::OfferStands);
+    assert_eq!((room.outcome(), room.offers().draw), (None, Some(0)));
+    ask(&mut room, 1_000, "ben", Act::Resign);
     let rematch = || Act::Rematch { game: "next".into() };
-    ask(&mut table, 1_000, "ben", rematch());
-    assert_eq!(refusal(ask(&mut table, 1_000, "ben", rematch())), Refusal::OfferStands);
-    assert_eq!((table.rematch(), table.offers().rematch), (None, Some(1)));
-    ask(&mut table, 1_000, "ann", rematch());
-    assert_eq!(table.rematch(), Some("next"));
+    ask(&mut room, 1_000, "ben", rematch());
+    assert_eq!(refusal(ask(&mut room, 1_000, "ben", rematch())), Refusal::OfferStands);
+    assert_eq!((room.rematch(), room.offers().rematch), (None, Some(1)));
+    ask(&mut room, 1_000, "ann", rematch());
+    assert_eq!(room.rematch(), Some("next"));
 }
 
 #[test]
 fn clocks_go_on_while_a_game_is_out_of_memory() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
-    let (mut table, mut log) =
-        Table::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
-    assert!(!table.clock_runs() && table.timing().is_none(), "the first turn is free");
-    log.extend(ask(&mut table, 1_000, "ann", play("1")).events);
-    assert!(table.clock_runs());
+    let (mut room, mut log) =
+        Room::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+    assert!(!room.clock_runs() && room.timing().is_none(), "the first turn is free");
+    log.extend(ask(&mut room, 1_000, "ann", play("1")).events);
+    assert!(room.clock_runs());
     // Time has been seen to be later than it is: it does not go back.
-    table.step(5_000, Input::Tick);
-    let mut again = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
-    again.go_on(table.timing().expect("a clock runs"));
+    room.step(5_000, Input::Tick);
+    let mut again = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+    again.go_on(room.timing().expect("a clock runs"));
     assert_eq!((again.clocks(4_000), again.deadline()), (Some(vec![10_000, 6_000]), Some(11_000)));
-    assert_eq!((table.clocks(4_000), table.deadline()), (again.clocks(4_000), again.deadline()));
-    ask(&mut table, 2_000, "ben", Act::Resign);
-    assert!(!table.clock_runs() && table.deadline().is_none(), "the game is over");
+    assert_eq!((room.clocks(4_000), room.deadline()), (again.clocks(4_000), again.deadline()));
+    ask(&mut room, 2_000, "ben", Act::Resign);
+    assert!(!room.clock_runs() && room.deadline().is_none(), "the game is over");
 }
 
 #[test]
@@ -457,79 +457,79 @@ fn clocks_that_are_too_long_are_refused_in_days() {
 /// What was played elsewhere leaves room for as much again.
 #[test]
 fn a_past_is_taken_over_as_far_as_there_is_room() {
-    let table = || Table::create(0, Sums::to(1_000_000), setup(None), &seats()).unwrap().0;
+    let room = || Room::create(0, Sums::to(1_000_000), setup(None), &seats()).unwrap().0;
     let past = |moves: usize| vec![Past::Turn("1".into()); moves];
     let ended = || Some(Recorded { winner: Some(1), reason: "abandoned".into() });
-    let mut short = table();
-    let room = 10_000 - short.v() as usize;
-    assert_eq!(short.lead_in(&past(room), ended()).map(|it| it.len()), Ok(room + 1));
+    let mut short = room();
+    let left = 10_000 - short.v() as usize;
+    assert_eq!(short.lead_in(&past(left), ended()).map(|it| it.len()), Ok(left + 1));
     let outcome = short.outcome().expect("it is over");
     assert_eq!((outcome.winner, outcome.reason.as_str()), (Some(1), "abandoned"));
-    let full = table().lead_in(&past(room + 1), None).map(|it| it.len());
-    assert_eq!(full, Err((room, Refusal::Full(10_000))));
+    let full = room().lead_in(&past(left + 1), None).map(|it| it.len());
+    assert_eq!(full, Err((left, Refusal::Full(10_000))));
     let mut wrong = past(3);
     wrong[2] = Past::Turn("3".into());
-    assert_eq!(table().lead_in(&wrong, None).map_err(|it| it.0), Err(2));
+    assert_eq!(room().lead_in(&wrong, None).map_err(|it| it.0), Err(2));
 }
 
 #[test]
 fn time_is_charged_by_turn_and_falls() {
     let control = Control { initial: 10_000, increment: 2_000, delay: 1_000 };
-    let mut table = table(Some(control));
+    let mut room = room(Some(control));
     // The first turn is free.
-    ask(&mut table, 60_000, "ann", play("1"));
-    assert_eq!(table.clocks(60_000).unwrap(), [10_000, 10_000]);
-    assert_eq!(table.deadline(), Some(71_000));
+    ask(&mut room, 60_000, "ann", play("1"));
+    assert_eq!(room.clocks(60_000).unwrap(), [10_000, 10_000]);
+    assert_eq!(room.deadline(), Some(71_000));
     // Four seconds in two actions: one delay, one increment.
-    ask(&mut table, 62_000, "ben", play("+"));
-    ask(&mut table, 64_000, "ben", play("1"));
-    assert_eq!(table.clocks(64_000).unwrap(), [10_000, 9_000]);
+    ask(&mut room, 62_000, "ben", play("+"));
+    ask(&mut room, 64_000, "ben", play("1"));
+    assert_eq!(room.clocks(64_000).unwrap(), [10_000, 9_000]);
     // A clock of the machine that jumps back takes no time away and gives none.
-    ask(&mut table, 1_000, "ann", play("1"));
-    assert_eq!(table.clocks(64_000).unwrap(), [12_000, 9_000]);
-    let late = table.step(74_000, Input::Tick);
+    ask(&mut room, 1_000, "ann", play("1"));
+    assert_eq!(room.clocks(64_000).unwrap(), [12_000, 9_000]);
+    let late = room.step(74_000, Input::Tick);
     assert_eq!(late.events[0].event.kind(), "ended");
-    assert_eq!(table.outcome().unwrap().winner, Some(0));
-    assert_eq!(table.clocks(99_000).unwrap()[1], 0);
+    assert_eq!(room.outcome().unwrap().winner, Some(0));
+    assert_eq!(room.clocks(99_000).unwrap()[1], 0);
 }
 
 #[test]
 fn a_draw_is_claimed_by_the_side_to_move_alone() {
-    let mut table = table(None);
-    assert_eq!(refusal(ask(&mut table, 1_000, "ben", Act::Claim)).code(), "claim_out_of_turn");
+    let mut room = room(None);
+    assert_eq!(refusal(ask(&mut room, 1_000, "ben", Act::Claim)).code(), "claim_out_of_turn");
     // What the rules say to it is another matter.
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Claim)).code(), "rules_refuse");
-    ask(&mut table, 1_000, "ann", play("1"));
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Claim)).code(), "claim_out_of_turn");
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", Act::Claim)).code(), "rules_refuse");
+    ask(&mut room, 1_000, "ann", play("1"));
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", Act::Claim)).code(), "claim_out_of_turn");
     // In the middle of a turn it is still the same side's.
-    ask(&mut table, 1_000, "ben", play("+"));
-    assert_eq!(refusal(ask(&mut table, 1_000, "ann", Act::Claim)).code(), "claim_out_of_turn");
-    assert_eq!(refusal(ask(&mut table, 1_000, "ben", Act::Claim)).code(), "rules_refuse");
+    ask(&mut room, 1_000, "ben", play("+"));
+    assert_eq!(refusal(ask(&mut room, 1_000, "ann", Act::Claim)).code(), "claim_out_of_turn");
+    assert_eq!(refusal(ask(&mut room, 1_000, "ben", Act::Claim)).code(), "rules_refuse");
     // Who sits on both sides is to move.
     let both = [0, 1].map(|side| (side, seats()[0].1.clone()));
-    let (mut table, _) = Table::create(0, Sums::to(20), setup(None), &both).unwrap();
-    ask(&mut table, 0, "ann", play("1"));
-    assert_eq!(refusal(ask(&mut table, 0, "ann", Act::Claim)).code(), "rules_refuse");
+    let (mut room, _) = Room::create(0, Sums::to(20), setup(None), &both).unwrap();
+    ask(&mut room, 0, "ann", play("1"));
+    assert_eq!(refusal(ask(&mut room, 0, "ann", Act::Claim)).code(), "rules_refuse");
 }
 
 #[test]
 fn rules_that_know_nothing_of_time_have_its_owner_lose() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
-    let mut table = table(Some(control));
-    ask(&mut table, 1_000, "ann", play("1"));
-    table.step(12_000, Input::Tick);
+    let mut room = room(Some(control));
+    ask(&mut room, 1_000, "ann", play("1"));
+    room.step(12_000, Input::Tick);
     let won = Outcome { reason: "timeout".into(), ..won_by(0, "") };
-    assert_eq!(table.outcome(), Some(&won));
+    assert_eq!(room.outcome(), Some(&won));
 }
 
 #[test]
 fn time_in_which_the_server_was_away_is_nobodys() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
-    let (mut table, mut log) =
-        Table::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
-    log.extend(ask(&mut table, 1_000, "ann", play("1")).events);
-    log.extend(ask(&mut table, 4_000, "ben", play("1")).events);
-    let mut again = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+    let (mut room, mut log) =
+        Room::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+    log.extend(ask(&mut room, 1_000, "ann", play("1")).events);
+    log.extend(ask(&mut room, 4_000, "ben", play("1")).events);
+    let mut again = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
     again.resume(3_600_000);
     assert_eq!(again.clocks(3_600_000).unwrap(), [10_000, 7_000]);
     assert_eq!(again.deadline(), Some(3_610_000));
@@ -543,13 +543,13 @@ fn clocks_set_anew_across_a_restart_charge_no_side() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
     for at_restart in [0, 9 * HOUR + 3_000, 10 * HOUR, 10 * HOUR + 4_000, 11 * HOUR] {
         let started = 10 * HOUR;
-        let (mut table, mut log) =
-            Table::create(started, Sums::to(20), setup(Some(control)), &seats()).unwrap();
-        log.extend(ask(&mut table, started, "ann", play("1")).events);
-        log.extend(ask(&mut table, started + 4_000, "ben", play("1")).events);
-        let mut again = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+        let (mut room, mut log) =
+            Room::create(started, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+        log.extend(ask(&mut room, started, "ann", play("1")).events);
+        log.extend(ask(&mut room, started + 4_000, "ben", play("1")).events);
+        let mut again = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
         again.resume(at_restart);
-        let left = |table: &Table<Sums>, after: u64| table.clocks(at_restart + after).unwrap();
+        let left = |room: &Room<Sums>, after: u64| room.clocks(at_restart + after).unwrap();
         assert_eq!(left(&again, 0), [10_000, 6_000], "{at_restart}");
         assert_eq!(left(&again, 2_500), [7_500, 6_000], "time goes on as it is measured");
         assert_eq!(again.deadline(), Some(at_restart + 10_000));
@@ -558,7 +558,7 @@ fn clocks_set_anew_across_a_restart_charge_no_side() {
         assert_eq!(left(&again, 9_999), [1, 6_000]);
         assert!(log.windows(2).all(|it| it[0].at <= it[1].at), "time goes forward");
         // And once more, the other way.
-        let mut third = Table::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
+        let mut third = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
         third.resume(started);
         assert_eq!(third.clocks(started + 1_000).unwrap(), [1, 5_000]);
     }
@@ -572,10 +572,10 @@ fn nodes_with_different_clocks_charge_what_was_measured() {
     let control = Control { initial: 60_000, increment: 0, delay: 0 };
     for (one, other) in [(5 * HOUR, 9 * HOUR), (9 * HOUR, 5 * HOUR)] {
         let clock = |node: usize, at: u64| at + [one, other][node];
-        let (table, mut log) =
-            Table::create(clock(0, 0), Sums::to(40), setup(Some(control)), &seats()).unwrap();
-        let follower = Table::replay(Sums::to(40), setup(Some(control)), &log).unwrap();
-        let mut nodes = [table, follower];
+        let (room, mut log) =
+            Room::create(clock(0, 0), Sums::to(40), setup(Some(control)), &seats()).unwrap();
+        let follower = Room::replay(Sums::to(40), setup(Some(control)), &log).unwrap();
+        let mut nodes = [room, follower];
         nodes[1].resume(clock(1, 0));
         let (mut owner, mut at) = (0, 0);
         for ply in 0..12 {
@@ -608,47 +608,47 @@ fn nodes_with_different_clocks_charge_what_was_measured() {
 
 #[test]
 fn seats_are_taken_once() {
-    let (mut table, _) = Table::create(0, Sums::to(20), setup(None), &seats()[..1]).unwrap();
+    let (mut room, _) = Room::create(0, Sums::to(20), setup(None), &seats()[..1]).unwrap();
     let join = |name: &str| Input::Join {
         side: None,
         name: name.into(),
         token: TokenHash::of(name),
         rated: false,
     };
-    assert_eq!(table.step(0, join("ben")).answer.unwrap().unwrap().side, 1);
-    let again = table.step(0, join("ben"));
+    assert_eq!(room.step(0, join("ben")).answer.unwrap().unwrap().side, 1);
+    let again = room.step(0, join("ben"));
     assert!(again.events.is_empty() && again.answer.unwrap().is_ok(), "a repetition is answered");
-    assert_eq!(refusal(table.step(0, join("eve"))), Refusal::SeatTaken);
+    assert_eq!(refusal(room.step(0, join("eve"))), Refusal::SeatTaken);
     // A token that has a seat is told of it again, and takes no other that is taken.
     let again =
         |side| Input::Join { side, name: "ann".into(), token: TokenHash::of("ann"), rated: false };
     for side in [None, Some(0)] {
-        let output = table.step(0, again(side));
+        let output = room.step(0, again(side));
         assert!(output.events.is_empty() && output.answer.unwrap().is_ok(), "{side:?}");
     }
-    assert_eq!(refusal(table.step(0, again(Some(1)))), Refusal::SeatTaken);
+    assert_eq!(refusal(room.step(0, again(Some(1)))), Refusal::SeatTaken);
     // A game that is open to all has no seats to take.
     let open = Setup { open: true, ..setup(None) };
-    let mut open = Table::create(0, Sums::to(20), open, &[]).unwrap().0;
+    let mut open = Room::create(0, Sums::to(20), open, &[]).unwrap().0;
     assert_eq!(refusal(open.step(0, join("eve"))), Refusal::SeatTaken);
     let long =
         Input::Join { side: None, name: "x".repeat(41), token: TokenHash::of("x"), rated: false };
-    assert!(matches!(refusal(table.step(0, long)), Refusal::TooLong { .. }));
+    assert!(matches!(refusal(room.step(0, long)), Refusal::TooLong { .. }));
 }
 
 #[test]
 fn presets_change_when_both_agree() {
-    let mut table = table(None);
+    let mut room = room(None);
     let wanted = || Act::Presets(vec!["more".into()]);
-    ask(&mut table, 0, "ann", wanted());
-    assert_eq!(refusal(ask(&mut table, 0, "ann", wanted())), Refusal::OfferStands);
-    assert!(table.rules().presets.is_empty(), "nor is one's own proposal, made twice");
+    ask(&mut room, 0, "ann", wanted());
+    assert_eq!(refusal(ask(&mut room, 0, "ann", wanted())), Refusal::OfferStands);
+    assert!(room.rules().presets.is_empty(), "nor is one's own proposal, made twice");
     let other = Act::Presets(vec!["less".into()]);
-    ask(&mut table, 0, "ben", other);
-    assert!(table.rules().presets.is_empty(), "a counter-proposal is no consent");
-    ask(&mut table, 0, "ann", Act::Presets(vec!["less".into()]));
+    ask(&mut room, 0, "ben", other);
+    assert!(room.rules().presets.is_empty(), "a counter-proposal is no consent");
+    ask(&mut room, 0, "ann", Act::Presets(vec!["less".into()]));
     assert_eq!(
-        (table.presets(), &*table.rules().presets),
+        (room.presets(), &*room.rules().presets),
         (&["less".into()][..], &["less".into()][..])
     );
 }
@@ -656,21 +656,21 @@ fn presets_change_when_both_agree() {
 /// A change of presets stands before the move that follows it: taking that move back leaves it.
 #[test]
 fn presets_are_taken_back_with_the_moves_before_them() {
-    let mut table = table(None);
+    let mut room = room(None);
     let wanted = || Act::Presets(vec!["more".into()]);
-    ask(&mut table, 0, "ann", play("1"));
-    ask(&mut table, 0, "ann", wanted());
-    ask(&mut table, 0, "ben", wanted());
-    ask(&mut table, 0, "ben", play("1"));
-    let back = |table: &mut Table<Sums>| {
-        ask(table, 0, "ben", Act::Takeback);
-        ask(table, 0, "ann", Act::Takeback);
+    ask(&mut room, 0, "ann", play("1"));
+    ask(&mut room, 0, "ann", wanted());
+    ask(&mut room, 0, "ben", wanted());
+    ask(&mut room, 0, "ben", play("1"));
+    let back = |room: &mut Room<Sums>| {
+        ask(room, 0, "ben", Act::Takeback);
+        ask(room, 0, "ann", Act::Takeback);
     };
-    back(&mut table);
-    assert_eq!((table.lines().len(), table.presets()), (1, &["more".into()][..]));
-    ask(&mut table, 0, "ann", Act::Takeback);
-    ask(&mut table, 0, "ben", Act::Takeback);
-    assert_eq!((table.lines().len(), table.presets()), (0, &[][..]));
+    back(&mut room);
+    assert_eq!((room.lines().len(), room.presets()), (1, &["more".into()][..]));
+    ask(&mut room, 0, "ann", Act::Takeback);
+    ask(&mut room, 0, "ben", Act::Takeback);
+    assert_eq!((room.lines().len(), room.presets()), (0, &[][..]));
 }
 
 /// Who plays both sides answers each offer for the other one.
@@ -678,47 +678,47 @@ fn presets_are_taken_back_with_the_moves_before_them() {
 fn one_player_of_both_sides_agrees_for_both() {
     let both = seats().into_iter().map(|(side, _)| (side, seats()[0].1.clone()));
     let both: Vec<_> = both.collect();
-    let mut table = Table::create(0, Sums::to(20), setup(None), &both).unwrap().0;
-    ask(&mut table, 0, "ann", Act::Draw);
-    assert_eq!(table.offers().draw, Some(0));
-    ask(&mut table, 0, "ann", Act::Draw);
-    assert_eq!(table.outcome().map(|it| it.reason.as_str()), Some("agreement"));
+    let mut room = Room::create(0, Sums::to(20), setup(None), &both).unwrap().0;
+    ask(&mut room, 0, "ann", Act::Draw);
+    assert_eq!(room.offers().draw, Some(0));
+    ask(&mut room, 0, "ann", Act::Draw);
+    assert_eq!(room.outcome().map(|it| it.reason.as_str()), Some("agreement"));
 }
 
 /// A game has one game after it.
 #[test]
 fn a_rematch_is_agreed_once() {
-    let mut table = table(None);
+    let mut room = room(None);
     let rematch = |game: &str| Act::Rematch { game: game.into() };
-    assert_eq!(refusal(ask(&mut table, 0, "ann", rematch("next"))), Refusal::NotOver);
-    ask(&mut table, 0, "ben", Act::Resign);
-    ask(&mut table, 0, "ben", rematch("next"));
-    ask(&mut table, 0, "ann", rematch("next"));
+    assert_eq!(refusal(ask(&mut room, 0, "ann", rematch("next"))), Refusal::NotOver);
+    ask(&mut room, 0, "ben", Act::Resign);
+    ask(&mut room, 0, "ben", rematch("next"));
+    ask(&mut room, 0, "ann", rematch("next"));
     for name in ["ann", "ben"] {
-        assert_eq!(refusal(ask(&mut table, 0, name, rematch("third"))).code(), "game_over");
+        assert_eq!(refusal(ask(&mut room, 0, name, rematch("third"))).code(), "game_over");
     }
-    assert_eq!((table.rematch(), table.offers().rematch), (Some("next"), None));
+    assert_eq!((room.rematch(), room.offers().rematch), (Some("next"), None));
 }
 
 /// What is told of a game's clocks and of its last event is what was recorded.
 #[test]
 fn a_takeback_sets_the_clocks() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
-    let mut table = table(Some(control));
-    assert_eq!(table.touched(), 1_000);
+    let mut room = room(Some(control));
+    assert_eq!(room.touched(), 1_000);
     for (now, name) in [(2_000, "ann"), (3_000, "ben"), (5_000, "ann")] {
-        ask(&mut table, now, name, play("1"));
-        assert_eq!(table.touched(), now);
+        ask(&mut room, now, name, play("1"));
+        assert_eq!(room.touched(), now);
     }
-    ask(&mut table, 6_000, "ann", Act::Takeback);
-    let done = ask(&mut table, 7_000, "ben", Act::Takeback);
+    ask(&mut room, 6_000, "ann", Act::Takeback);
+    let done = ask(&mut room, 7_000, "ben", Act::Takeback);
     let Event::TakenBack { clocks, to, .. } = &done.events[0].event else {
         panic!("{:?}", done.events)
     };
-    assert_eq!((*to, table.touched()), (2, 7_000));
+    assert_eq!((*to, room.touched()), (2, 7_000));
     let set = clocks.clone().expect("a clock runs");
-    assert_eq!(table.clocks(7_000), Some(set.clone()));
-    assert_eq!(table.clocks(9_000), Some(vec![set[0] - 2_000, set[1]]), "the first side's runs");
+    assert_eq!(room.clocks(7_000), Some(set.clone()));
+    assert_eq!(room.clocks(9_000), Some(vec![set[0] - 2_000, set[1]]), "the first side's runs");
 }
 
 /// What a game starts from may be long, its name may not.
@@ -726,15 +726,15 @@ fn a_takeback_sets_the_clocks() {
 fn facts_of_a_start_are_not_counted() {
     let long =
         Setup { facts: Some(serde_json::json!(["x".repeat(10_000)]).to_string()), ..setup(None) };
-    assert!(Table::create(0, Sums::to(9), long.clone(), &[]).is_ok());
+    assert!(Room::create(0, Sums::to(9), long.clone(), &[]).is_ok());
     let named = Setup { game: "x".repeat(5_000), ..long };
-    let refused = Table::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
+    let refused = Room::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
     assert_eq!(refused.code(), "too_long");
 }
 
 #[test]
 fn tokens_stay_out_of_what_is_public() {
-    let (_, log) = Table::create(0, Sums::to(20), setup(None), &seats()).unwrap();
+    let (_, log) = Room::create(0, Sums::to(20), setup(None), &seats()).unwrap();
     for entry in &log {
         let text = entry.public().to_string();
         assert!(!text.contains("token"), "{text}");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
-use rulemate::server::{Config, Hall, Limits, Rate, router};
+use rulemate::server::{Challenges, Config, Limits, Rate, router};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -361,12 +361,12 @@ fn challenges_are_few_and_end_by_themselves() {
     run(async {
         let mut server = Server::start(&folder, Config::default());
         let (ann, ben) = (account(&server, "ann").await, account(&server, "ben").await);
-        server.web.hall = Arc::new(Hall::new(Duration::ZERO));
+        server.web.challenges = Arc::new(Challenges::new(Duration::ZERO));
         let (_, made) = server.post("/api/challenge/ben", &ann, json!({})).await;
         let accept = format!("/api/challenge/{}/accept", made["id"].as_str().unwrap());
         let (status, answer) = server.post(&accept, &ben, json!({})).await;
         assert_eq!((status.as_u16(), &answer["code"]), (404, &json!("no_such_challenge")));
-        server.web.hall = Arc::new(Hall::default());
+        server.web.challenges = Arc::new(Challenges::default());
         let slow = Rate { per_second: 1e-6, burst: 1e6 };
         server.web.limits = Arc::new(Limits::new(slow, slow, false));
         let mut waiting = 0;
@@ -401,12 +401,12 @@ fn streams_that_are_gone_leave_nothing_behind() {
         for _ in 0..50 {
             let answer = listen().await;
             assert_eq!(answer.status(), StatusCode::OK);
-            assert_eq!(server.web.hall.listeners(), 2);
+            assert_eq!(server.web.challenges.listeners(), 2);
             drop(answer);
         }
-        assert_eq!(server.web.hall.listeners(), 1, "those that are open");
+        assert_eq!(server.web.challenges.listeners(), 1, "those that are open");
         drop(kept);
-        assert_eq!(server.web.hall.listeners(), 0);
+        assert_eq!(server.web.challenges.listeners(), 0);
         assert!(server.metrics().await.contains("rulemate_open 0\n"));
         server.stop();
     });
@@ -619,8 +619,8 @@ fn markup_in_names_and_messages_stays_text() {
         let folder = Folder::new("markup");
         let server = Server::start(&folder, Config::default());
         let markup = "<img src=x onerror=alert(1)>";
-        let wish = json!({ "game": "chess", "seat": "both", "name": markup, "chat": true, "listed": true });
-        let (id, token) = server.make(wish).await;
+        let options = json!({ "game": "chess", "seat": "both", "name": markup, "chat": true, "listed": true });
+        let (id, token) = server.make(options).await;
         let chat = format!("/api/v1/games/{id}/chat");
         assert_eq!(server.post(&chat, &token, json!({ "text": markup })).await.0, StatusCode::OK);
         for path in ["", "/events", "/export", "/export?format=log"] {

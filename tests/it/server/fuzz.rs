@@ -456,8 +456,8 @@ fn uploaded_rules() {
 /// Plays a little by uploaded rules: answered or refused, in time.
 async fn played(server: &Server, rules: &str, name: &Value) -> Result<(), String> {
     let presets: Vec<&str> = name.as_str().into_iter().collect();
-    let wish = json!({ "game": "chess", "presets": presets, "rules": rules });
-    let (status, made) = server.post("/api/v1/games", "", wish).await;
+    let options = json!({ "game": "chess", "presets": presets, "rules": rules });
+    let (status, made) = server.post("/api/v1/games", "", options).await;
     let mut told = (status, made);
     for ply in 0..4 {
         if told.0.is_server_error() {

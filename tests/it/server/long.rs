@@ -137,8 +137,8 @@ fn what_was_missed_is_sent_up_to_a_number_of_bytes() {
     run(async {
         let server = Server::start(&folder, Config::default());
         let address = listen(&server).await;
-        let wish = json!({ "game": "chess", "seat": "both", "chat": true });
-        let (id, token) = server.make(wish).await;
+        let options = json!({ "game": "chess", "seat": "both", "chat": true });
+        let (id, token) = server.make(options).await;
         let say = json!({ "text": "\u{1F600}".repeat(300) });
         for _ in 0..240 {
             let (status, answer) =

@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::server::Board;
 use rulemate::server::core::{
-    Act, Answer, Control, Entry, Input, OfferKind, Rules, Table, TokenHash,
+    Act, Answer, Control, Entry, Input, OfferKind, Room, Rules, TokenHash,
 };
 
 use super::core::{Sums, seats, setup};
@@ -145,7 +145,7 @@ struct Simulation<R> {
     now: u64,
     /// What the server's clock is wrong by.
     skew: i64,
-    table: Table<R>,
+    room: Room<R>,
     /// The last snapshot, and the event after which it was taken.
     kept: Option<(u64, String)>,
     /// Times that a crash led back to a snapshot.
@@ -202,8 +202,8 @@ fn games_of_chess_are_the_same_for_all_over_a_bad_network_too() {
 
 impl<R: Played> Simulation<R> {
     fn new(seed: u64) -> Self {
-        let (table, log) =
-            Table::create(1_000_000, R::start(seed), setup(Some(CLOCK)), &seats()).unwrap();
+        let (room, log) =
+            Room::create(1_000_000, R::start(seed), setup(Some(CLOCK)), &seats()).unwrap();
         let mut new = Self {
             seed,
             kept: None,
@@ -211,7 +211,7 @@ impl<R: Played> Simulation<R> {
             random: fastrand::Rng::with_seed(seed),
             now: 1_000_000,
             skew: 0,
-            table,
+            room,
             log,
             clients: (0..3).map(|_| Client::default()).collect(),
             queue: BinaryHeap::new(),
@@ -245,11 +245,11 @@ impl<R: Played> Simulation<R> {
             assert!(missing < 12, "seed {seed}: client {at} has not seen {missing} events");
         }
         let start = R::start(seed);
-        let mut again = Table::replay(start, setup(Some(CLOCK)), &self.log).unwrap();
-        assert_eq!(again.lines(), self.table.lines(), "seed {seed}");
-        assert_eq!(again.offers(), self.table.offers(), "seed {seed}");
-        assert_eq!(again.outcome(), self.table.outcome(), "seed {seed}");
-        let told = (again.rules_mut().told(), self.table.rules_mut().told());
+        let mut again = Room::replay(start, setup(Some(CLOCK)), &self.log).unwrap();
+        assert_eq!(again.lines(), self.room.lines(), "seed {seed}");
+        assert_eq!(again.offers(), self.room.offers(), "seed {seed}");
+        assert_eq!(again.outcome(), self.room.outcome(), "seed {seed}");
+        let told = (again.rules_mut().told(), self.room.rules_mut().told());
         assert_eq!(told.0, told.1, "seed {seed}");
     }
 
@@ -303,7 +303,7 @@ impl<R: Played> Simulation<R> {
     fn serve(&mut self, client: usize, id: String, act: Act) {
         let token = Some(TokenHash::of(NAMES[client]));
         let input = Input::Act { token, id: Some(id.clone()), act };
-        let output = self.table.step(self.server_time(), input);
+        let output = self.room.step(self.server_time(), input);
         // A crash before the events are stored: nobody hears of them.
         if !self.reliable && self.random.u32(..200) == 0 {
             return self.restart();
@@ -320,7 +320,7 @@ impl<R: Played> Simulation<R> {
         if !self.reliable && self.random.u32(..8) == 0 {
             self.skew = self.random.i64(-50_000..50_000);
         }
-        let output = self.table.step(self.server_time(), Input::Tick);
+        let output = self.room.step(self.server_time(), Input::Tick);
         self.keep(output.events);
         self.after(1_000, Message::Tick);
     }
@@ -331,7 +331,7 @@ impl<R: Played> Simulation<R> {
         if events.iter().any(changes_rules) {
             self.kept = None;
         } else if !events.is_empty() && self.random.u32(..20) == 0 {
-            self.kept = self.table.rules().keep().map(|it| (self.table.v(), it));
+            self.kept = self.room.rules().keep().map(|it| (self.room.v(), it));
         }
         for entry in events {
             self.log.push(entry.clone());
@@ -349,15 +349,15 @@ impl<R: Played> Simulation<R> {
         assert_eq!(log, self.log);
         let setup = setup(Some(CLOCK));
         let from_snapshot = self.kept.clone().and_then(|(seen, text)| {
-            Table::replay_after(seen, R::bring_back(self.seed, &text)?, setup.clone(), &log).ok()
+            Room::replay_after(seen, R::bring_back(self.seed, &text)?, setup.clone(), &log).ok()
         });
         self.brought_back += u32::from(from_snapshot.is_some());
-        let whole = || Table::replay(R::start(self.seed), setup, &log).unwrap();
-        self.table = from_snapshot.unwrap_or_else(whole);
+        let whole = || Room::replay(R::start(self.seed), setup, &log).unwrap();
+        self.room = from_snapshot.unwrap_or_else(whole);
         // Whatever the machine's clock says by now: no side is charged for the time until here.
-        let left = self.table.clocks(0);
-        self.table.resume(self.server_time());
-        assert_eq!(self.table.clocks(self.server_time()), left, "seed {}", self.seed);
+        let left = self.room.clocks(0);
+        self.room.resume(self.server_time());
+        assert_eq!(self.room.clocks(self.server_time()), left, "seed {}", self.seed);
     }
 
     fn catch_up(&mut self, client: usize, have: u64) {
@@ -396,7 +396,7 @@ impl<R: Played> Simulation<R> {
             self.send(Message::Catch { client, have });
         }
         if self.clients[client].open.is_none() && !self.reliable {
-            let act = self.wish(client);
+            let act = self.intent(client);
             let own = &mut self.clients[client];
             own.asked += 1;
             own.open = Some((format!("{client}-{}", own.asked), act));
@@ -407,7 +407,7 @@ impl<R: Played> Simulation<R> {
     }
 
     /// Mostly a move for the position as this client knows it.
-    fn wish(&mut self, client: usize) -> Act {
+    fn intent(&mut self, client: usize) -> Act {
         let mut ply = 0;
         for entry in &self.clients[client].seen {
             match &entry.event {
@@ -418,7 +418,7 @@ impl<R: Played> Simulation<R> {
         }
         match self.random.u32(..100) {
             0..80 => {
-                let uci = self.table.rules_mut().guess(&mut self.random);
+                let uci = self.room.rules_mut().guess(&mut self.random);
                 Act::Move { uci, expected_ply: Some(ply) }
             }
             80..84 => Act::Draw,
@@ -459,7 +459,7 @@ impl<R: Played> Simulation<R> {
         for (id, v) in &self.acknowledged {
             assert_eq!(done.get(id), Some(v), "{}: {id} was acknowledged", context());
         }
-        if self.table.outcome().is_some() {
+        if self.room.outcome().is_some() {
             self.games += 1;
             self.start_again();
         }
@@ -469,9 +469,9 @@ impl<R: Played> Simulation<R> {
     fn start_again(&mut self) {
         let now = self.server_time();
         let rules = R::start(self.seed);
-        let (table, log) = Table::create(now, rules, setup(Some(CLOCK)), &seats()).unwrap();
+        let (room, log) = Room::create(now, rules, setup(Some(CLOCK)), &seats()).unwrap();
         self.kept = None;
-        self.table = table;
+        self.room = room;
         self.log = log;
         self.acknowledged.clear();
         self.queue.clear();

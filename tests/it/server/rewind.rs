@@ -8,7 +8,7 @@ use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::Source;
 use rulemate::server::Board;
 use rulemate::server::core::{
-    Act, Control, Entry, Event, Input, Past, Rules, Setup, Table, TokenHash,
+    Act, Control, Entry, Event, Input, Past, Room, Rules, Setup, TokenHash,
 };
 
 use super::core::{seats, setup};
@@ -44,40 +44,40 @@ fn timed() -> Setup {
 }
 
 struct Game {
-    table: Table<Board>,
+    room: Room<Board>,
     log: Vec<Entry>,
     now: u64,
 }
 
 impl Game {
     fn new() -> Self {
-        let (table, log) = Table::create(0, board(), timed(), &seats()).unwrap();
-        Self { table, log, now: 0 }
+        let (room, log) = Room::create(0, board(), timed(), &seats()).unwrap();
+        Self { room, log, now: 0 }
     }
 
     /// Whoever is to move does something, a second later.
     fn step(&mut self, who: usize, act: Act) {
         self.now += 1_000;
         let token = Some(TokenHash::of(["ann", "ben"][who]));
-        let output = self.table.step(self.now, Input::Act { token, id: None, act });
+        let output = self.room.step(self.now, Input::Act { token, id: None, act });
         output.answer.unwrap().unwrap_or_else(|it| panic!("{it}"));
         self.log.extend(output.events);
     }
 
     fn play(&mut self, uci: &str) {
-        let act = Act::Move { uci: uci.into(), expected_ply: Some(self.table.lines().len()) };
-        self.step(self.table.rules().side(), act);
+        let act = Act::Move { uci: uci.into(), expected_ply: Some(self.room.lines().len()) };
+        self.step(self.room.rules().side(), act);
     }
 
     fn fen(&mut self) -> String {
-        let fen = self.table.rules_mut().game_mut().fen();
+        let fen = self.room.rules_mut().game_mut().fen();
         fen.split(' ').take(2).collect::<Vec<_>>().join(" ")
     }
 
     fn told(&mut self) -> String {
-        let (lines, offers) = (self.table.lines().to_vec(), self.table.offers().clone());
-        let view = self.table.rules_mut().game_mut().view();
-        format!("{lines:?} {offers:?} {:?} {view:?}", self.table.clocks(self.now))
+        let (lines, offers) = (self.room.lines().to_vec(), self.room.offers().clone());
+        let view = self.room.rules_mut().game_mut().view();
+        format!("{lines:?} {offers:?} {:?} {view:?}", self.room.clocks(self.now))
     }
 }
 
@@ -90,44 +90,44 @@ fn a_rewind_is_part_of_the_game() {
     let after_two = game.fen();
     game.play("e4d5");
     assert_eq!(game.fen(), after_one, "the capture and the move before it are undone");
-    assert_eq!((game.table.lines().len(), game.table.rules().side()), (3, 1));
-    let last = game.table.lines().last().unwrap();
+    assert_eq!((game.room.lines().len(), game.room.rules().side()), (3, 1));
+    let last = game.room.lines().last().unwrap();
     assert!(!last.turn_goes_on && last.notes.len() == 1, "{last:?}");
     assert!(last.notes[0].ends_with("does over"), "{last:?}");
 
     // The clock of whoever is to move now runs, and nobody gets time back.
-    assert_eq!(game.table.clocks(game.now + 5_000), Some(vec![59_000, 54_000]));
+    assert_eq!(game.room.clocks(game.now + 5_000), Some(vec![59_000, 54_000]));
 
     // A takeback takes the rewind back; then the game goes the same way once more.
     game.step(0, Act::Takeback);
     game.step(1, Act::Takeback);
-    assert_eq!((game.fen(), game.table.lines().len()), (after_two, 2));
+    assert_eq!((game.fen(), game.room.lines().len()), (after_two, 2));
     game.play("e4d5");
     assert_eq!(game.fen(), after_one);
     // What was spent lasts: the second capture is one.
     game.play("d7d5");
     game.play("e4d5");
     assert!(game.fen().starts_with("rnbqkbnr/ppp1pppp/8/3P4/8/"), "{}", game.fen());
-    assert_eq!(game.table.lines().len(), 5);
+    assert_eq!(game.room.lines().len(), 5);
 
     // The log tells the same, whole and from a snapshot anywhere in it.
-    let whole = Table::replay(board(), timed(), &game.log).unwrap();
-    let mut again = Game { table: whole, log: game.log.clone(), now: game.now };
+    let whole = Room::replay(board(), timed(), &game.log).unwrap();
+    let mut again = Game { room: whole, log: game.log.clone(), now: game.now };
     assert_eq!(again.told(), game.told());
     for seen in 3..=game.log.len() {
-        let part = Table::replay(board(), timed(), &game.log[..seen]).unwrap();
+        let part = Room::replay(board(), timed(), &game.log[..seen]).unwrap();
         let kept: Kept = serde_json::from_str(&part.rules().keep().unwrap()).unwrap();
         let (catalogue, rules) = rules();
         let back = Board::new(rules.bring_back(&kept).unwrap(), catalogue, rules);
-        let table = Table::replay_after(seen as u64, back, timed(), &game.log).unwrap();
-        let mut again = Game { table, log: game.log.clone(), now: game.now };
+        let room = Room::replay_after(seen as u64, back, timed(), &game.log).unwrap();
+        let mut again = Game { room, log: game.log.clone(), now: game.now };
         assert_eq!(again.told(), game.told(), "from the snapshot after event {seen}");
     }
     // And so do its moves alone, as another server would import them.
     let mut imported = Game::new();
     let past: Vec<Past> =
-        game.table.lines().iter().map(|it| Past::Turn(it.san.to_string())).collect();
-    let events = imported.table.lead_in(&past, None).unwrap();
+        game.room.lines().iter().map(|it| Past::Turn(it.san.to_string())).collect();
+    let events = imported.room.lead_in(&past, None).unwrap();
     assert!(events.iter().all(|it| matches!(it.event, Event::Played { .. })));
     assert_eq!(imported.fen(), game.fen());
 }

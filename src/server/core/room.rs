@@ -1,8 +1,8 @@
 //! The state of one hosted game, and the one function that changes it.
 //!
-//! [`Table::step`] checks an input, does it, and says which events it came to; [`Table::replay`]
-//! makes the same state from a log. What drives a table sends nothing out before the events are
-//! durable, and throws the table away if they cannot be stored.
+//! [`Room::step`] checks an input, does it, and says which events it came to; [`Room::replay`]
+//! makes the same state from a log. What drives a room sends nothing out before the events are
+//! durable, and throws the room away if they cannot be stored.
 
 use super::answers::Answers;
 use super::clock::Clocks;
@@ -31,7 +31,7 @@ const ABORTABLE: usize = 2;
 
 /// One hosted game.
 #[derive(Debug)]
-pub struct Table<R> {
+pub struct Room<R> {
     rules: R,
     pub(super) setup: Setup,
     pub(super) seats: Vec<Option<Seat>>,
@@ -71,7 +71,7 @@ pub struct Timing {
 /// A game in memory grows by so many lines at a time.
 const LINES: usize = 16;
 
-impl<R: Rules> Table<R> {
+impl<R: Rules> Room<R> {
     /// A game that begins, with its first events.
     ///
     /// # Errors
@@ -82,19 +82,19 @@ impl<R: Rules> Table<R> {
         setup: Setup,
         seats: &[(usize, Seat)],
     ) -> Result<(Self, Vec<Entry>), Refusal> {
-        let mut table = Self::empty(rules, setup.clone());
+        let mut room = Self::empty(rules, setup.clone());
         let mut events = Vec::new();
-        table.now = now;
-        table.push_short(&mut events, Event::Created(setup))?;
+        room.now = now;
+        room.push_short(&mut events, Event::Created(setup))?;
         for (side, seat) in seats {
-            table.seat_free(*side)?;
+            room.seat_free(*side)?;
             short("a name", &seat.name, NAME)?;
-            table.push(&mut events, Event::Seated { side: *side, seat: seat.clone() });
+            room.push(&mut events, Event::Seated { side: *side, seat: seat.clone() });
         }
-        if let Some(outcome) = table.rules.outcome() {
-            table.end(&mut events, outcome, None, None);
+        if let Some(outcome) = room.rules.outcome() {
+            room.end(&mut events, outcome, None, None);
         }
-        Ok((table, events))
+        Ok((room, events))
     }
 
     /// The game that a log tells. The first entry is its creation, which `rules` were made from.
@@ -102,27 +102,27 @@ impl<R: Rules> Table<R> {
     /// # Errors
     /// An event that these rules refuse, with its number: they are not those of the log.
     pub fn replay(rules: R, setup: Setup, log: &[Entry]) -> Result<Self, (u64, Refused)> {
-        let mut table = Self::empty(rules, setup);
-        table.take_in(log)?;
-        Ok(table)
+        let mut room = Self::empty(rules, setup);
+        room.take_in(log)?;
+        Ok(room)
     }
 
     /// The game that a log tells, of which the rules have seen the events up to `seen` already.
     ///
     /// # Errors
-    /// As [`Table::replay`].
+    /// As [`Room::replay`].
     pub fn replay_after(
         seen: u64,
         rules: R,
         setup: Setup,
         log: &[Entry],
     ) -> Result<Self, (u64, Refused)> {
-        let mut table = Self::empty(rules, setup);
+        let mut room = Self::empty(rules, setup);
         let known = log.iter().take_while(|it| it.v <= seen).count();
         let (before, after) = log.split_at(known);
-        before.iter().for_each(|it| table.record(it));
-        table.take_in(after)?;
-        Ok(table)
+        before.iter().for_each(|it| room.record(it));
+        room.take_in(after)?;
+        Ok(room)
     }
 
     /// Takes in what happened elsewhere: the events after the last one known, which were heard of at
@@ -130,7 +130,7 @@ impl<R: Rules> Table<R> {
     /// clock of its machine says.
     ///
     /// # Errors
-    /// As [`Table::replay`]; the table is then of no use any more.
+    /// As [`Room::replay`]; the room is then of no use any more.
     pub fn follow(&mut self, now: u64, log: &[Entry]) -> Result<(), (u64, Refused)> {
         self.take_in(log)?;
         if let Some(last) = log.last() {
@@ -354,14 +354,14 @@ impl<R: Rules> Table<R> {
                 Some(other) if other == by => return Err(Refusal::OfferStands),
                 Some(_) => self.push(events, Event::Rematched { by, game, id }),
                 None => {
-                    self.room(by, Kind::Offer)?;
+                    self.within_share(by, Kind::Offer)?;
                     self.push(events, Event::RematchOffered { by, id });
                 }
             },
             Act::Hush => self.push(events, Event::Hushed { by, id }),
             Act::Say(text) => {
                 short("a message", &text, CHAT)?;
-                self.room(by, Kind::Message)?;
+                self.within_share(by, Kind::Message)?;
                 self.push(events, Event::Said { by, text, id });
             }
         }
@@ -371,7 +371,7 @@ impl<R: Rules> Table<R> {
     }
 
     /// Whether there is room for something beside the moves.
-    fn room(&self, by: usize, kind: Kind) -> Result<(), Refusal> {
+    fn within_share(&self, by: usize, kind: Kind) -> Result<(), Refusal> {
         // Every share leaves room. A log from before there were any may be full all the same.
         let limit = if self.outcome.is_some() { EVENTS } else { EVENTS - RESERVE };
         if self.v >= limit {
@@ -505,7 +505,7 @@ impl<R: Rules> Table<R> {
                 self.end(events, Outcome { outcome, reason, winner: None }, Some(by), id);
             }
             None => {
-                self.room(by, Kind::Offer)?;
+                self.within_share(by, Kind::Offer)?;
                 self.push(events, Event::DrawOffered { by, id });
             }
         }
@@ -526,14 +526,14 @@ impl<R: Rules> Table<R> {
                 let last = last.ok_or(Refusal::NothingToTakeBack)?;
                 if last + 1 == self.lines.len() && self.lines[last].turn_goes_on {
                     // A turn that is not finished belongs to the side that is taking it.
-                    self.room(by, Kind::Takeback { moves: 1 })?;
+                    self.within_share(by, Kind::Takeback { moves: 1 })?;
                     self.take_back_to(events, by, last, id);
                 } else if self.setup.rated {
                     return Err(Refusal::RatedStays);
                 } else {
                     let to = self.turn_start(last);
-                    self.room(by, Kind::Offer)?;
-                    self.room(by, Kind::Takeback { moves: self.lines.len() - to })?;
+                    self.within_share(by, Kind::Offer)?;
+                    self.within_share(by, Kind::Takeback { moves: self.lines.len() - to })?;
                     self.push(events, Event::TakebackAsked { by, to, id });
                 }
             }
@@ -582,7 +582,7 @@ impl<R: Rules> Table<R> {
             _ => {
                 short_presets(&presets)?;
                 self.rules.know(&presets).map_err(Refusal::NotSo)?;
-                self.room(by, Kind::Offer)?;
+                self.within_share(by, Kind::Offer)?;
                 self.push(events, Event::PresetsAsked { by, presets, id });
                 Ok(())
             }

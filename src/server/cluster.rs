@@ -1,7 +1,7 @@
 //! What nodes that share a store say to each other: a request for a game that another node owns, and
 //! its answer. Both travel with the news of the store, so nodes need not reach each other.
 //!
-//! A letter may be lost, and its node may die over it. So a request that is passed on has a name
+//! A message may be lost, and its node may die over it. So a request that is passed on has a name
 //! that its events carry: a second attempt finds that it was done.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use super::store::Leases;
 
 /// What one node sends another.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Letter {
+pub(super) enum Message {
     Ask { from: String, number: u64, game: String, input: Input },
     Answer { number: u64, done: Done },
 }
@@ -41,14 +41,14 @@ pub(super) enum Done {
 
 /// This node among others.
 #[derive(Debug)]
-pub(super) struct Office {
+pub(super) struct Cluster {
     pub(super) leases: Leases,
     /// Requests that other nodes have not answered yet.
     waiting: Mutex<HashMap<u64, oneshot::Sender<Done>>>,
     next: AtomicU64,
 }
 
-impl Office {
+impl Cluster {
     pub(super) fn new(leases: Leases) -> Self {
         Self { leases, waiting: Mutex::default(), next: AtomicU64::new(1) }
     }
@@ -66,10 +66,10 @@ impl Office {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (done, answer) = oneshot::channel();
         lock(&self.waiting).insert(number, done);
-        let asked = Asked { office: self, number, answer };
+        let asked = Asked { cluster: self, number, answer };
         let (from, game) = (self.leases.node().to_string(), game.to_owned());
         let sent =
-            self.send(node, &Letter::Ask { from, number, game, input: input.clone() }).await?;
+            self.send(node, &Message::Ask { from, number, game, input: input.clone() }).await?;
         if sent {
             return Ok(asked);
         }
@@ -77,8 +77,8 @@ impl Office {
         Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
     }
 
-    pub(super) async fn send(&self, node: &str, letter: &Letter) -> Result<bool, Problem> {
-        let text = serde_json::to_string(letter).map_err(|_| Problem::unavailable())?;
+    pub(super) async fn send(&self, node: &str, message: &Message) -> Result<bool, Problem> {
+        let text = serde_json::to_string(message).map_err(|_| Problem::unavailable())?;
         Ok(self.leases.send(node, text).await?)
     }
 
@@ -93,7 +93,7 @@ impl Office {
 /// A request that was passed on.
 #[derive(Debug)]
 pub(super) struct Asked<'o> {
-    office: &'o Office,
+    cluster: &'o Cluster,
     number: u64,
     pub(super) answer: oneshot::Receiver<Done>,
 }
@@ -101,7 +101,7 @@ pub(super) struct Asked<'o> {
 /// Nothing waits for it any more.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        lock(&self.office.waiting).remove(&self.number);
+        lock(&self.cluster.waiting).remove(&self.number);
     }
 }
 
