@@ -34,7 +34,7 @@ pub(super) fn begin(
     };
     let is_import = !options.import.past.is_empty() || options.import.ended.is_some();
     if is_import && setup.sides.len() != 2 {
-        return Err(two_sides_only("bad_import", &setup));
+        return Err(two_sides_only("bad_import", &setup.game, &setup.sides));
     }
     let (room, entries) = Room::create(now, board, setup, &options.seats)?;
     lead_in(room, entries, options.import)

@@ -25,6 +25,7 @@ mod moderation;
 mod names;
 mod cluster;
 mod page;
+mod pairing;
 mod parked;
 mod places;
 mod pool;

@@ -61,6 +61,19 @@ fn block_key(id: &str, other: &str) -> String {
     format!("{}{other}", blocks_of(id))
 }
 
+fn blocks(store: &mut dyn Store, id: &str, other: &str) -> Result<bool, StoreError> {
+    Ok(store.record(&block_key(id, other))?.is_some())
+}
+
+/// Whether one of two accounts blocks the other.
+pub(super) fn is_blocked(
+    store: &mut dyn Store,
+    one: &str,
+    other: &str,
+) -> Result<bool, StoreError> {
+    Ok(blocks(store, one, other)? || blocks(store, other, one)?)
+}
+
 fn blocks_of(id: &str) -> String {
     format!("block {id} ")
 }
@@ -166,7 +179,7 @@ impl Web {
         let id = account.id();
         let look = move |store: &mut dyn Store| {
             for other in others {
-                if store.record(&block_key(&other, &id))?.is_some() {
+                if blocks(store, &other, &id)? {
                     return Ok(true);
                 }
             }

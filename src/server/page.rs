@@ -24,6 +24,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/diagrams.js", SCRIPT, include_str!("page/diagrams.js")),
     ("/page/dom.js", SCRIPT, include_str!("page/dom.js")),
     ("/page/editor.js", SCRIPT, include_str!("page/editor.js")),
+    ("/page/embed.js", SCRIPT, include_str!("page/embed.js")),
     ("/page/form.js", SCRIPT, include_str!("page/form.js")),
     ("/page/game.js", SCRIPT, include_str!("page/game.js")),
     ("/page/geometry.js", SCRIPT, include_str!("page/geometry.js")),

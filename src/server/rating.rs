@@ -33,6 +33,9 @@ const KEY: usize = 200;
 /// In this time a player who does not play becomes less certain, in milliseconds; and how often that is counted.
 const PERIOD: u64 = 7 * DAY;
 const PERIODS: u64 = 200;
+/// The number of leaders, and the maximum number of accounts that are looked at for them.
+const LEADERS: usize = 50;
+const LOOKED_AT: usize = 500;
 /// Above this deviation a rating says little yet.
 const PROVISIONAL: f64 = 110.0;
 
@@ -58,6 +61,15 @@ pub(super) struct Rating {
     pub(super) games: u32,
     /// Whether it says little yet.
     pub(super) provisional: bool,
+}
+
+/// An account with a high rating.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Leader {
+    pub(super) id: String,
+    pub(super) rating: i32,
+    /// The number of rated games.
+    pub(super) games: u32,
 }
 
 /// What a rated game has done to ratings, as the store keeps it and as it is told.
@@ -94,6 +106,16 @@ fn rating_key(id: &str, rules: &str) -> String {
 
 fn ratings_of(id: &str) -> String {
     format!("rating {id} ")
+}
+
+/// Where ratings are in order, the highest first. A rule set may have any words, so its hash stands for it.
+fn ranks_of(rules: &str) -> String {
+    format!("rank {} ", &blake3::hash(rules.as_bytes()).to_hex().as_str()[..16])
+}
+
+fn rank_key(rules: &str, rating: f64, id: &str) -> String {
+    let below = (9_999.0 - rating.clamp(0.0, 9_999.0)).round();
+    format!("{}{below:04} {id}", ranks_of(rules))
 }
 
 impl Kept {
@@ -142,22 +164,49 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
     Ok(all)
 }
 
+/// The rating of an account for a rule set, whether it has played by it or not.
+pub(super) fn now(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
+    let kept = store.record(&rating_key(id, rules))?;
+    let kept = kept.and_then(|it| serde_json::from_str::<Kept>(&it).ok());
+    Ok(kept.unwrap_or_else(|| Kept::new(0)).rating)
+}
+
+/// The accounts with the highest ratings for a rule set, of those whose ratings say something by now.
+pub(super) fn leaders(
+    store: &mut dyn Store,
+    rules: &str,
+    now: u64,
+) -> Result<Vec<Leader>, StoreError> {
+    let prefix = ranks_of(rules);
+    let mut found = Vec::new();
+    for (key, text) in store.records(&prefix, "", LOOKED_AT)? {
+        let Ok(kept) = serde_json::from_str::<Kept>(&text) else { continue };
+        let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
+        if kept.glicko(now).deviation <= PROVISIONAL && found.len() < LEADERS {
+            let (id, rating) = (id.to_owned(), rounded(kept.rating));
+            found.push(Leader { id, rating, games: kept.games });
+        }
+    }
+    Ok(found)
+}
+
 /// What a game has done to ratings; none if it is not rated, or not settled yet.
 pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settled>, StoreError> {
     Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
 }
 
-/// What is rated together: a game with its presets, by the package's rules or by certain others.
-fn rules_of(setup: &Setup, is_foreign: bool) -> String {
-    let mut presets = setup.presets.clone();
-    presets.sort();
-    let mut rules = [&[setup.game.clone()][..], &presets].concat().join(" ");
-    if is_foreign {
-        rules = format!("{rules} by {}", setup.rules.get(..16).unwrap_or(&setup.rules));
+/// What is rated together: a game with its presets, by the package's rules or by others, which a hash names.
+pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) -> String {
+    let mut words: Vec<&str> = presets.iter().map(String::as_str).collect();
+    words.sort_unstable();
+    words.insert(0, game);
+    let mut rules = words.join(" ");
+    if let Some(hash) = foreign {
+        rules = format!("{rules} by {}", hash.get(..16).unwrap_or(hash));
     }
     match rules.chars().count() <= KEY {
         true => rules,
-        false => format!("{} {}", setup.game, blake3::hash(rules.as_bytes()).to_hex()),
+        false => format!("{game} {}", blake3::hash(rules.as_bytes()).to_hex()),
     }
 }
 
@@ -215,7 +264,7 @@ async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
         let read = move |store: &mut dyn Store| store.records(UNRATED, &from, AT_ONCE);
         let found = host.reads().ask(read).await?;
         for (key, _) in &found {
-            let id = key.trim_start_matches(UNRATED);
+            let Some(id) = key.strip_prefix(UNRATED) else { continue };
             // One that cannot be settled does not hold up the others.
             if let Err(problem) = settle(host, id).await {
                 tracing::warn!(game = id, problem.message, "a rated game cannot be settled");
@@ -237,8 +286,10 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     }
     let log = host.log(id).await?;
     let played = super::live::created(&log).zip(result(&log));
-    let played =
-        played.map(|(setup, it)| (rules_of(setup, host.library.is_foreign(&setup.rules)), it));
+    let played = played.map(|(Setup { game, presets, rules, .. }, it)| {
+        let foreign = Some(rules.as_str()).filter(|it| host.library.is_foreign(it));
+        (rules_of(game, presets, foreign), it)
+    });
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
         let done = edited(store, |store| {
@@ -297,6 +348,13 @@ fn moves(
             after: rounded(kept.rating),
         });
         let to = serde_json::to_string(&kept).ok();
+        let (old_rank, rank) = (rank_key(rules, old.rating, id), rank_key(rules, kept.rating, id));
+        if old_rank != rank {
+            let from = store.record(&old_rank)?;
+            changes.extend(from.map(|it| Change { key: old_rank, from: Some(it), to: None }));
+        }
+        let from = store.record(&rank)?;
+        changes.push(Change { key: rank, from, to: to.clone() });
         changes.push(Change { key: rating_key(id, rules), from: text.clone(), to });
     }
     let settled = Settled { rules: rules.to_owned(), players: told };

@@ -1,8 +1,9 @@
-//! A game's log as PGN, and a PGN as a game to go on with.
+//! A game's log and a study as PGN, and a PGN as a game to go on with.
 
 use super::core::{Control, Entry, Event, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
 use super::problem::Problem;
+use super::study::Study;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// The game that a log tells, in export format. A turn of several actions is one move: a word, if the rules have one
@@ -13,12 +14,13 @@ use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 pub(super) fn pgn(id: &str, log: &[Entry]) -> Result<String, Problem> {
     let Some(setup) = created(log) else { return Ok(String::new()) };
     let [first, second] = setup.sides.as_slice() else {
-        return Err(two_sides_only("no_pgn", setup));
+        return Err(two_sides_only("no_pgn", &setup.game, &setup.sides));
     };
     let (comments, turns) = turns(log);
     let sides = [player_tag(first), player_tag(second)];
     let tags = tags(id, log, setup, &sides);
     let mut game = PgnGame { sides, tags, comments, ..PgnGame::default() };
+    game.first.by_second = first_side(log) == Some(1);
     for (text, comments) in turns {
         game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
     }
@@ -26,9 +28,80 @@ pub(super) fn pgn(id: &str, log: &[Entry]) -> Result<String, Problem> {
     Ok(game.to_pgn())
 }
 
+/// A study in export format, with its variations and comments.
+///
+/// # Errors
+/// Its game has more than two sides, which PGN has no results for.
+pub(super) fn of_study(study: &Study) -> Result<String, Problem> {
+    let [first, second] = study.sides.as_slice() else {
+        return Err(two_sides_only("no_pgn", &study.game, &study.sides));
+    };
+    let mut tags = vec![
+        ("Event".to_owned(), study.title.clone()),
+        ("Site".to_owned(), study.id.clone()),
+        ("Annotator".to_owned(), study.owner.clone()),
+    ];
+    tags.extend(tags_of_rules(&study.game, &study.presets, study.fen.as_deref()));
+    tags.push(("RulesHash".to_owned(), format!("blake3:{}", study.rules)));
+    let mut game = PgnGame {
+        sides: [player_tag(first), player_tag(second)],
+        tags,
+        comments: said(&study.comment).collect(),
+        moves: line(study, 0),
+        ..PgnGame::default()
+    };
+    game.first.by_second = study.nodes.first().is_some_and(|it| it.side == 1);
+    Ok(game.to_pgn())
+}
+
+/// What follows an action: the first turn that was thought of, with the others as variations, and so on.
+fn line(study: &Study, after: u32) -> Vec<PgnMove> {
+    let mut moves = Vec::new();
+    let mut at = after;
+    loop {
+        let mut turns = whole_turns(study, at).into_iter();
+        let Some((first, last)) = turns.next() else { return moves };
+        let variations = turns.map(|(mv, last)| [vec![mv], line(study, last)].concat()).collect();
+        moves.push(PgnMove { variations, ..first });
+        at = last;
+    }
+}
+
+/// The turns that begin after an action, each as one move, with the number of its last action.
+fn whole_turns(study: &Study, after: u32) -> Vec<(PgnMove, u32)> {
+    let mut turns = Vec::new();
+    for node in study.nodes.iter().filter(|it| it.after == after) {
+        let comments: Comments = said(&node.comment).collect();
+        let first = PgnMove { text: node.san.clone(), comments, ..PgnMove::default() };
+        let rest = if node.turn_goes_on { whole_turns(study, node.id) } else { Vec::new() };
+        let goes_on = |(mv, last): &(PgnMove, u32)| {
+            let text = format!("{},{}", first.text, mv.text);
+            let comments = [first.comments.as_slice(), &mv.comments].concat();
+            (PgnMove { text, comments, ..PgnMove::default() }, *last)
+        };
+        match rest.is_empty() {
+            true => turns.push((first, node.id)),
+            false => turns.extend(rest.iter().map(goes_on)),
+        }
+    }
+    turns
+}
+
+fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
+    Some(comment).filter(|it| !it.is_empty()).map(str::to_owned).into_iter()
+}
+
+/// Whose the first action is.
+fn first_side(log: &[Entry]) -> Option<usize> {
+    log.iter().find_map(|it| match it.event {
+        Event::Played { side, .. } => Some(side),
+        _ => None,
+    })
+}
+
 /// Why a game is not told in PGN.
-pub(super) fn two_sides_only(code: &'static str, setup: &Setup) -> Problem {
-    let (game, sides) = (&setup.game, setup.sides.join(", "));
+pub(super) fn two_sides_only(code: &'static str, game: &str, sides: &[String]) -> Problem {
+    let sides = sides.join(", ");
     let message = format!(
         "PGN knows games of two sides, and {game} has {sides}: ask for the facts or the log"
     );
@@ -156,16 +229,9 @@ fn tags(id: &str, log: &[Entry], setup: &Setup, sides: &[String; 2]) -> Vec<(Str
         (sides[0].clone(), player(0)),
         (sides[1].clone(), player(1)),
         ("Result".to_owned(), result(log).to_string()),
-        ("Variant".to_owned(), setup.game.clone()),
     ];
+    tags.extend(tags_of_rules(&setup.game, &setup.presets, setup.fen.as_deref()));
     let mut add = |name: &str, value: String| tags.push((name.to_owned(), value));
-    if !setup.presets.is_empty() {
-        add("Presets", setup.presets.join(" "));
-    }
-    if let Some(fen) = &setup.fen {
-        add("SetUp", "1".to_owned());
-        add("FEN", fen.clone());
-    }
     let control = |it: &Control| format!("{}+{}", it.initial / 1000, it.increment / 1000);
     add("TimeControl", setup.clock.as_ref().map_or("-".into(), control));
     add("RulesHash", format!("blake3:{}", setup.rules));
@@ -173,6 +239,18 @@ fn tags(id: &str, log: &[Entry], setup: &Setup, sides: &[String; 2]) -> Vec<(Str
         add("Termination", termination(&it.reason));
     }
     tags
+}
+
+/// What is played, and from where.
+fn tags_of_rules(game: &str, presets: &[String], fen: Option<&str>) -> Vec<(String, String)> {
+    let mut tags = vec![("Variant", game.to_owned())];
+    if !presets.is_empty() {
+        tags.push(("Presets", presets.join(" ")));
+    }
+    if let Some(fen) = fen {
+        tags.extend([("SetUp", "1".to_owned()), ("FEN", fen.to_owned())]);
+    }
+    tags.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// `2026.11.21`, in UTC, from milliseconds since 1970.

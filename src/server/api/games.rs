@@ -430,20 +430,14 @@ pub(super) async fn export(
 ) -> Result<Response, Problem> {
     web.host.know_version(&id, query.v).await?;
     let text = |kind: &'static str, text: String| {
-        // Browsers save a PGN by the name of its game, and show the others.
-        let shown = match kind {
-            PGN => format!("attachment; filename=\"rulemate-{id}.pgn\""),
-            _ => "inline".into(),
-        };
-        let headers =
-            [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, shown)];
-        (headers, text)
+        let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, "inline")];
+        (headers, text).into_response()
     };
     let position = |f: fn(&mut crate::game::Game) -> String| {
         web.host.question(&id, None, move |game| Ok(f(game)))
     };
     let answer = match query.format.as_deref().unwrap_or("pgn") {
-        "pgn" => text(PGN, transcript::pgn(&id, &web.host.log(&id).await?)?),
+        "pgn" => pgn(&id, transcript::pgn(&id, &web.host.log(&id).await?)?),
         "fen" => text("text/plain; charset=utf-8", position(|game| game.fen()).await? + "\n"),
         "facts" => text("application/json", position(|game| game.to_json()).await?),
         "log" => return log(web, id).await,
@@ -452,7 +446,14 @@ pub(super) async fn export(
             return Err(Problem::bad("no_such_format", message));
         }
     };
-    Ok(answer.into_response())
+    Ok(answer)
+}
+
+/// A PGN that browsers save by the name of its game or study.
+pub(super) fn pgn(id: &str, text: String) -> Response {
+    let shown = format!("attachment; filename=\"rulemate-{id}.pgn\"");
+    let headers = [(header::CONTENT_TYPE, PGN.to_owned()), (header::CONTENT_DISPOSITION, shown)];
+    (headers, text).into_response()
 }
 
 /// The whole log, a line an event, read from the store as it is sent.

@@ -6,6 +6,7 @@ pub(super) mod extract;
 pub(super) mod games;
 pub(super) mod guard;
 mod operations;
+mod pairing;
 mod requests;
 mod studies;
 mod uploads;
@@ -114,9 +115,12 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(accounts::block, accounts::blocks))
         .routes(routes!(accounts::unblock))
         .routes(routes!(accounts::report))
+        .routes(routes!(pairing::pair))
+        .routes(routes!(pairing::leaders))
         .routes(routes!(studies::create, studies::list))
         .routes(routes!(studies::show, studies::remove))
         .routes(routes!(studies::position, studies::cut))
+        .routes(routes!(studies::pgn))
         .routes(routes!(studies::play))
         .routes(routes!(studies::comment))
         .routes(routes!(operations::healthz))

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -15,6 +16,7 @@ use crate::server::accounts::Account;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::study::{Listed, Study};
+use crate::server::transcript;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +74,20 @@ pub(super) async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<Study>, Problem> {
     Ok(Json(web.study(&id).await?))
+}
+
+/// A study as PGN, with its variations and comments.
+#[utoipa::path(get, path = "/api/v1/studies/{study}/pgn", operation_id = "study_pgn", params(("study" = String, Path, description = "The study")), responses(
+    (status = 200, description = "The text", body = String, content_type = "application/x-chess-pgn"),
+    (status = 404, description = "There is no such study", body = ProblemBody),
+    (status = 422, description = "Its game has more than two sides", body = ProblemBody),
+))]
+pub(super) async fn pgn(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let study = web.study(&id).await?;
+    Ok(super::games::pgn(&id, transcript::of_study(&study)?))
 }
 
 /// Removes a study.

@@ -170,7 +170,7 @@ class StudyView {
     const { study } = this;
     notice(`${study.title} – Rulemate`, false);
     const name = this.positions.get(this.at).title;
-    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map(words).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, study.owner)));
+    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map(words).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, study.owner), study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
     this.drawBoard();
     this.drawStatus();
     clear(this.tree, this.line(0, 1, true));

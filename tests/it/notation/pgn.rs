@@ -45,6 +45,7 @@ fn everything_that_a_game_may_hold() {
         column: 4,
         nags: vec![1, 13],
         comments: vec!["a comment in two lines".into()],
+        variations: Vec::new(),
     };
     assert_eq!(game.moves[0], first);
     assert_eq!(game.moves[3].nags, [6]);
@@ -151,6 +152,22 @@ fn the_export_format() {
 {first (of) all} 9... e5 10. Nf3 $2 {why} 10... Nc6 11. O-O 1/2-1/2
 "#;
     assert_eq!(sample().to_pgn(), expected);
+}
+
+#[test]
+fn variations_stand_in_parentheses_and_are_skipped_by_the_reader() {
+    let line = |texts: &[&str]| -> Vec<PgnMove> {
+        texts.iter().map(|it| PgnMove { text: (*it).into(), ..PgnMove::default() }).collect()
+    };
+    let mut game = PgnGame { moves: line(&["e4", "e5", "Nf3"]), ..PgnGame::default() };
+    let mut sicilian = line(&["c5", "Nc3"]);
+    sicilian[1].variations = vec![line(&["c3", "d5"]), line(&["d4"])];
+    sicilian[1].comments = vec!["closed".into()];
+    game.moves[1].variations = vec![sicilian, Vec::new(), line(&["e6"])];
+    let text = game.to_pgn();
+    let expected = "1. e4 e5 (1... c5 2. Nc3 {closed} (2. c3 d5) (2. d4)) (1... e6) 2. Nf3 *\n";
+    assert_eq!(text.split_once("\n\n").map(|it| it.1), Some(expected), "{text}");
+    assert_eq!(moves(&read(&text)[0]), ["e4", "e5", "Nf3"]);
 }
 
 #[test]

@@ -98,6 +98,12 @@ fn a_study_has_variations_and_comments_and_one_owner() {
             let status = server.get(&format!("{path}/nodes/{node}")).await.0.as_u16();
             assert!((400..500).contains(&status), "{node}: {status}");
         }
+        let (_, pgn) = server.get(&format!("{path}/pgn")).await;
+        let pgn = pgn.as_str().unwrap();
+        let (tags, moves) = pgn.split_once("\n\n").unwrap();
+        assert!(tags.contains("[Annotator \"ann\"]\n[RulesHash"), "{tags}");
+        let expected = "{A short game.} 1. f3 e5 2. g4 (2. Nh3 {This holds. For now.} 2... d5) 2... Qh4# *\n";
+        assert_eq!(moves.replace('\n', " ").trim_end(), expected.trim_end());
         // A variation goes with all that follows it, and nothing else does.
         let (_, cut) = ask(&server, "DELETE", &format!("{path}/nodes/5"), &ann).await;
         assert_eq!(cut["nodes"].as_array().unwrap().len(), 4);
@@ -121,9 +127,9 @@ fn a_study_has_variations_and_comments_and_one_owner() {
 fn a_study_is_of_any_game_and_has_limits() {
     hosted("studies", Config::default(), async |server| {
         let (ann, _) = account(server, "ann").await;
-        for (game, presets, moves) in [
-            ("double-move", json!([]), &["e2e4", "d2d4", "e7e5"][..]),
-            ("crazyhouse", json!(["piece-hp"]), &["e2e4", "d7d5", "e4d5"]),
+        for (game, presets, moves, pgn) in [
+            ("double-move", json!([]), &["e2e4", "d2d4", "e7e5"][..], "1. e4,d4 e5 *"),
+            ("crazyhouse", json!(["piece-hp"]), &["e2e4", "d7d5", "e4d5"], "1. e4 d5 2. exd5 *"),
         ] {
             let study = make(server, &ann, json!({ "game": game, "presets": presets })).await;
             let path = format!("/api/v1/studies/{}", study["id"].as_str().unwrap());
@@ -136,6 +142,8 @@ fn a_study_is_of_any_game_and_has_limits() {
             }
             let (_, there) = server.get(&format!("{path}/nodes/{after}")).await;
             assert!(there["position"]["legal"].as_array().unwrap().len() > 10, "{there}");
+            let (_, told) = server.get(&format!("{path}/pgn")).await;
+            assert!(told.as_str().unwrap().ends_with(&format!("\n\n{pgn}\n")), "{told}");
         }
         let wrong = server.post("/api/v1/studies", &ann, json!({ "game": "nosuchgame" })).await;
         refused(&wrong, 422, "no_such_game_name");

@@ -91,6 +91,7 @@ const ROWS: &[Row] = &[
     row("POST", "/api/v1/studies", "/api/v1/studies", "{}", Needs::Account),
     row("GET", "/api/v1/studies", "/api/v1/studies", "", Needs::Account),
     row("GET", "/api/v1/studies/{study}", "/api/v1/studies/none", "", Needs::Nothing),
+    row("GET", "/api/v1/studies/{study}/pgn", "/api/v1/studies/none/pgn", "", Needs::Nothing),
     row("DELETE", "/api/v1/studies/{study}", "/api/v1/studies/none", "", Needs::Account),
     row("GET", "/api/v1/studies/{study}/nodes/{node}", "/api/v1/studies/none/nodes/0", "", Needs::Nothing),
     row("DELETE", "/api/v1/studies/{study}/nodes/{node}", "/api/v1/studies/none/nodes/1", "", Needs::Account),

@@ -1,6 +1,6 @@
 //! A game in export format.
 
-use super::{PgnGame, PgnResult};
+use super::{FirstMove, PgnGame, PgnMove, PgnResult};
 
 /// The tags that every game has, in their order, with the value that means "not known".
 const ROSTER: [(&str, &str); 4] =
@@ -51,26 +51,34 @@ fn push_tag(text: &mut String, name: &str, value: &str) {
     text.push_str(&format!("[{name} \"{value}\"]\n"));
 }
 
-/// The words of the movetext: numbers, moves, glyphs, comments.
+/// The words of the movetext: numbers, moves, glyphs, comments, variations in parentheses.
 fn words(game: &PgnGame) -> Vec<String> {
     let mut words = comment_words(&game.comments);
-    let mut number = game.first.number;
-    let mut by_second = game.first.by_second;
+    push_line(&mut words, &game.moves, game.first);
+    words
+}
+
+fn push_line(words: &mut Vec<String>, moves: &[PgnMove], mut at: FirstMove) {
     let mut needs_number = true;
-    for mv in &game.moves {
-        match (by_second, needs_number) {
-            (false, _) => words.push(format!("{number}.")),
-            (true, true) => words.push(format!("{number}...")),
+    for mv in moves {
+        match (at.by_second, needs_number) {
+            (false, _) => words.push(format!("{}.", at.number)),
+            (true, true) => words.push(format!("{}...", at.number)),
             (true, false) => {}
         }
         words.push(mv.text.clone());
         words.extend(mv.nags.iter().map(|it| format!("${it}")));
         words.extend(comment_words(&mv.comments));
-        needs_number = !mv.comments.is_empty();
-        number = number.saturating_add(u32::from(by_second));
-        by_second = !by_second;
+        for variation in mv.variations.iter().filter(|it| !it.is_empty()) {
+            let begin = words.len();
+            push_line(words, variation, at);
+            words[begin].insert(0, '(');
+            words.last_mut().into_iter().for_each(|it| it.push(')'));
+        }
+        needs_number = !mv.comments.is_empty() || !mv.variations.is_empty();
+        at.number = at.number.saturating_add(u32::from(at.by_second));
+        at.by_second = !at.by_second;
     }
-    words
 }
 
 /// Comments in braces, word by word; a brace within is written as a parenthesis.

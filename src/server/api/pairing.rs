@@ -1,0 +1,70 @@
+//! Opponents over HTTP: being paired with one, and who the best ones are.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::Web;
+use super::extract::{Body, Query};
+use super::guard::Caller;
+use crate::server::ProblemBody;
+use crate::server::accounts::Account;
+use crate::server::core::Control;
+use crate::server::limit::Cost;
+use crate::server::pairing::{Paired, Terms};
+use crate::server::problem::Problem;
+use crate::server::rating::{self, Leader};
+
+/// What is to be played.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pairing {
+    /// The name of a game in the catalogue (chess if absent).
+    game: Option<String>,
+    /// Presets on top of the game's own.
+    #[serde(default)]
+    presets: Vec<String>,
+    clock: Option<Control>,
+}
+
+/// Finds an opponent for a rated game: the account nearest in rating that waits for the same. If there is none, makes
+/// a game that waits; it is listed, and lasts. Ask again every few seconds to look further: the answer is the same
+/// game, until an opponent is found.
+#[utoipa::path(post, path = "/api/v1/pairings", operation_id = "pair", security(("account" = [])), request_body = Pairing, responses(
+    (status = 200, description = "The game, and whether an opponent is there", body = Paired),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 422, description = "The game, its presets or the clock do not work, or the game has not two sides", body = ProblemBody),
+))]
+pub(super) async fn pair(
+    State(web): State<Web>,
+    caller: Caller,
+    account: Account,
+    Body(Pairing { game, presets, clock }): Body<Pairing>,
+) -> Result<Json<Paired>, Problem> {
+    web.admit(&caller, Cost::Game)?;
+    if let Some(fault) = clock.and_then(|it| it.fault()) {
+        return Err(Problem::unprocessable("bad_clock", fault));
+    }
+    let game = game.unwrap_or_else(|| "chess".to_owned());
+    Ok(Json(web.pair(&account, Terms { game, presets, clock }).await?))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Leading {
+    /// The rule set, as ratings name it: a game and the presets on top of it, with spaces between them.
+    rules: String,
+}
+
+/// The best players of a rule set, the highest rating first; those whose rating says little yet are left out.
+#[utoipa::path(get, path = "/api/v1/leaders", operation_id = "leaders", params(Leading), responses(
+    (status = 200, description = "50 accounts at most", body = Vec<Leader>),
+))]
+pub(super) async fn leaders(
+    State(web): State<Web>,
+    Query(Leading { rules }): Query<Leading>,
+) -> Result<Json<Vec<Leader>>, Problem> {
+    let now = web.host.now();
+    Ok(Json(web.host.reads().ask(move |store| rating::leaders(store, &rules, now)).await?))
+}

@@ -1,0 +1,202 @@
+//! Pairing: an account that asks for a rated game meets the one nearest to it in rating that waits for the same.
+//!
+//! An account that waits has a game with a free seat, and a record that leads to it. It is met by removing the record,
+//! which only one can do, whatever node it is on. Two that begin to wait at the same moment find each other as well:
+//! each looks again once its own record stands, and removes both. Deliberately absent: guests, who have no ratings.
+
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::accounts::Account;
+use super::api::Web;
+use super::core::{Act, Control, Input, Seat};
+use super::host::Wish;
+use super::ids::new_token;
+use super::moderation::is_blocked;
+use super::problem::Problem;
+use super::rating;
+use super::store::{Change, Store, StoreError};
+
+/// How long a request holds, in milliseconds: who still waits asks again.
+const PATIENCE: u64 = 10 * 60 * 1000;
+/// After this time, in milliseconds, the difference of ratings no longer matters.
+const EAGER: u64 = 60 * 1000;
+/// The difference of ratings up to which players meet at once.
+const NEAR: f64 = 300.0;
+/// The maximum number of those that are looked at.
+const LOOKED_AT: usize = 200;
+/// How often a free seat is looked for: those that are found may be taken.
+const TRIES: usize = 5;
+
+/// What is to be played.
+#[derive(Debug, Clone)]
+pub(super) struct Terms {
+    pub(super) game: String,
+    pub(super) presets: Vec<String>,
+    pub(super) clock: Option<Control>,
+}
+
+/// What became of a request for an opponent.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Paired {
+    /// The game: with an opponent, or with a free seat that waits for one.
+    pub(super) id: String,
+    pub(super) url: String,
+    /// Whether an opponent is there. If not, asking again looks further.
+    pub(super) paired: bool,
+}
+
+/// An account that waits, as the store keeps it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Waiting {
+    game: String,
+    rating: f64,
+    at: u64,
+}
+
+/// One who asks: the account, and the prefix of the keys of those who ask for the same.
+#[derive(Debug, Clone)]
+struct Asking {
+    id: String,
+    rules: String,
+    prefix: String,
+    now: u64,
+}
+
+impl Asking {
+    fn key(&self) -> String {
+        format!("{}{}", self.prefix, self.id)
+    }
+
+    /// The game that the account itself waits in.
+    fn own(&self, store: &mut dyn Store) -> Result<Option<(String, Waiting)>, StoreError> {
+        let text = store.record(&self.key())?;
+        Ok(text.and_then(|it| serde_json::from_str(&it).ok().map(|kept| (it, kept))))
+    }
+
+    /// Takes the nearest one that waits off the list, and the account itself with it: the game to join.
+    fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
+        let rating = rating::now(store, &self.id, &self.rules)?;
+        let mut near = Vec::new();
+        for (key, text) in store.records(&self.prefix, "", LOOKED_AT)? {
+            let Ok(it) = serde_json::from_str::<Waiting>(&text) else { continue };
+            let id = key[self.prefix.len()..].to_owned();
+            let waited = self.now.saturating_sub(it.at);
+            if waited > PATIENCE {
+                store.change(&[Change { key, from: Some(text), to: None }])?;
+            } else if id != self.id && !is_blocked(store, &self.id, &id)? {
+                let apart = (it.rating - rating).abs();
+                if apart <= NEAR || waited > EAGER {
+                    near.push((apart, key, text, it.game));
+                }
+            }
+        }
+        near.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let own = self.own(store)?.map(|it| it.0);
+        for (_, key, text, game) in near {
+            let mut gone = vec![Change { key, from: Some(text), to: None }];
+            if own.is_some() {
+                gone.push(Change { key: self.key(), from: own.clone(), to: None });
+            }
+            if store.change(&gone)? {
+                return Ok(Some(game));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts the account on the list.
+    fn wait(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
+        let rating = rating::now(store, &self.id, &self.rules)?;
+        let from = store.record(&self.key())?;
+        let kept = Waiting { game: game.to_owned(), rating, at: self.now };
+        let to = serde_json::to_string(&kept).ok();
+        // If another device of the account was faster, its game is the one that waits.
+        store.change(&[Change { key: self.key(), from, to }]).map(|_| ())
+    }
+}
+
+impl Web {
+    /// Finds an opponent for a rated game, or waits for one.
+    ///
+    /// # Errors
+    /// The game and its presets do not work, or have other than two sides.
+    pub(super) async fn pair(&self, account: &Account, terms: Terms) -> Result<Paired, Problem> {
+        let Terms { game, presets, clock } = terms;
+        let own_rules = self.host.library.own_hash();
+        let ruleset = self.host.ruleset(&own_rules, &game, &presets).await?;
+        if ruleset.sides().len() != 2 {
+            let message = "rated games are of games with two sides";
+            return Err(Problem::unprocessable("cannot_be_rated", message));
+        }
+        let rules = rating::rules_of(&game, &presets, None);
+        let clock_text = serde_json::to_string(&clock).unwrap_or_default();
+        let same = blake3::hash(format!("{rules} {clock_text}").as_bytes()).to_hex();
+        let prefix = format!("pair {} ", &same.as_str()[..16]);
+        let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
+        if let Some(id) = self.met(account, &asking).await? {
+            return Ok(Paired::new(id, true));
+        }
+        let looking = asking.clone();
+        let own = self.host.reads().ask(move |store| looking.own(store)).await?;
+        if let Some((_, waiting)) = own {
+            return Ok(Paired::new(waiting.game, false));
+        }
+        let drawn = new_token()?.bytes().last().unwrap_or_default();
+        let seat =
+            Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
+        let wish = Wish {
+            game,
+            presets,
+            clock,
+            chat: true,
+            listed: true,
+            rated: true,
+            seats: vec![(usize::from(drawn % 2), seat)],
+            ..Wish::default()
+        };
+        let id = self.host.create(wish).await?;
+        let (looking, made) = (asking.clone(), id.clone());
+        self.host.reads().ask(move |store| looking.wait(store, &made)).await?;
+        match self.met(account, &asking).await? {
+            None => Ok(Paired::new(id, false)),
+            Some(other) => {
+                let act = Act::Abort;
+                let token = Some(account.token.clone());
+                // The game of one's own is not needed; if somebody has just sat down there, it is played, too.
+                let aborted = self.host.step(&id, Input::Act { token, id: None, act }).await;
+                if let Err(problem) = aborted {
+                    tracing::debug!(game = id, problem.message, "a game that waited goes on");
+                }
+                Ok(Paired::new(other, true))
+            }
+        }
+    }
+
+    /// Sits down with one who waits: the game.
+    async fn met(&self, account: &Account, asking: &Asking) -> Result<Option<String>, Problem> {
+        for _ in 0..TRIES {
+            let looking = asking.clone();
+            let found = self.host.reads().ask(move |store| looking.meet(store)).await?;
+            let Some(game) = found else { return Ok(None) };
+            let (name, token) = (account.name.clone(), account.token.clone());
+            let join = Input::Join { side: None, name, token, rated: true };
+            match self.host.step(&game, join).await {
+                Ok(_) => return Ok(Some(game)),
+                Err(problem) if problem.status == StatusCode::SERVICE_UNAVAILABLE => {
+                    return Err(problem);
+                }
+                // Somebody else sits there, or nobody waits any more: the next one.
+                Err(_) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Paired {
+    fn new(id: String, paired: bool) -> Self {
+        Self { url: format!("/game/{id}"), id, paired }
+    }
+}
