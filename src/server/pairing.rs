@@ -1,8 +1,8 @@
 //! Pairing: an account that asks for a rated game meets the one nearest to it in rating that waits for the same.
 //!
-//! An account that waits has a game with a free seat, and a record that leads to it. It is met by removing the record,
+//! An account that waits has a game with a free seat, and a record that leads to it. It is met by changing the record,
 //! which only one can do, whatever node it is on. Two that begin to wait at the same moment find each other as well:
-//! each looks again once its own record stands, and removes both. Deliberately absent: guests, who have no ratings.
+//! each looks again once its own record stands, and changes both. Deliberately absent: guests, who have no ratings.
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::accounts::Account;
 use super::api::Web;
 use super::core::{Act, Control, Input, Seat};
-use super::host::Wish;
+use super::host::GameOptions;
 use super::ids::new_token;
 use super::moderation::is_blocked;
 use super::problem::Problem;
@@ -53,6 +53,9 @@ struct Waiting {
     game: String,
     rating: f64,
     at: u64,
+    /// An opponent has sat down: to be told when it asks again.
+    #[serde(default)]
+    is_met: bool,
 }
 
 /// One who asks: the account, and the prefix of the keys of those who ask for the same.
@@ -69,13 +72,17 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
-    /// The game that the account itself waits in.
-    fn own(&self, store: &mut dyn Store) -> Result<Option<(String, Waiting)>, StoreError> {
-        let text = store.record(&self.key())?;
-        Ok(text.and_then(|it| serde_json::from_str(&it).ok().map(|kept| (it, kept))))
+    /// The game that the account itself waits in, or was met in.
+    fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
+        let Some(text) = store.record(&self.key())? else { return Ok(None) };
+        let own: Option<Waiting> = serde_json::from_str(&text).ok();
+        if own.as_ref().is_none_or(|it| it.is_met || self.now.saturating_sub(it.at) > PATIENCE) {
+            store.change(&[Change { key: self.key(), from: Some(text), to: None }])?;
+        }
+        Ok(own.filter(|it| self.now.saturating_sub(it.at) <= PATIENCE))
     }
 
-    /// Takes the nearest one that waits off the list, and the account itself with it: the game to join.
+    /// Meets the nearest one that waits, and takes the account itself off the list: the game to join.
     fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
         let rating = rating::now(store, &self.id, &self.rules)?;
         let mut near = Vec::new();
@@ -85,22 +92,29 @@ impl Asking {
             let waited = self.now.saturating_sub(it.at);
             if waited > PATIENCE {
                 store.change(&[Change { key, from: Some(text), to: None }])?;
-            } else if id != self.id && !is_blocked(store, &self.id, &id)? {
+            } else if !it.is_met && id != self.id && !is_blocked(store, &self.id, &id)? {
                 let apart = (it.rating - rating).abs();
                 if apart <= NEAR || waited > EAGER {
-                    near.push((apart, key, text, it.game));
+                    near.push((apart, key, text, it));
                 }
             }
         }
         near.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let own = self.own(store)?.map(|it| it.0);
-        for (_, key, text, game) in near {
-            let mut gone = vec![Change { key, from: Some(text), to: None }];
+        let own = store.record(&self.key())?;
+        let known = own.as_deref().and_then(|it| serde_json::from_str::<Waiting>(it).ok());
+        if known.is_some_and(|it| it.is_met) {
+            // Another one was faster: the account is told when it asks again.
+            return Ok(None);
+        }
+        for (_, key, text, it) in near {
+            let met = Waiting { is_met: true, ..it };
+            let to = serde_json::to_string(&met).ok();
+            let mut changes = vec![Change { key, from: Some(text), to }];
             if own.is_some() {
-                gone.push(Change { key: self.key(), from: own.clone(), to: None });
+                changes.push(Change { key: self.key(), from: own.clone(), to: None });
             }
-            if store.change(&gone)? {
-                return Ok(Some(game));
+            if store.change(&changes)? {
+                return Ok(Some(met.game));
             }
         }
         Ok(None)
@@ -109,11 +123,10 @@ impl Asking {
     /// Puts the account on the list.
     fn wait(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
         let rating = rating::now(store, &self.id, &self.rules)?;
-        let from = store.record(&self.key())?;
-        let kept = Waiting { game: game.to_owned(), rating, at: self.now };
+        let kept = Waiting { game: game.to_owned(), rating, at: self.now, is_met: false };
         let to = serde_json::to_string(&kept).ok();
         // If another device of the account was faster, its game is the one that waits.
-        store.change(&[Change { key: self.key(), from, to }]).map(|_| ())
+        store.change(&[Change { key: self.key(), from: None, to }]).map(|_| ())
     }
 }
 
@@ -135,18 +148,24 @@ impl Web {
         let same = blake3::hash(format!("{rules} {clock_text}").as_bytes()).to_hex();
         let prefix = format!("pair {} ", &same.as_str()[..16]);
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
-        if let Some(id) = self.met(account, &asking).await? {
-            return Ok(Paired::new(id, true));
-        }
         let looking = asking.clone();
         let own = self.host.reads().ask(move |store| looking.own(store)).await?;
-        if let Some((_, waiting)) = own {
-            return Ok(Paired::new(waiting.game, false));
+        if let Some(it) = own.as_ref().filter(|it| it.is_met) {
+            return Ok(Paired::new(it.game.clone(), true));
+        }
+        if let Some(id) = self.met(account, &asking).await? {
+            if let Some(it) = own {
+                self.leave(account, &it.game).await;
+            }
+            return Ok(Paired::new(id, true));
+        }
+        if let Some(it) = own {
+            return Ok(Paired::new(it.game, false));
         }
         let drawn = new_token()?.bytes().last().unwrap_or_default();
         let seat =
             Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
-        let wish = Wish {
+        let wish = GameOptions {
             game,
             presets,
             clock,
@@ -154,7 +173,7 @@ impl Web {
             listed: true,
             rated: true,
             seats: vec![(usize::from(drawn % 2), seat)],
-            ..Wish::default()
+            ..GameOptions::default()
         };
         let id = self.host.create(wish).await?;
         let (looking, made) = (asking.clone(), id.clone());
@@ -162,15 +181,18 @@ impl Web {
         match self.met(account, &asking).await? {
             None => Ok(Paired::new(id, false)),
             Some(other) => {
-                let act = Act::Abort;
-                let token = Some(account.token.clone());
-                // The game of one's own is not needed; if somebody has just sat down there, it is played, too.
-                let aborted = self.host.step(&id, Input::Act { token, id: None, act }).await;
-                if let Err(problem) = aborted {
-                    tracing::debug!(game = id, problem.message, "a game that waited goes on");
-                }
+                self.leave(account, &id).await;
                 Ok(Paired::new(other, true))
             }
+        }
+    }
+
+    /// Aborts the game that an account has waited in, which is not needed. If somebody has just sat down there by its
+    /// link, it goes on.
+    async fn leave(&self, account: &Account, id: &str) {
+        let (token, act) = (Some(account.token.clone()), Act::Abort);
+        if let Err(problem) = self.host.step(id, Input::Act { token, id: None, act }).await {
+            tracing::debug!(game = id, problem.message, "a game that waited goes on");
         }
     }
 

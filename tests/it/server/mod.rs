@@ -15,6 +15,7 @@ mod network;
 mod nodes;
 mod offered;
 mod outside;
+mod pairing;
 mod postgres;
 mod rewind;
 mod snapshots;

@@ -102,7 +102,8 @@ fn a_study_has_variations_and_comments_and_one_owner() {
         let pgn = pgn.as_str().unwrap();
         let (tags, moves) = pgn.split_once("\n\n").unwrap();
         assert!(tags.contains("[Annotator \"ann\"]\n[RulesHash"), "{tags}");
-        let expected = "{A short game.} 1. f3 e5 2. g4 (2. Nh3 {This holds. For now.} 2... d5) 2... Qh4# *\n";
+        let expected =
+            "{A short game.} 1. f3 e5 2. g4 (2. Nh3 {This holds. For now.} 2... d5) 2... Qh4# *\n";
         assert_eq!(moves.replace('\n', " ").trim_end(), expected.trim_end());
         // A variation goes with all that follows it, and nothing else does.
         let (_, cut) = ask(&server, "DELETE", &format!("{path}/nodes/5"), &ann).await;

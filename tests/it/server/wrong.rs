@@ -88,6 +88,8 @@ const ROWS: &[Row] = &[
     row("DELETE", "/api/v1/account/blocks/{name}", "/api/v1/account/blocks/ben", "", Needs::Account),
     row("POST", "/api/v1/games/{id}/report", "/api/v1/games/GAME/report", "{\"text\":\"x\"}", Needs::Nothing),
     row("POST", ACT, "/api/v1/games/GAME/hush", "{}", Needs::Seat),
+    row("POST", "/api/v1/pairings", "/api/v1/pairings", "{}", Needs::Account),
+    row("GET", "/api/v1/leaders", "/api/v1/leaders?rules=chess", "", Needs::Nothing),
     row("POST", "/api/v1/studies", "/api/v1/studies", "{}", Needs::Account),
     row("GET", "/api/v1/studies", "/api/v1/studies", "", Needs::Account),
     row("GET", "/api/v1/studies/{study}", "/api/v1/studies/none", "", Needs::Nothing),

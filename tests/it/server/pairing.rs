@@ -1,0 +1,165 @@
+//! Opponents: paired by what they want to play and by rating, whatever node they ask; and the leaders of a rule set.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use rulemate::server::store::open;
+use rulemate::server::{Config, keep_ratings};
+use serde_json::{Value, json};
+
+use super::accounts::{account, refused};
+use super::api::{Server, hosted, run};
+use super::store::Folder;
+
+async fn pair(server: &Server, token: &str, terms: &Value) -> (String, bool) {
+    let (status, found) = server.post("/api/v1/pairings", token, terms.clone()).await;
+    assert_eq!(status.as_u16(), 200, "{found}");
+    let id = found["id"].as_str().unwrap().to_owned();
+    assert_eq!(found["url"], format!("/game/{id}"));
+    (id, found["paired"] == true)
+}
+
+async fn seats(server: &Server, id: &str) -> Vec<String> {
+    let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+    assert_eq!(state["rated"], true, "{state}");
+    serde_json::from_value::<Vec<Option<String>>>(state["accounts"].clone())
+        .unwrap()
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+#[test]
+fn who_wants_the_same_is_paired() {
+    hosted("pairing", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let (ben, _) = account(server, "ben").await;
+        let (cyd, _) = account(server, "cyd").await;
+        let blitz = json!({ "clock": { "initial": 180_000, "increment": 2_000, "delay": 0 } });
+        let (waits, paired) = pair(server, &ann, &blitz).await;
+        assert!(!paired);
+        assert_eq!(pair(server, &ann, &blitz).await, (waits.clone(), false), "asked again");
+        // Another clock, other presets: another game.
+        let (other, paired) = pair(server, &ben, &json!({})).await;
+        assert!(!paired && other != waits);
+        let (shields, paired) = pair(server, &ben, &json!({ "presets": ["piece-shield"] })).await;
+        assert!(!paired && shields != other);
+        // Who blocks another does not meet that one, on either side.
+        let blocks = json!({ "name": "ann" });
+        server.post("/api/v1/account/blocks", &cyd, blocks).await;
+        let (apart, paired) = pair(server, &cyd, &blitz).await;
+        assert!(!paired && apart != waits);
+        // Two wait, as good as each other: one of them is met.
+        let (met, paired) = pair(server, &ben, &blitz).await;
+        assert!(paired && (met == waits || met == apart));
+        let (told, paired) = pair(server, if met == waits { &ann } else { &cyd }, &blitz).await;
+        assert!(paired && told == met, "the one who waited is told");
+        let mut players = seats(server, &met).await;
+        players.sort();
+        assert_eq!(
+            players,
+            [if met == waits { "ann" } else { "ben" }, if met == waits { "ben" } else { "cyd" }]
+        );
+        // Whose seat was taken by a link is no longer met: the next one waits.
+        let join = format!("/api/v1/games/{shields}/join");
+        server.post(&join, &cyd, json!({ "rated": true })).await;
+        let shield = json!({ "presets": ["piece-shield"] });
+        let (fresh, paired) = pair(server, &ann, &shield).await;
+        assert!(!paired && fresh != shields);
+        for (token, terms, code, status) in [
+            ("", json!({}), "token_missing", 401),
+            (&ann, json!({ "game": "nosuchgame" }), "no_such_game_name", 422),
+            (
+                &ann,
+                json!({ "clock": { "initial": 0, "increment": 0, "delay": 0 } }),
+                "bad_clock",
+                422,
+            ),
+        ] {
+            let answer = server.post("/api/v1/pairings", token, terms.clone()).await;
+            refused(&answer, status, code);
+        }
+    });
+}
+
+/// Many ask at the same time, and again until they are paired: each is in one game, with one other.
+#[test]
+fn all_who_ask_at_once_are_paired_once() {
+    let folder = Folder::new("pairings");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let mut tokens = Vec::new();
+        for at in 0..10 {
+            tokens.push(account(&server, &format!("player{at}")).await.0);
+        }
+        let terms = json!({ "game": "atomic" });
+        let mut found: Vec<Option<String>> = vec![None; tokens.len()];
+        for _ in 0..10 {
+            let asked = tokens.iter().map(|it| pair(&server, it, &terms));
+            let asked = asked.enumerate().filter(|it| found[it.0].is_none()).map(|it| it.1);
+            let answers = join_all(asked).await;
+            for (id, _) in answers.iter().filter(|it| it.1) {
+                for player in seats(&server, id).await {
+                    let at: usize = player.trim_start_matches("player").parse().unwrap();
+                    assert!(found[at].as_ref().is_none_or(|it| it == id), "{player} plays twice");
+                    found[at] = Some(id.clone());
+                }
+            }
+            if found.iter().all(Option::is_some) {
+                break;
+            }
+        }
+        let mut games: Vec<String> = found.into_iter().flatten().collect();
+        assert_eq!(games.len(), 10, "{games:?}");
+        games.sort();
+        games.dedup();
+        assert_eq!(games.len(), 5);
+        server.stop();
+    });
+    let mut store = open(&folder.url()).unwrap();
+    // All who are left on the list were met: they are told so when they ask again.
+    let left = store.records("pair ", "", 20).unwrap();
+    assert!(left.iter().all(|it| it.1.contains("\"is_met\":true")), "{left:?}");
+    assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
+}
+
+/// The best players of a rule set are told, each once; a rating that says little yet is none.
+#[test]
+fn leaders_are_in_order() {
+    hosted("leaders", Config::default(), async |server| {
+        tokio::spawn(keep_ratings(Arc::downgrade(&server.web.host)));
+        let (ann, _) = account(server, "ann").await;
+        let (ben, _) = account(server, "ben").await;
+        let leaders = "/api/v1/leaders?rules=chess";
+        let moves = ["f2f3", "e7e5", "g2g4", "d8h4"];
+        let mut before = 0;
+        for _ in 0..60 {
+            let made = json!({ "seat": "white", "rated": true });
+            let (_, made) = server.post("/api/v1/games", &ann, made).await;
+            let id = made["id"].as_str().unwrap().to_owned();
+            let join = format!("/api/v1/games/{id}/join");
+            server.post(&join, &ben, json!({ "rated": true })).await;
+            for (at, uci) in moves.iter().enumerate() {
+                server.play(&id, if at % 2 == 0 { &ann } else { &ben }, uci).await;
+            }
+            while server.get(&format!("/api/v1/games/{id}/rating")).await.0.as_u16() != 200 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            let (_, found) = server.get(leaders).await;
+            let found = found.as_array().unwrap().clone();
+            before = found.len();
+            if before == 2 {
+                break;
+            }
+        }
+        assert_eq!(before, 2, "the ratings of both are known by now");
+        let (_, found) = server.get(leaders).await;
+        let (_, player) = server.get("/api/v1/users/ben").await;
+        assert_eq!((&found[0]["id"], &found[1]["id"]), (&json!("ben"), &json!("ann")));
+        assert_eq!(found[0]["rating"], player["ratings"][0]["rating"]);
+        assert_eq!(found[0]["games"], player["ratings"][0]["games"]);
+        let (_, none) = server.get("/api/v1/leaders?rules=atomic").await;
+        assert_eq!(none, json!([]));
+    });
+}
