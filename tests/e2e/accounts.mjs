@@ -58,16 +58,17 @@ async function civility(ann, ben) {
 
 /** A game in a frame of another page: it is seen live, and lets nobody act. */
 async function framed(page) {
-  let inside = "";
-  const host = createServer((_, answer) => answer.setHeader("content-type", "text/html").end(`<!doctype html><title>A club</title><h1>Our games</h1><iframe title="Game" src="${inside}" width="420" height="640"></iframe>`));
+  let [inside, element] = ["", ""];
+  const host = createServer((_, answer) => answer.setHeader("content-type", "text/html").end(`<!doctype html><title>A club</title><h1>Our games</h1><iframe id="plain" title="Game" src="${inside}" width="420" height="640"></iframe>${element}`));
   await new Promise((done) => host.listen(0, "127.0.0.1", done));
   const club = `http://127.0.0.1:${host.address().port}`;
   const listed = await serve("--embed", club);
   const post = async (path, body, token) => (await fetch(`${listed.address}/api/v1${path}`, { method: "POST", headers: token ? { authorization: `Bearer ${token}` } : {}, body: JSON.stringify(body) })).json();
   const open = await post("/games", { game: "chess" });
   inside = `${listed.address}/embed/game/${open.id}`;
+  element = `<script src="${listed.address}/page/embed.js" async></script><rulemate-game game="${open.id}" label="The final" height="500"></rulemate-game>`;
   await page.goto(club);
-  const frame = page.frameLocator("iframe");
+  const frame = page.frameLocator("#plain");
   await frame.locator("svg.board").waitFor();
   await frame.locator('[data-square="e2"]').click();
   await frame.locator('[data-square="e4"]').click();
@@ -75,7 +76,10 @@ async function framed(page) {
   await waitFor("a game in a frame is live", async () => /pawn/.test(await frame.locator('[data-square="d4"]').getAttribute("aria-label")));
   check("and nobody acts there, not even on an open board", (await fetch(`${listed.address}/api/v1/games/${open.id}`).then((it) => it.json())).ply === 1 && (await frame.getByRole("button", { name: /Resign|Draw|Takeback|Presets/ }).count()) === 0);
   await shot(page, "framed");
-  inside = `${listed.address}/game/${open.id}`;
+  const inElement = page.frameLocator("rulemate-game iframe");
+  await inElement.locator('[data-square="d4"]').waitFor();
+  check("it stands there as an element, too", (await page.locator("rulemate-game iframe").getAttribute("title")) === "The final");
+  [inside, element] = [`${listed.address}/game/${open.id}`, ""];
   await page.goto(club);
   await page.waitForTimeout(500);
   check("what lets people act stands in no frame", (await frame.locator("svg.board").count()) === 0);
@@ -115,6 +119,27 @@ async function study(owner, guest) {
   await owner.getByRole("button", { name: "Remove from here" }).click();
   await owner.getByRole("button", { name: "Remove it" }).click();
   await waitFor("a variation is removed", async () => !(await owner.locator(".tree").innerText()).includes("Nh3"));
+}
+
+/** Two who look for an opponent for the same game find each other; who stops looking leaves no game behind. */
+async function opponents(ann, ben) {
+  const look = async (page) => {
+    await page.goto(`${address}/`);
+    await page.getByRole("button", { name: "Find an opponent" }).click();
+    await page.locator("#quick-game").selectOption("knightmate");
+    await page.getByRole("button", { name: "Look for an opponent" }).click();
+  };
+  const waiting = async () => (await (await fetch(`${address}/api/v1/games?state=waiting`)).json()).filter((it) => it.game === "knightmate");
+  await look(ann);
+  await waitFor("who looks for an opponent waits in a game", async () => (await waiting()).length === 1);
+  await shot(ann, "looking");
+  await accessible(ann, "looking for an opponent");
+  await ann.getByRole("button", { name: "Stop looking" }).click();
+  await waitFor("who stops looking leaves no game behind", async () => (await waiting()).length === 0);
+  await look(ann);
+  await look(ben);
+  for (const it of [ann, ben]) await drawn(it);
+  check("two who look for the same meet", ann.url() === ben.url() && /rated/.test(await ann.locator(".title").innerText()));
 }
 
 run("accounts", async () => {
@@ -178,6 +203,9 @@ run("accounts", async () => {
   await waitFor("all see the rating", async () => /1662|1338/.test(await guest.locator('[aria-label="Ratings"]').innerText()));
   check("and nothing of the devices", (await guest.locator(".devices").count()) === 0);
   await shot(guest, "player-phone");
+
+  await opponents(ann, ben);
+  await ann.goto(`${address}/user/Ann`);
 
   await ben.goto(`${address}/user/Ann`);
   await ben.getByRole("button", { name: "Block this player" }).click();

@@ -13,7 +13,8 @@ export async function showAbout(main, name, asked) {
   const game = catalogue.games.find((it) => it.game === name || it.aliases.includes(name));
   if (!game) throw new Error(`There is no game ${name}.`);
   const wish = (more) => ({ game: game.game, presets: [...presets, ...more], rules: catalogue.rules, diagrams: true });
-  const found = await post("/presets/check", wish([]));
+  const rated = [game.game, ...[...presets].sort()].join(" ");
+  const [found, leaders] = await Promise.all([post("/presets/check", wish([])), rules ? [] : get(`/leaders?rules=${encodeURIComponent(rated)}`)]);
   document.title = `${game.title} – Rulemate`;
   const board = new Board({ onSquare: () => {} });
   board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides: found.sides });
@@ -25,7 +26,14 @@ export async function showAbout(main, name, asked) {
     found.diagrams?.length ? [h("h2", {}, "Where the pieces go"),
       h("p", { class: "hint" }, "Dots: where a piece goes on an empty board. Crosses: where it goes to capture only. A piece that its side depends on is royal."),
       h("div", { class: "kinds-of" }, found.diagrams.map((it) => diagram(it, found.position, found.sides)))] : null,
-    changes(catalogue, found, wish)));
+    best(leaders), changes(catalogue, found, wish)));
+}
+
+/** Who plays it best, if ratings say something. */
+function best(leaders) {
+  if (!leaders.length) return null;
+  const row = (it, at) => h("tr", {}, h("td", {}, `${at + 1}`), h("td", {}, h("a", { href: `/user/${it.id}` }, it.id)), h("td", {}, `${it.rating}`), h("td", {}, `${it.games}`));
+  return [h("h2", {}, "Who plays it best"), h("div", { class: "games" }, h("table", {}, h("thead", {}, h("tr", {}, ["Place", "Player", "Rating", "Rated games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, leaders.map(row))))];
 }
 
 const named = (catalogue, activation) => catalogue.presets.find((it) => it.preset === activation.split(":")[0])?.name ?? words(activation);

@@ -1,6 +1,6 @@
 // The lobby: a game in two clicks, all else behind a fold, and the games that are there.
 
-import { get, keepName, makeGame, myAccount, myName } from "./api.js";
+import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
 import { announce, clear, h, words } from "./dom.js";
 import { Form } from "./form.js";
 
@@ -45,14 +45,15 @@ function quick(catalogue) {
     return first.length < 40 ? first : "";
   };
   return h("section", { class: "quick", "aria-label": "Play now" },
-    h("button", { class: "first", onclick: () => ask(catalogue, true) }, h("b", {}, "Play the computer"), h("span", {}, "Any game, eight levels")),
-    h("button", { class: "first", onclick: () => ask(catalogue, false) }, h("b", {}, "Play a friend"), h("span", {}, "Any game, by a link")),
+    h("button", { class: "first", onclick: () => ask(catalogue, "Play the computer") }, h("b", {}, "Play the computer"), h("span", {}, "Any game, eight levels")),
+    h("button", { class: "first", onclick: () => ask(catalogue, "Play a friend") }, h("b", {}, "Play a friend"), h("span", {}, "Any game, by a link")),
+    myAccount() ? h("button", { class: "first", onclick: () => ask(catalogue, "Find an opponent") }, h("b", {}, "Find an opponent"), h("span", {}, "A rated game with a player of your strength")) : null,
     shown.map((it) => h("button", { "data-game": it.game, onclick: () => start({ game: it.game, seat: "random" }) }, h("b", {}, it.title), h("span", {}, about(it)))));
 }
 
-/** Asks what to play, and how: against the computer, or with a friend. */
-function ask(catalogue, isComputer) {
-  const title = isComputer ? "Play the computer" : "Play a friend";
+/** Asks what to play, and how: against the computer, with a friend, or with an opponent who is to be found. */
+function ask(catalogue, title) {
+  const [isComputer, isFriend] = [title === "Play the computer", title === "Play a friend"];
   const game = h("select", { id: "quick-game" }, catalogue.games.map((it) => h("option", { value: it.game, selected: it.game === POPULAR[0] }, it.title)));
   const level = h("select", { id: "quick-level" }, LEVELS.map((text, at) => h("option", { value: at + 1, selected: at === 2 }, text)));
   const time = h("select", { id: "quick-time" }, TIMES.map(([text], at) => h("option", { value: at }, text)));
@@ -64,15 +65,41 @@ function ask(catalogue, isComputer) {
     if (name.value.trim()) keepName(name.value.trim());
     dialog.close();
     const clock = minutes ? { clock: { initial: minutes * 60000, increment: seconds * 1000, delay: 0 } } : {};
+    if (!isComputer && !isFriend) return look({ game: game.value, ...clock });
     start({ game: game.value, seat: "random", listed: false, ...clock, ...(isComputer ? { computer: Number(level.value) } : { chat: true, rated: rated.checked }) });
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": title }, h("h2", {}, title),
     label("Game", game), isComputer ? label("Level", level) : null, label("Time for each", time), myAccount() ? null : label("My name", name),
-    myAccount() && !isComputer ? h("label", { class: "tick" }, rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
-    h("button", { onclick: go }, isComputer ? "Play" : "Make the link"), h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
+    myAccount() && isFriend ? h("label", { class: "tick" }, rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
+    h("button", { onclick: go }, isComputer ? "Play" : isFriend ? "Make the link" : "Look for an opponent"), h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
+}
+
+/** Waits for an opponent: asks again, each time further, until one is there or the player has waited enough. */
+function look(terms) {
+  const { token } = myAccount();
+  const said = h("p", { role: "status" }, "Looking for an opponent…");
+  const dialog = h("dialog", { class: "pick", "aria-label": "Looking for an opponent" }, said,
+    h("p", { class: "hint" }, "First one of about your strength; after a minute, anybody. Others see the game in the list, too."),
+    h("button", { class: "quiet", onclick: () => dialog.close() }, "Stop looking"));
+  let waits = null;
+  const again = async () => {
+    if (!dialog.open) return void (waits && post(`/games/${waits}/abort`, {}, token).catch(() => {}));
+    try {
+      const { id, url, paired } = await post("/pairings", terms, token);
+      if (paired) return void (location.href = url);
+      waits = id;
+    } catch (error) {
+      said.textContent = error.message;
+    }
+    setTimeout(again, dialog.open ? 3000 : 0);
+  };
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  again();
 }
 
 async function start(wish) {
