@@ -13,7 +13,7 @@ use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 /// What happened, in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// What was let go of before anything else: facts that last until an action begins.
+    /// What expired before anything else: facts that last until an action begins.
     pub expired: Vec<Change>,
     pub steps: Vec<Step>,
 }

@@ -64,7 +64,7 @@ pub fn decide(
         }
         None => {
             let action = world.program().action(mv.action);
-            by_rules(world, action.tries.unwrap_or(action.rel), mv, limits)
+            by_rules(world, action.candidates(), mv, limits)
         }
     }
 }

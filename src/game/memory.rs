@@ -15,6 +15,7 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Bytes for all purposes together.
     pub fn total(&self) -> usize {
         self.facts + self.derived + self.history
     }

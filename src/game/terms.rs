@@ -11,6 +11,7 @@ use crate::rules::{Input, Program, RelId, Role, Type};
 /// The relations and attributes that a game needs.
 #[derive(Debug, Clone)]
 pub struct Terms {
+    /// What the layer of moves reads by name.
     pub moves: Contract,
     /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); what follows is for rules.
     pub resigned: Option<AttrId>,

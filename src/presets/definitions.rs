@@ -131,7 +131,7 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Attributes that two presets export with different types. Who excludes the other never meets it.
+/// Attributes that two presets export with different types. Presets that exclude each other never meet.
 fn clashes(
     presets: &[PresetEntry],
     parts: &[PartEntry],

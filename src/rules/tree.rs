@@ -2,7 +2,7 @@
 //! stored and read without the program.
 //!
 //! A row has a proof, what does not hold a refutation, and an action that its rules alone do not decide
-//! a trial: what it would do, step by step, and what is then so. This is what those who find them and
+//! a trial: what it would do, step by step, and what is then so. This is what the code that finds them and
 //! the checker have in common, and all of it. An unknown field is refused: nothing in a stored proof
 //! goes unread.
 //! Deliberately absent: finding, checking and showing them.

@@ -41,7 +41,7 @@ pub struct Settings {
     pub names: Names,
     /// Rule files of this machine, now and whenever they change. They compile.
     pub files: watch::Receiver<Vec<Source>>,
-    /// Who is told of games, if anyone is.
+    /// Webhooks that are told of games, if any.
     pub hooks: Option<Hooks>,
 }
 

@@ -235,7 +235,7 @@ pub(super) fn standing(game: &mut Game) -> String {
     let letter = |fen: String| fen.split(' ').nth(1).map(String::from);
     let mover = game.contract().mover(game.facts());
     match Some(winner) == mover {
-        // Who is to move has won.
+        // The side to move has won.
         true => "won".into(),
         false => format!("not {}", letter(game.fen()).unwrap_or_default()),
     }

@@ -45,7 +45,7 @@ impl Trial {
         joined(&self.expiry(before).into_iter().chain(steps).collect::<Vec<_>>())
     }
 
-    /// What is let go of before the first step.
+    /// What expires before the first step.
     fn expiry(&self, view: View<'_>) -> Vec<Line> {
         if self.expired.is_empty() {
             return Vec::new();

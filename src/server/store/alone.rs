@@ -12,7 +12,7 @@ use super::StoreError;
 
 /// The right to serve a store; it ends with this.
 #[derive(Debug)]
-pub struct Alone(#[allow(dead_code, reason = "it is there to be let go")] File);
+pub struct Alone(#[allow(dead_code, reason = "it is held to be dropped")] File);
 
 /// Takes the right to serve the store of a URL. None for a store that several may serve, and where the
 /// system has no such locks.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tally::{PROBES, TALLIED, Tally};
-use super::{Chain, Health, Row, Upload, chain};
+use super::{Chain, Health, StoredEvent, Upload, chain};
 
 /// A check under way: games first, then the other tables, then the tallies.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Check {
         self.health.faults.push(fault);
     }
 
-    pub(super) fn game(&mut self, id: &str, head: &Chain, rows: &[Row]) {
+    pub(super) fn game(&mut self, id: &str, head: &Chain, rows: &[StoredEvent]) {
         self.health.games += 1;
         self.health.events += rows.len() as u64;
         self.tallies[0].add_game(id);
