@@ -38,7 +38,7 @@ pub(crate) struct Fine {
 }
 
 impl Fine {
-    /// Takes in what another game with the file comes to.
+    /// Takes in the findings of another game with the file.
     fn join(&mut self, other: Self) {
         let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
         if rules(&other.program) > rules(&self.program) {
@@ -104,7 +104,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// What the file and what it builds on come to.
+/// The result for the file together with what it builds on.
 pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
     let together = fit(catalogue, source);
     let Err(Fault::Rules(found)) = &together else { return together };

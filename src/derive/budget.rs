@@ -1,4 +1,4 @@
-//! How much work, and how many rows, rules may ask of an evaluator: rule text comes from strangers.
+//! Limits on work and rows in evaluators, since rule text may come from strangers.
 //!
 //! A query (all that one read, one action or one mark makes an evaluator do) and a load (all
 //! statics of a program) each have the same budget, and all that a request comes to has one together

@@ -1,4 +1,4 @@
-//! What the reactions of a batch do, found the slow way: their bodies solved tuple by tuple on
+//! Reactions under the reference evaluator: their bodies solved tuple by tuple on
 //! materialised rows.
 //!
 //! Nothing is written here; `transaction` applies the outputs. A body that has read too much finds nothing more;

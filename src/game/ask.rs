@@ -115,7 +115,7 @@ impl Game {
         self.at_last_action(text, &mut |game, text| game.explain_action(text, limits))
     }
 
-    /// What a move that may be tried would do, and what it would come to.
+    /// What a pseudo-legal move would do, and the outcome.
     ///
     /// # Errors
     /// As [`Game::explain_move`]; or there is no such move to be tried.

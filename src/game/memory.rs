@@ -1,4 +1,4 @@
-//! How much memory a game holds, by purpose.
+//! Memory use of a game, by purpose.
 
 use super::play::Game;
 use super::record::Record;

@@ -1,4 +1,4 @@
-//! Why something was refused: the reason in a line, and the finding that it is taken from.
+//! Refusals of moves and other requests: the reason in a line, and the finding that it is taken from.
 
 use crate::derive::explain::{Finding, Limits, Proof, why_within};
 use crate::derive::{Exhausted, Refusal, World};

@@ -1,4 +1,4 @@
-//! Programs from files: which files a game with its activations needs, compiled once per set.
+//! Composes programs: the rule files that a game with its activations needs, compiled once per set.
 //!
 //! Files come in the order of the activations, since that is the order in which presets react. For
 //! what presets state about pieces, text is written here: it goes with the last activation, and is

@@ -1,4 +1,4 @@
-//! Whether the presets of a catalogue make sense, each and together: names, mutual exclusions,
+//! Checks of all presets of a catalogue, each and together: names, mutual exclusions,
 //! requirements, attributes. Everything that is wrong is found at once.
 //!
 //! Deliberately absent: what is active in a game (`combine`).

@@ -87,7 +87,7 @@ impl Model {
         self.finished(rel)
     }
 
-    /// The members of an aggregate under bindings, and what they come to.
+    /// The members of an aggregate under bindings, and its value.
     pub(super) fn tally(
         &mut self,
         aggregate: &Aggregate,

@@ -1,4 +1,4 @@
-//! What the computer thinks of a position: the best actions, each with reasons in plain sentences. Not while two
+//! Analysis of a position by the computer: the best actions, each with reasons in plain sentences. Not while two
 //! people play: that would be help from outside.
 
 use std::sync::Arc;

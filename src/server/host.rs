@@ -211,7 +211,7 @@ impl Host {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Takes no new games from here on, and lets all games go that are in memory.
+    /// Takes no new games from here on, and evicts all games that are in memory.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.pool.close();

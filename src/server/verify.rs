@@ -14,7 +14,7 @@ use super::store::{Store, StoreError, Whole};
 /// What came of looking at what was derived from logs.
 #[derive(Debug, Default)]
 pub struct Looked {
-    /// The number of those that are what their logs come to.
+    /// The number of games whose summary agrees with their log.
     pub good: usize,
     /// What is wrong, a line each.
     pub faults: Vec<String>,

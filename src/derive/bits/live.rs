@@ -1,4 +1,4 @@
-//! Keeps the rows of one session true to its facts.
+//! Incremental maintenance: brings the rows of one session up to date after its facts change.
 //!
 //! Inputs follow every write at once. Maintained relations note what a write may have changed and
 //! catch up at the next read; everything they overwrite is journaled. Relations derived on demand

@@ -27,7 +27,7 @@ pub struct Case<'a> {
     pub mover: i64,
 }
 
-/// What the action would do and come to. `None` if it may not even be tried.
+/// What the action would do, and its outcome. `None` if it may not even be tried.
 ///
 /// # Errors
 /// Telling it took more than the limits allow.

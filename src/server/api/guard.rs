@@ -1,4 +1,4 @@
-//! What every request has to pass: which host it is for, where it comes from, and how many came before
+//! Checks that every request has to pass: which host it is for, where it comes from, and how many came before
 //! it. Every answer leaves with the headers that keep a browser safe.
 
 use std::convert::Infallible;

@@ -1,5 +1,5 @@
-//! What happens in a hosted game, as its log keeps it. The log is all that there is: a game is
-//! what its events come to.
+//! Events of a hosted game, as its log has them. The log is all that there is: replaying it gives
+//! the game.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

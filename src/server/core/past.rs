@@ -1,4 +1,4 @@
-//! What was done in a game elsewhere, done again here: games that are imported.
+//! Imported games: what was played elsewhere is played again here.
 //!
 //! Deliberately absent: reading it from a text.
 

@@ -1,5 +1,5 @@
 //! One server at a time for one SQLite file: a file beside it is locked for as long as the server runs.
-//! The system lets the lock go however the process ends, so nothing has to be cleared away.
+//! The system releases the lock however the process ends, so nothing has to be cleared away.
 //!
 //! `backup` and `doctor` take no lock: they only read, and SQLite gives them the file as it was at one
 //! time.

@@ -1,4 +1,4 @@
-//! Whether every row of a store is what was written: each table's rows are held against their hashes,
+//! Verifies the rows of a store: each table's rows are held against their hashes,
 //! against the rows that they belong to, and against the tally of their table. A store feeds its rows
 //! in, whatever it is.
 //!

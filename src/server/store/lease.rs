@@ -2,7 +2,7 @@
 //!
 //! A node says every so often that it lives. It owns the games that it has claimed until another
 //! node claims them, which a node may as soon as the owner has not been heard of for [`LEASE`], or
-//! has let them go. Every claim counts the game's epoch up, and an append says under which it is
+//! has released them. Every claim counts the game's epoch up, and an append says under which it is
 //! made: an owner that was away for long and does not know that it has lost its games can append to
 //! none of them.
 //! Deliberately absent: clocks of nodes. The database's own says when a lease is over.

@@ -51,14 +51,14 @@ pub struct Append {
     /// The number of the last event so far; 0 makes the game.
     pub expected: u64,
     pub payloads: Vec<String>,
-    /// What the game comes to now.
+    /// The state of the game after these events.
     pub summary: Summary,
     /// The game after these events as facts, to be loaded faster than from its events alone. The
     /// last one is kept.
     pub snapshot: Option<String>,
     /// The right to append, where several nodes share a store.
     pub lease: Option<Lease>,
-    /// Keys of empty records that come to be with these events; those that are there stay.
+    /// Keys of empty records that are made with these events; existing ones stay.
     pub marks: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a change of one relation means for a maintained one.
+//! Delta plans: which rows of a maintained relation a change of another relation may affect.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,7 @@ use super::native::Native;
 use super::planner::{Code, PlanError, Planner};
 use super::word::Word;
 
-/// How the rows of a relation come to be.
+/// How the rows of a relation are computed.
 #[derive(Debug, Clone)]
 pub(super) enum Mode {
     /// An input, a static, or empty: nothing to do.

@@ -1,4 +1,4 @@
-//! In the place of `native` where the feature is off: there is no machine code, all is interpreted.
+//! Stands in for machine code where the feature `native` is off: everything is interpreted.
 
 use super::compile::Compiled;
 use super::run::State;

@@ -1,4 +1,4 @@
-//! From instructions to Cranelift's.
+//! Lowers our instructions to Cranelift's.
 //!
 //! A stretch becomes one function. The accumulator and the open loops are values of it, one for each word of
 //! a row; registers stay in memory, where calls find them. Rows and values are reached only after their index was

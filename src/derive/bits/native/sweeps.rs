@@ -164,7 +164,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().iadd(rows.first, offset)
     }
 
-    /// Runs the body for each member; those for whom it comes to more than 0.
+    /// Runs the body for each member; returns those with a result above 0.
     fn for_each(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Value) -> Row {
         let [rest, used] = std::array::from_fn(|_| self.declare());
         let none = self.b.ins().iconst(I64, 0);
