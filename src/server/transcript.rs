@@ -92,7 +92,7 @@ fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Whose the first action is.
-fn first_side(log: &[Entry]) -> Option<usize> {
+fn first_side(log: &[LogEntry]) -> Option<usize> {
     log.iter().find_map(|it| match it.event {
         Event::Played { side, .. } => Some(side),
         _ => None,
