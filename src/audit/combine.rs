@@ -1,7 +1,7 @@
 //! Presets together: every two that go together (and some threes) load, and are played at random.
 //!
 //! What must be so: the rules load and derive; after each half-move the incremental evaluator has the
-//! rows that the referee derives from the facts, and an action writes the same facts under both; every
+//! rows that the reference evaluator derives from the facts, and an action writes the same facts under both; every
 //! legal move can be taken and taken back, and playing everything out finds no other moves; a save
 //! comes back as the same game; and taking everything back gives the first hash again. In every third
 //! game one preset goes and comes again on the way, under both evaluators, which is saved and taken
@@ -13,7 +13,7 @@ use crate::moves::{LegalityMode, Move, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Activation, Catalogue, GameEntry, LoadError, PresetEntry, Ruleset};
 
-use super::Referee;
+use super::ReferenceEvaluator;
 
 /// The game that combinations are put on top of first; then the first game of each other family.
 const GAME: &str = "chess";
@@ -258,13 +258,13 @@ impl Walk<'_> {
     /// Makes other presets active, in the same way under both evaluators. A refusal changes nothing.
     fn switch(&mut self, game: &mut Game, presets: &[String]) -> Result<(), String> {
         let before = game.hash();
-        let mut referee = Referee::new(game);
-        let theirs = referee.switch(game, self.catalogue, &self.rules, presets);
+        let mut reference = ReferenceEvaluator::new(game);
+        let theirs = reference.switch(game, self.catalogue, &self.rules, presets);
         match (self.catalogue.set_active(&self.rules, game, presets), theirs) {
             (Ok(rules), Ok(())) => {
                 self.rules = rules;
                 self.played.switches += 1;
-                self.compare(game, &mut referee).map_err(|it| format!("switched: {it}"))
+                self.compare(game, &mut reference).map_err(|it| format!("switched: {it}"))
             }
             (Err(mine), Err(theirs)) if mine == theirs && game.hash() == before => Ok(()),
             (mine, theirs) => Err(format!(
@@ -276,8 +276,8 @@ impl Walk<'_> {
     }
 
     fn run(&mut self, game: &mut Game, plies: u32) -> Result<(), String> {
-        let mut referee = Referee::new(game);
-        self.compare(game, &mut referee)?;
+        let mut reference = ReferenceEvaluator::new(game);
+        self.compare(game, &mut reference)?;
         for _ in 0..plies {
             if game.result().is_some() {
                 break;
@@ -292,11 +292,11 @@ impl Walk<'_> {
                 self.played.moves += 1;
             }
             let mv = &moves[self.chance.below(moves.len())];
-            referee.take(mv);
+            reference.take(mv);
             let played = game.play(mv).map(|it| it.uci.to_string());
             let uci = played.map_err(|it| format!("a legal move cannot be played: {it}"))?;
             self.played.plies += 1;
-            self.compare(game, &mut referee).map_err(|it| format!("after {uci}: {it}"))?;
+            self.compare(game, &mut reference).map_err(|it| format!("after {uci}: {it}"))?;
         }
         match game.world_mut().broken_key() {
             Some((rel, _)) => Err(format!("{} breaks its key", game.program().relation(rel).name)),
@@ -320,8 +320,12 @@ impl Walk<'_> {
         }
     }
 
-    fn compare(&mut self, game: &mut Game, referee: &mut Referee) -> Result<(), String> {
-        let rows = referee.follow(game).and_then(|()| referee.compare(game));
+    fn compare(
+        &mut self,
+        game: &mut Game,
+        reference: &mut ReferenceEvaluator,
+    ) -> Result<(), String> {
+        let rows = reference.follow(game).and_then(|()| reference.compare(game));
         self.played.rows += rows.map_err(|it| it.what)? as u64;
         game.check().map_err(|it| it.to_string())
     }

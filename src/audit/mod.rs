@@ -1,13 +1,13 @@
 //! Audits: a game played again, under both evaluators, with its proofs checked.
 //!
 //! After every action each relation must have the same rows from the incremental evaluator, which
-//! has followed the game, as from the referee, which derives them from the facts alone; the action
+//! has followed the game, as from the reference evaluator, which derives them from the facts alone; the action
 //! itself must write the same facts under both. What a save states (facts, moves, hashes, proofs)
 //! must come out; the first thing that does not is named, with a proof where there is one.
 //! Deliberately absent: reading files, and what an audit looks like on a terminal.
 
 pub mod combine;
-mod referee;
+mod reference;
 
 use std::iter;
 
@@ -25,7 +25,7 @@ use crate::proof::{Checker, Report};
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 use crate::rules::{Program, RelId};
 
-pub use referee::Referee;
+pub use reference::ReferenceEvaluator;
 
 /// What an audit went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,10 +70,10 @@ pub fn save(
 ) -> Result<Tally, RestoreError> {
     let (save, doubt) = Save::read(bytes, game)?;
     let mut tally = Tally::default();
-    let mut referee: Option<Referee> = None;
+    let mut reference: Option<ReferenceEvaluator> = None;
     let mut started = None;
     save.restore_visiting(catalogue, from, &mut |step| {
-        visit(step, &mut referee, &mut tally)?;
+        visit(step, &mut reference, &mut tally)?;
         // The first position has the statics computed, for whatever comes.
         tally.time = started.get_or_insert_with(std::time::Instant::now).elapsed();
         progress(tally.plies);
@@ -84,17 +84,17 @@ pub fn save(
 
 fn visit(
     step: Step<'_>,
-    referee: &mut Option<Referee>,
+    reference: &mut Option<ReferenceEvaluator>,
     tally: &mut Tally,
 ) -> Result<(), Difference> {
     let at = place(step.ply, &step.next);
-    let referee = referee.get_or_insert_with(|| Referee::new(step.game));
-    position(step.game, referee, tally).map_err(|it| Difference { at: at.clone(), ..it })?;
+    let reference = reference.get_or_insert_with(|| ReferenceEvaluator::new(step.game));
+    position(step.game, reference, tally).map_err(|it| Difference { at: at.clone(), ..it })?;
     tally.plies = step.ply;
     let (saved, mv) = match &step.next {
         Next::Move(saved, mv) => (saved, mv),
         Next::Switch { to, catalogue, rules } => {
-            let switched = referee.switch(step.game, catalogue, rules, &to.presets);
+            let switched = reference.switch(step.game, catalogue, rules, &to.presets);
             return switched.map_err(|it| Difference::new(at, it.to_string()));
         }
         Next::End => return Ok(()),
@@ -102,11 +102,11 @@ fn visit(
     let contract = step.game.contract().clone();
     let tried = is_tried(step.game.world_mut(), &contract, mv);
     let program = step.game.program().clone();
-    let report = proof(referee.checker(step.game.facts()), &program, (saved, mv), tried);
+    let report = proof(reference.checker(step.game.facts()), &program, (saved, mv), tried);
     tally.report +=
         report.map_err(|it| Difference::new(at, format!("its proof is wrong: {it}")))?;
     tally.proofs += 1;
-    referee.take(mv);
+    reference.take(mv);
     Ok(())
 }
 
@@ -119,9 +119,13 @@ fn place(ply: usize, next: &Next<'_>) -> String {
 }
 
 /// Compares the rows of a position, and the facts that its last action left.
-fn position(game: &mut Game, referee: &mut Referee, tally: &mut Tally) -> Result<(), Difference> {
-    referee.follow(game)?;
-    tally.rows += referee.compare(game)?;
+fn position(
+    game: &mut Game,
+    reference: &mut ReferenceEvaluator,
+    tally: &mut Tally,
+) -> Result<(), Difference> {
+    reference.follow(game)?;
+    tally.rows += reference.compare(game)?;
     tally.positions += 1;
     Ok(())
 }
@@ -181,20 +185,20 @@ pub fn moves(
     progress: Progress<'_>,
 ) -> Result<Tally, Difference> {
     let mut tally = Tally::default();
-    let mut referee = Referee::new(game);
-    position(game, &mut referee, &mut tally)
+    let mut reference = ReferenceEvaluator::new(game);
+    position(game, &mut reference, &mut tally)
         .map_err(|it| Difference { at: "the start".into(), ..it })?;
     let started = std::time::Instant::now();
     for text in texts {
         tally.plies += 1;
         let at = format!("move {} ({text})", tally.plies);
         let mv = game.find_move(text).map_err(|it| refused(&at, it, game))?;
-        tried(game, &mut referee, &mv, &mut tally)
+        tried(game, &mut reference, &mv, &mut tally)
             .map_err(|it| Difference::new(&at, format!("what decides it is wrong: {it}")))?;
-        referee.take(&mv);
+        reference.take(&mv);
         let played = game.play(&mv).map(|_| ());
         played.map_err(|it| refused(&at, it, game))?;
-        position(game, &mut referee, &mut tally).map_err(|it| Difference { at, ..it })?;
+        position(game, &mut reference, &mut tally).map_err(|it| Difference { at, ..it })?;
         progress(tally.plies);
     }
     tally.time = started.elapsed();
@@ -204,7 +208,7 @@ pub fn moves(
 /// Checks what decides a move that is played out: no row of the evaluators says that it is legal.
 fn tried(
     game: &mut Game,
-    referee: &mut Referee,
+    reference: &mut ReferenceEvaluator,
     mv: &Move,
     tally: &mut Tally,
 ) -> Result<(), String> {
@@ -217,7 +221,7 @@ fn tried(
     if !legal {
         return Err("it is legal and, played out, it is not".into());
     }
-    let report = referee.checker(game.facts()).finding(&finding).map_err(|it| it.to_string())?;
+    let report = reference.checker(game.facts()).finding(&finding).map_err(|it| it.to_string())?;
     tally.report += report;
     tally.proofs += 1;
     Ok(())

@@ -38,7 +38,7 @@ pub(crate) struct Fine {
 }
 
 impl Fine {
-    /// Takes in what another game with the file comes to.
+    /// Takes in the findings of another game with the file.
     fn join(&mut self, other: Self) {
         let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
         if rules(&other.program) > rules(&self.program) {
@@ -51,7 +51,7 @@ impl Fine {
 }
 
 /// What is wrong with a file.
-pub(crate) enum Finding {
+pub(crate) enum Fault {
     Rules(Box<Diagnostics>),
     /// Its metadata, or what it makes of a game.
     Other(String),
@@ -95,7 +95,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         files.iter().map(|(_, source)| catalogue.add(source.clone()).err()).collect();
     for ((file, source), clash) in files.iter().zip(clashes) {
         let checked = match clash {
-            Some(clash) => Err(Finding::Other(clash.to_string())),
+            Some(clash) => Err(Fault::Other(clash.to_string())),
             None => check(&catalogue, source),
         };
         verdict = verdict.max(Verdict::of(checked.is_err()));
@@ -104,13 +104,13 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// What the file and what it builds on come to.
-pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
+/// The result for the file together with what it builds on.
+pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
     let together = fit(catalogue, source);
-    let Err(Finding::Rules(found)) = &together else { return together };
+    let Err(Fault::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
         Ok(program) => Ok(Fine { program: Some(Arc::new(program)), notes: Vec::new() }),
-        Err(alone) if count(&alone) <= count(found) => Err(Finding::Rules(Box::new(alone))),
+        Err(alone) if count(&alone) <= count(found) => Err(Fault::Rules(Box::new(alone))),
         Err(_) => together,
     }
 }
@@ -121,7 +121,7 @@ fn fit_module(
     source: &Source,
     module: &str,
     metas: &[Meta],
-) -> Result<Fine, Finding> {
+) -> Result<Fine, Fault> {
     let includers = catalogue.includers(&source.path);
     if includers.is_empty() {
         return fit_alone(catalogue, source, module, metas);
@@ -139,7 +139,7 @@ fn fit_alone(
     source: &Source,
     module: &str,
     metas: &[Meta],
-) -> Result<Fine, Finding> {
+) -> Result<Fine, Fault> {
     let (folder, file) = match source.path.rsplit_once('/') {
         Some((folder, file)) => (format!("{folder}/"), file),
         None => (String::new(), source.path.as_str()),
@@ -152,12 +152,12 @@ fn fit_alone(
     );
     let includes = Source { path: format!("{folder}{preset}.dl"), text: text.into() };
     let mut catalogue = catalogue.clone();
-    catalogue.add(includes.clone()).map_err(|it| Finding::Other(it.to_string()))?;
+    catalogue.add(includes.clone()).map_err(|it| Fault::Other(it.to_string()))?;
     fit(&catalogue, &includes)
 }
 
 /// Compiles the games that tell whether a file fits.
-fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
+fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
     let metas = metas(source);
     if let Some(module) = metas.iter().find(|it| it.key == "module") {
         return fit_module(catalogue, source, &module.value, &metas);
@@ -189,8 +189,8 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Finding> {
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
             }
-            Err(LoadError::Rules(found)) => return Err(Finding::Rules(found)),
-            Err(other) => return Err(Finding::Other(format!("{}: {other}", source.path))),
+            Err(LoadError::Rules(found)) => return Err(Fault::Rules(found)),
+            Err(other) => return Err(Fault::Other(format!("{}: {other}", source.path))),
             Ok(loaded) => loaded,
         };
         // What other files cost is theirs to tell.
@@ -214,7 +214,7 @@ fn count(found: &Diagnostics) -> usize {
 
 fn print(
     file: &str,
-    checked: Result<Fine, Finding>,
+    checked: Result<Fine, Fault>,
     json: bool,
     out: &mut Out,
 ) -> anyhow::Result<()> {
@@ -222,8 +222,8 @@ fn print(
         let ok = checked.is_ok();
         let (diagnostics, notes) = match checked {
             Ok(fine) => (serde_json::json!([]), fine.notes),
-            Err(Finding::Rules(found)) => (found.to_json(), Vec::new()),
-            Err(Finding::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
+            Err(Fault::Rules(found)) => (found.to_json(), Vec::new()),
+            Err(Fault::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
         };
         return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes });
     }
@@ -235,12 +235,12 @@ fn print(
                 out.line(format_args!("{file}: note: {note}"))?;
             }
         }
-        Err(Finding::Rules(found)) => {
+        Err(Fault::Rules(found)) => {
             let text = found.render(out.paints());
             out.painted(text.trim_end())?;
             out.line(format_args!("{file}: {} found", count(&found)))?;
         }
-        Err(Finding::Other(message)) => {
+        Err(Fault::Other(message)) => {
             out.line(message)?;
             out.line(format_args!("{file}: 1 found"))?;
         }

@@ -148,7 +148,7 @@ impl<'c> Page<'c> {
         setup::start(&rules, Some(&it.fen))
     }
 
-    /// What the requests of its examples come to.
+    /// The outcomes of the requests of its examples.
     fn show(&self, page: &mut String) -> anyhow::Result<()> {
         for it in self.examples() {
             let mut game = self.example(&it)?;

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-/// Who is played by the machine.
+/// The sides that the machine plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seat {
     One(i64),
@@ -86,9 +86,9 @@ struct Session<'a> {
     out: &'a mut Out,
     symbols: Symbols,
     random: fastrand::Rng,
-    /// Who answers; at random, if none.
+    /// The opponent; random moves, if none.
     computer: Option<Opponent>,
-    /// Who is played by the machine.
+    /// The sides that the machine plays.
     plays: Option<Seat>,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
     /// Offer the rule files of this folder (or this file) too; a change counts for games that begin after it
     #[arg(long, value_name = "PATH")]
     rules: Vec<PathBuf>,
-    /// Take rule files from whoever can reach the server: for people you trust
+    /// Take rule files from anybody that can reach the server: for people you trust
     #[arg(long)]
     uploads: bool,
     /// Requests a second that one address may make
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
 }
 
-/// Who is told of games. The secret is not an argument, which other users of the machine could read.
+/// Webhooks that are told of games. The secret is not an argument, which other users of the machine could read.
 fn hooks(addresses: &[String]) -> anyhow::Result<Option<Hooks>> {
     if addresses.is_empty() {
         return Ok(None);
@@ -209,8 +209,8 @@ fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
     for file in &files {
         if let Err(found) = check::check(&catalogue, file) {
             let found = match found {
-                check::Finding::Rules(found) => found.to_string(),
-                check::Finding::Other(why) => why,
+                check::Fault::Rules(found) => found.to_string(),
+                check::Fault::Other(why) => why,
             };
             return Err(trouble(found, "`rulemate check` shows more"));
         }

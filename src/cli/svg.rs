@@ -23,7 +23,7 @@ type Marks = BTreeMap<i64, usize>;
 /// The picture.
 pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     let board = game.contract().board;
-    let mut reader = Reader { game, marks: Marks::new() };
+    let mut reader = SquareReader { game, marks: Marks::new() };
     match finding {
         Finding::Proved(all) => all.iter().for_each(|it| reader.proof(it, 0)),
         Finding::Refuted(all) => all.iter().for_each(|it| reader.refutation(it, 0)),
@@ -138,12 +138,12 @@ fn label(svg: &mut String, x: usize, y: usize, size: usize, text: impl std::fmt:
 }
 
 /// Collects the squares that an explanation speaks of, those of pieces included.
-struct Reader<'g> {
+struct SquareReader<'g> {
     game: &'g mut Game,
     marks: Marks,
 }
 
-impl Reader<'_> {
+impl SquareReader<'_> {
     fn row<'d>(
         &mut self,
         relation: &str,

@@ -1,4 +1,4 @@
-//! One budget for all that a request has rules do, whatever happens inside.
+//! Allowances: one budget for all the work that a request causes in rules, in whichever world.
 //!
 //! Queries, events, tries, trials, texts of moves, explanations and loads have budgets of their own
 //! (`budget`), each with a full one. An [`Allowance`] is what they may take together: while one is open

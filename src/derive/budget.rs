@@ -1,4 +1,4 @@
-//! How much work, and how many rows, rules may ask of an evaluator: rule text comes from strangers.
+//! Limits on work and rows in evaluators, since rule text may come from strangers.
 //!
 //! A query (all that one read, one action or one mark makes an evaluator do) and a load (all
 //! statics of a program) each have the same budget, and all that a request comes to has one together
@@ -14,7 +14,7 @@ use crate::rules::{Program, RelId, RuleId};
 /// Join steps of a query, and of a load: entries into inner loops, by the width of the loop, and
 /// tuples of lists.
 pub(super) const STEPS: u64 = 1 << 24;
-/// Steps of the referee, whose steps are rows.
+/// Steps of the reference evaluator, whose steps are rows.
 pub(super) const REFEREE_STEPS: u64 = 1 << 22;
 /// Looks at rows, and rows, of one explanation or question.
 pub(super) const SEARCH_STEPS: u64 = 1 << 22;
@@ -22,7 +22,7 @@ pub(super) const SEARCH_STEPS: u64 = 1 << 22;
 pub(super) const REQUEST_STEPS: u64 = 1 << 26;
 /// What a query costs a request, besides its steps.
 pub(super) const QUERY: i64 = 64;
-/// So many rows of the referee count as one step of a request: it derives all rows anew after each
+/// So many rows of the reference evaluator count as one step of a request: it derives all rows anew after each
 /// write, where the other evaluator keeps them.
 pub(super) const REFEREE_SHARE: u64 = 16;
 /// Actions that may be possible at a time: tries, and rows of a relation that is shown whole.

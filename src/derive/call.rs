@@ -4,7 +4,9 @@
 //! there are the effects of reactions, written to the same journal: a veto, or an end of the
 //! transaction, takes them back with everything else. So the code may keep nothing in mind that is
 //! not a fact, or undo and saves would not know of it.
-//! Deliberately absent: who has registered what (`presets`).
+//! Deliberately absent: the registry of code (`presets`).
+
+#![warn(missing_docs)]
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use super::world::World;
 use crate::facts::{AttrId, AttrType, EntityId, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
-/// Who answers the calls of a program's reactions.
+/// The code that answers the calls of a program's reactions.
 pub trait Calls: fmt::Debug + Send + Sync {
     /// Answers a call from the rules of a preset. `false`: it is not known here.
     fn call(&self, preset: &str, name: &str, moment: &mut Moment<'_>) -> bool;
@@ -24,6 +26,7 @@ pub trait Calls: fmt::Debug + Send + Sync {
 
 /// What is wrong with a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum CallFault {
     #[error("nobody has registered that")]
     Nobody,

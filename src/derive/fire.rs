@@ -1,7 +1,7 @@
-//! What the reactions of a batch do, found the slow way: their bodies solved tuple by tuple on
+//! Reactions under the reference evaluator: their bodies solved tuple by tuple on
 //! materialised rows.
 //!
-//! Nothing is written here; `transaction` applies the outputs. Who has read too much finds nothing more;
+//! Nothing is written here; `transaction` applies the outputs. A body that has read too much finds nothing more;
 //! the caller asks the meter.
 
 use std::collections::BTreeSet;

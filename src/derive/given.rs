@@ -235,10 +235,10 @@ impl World {
         let program = Arc::clone(self.program());
         let trial = &program.trials[at];
         let action = program.action(trial.action);
-        let tries = action.tries.unwrap_or(action.rel);
-        let mut rows = self.listed(trial.from.unwrap_or(tries));
+        let candidates = action.candidates();
+        let mut rows = self.listed(trial.from.unwrap_or(candidates));
         if trial.from.is_some() {
-            rows.retain(|it| self.contains(tries, it));
+            rows.retain(|it| self.contains(candidates, it));
         }
         let before = self.before(Event::Raised(trial.event));
         rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));

@@ -1,4 +1,4 @@
-//! Every relation of a world, computed: what proofs, audits and the referee's reactions read.
+//! Every relation of a world, computed: what proofs, audits and the reactions of the reference evaluator read.
 //!
 //! Deliberately absent: computing it (`world`).
 

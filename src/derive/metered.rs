@@ -15,7 +15,7 @@ pub(super) struct Metered<'r> {
     /// What there was at first, and what is left.
     steps: u64,
     left: Cell<u64>,
-    /// Who reads: the number of a rule, or of a reaction after them; and what was left as it began.
+    /// The reader: the number of a rule, or of a reaction after them; and what was left as it began.
     reader: Cell<(usize, u64)>,
     /// Rows read, by reader.
     spent: RefCell<Vec<u64>>,

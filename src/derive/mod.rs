@@ -1,4 +1,4 @@
-//! Keeping it true: evaluators of a checked program over the facts of a session.
+//! Derivation: evaluators of a checked program over the facts of a session.
 //!
 //! This layer must not know moves, players, or squares as chess.
 
@@ -28,7 +28,7 @@ pub use budget::{Exhausted, Resource};
 pub use call::{CallFault, Calls, Moment};
 pub use frog::{Frog, Statics, Stuck};
 pub use materialised::{BitRows, Materialised};
-pub use query::{Abbreviation, Answer, AnswerError, FromRaw, FromRow, Query, QueryError};
+pub use query::{Abbreviation, AnswerError, FromRaw, FromRow, Query, QueryError, Solutions};
 pub use rows::{Rows, Tuple, collect};
 pub use solve::{Bindings, solve};
 pub use trace::{Done, Said, SaidPart, Step, Trace};

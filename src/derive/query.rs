@@ -64,7 +64,7 @@ impl std::fmt::Display for QueryError {
 
 /// What a question has for an answer: the values of its variables, each combination once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Solutions {
     pub columns: Vec<(String, Type)>,
     /// In ascending order.
     pub rows: Vec<Tuple>,
@@ -140,13 +140,13 @@ impl Query {
     ///
     /// # Errors
     /// Finding them takes more than a question may.
-    pub fn answer(&self, rows: &dyn Rows) -> Result<Answer, Exhausted> {
+    pub fn answer(&self, rows: &dyn Rows) -> Result<Solutions, Exhausted> {
         let mut found = BTreeSet::new();
         self.each(rows, &mut |row| {
             found.insert(row);
             ControlFlow::Continue(())
         })?;
-        Ok(Answer { columns: self.columns(), rows: found.into_iter().collect() })
+        Ok(Solutions { columns: self.columns(), rows: found.into_iter().collect() })
     }
 
     /// All answers as values of Rust.

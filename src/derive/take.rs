@@ -1,4 +1,4 @@
-//! How a world takes actions and lets events happen: to their end, or as far as they are played out.
+//! Taking actions and raising events in a world: to their end, or up to the stage that decides a trial.
 //!
 //! The short road is that of actions whose reactions are one batch that writes facts; all others are
 //! transactions. Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).

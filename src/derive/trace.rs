@@ -1,4 +1,4 @@
-//! What happened when an action was taken: each reaction that did something, why, and what.
+//! Traces: which reactions an action ran, on which event, and what each of them did.
 //!
 //! Plain data in raw values; the display has the names. An effect's justification is its step:
 //! the reaction, the values of its variables, and the event that it reacted to.
@@ -13,7 +13,7 @@ use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 /// What happened, in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// What was let go of before anything else: facts that last until an action begins.
+    /// What expired before anything else: facts that last until an action begins.
     pub expired: Vec<Change>,
     pub steps: Vec<Step>,
 }

@@ -1,4 +1,4 @@
-//! What happens when an action is taken or an event is raised: stage by stage, batch by batch.
+//! Transactions: runs the reactions to an action or an event, stage by stage and batch by batch.
 //!
 //! A batch is solved by the evaluator at hand; here its effects are applied, and the events that it
 //! raised happen, one after the other, before the next batch begins. The road of actions that raise

@@ -1,4 +1,4 @@
-//! What became of watched relations: the rows that came and went from one commit to the next.
+//! Watched relations: the rows that were added and removed from one commit to the next.
 //!
 //! The rows of a watched relation are kept as they were at the last commit and compared with those
 //! of the next, so that what was tried and taken back in between leaves no trace, and both

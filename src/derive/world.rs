@@ -27,7 +27,7 @@ use crate::rules::{Event, Input, Program, RelId, Role, Was};
 pub enum Backend {
     /// The product.
     Bits,
-    /// The slow referee.
+    /// The slow reference evaluator.
     Frog,
 }
 
@@ -37,12 +37,12 @@ pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
     pub(super) schedule: Schedule,
-    /// The order of reactions by the letter, for the referee.
+    /// The order of reactions by the letter, for the reference evaluator.
     pub(super) letter: Schedule,
     /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
     hands: Hands,
     trials: [Vec<u64>; 2],
-    /// The referee, which plans and computes its statics when it is first asked for rows.
+    /// The reference evaluator, which plans and computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
     /// The code that reactions call.
     calls: Option<Arc<dyn Calls>>,
@@ -139,8 +139,8 @@ pub struct World {
     /// What ran out in a state that was taken back since.
     pub(super) limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
-    /// The rows were let go until [`World::wake`].
-    resting: bool,
+    /// The rows were dropped until [`World::reload`].
+    unloaded: bool,
     /// Rows that are neither facts nor follow from rules.
     handed: Handed,
 }
@@ -175,7 +175,7 @@ impl World {
             outputs: Vec::new(),
             limit: None,
             watches: None,
-            resting: false,
+            unloaded: false,
             handed,
         }
     }
@@ -547,7 +547,7 @@ impl World {
     }
 
     /// Counts instructions by rule from now on (reactions after the rules), or stops counting.
-    /// The referee counts nothing.
+    /// The reference evaluator counts nothing.
     pub fn count_operations(&mut self, on: bool) {
         if let Engine::Bits(it) = &mut self.engine {
             it.set_counting(on);
@@ -570,7 +570,7 @@ impl World {
     }
 
     /// What was derived anew since listing began: the first column of a block of rows, or a whole
-    /// row. (Relations that are derived on demand are not kept, and the referee keeps none.)
+    /// row. (Relations that are derived on demand are not kept, and the reference evaluator keeps none.)
     pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
         match &self.engine {
             Engine::Bits(it) => it.log(),
@@ -588,18 +588,18 @@ impl World {
         }
     }
 
-    /// Lets the memory of the derived rows go until [`World::wake`], for a world that is not looked at
-    /// for a while. Until then it is still true, only slow: the referee answers. No mark may be open.
-    pub fn rest(&mut self) {
+    /// Frees the memory of the derived rows until [`World::reload`], for a world that is not read for
+    /// a while. Until then it still answers, only slowly: by the reference evaluator. No mark may be open.
+    pub fn unload(&mut self) {
         if let Engine::Bits(_) = &self.engine {
             self.engine = Engine::new(&self.plan, Backend::Frog);
-            self.resting = true;
+            self.unloaded = true;
         }
     }
 
-    /// Ends a rest: rows are derived from scratch as they are read. Costs nothing without a rest.
-    pub fn wake(&mut self) {
-        if !std::mem::take(&mut self.resting) {
+    /// Undoes [`World::unload`]: rows are derived from scratch as they are read. Does nothing to a world that is loaded.
+    pub fn reload(&mut self) {
+        if !std::mem::take(&mut self.unloaded) {
             return;
         }
         let mut engine = Engine::new(&self.plan, Backend::Bits);
@@ -637,7 +637,7 @@ impl World {
         }
     }
 
-    /// The plans of all rules in words. The referee has none.
+    /// The plans of all rules in words. The reference evaluator has none.
     pub fn plan_text(&self) -> String {
         match &self.engine {
             Engine::Bits(it) => it.dump(),
@@ -679,7 +679,7 @@ impl Engine {
     }
 }
 
-/// The referee as a back end: what is read after a change is computed anew.
+/// The reference evaluator as a back end: what is read after a change is computed anew.
 #[derive(Debug, Clone)]
 pub(super) struct FrogEngine {
     statics: Arc<Statics>,

@@ -1,4 +1,4 @@
-//! Which id a new entity gets.
+//! Ids of new entities: a rule about facts alone, so that every evaluator gives the same.
 //!
 //! Ids are few, since every relation over entities has a bit for each, so those of entities that
 //! are gone come back. An id is free when no fact mentions it, neither as its entity nor as its

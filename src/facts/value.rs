@@ -1,5 +1,7 @@
 //! The typed form of a fact's value, as callers and saves see it.
 
+#![warn(missing_docs)]
+
 use std::sync::Arc;
 
 use super::schema::EntityId;
@@ -7,9 +9,13 @@ use super::schema::EntityId;
 /// A value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
+    /// A number.
     Int(i64),
+    /// Whether it is so.
     Bool(bool),
+    /// Any text.
     Text(Arc<str>),
+    /// Another entity.
     Entity(EntityId),
     /// A member of the attribute's domain, by index.
     Member(u16),

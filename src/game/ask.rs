@@ -21,12 +21,13 @@ use super::play::Game;
 use super::refusal::Objection;
 use super::view::squares_told;
 
-/// As many rows as are told of a square.
+/// Maximum number of rows that are listed for a square.
 const ROWS: usize = 60;
 
 /// What was found out about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
+    /// The question as it was asked.
     pub question: String,
     /// Whether the move is legal, the fact holds, or the game is over.
     pub holds: bool,
@@ -35,28 +36,34 @@ pub struct Explanation {
     /// The name that rules have for why they refuse the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// The proof, refutation or trial.
     pub finding: Finding,
 }
 
 /// The answer to a question, line by line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
+    /// The question as it was asked.
     pub question: String,
     /// Whether the move is legal, or the fact holds.
     pub holds: bool,
+    /// The answer in a line.
     pub summary: String,
     /// The summary as sentences for players, three at most.
     pub sentences: Vec<String>,
     /// The name that rules have for why they refuse the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// The whole answer.
     pub lines: Vec<Because>,
 }
 
 /// One line of a proof or refutation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Because {
+    /// How deep it stands in the tree; the answer itself has 0.
     pub depth: usize,
+    /// The line itself.
     pub text: String,
     /// The file and line of the rule that says so: `rules/chess/attack.dl:12`.
     pub place: Option<String>,
@@ -69,9 +76,10 @@ pub struct Because {
 
 /// A row that holds, as something to ask about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct HeldFact {
     /// As [`Game::why_fact`] reads it.
     pub fact: String,
+    /// The row in words.
     pub sentence: String,
 }
 
@@ -107,7 +115,7 @@ impl Game {
         self.at_last_action(text, &mut |game, text| game.explain_action(text, limits))
     }
 
-    /// What a move that may be tried would do, and what it would come to.
+    /// What a pseudo-legal move would do, and the outcome.
     ///
     /// # Errors
     /// As [`Game::explain_move`]; or there is no such move to be tried.
@@ -390,7 +398,7 @@ impl Game {
     ///
     /// # Errors
     /// There is no such square.
-    pub fn rows_about(&mut self, square: &str) -> Result<Vec<Row>, QuestionError> {
+    pub fn rows_about(&mut self, square: &str) -> Result<Vec<HeldFact>, QuestionError> {
         let _paid = Allowance::open();
         let contract = self.contract().clone();
         let program = self.program().clone();
@@ -428,7 +436,7 @@ impl Game {
     }
 
     /// A row as a fact and as a sentence.
-    pub(super) fn row(&mut self, rel: RelId, tuple: &[i64]) -> Row {
+    pub(super) fn row(&mut self, rel: RelId, tuple: &[i64]) -> HeldFact {
         let program = self.program().clone();
         let relation = program.relation(rel);
         let args: Vec<String> = relation
@@ -443,7 +451,7 @@ impl Game {
             let word = word.unwrap_or_else(|| self.name(column.ty, raw));
             sentence = sentence.replace(&format!("{{{}}}", column.name), &word);
         }
-        Row { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
+        HeldFact { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
     }
 
     fn answer(&self, explained: Explanation) -> Answer {

@@ -15,6 +15,7 @@ use crate::rules::Program;
 pub struct Stroke {
     /// What SVG calls it: `path`, `circle`.
     pub shape: String,
+    /// Its attributes in SVG, by name.
     pub attributes: BTreeMap<String, String>,
 }
 

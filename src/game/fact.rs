@@ -23,6 +23,7 @@ const LISTED: usize = 12;
 
 /// Why a question cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum QuestionError {
     #[error("{0}")]
     Move(#[from] MoveError),

@@ -1,4 +1,4 @@
-//! What decides a move, found out: a proof, a refutation, or the trial of an action that its rules do
+//! Decisions about moves: a proof, a refutation, or the trial of an action that its rules do
 //! not decide alone; and findings in words, with the names that the game has for things.
 
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ pub fn decide(
         }
         None => {
             let action = world.program().action(mv.action);
-            by_rules(world, action.tries.unwrap_or(action.rel), mv, limits)
+            by_rules(world, action.candidates(), mv, limits)
         }
     }
 }

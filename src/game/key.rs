@@ -1,4 +1,4 @@
-//! When two positions are the same: a hash over the rows that the rules name for it.
+//! Repetition keys: a hash over the rows that the rules name as the identity of a position.
 //!
 //! `.repetition` lists the relations; two positions are the same when these have the same rows.
 //! Entity ids and counters are not among them, so the key does not depend on how a position came

@@ -1,4 +1,4 @@
-//! How much memory a game holds, by purpose.
+//! Memory use of a game, by purpose.
 
 use super::play::Game;
 use super::record::Record;
@@ -15,6 +15,7 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Bytes for all purposes together.
     pub fn total(&self) -> usize {
         self.facts + self.derived + self.history
     }

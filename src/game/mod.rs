@@ -3,11 +3,13 @@
 //! This layer must not know any preset or game by name, nor the time of day. The host of a game
 //! (a terminal, a server) sees it through [`Game`].
 
+#![warn(missing_docs)]
+
 mod ask;
 pub mod drawing;
 mod fact;
 mod finding;
-mod kept;
+mod snapshot;
 mod key;
 mod memory;
 mod names;
@@ -21,16 +23,16 @@ mod view;
 
 pub use crate::derive::explain::Finding;
 pub use crate::derive::{Allowance, Exhausted, Resource, Stop};
-pub use ask::{Answer, Because, Explanation, Row};
+pub use ask::{Answer, Because, Explanation, HeldFact};
 pub use fact::QuestionError;
 pub use finding::decide;
-pub use kept::Kept;
 pub use key::key as position_key;
 pub use memory::Memory;
 pub use names::value_name;
 pub use play::{Game, RULE_SETS, SWITCHES, go_back};
 pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, Objection, PlayError, SwitchError};
+pub use snapshot::GameSnapshot;
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
 pub use view::{ActionView, KindView, Mark, PieceView, PointView, View, Zone};

@@ -1,4 +1,4 @@
-//! What things are called in reasons and proofs: a piece by its side, kind and square.
+//! Names of entities in reasons and proofs: a piece is called by its side, kind and square.
 
 use crate::facts::{AttrId, DomainId, EntityId};
 use crate::moves::Contract;

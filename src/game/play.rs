@@ -31,8 +31,7 @@ pub struct Game {
     /// The position that the turn began from, where the game starts in the middle of one.
     turn_start: Option<Box<Snapshot>>,
     history: Vec<Record>,
-    /// The rules that the game was played by so far, in the order in which they first came, and which
-    /// of them are in force.
+    /// The sets of rules so far, in the order of their first use, and the number of the one in force.
     eras: Vec<Era>,
     era: usize,
     /// How the rules were changed since the last action.
@@ -41,12 +40,11 @@ pub struct Game {
     result: Option<GameResult>,
 }
 
-/// The facts after the last so many actions are at hand; earlier ones are made again when a caller
-/// asks, of what changed.
+/// Number of the last positions that are held whole; earlier ones are made again from what changed.
 const AT_HAND: usize = 4;
-/// How often a game may change its rules, and the number of different sets of rules that it may be played
-/// by: each stays in memory as long as the game does.
+/// Maximum number of changes of a game's rules.
 pub const SWITCHES: usize = 1000;
+/// Maximum number of different sets of rules in one game: each stays in memory as long as the game does.
 pub const RULE_SETS: usize = 32;
 /// A game in memory grows by so many actions at a time.
 const GROWTH: usize = 16;
@@ -176,6 +174,7 @@ impl Game {
         &self.warnings
     }
 
+    /// The checked rules.
     pub fn program(&self) -> &Arc<Program> {
         self.world.program()
     }
@@ -185,14 +184,17 @@ impl Game {
         self.world.plan()
     }
 
+    /// What games under these rules read and write by name.
     pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
+    /// What the layer of moves reads by name.
     pub fn contract(&self) -> &Contract {
         &self.terms.moves
     }
 
+    /// The facts as they are now.
     pub fn facts(&self) -> &Session {
         self.world.facts()
     }
@@ -252,7 +254,7 @@ impl Game {
         (era.plan.program(), &era.terms.moves)
     }
 
-    /// The facts after so many actions, or after all of them if there are not so many.
+    /// The facts after so many actions, or after all if there are fewer.
     pub fn position(&self, plies: usize) -> Snapshot {
         let played = self.history.get(..plies).unwrap_or(&self.history);
         let is_known = |it: &Record| it.snapshot.is_some() || !it.switches().is_empty();
@@ -268,15 +270,13 @@ impl Game {
         position
     }
 
-    /// The facts that an action started from, or will start from: those after the action before it,
-    /// or after the rules were changed in between.
+    /// The facts that an action started from, or will start from: also after a change of rules before it.
     pub fn position_before(&self, action: usize) -> Snapshot {
         let switched = self.switches_before(action).last();
         switched.map_or_else(|| self.position(action), |it| it.facts.clone())
     }
 
-    /// How the rules were changed between an action and the one before it; for the action to come,
-    /// since the last one.
+    /// How the rules were changed right before an action; for the action to come, since the last one.
     pub fn switches_before(&self, action: usize) -> &[Switch] {
         self.history.get(action).map_or(&self.switches, Record::switches)
     }

@@ -12,10 +12,13 @@ use super::terms::Terms;
 /// One action that was played, and what it changed.
 #[derive(Debug, Clone)]
 pub struct Record {
+    /// The action itself.
     pub mv: Move,
+    /// Its text in UCI.
     pub uci: Box<str>,
+    /// Its text in SAN.
     pub san: Box<str>,
-    /// Who took the action.
+    /// The side that took the action.
     pub side: i64,
     /// The same side goes on: the turn has more than this action.
     pub turn_goes_on: bool,

@@ -1,4 +1,4 @@
-//! Why something was refused: the reason in a line, and the finding that it is taken from.
+//! Refusals of moves and other requests: the reason in a line, and the finding that it is taken from.
 
 use crate::derive::explain::{Finding, Limits, Proof, why_within};
 use crate::derive::{Exhausted, Refusal, World};
@@ -11,6 +11,7 @@ use super::record::GameResult;
 
 /// Why a move was not played. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum PlayError {
     #[error("the game is over: {result}")]
     Over { result: GameResult },
@@ -29,9 +30,11 @@ pub enum PlayError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text} is not legal: {}", reasons.join("; "))]
 pub struct IllegalMove {
+    /// The action that was refused.
     pub mv: Move,
     /// The move in UCI.
     pub text: String,
+    /// Why, each in a sentence; the one that tells most comes first.
     pub reasons: Vec<String>,
     /// What the rules say of it, if they have a name for why they refuse it.
     pub objection: Option<Objection>,
@@ -44,6 +47,7 @@ pub struct IllegalMove {
 pub struct Objection {
     /// The reason by name, for programs.
     pub code: String,
+    /// The reason as a sentence.
     pub sentence: String,
     /// That it is so.
     pub proof: Proof,
@@ -129,6 +133,7 @@ impl Game {
 
 /// Why a game was not ended as asked. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EndError {
     #[error("the game is over: {result}")]
     Over { result: GameResult },
@@ -144,6 +149,7 @@ pub enum EndError {
 
 /// Why a game does not go on by other rules. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SwitchError {
     #[error(
         "the game has changed its presets {SWITCHES} times, which is the maximum: start another game \

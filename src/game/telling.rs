@@ -16,7 +16,9 @@ use super::record::Record;
 /// An action with all that it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Told {
+    /// Its text in UCI.
     pub uci: String,
+    /// Its text in SAN.
     pub san: String,
     /// Facts that went as it began: those that last until the next action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -28,6 +30,7 @@ pub struct Told {
     pub facts: Vec<ToldFact>,
     /// Effects for displays of the game.
     pub emitted: Vec<ToldEvent>,
+    /// Sentences that reactions noted.
     pub notes: Vec<String>,
     /// How the game ended with it, if it is the last action so far and did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,18 +43,22 @@ pub struct ToldStep {
     /// Whose reaction it is; none for the core and the game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
+    /// The stage of the reaction.
     pub stage: String,
     /// What it reacted to.
     pub on: ToldEvent,
     /// The place of the reaction.
     pub place: String,
+    /// What it did, in its order.
     pub did: Vec<ToldEffect>,
 }
 
 /// An action or an event with its arguments in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldEvent {
+    /// Its name in the rules.
     pub name: String,
+    /// Names of columns with values in words.
     pub args: Vec<(String, String)>,
 }
 
@@ -59,15 +66,25 @@ pub struct ToldEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToldEffect {
+    /// A fact was given another value, or taken back.
     Changed(ToldFact),
+    /// An entity was made.
     Spawned(u32),
+    /// An event was raised.
     Raised(ToldEvent),
+    /// The event goes no further.
     Stopped,
+    /// The event goes on with other arguments.
     Passed(ToldEvent),
+    /// Clients are told of an event.
     Emitted(ToldEvent),
+    /// A sentence was added to the record.
     Noted(String),
+    /// The game goes back that many turns.
     Rewound(i64),
+    /// Code was called, by this name.
     Called(String),
+    /// The action was refused, for this reason.
     Vetoed(String),
 }
 
@@ -76,9 +93,12 @@ pub enum ToldEffect {
 pub struct ToldFact {
     /// The number of an entity, or the name of a side, square or whatever else has the fact.
     pub entity: SavedOwner,
+    /// By name.
     pub attribute: String,
+    /// The value before, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
+    /// The value now, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a game reads and writes by name: the one place where the rules and this layer meet.
+//! The relations and attributes that a game reads and writes by name: the one place where rules and this layer meet.
 //!
 //! The relations of boards and notation are in [`Contract`]; here are those that only a game has.
 //! All are looked up once, when a game's rules are loaded, and their shapes are checked.
@@ -11,6 +11,7 @@ use crate::rules::{Input, Program, RelId, Role, Type};
 /// The relations and attributes that a game needs.
 #[derive(Debug, Clone)]
 pub struct Terms {
+    /// What the layer of moves reads by name.
     pub moves: Contract,
     /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); what follows is for rules.
     pub resigned: Option<AttrId>,

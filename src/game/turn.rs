@@ -1,4 +1,4 @@
-//! Whole turns of a game, for those who tell them: as one word, where the rules have words for turns.
+//! Whole turns of a game as text: as one word, where the rules have words for turns.
 //!
 //! Deliberately absent: what such a word is made of, and how it is read, which `moves` knows.
 

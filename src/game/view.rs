@@ -17,7 +17,9 @@ use super::play::Game;
 /// A position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct View {
+    /// Files of the board; 0 if it has none.
     pub files: u8,
+    /// Ranks of the board; 0 if it has none.
     pub ranks: u8,
     /// Where the points are drawn, on a board that has no files and ranks: to the right and up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -28,9 +30,11 @@ pub struct View {
     /// Its squares are hexagons, each rank half a square to the right of the one below.
     #[serde(skip_serializing_if = "is_false")]
     pub hexagons: bool,
+    /// The position as FEN, as far as FEN can say it.
     pub fen: String,
     /// The side to move, by number.
     pub turn: usize,
+    /// What stands on the board.
     pub pieces: Vec<PieceView>,
     /// Every kind of piece that the game knows.
     pub kinds: Vec<KindView>,
@@ -41,6 +45,7 @@ pub struct View {
     pub zones: Vec<Zone>,
     /// Royal pieces that stand attacked, by square.
     pub checks: Vec<String>,
+    /// The legal actions of the side to move.
     pub legal: Vec<ActionView>,
     /// What may be said with an action beside what the list has, and what that adds to its text: a promotion that is
     /// chosen in advance.
@@ -58,16 +63,22 @@ pub struct View {
 /// A point of a board without files and ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PointView {
+    /// As actions name it.
     pub name: String,
+    /// To the right.
     pub x: i64,
+    /// Up.
     pub y: i64,
 }
 
 /// Something that stands on the board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PieceView {
+    /// The entity: the same as long as the piece is in the game.
     pub id: u32,
+    /// By name.
     pub square: String,
+    /// By name.
     pub kind: String,
     /// As FEN writes the kind, lower case.
     pub letter: String,
@@ -88,6 +99,7 @@ pub struct PieceView {
 pub struct Trait {
     /// The relation that says so.
     pub of: String,
+    /// The member, by name.
     pub name: String,
     /// For people.
     pub told: String,
@@ -97,6 +109,7 @@ pub struct Trait {
 /// `.meta piece "camel: Camel"` and `.meta image "camel white: camel-w.svg"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindView {
+    /// By name, as rules have it.
     pub kind: String,
     /// As FEN writes it, lower case.
     pub letter: String,
@@ -113,21 +126,27 @@ pub struct KindView {
 /// Squares of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mark {
+    /// The relation that marks them.
     pub name: String,
+    /// By name.
     pub squares: Vec<String>,
 }
 
 /// Squares of one piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Zone {
+    /// The relation that says so.
     pub name: String,
+    /// The piece, by its entity.
     pub piece: u32,
+    /// By name.
     pub squares: Vec<String>,
 }
 
 /// A field of a FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldView {
+    /// What stands before `=`.
     pub key: String,
     /// What its values are about: the `game`, `pieces`, or `members` of a domain.
     pub about: &'static str,
@@ -144,6 +163,7 @@ fn is_false(it: &bool) -> bool {
 pub struct GivenView {
     /// What the rules call the argument.
     pub name: String,
+    /// The value, by name.
     pub value: String,
     /// What follows the text of an action to say so.
     pub suffix: String,
@@ -152,9 +172,11 @@ pub struct GivenView {
 /// Something that the side to move may do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActionView {
+    /// Its text in UCI.
     pub uci: String,
     /// The first and the last square of its text, if it has two.
     pub from: Option<String>,
+    /// As `from`.
     pub to: Option<String>,
     /// What kind of action the rules call it.
     pub action: String,

@@ -19,7 +19,9 @@ use super::turn::has_turn;
 /// there only where one of them is not the default.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move {
+    /// What kind of action it is.
     pub action: ActionId,
+    /// A value for each column of the action, in their order.
     pub args: Tuple,
 }
 
@@ -37,7 +39,7 @@ pub(super) fn column_of(program: &Program, action: ActionId, column: &str) -> Op
     relation.columns.iter().position(|it| it.name == column)
 }
 
-/// Who decides whether a move leaves royal pieces safe.
+/// How it is decided whether a move leaves royal pieces safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LegalityMode {
     /// As each action declares.
@@ -106,12 +108,12 @@ fn add_moves(
     moves: &mut Vec<Move>,
 ) {
     let row = |args: Tuple| Move { action: action.id, args };
-    let tries = action.tries.unwrap_or(action.rel);
+    let candidates = action.candidates();
     match mode.of(contract, action.id) {
         Decision::Never => {}
         Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
         Decision::Simulation => {
-            let rows = world.listed(tries).into_iter().map(row);
+            let rows = world.listed(candidates).into_iter().map(row);
             moves.extend(rows.filter_map(|it| safe_way(world, contract, it)));
         }
         Decision::Except(rel) => {
@@ -120,7 +122,7 @@ fn add_moves(
             rows.retain(|it| odd.binary_search(it).is_err());
             let mut all: Vec<Move> = rows.into_iter().map(row).collect();
             let tried = odd.into_iter().filter_map(|it| {
-                let may_try = world.contains(tries, &it);
+                let may_try = world.contains(candidates, &it);
                 may_try.then(|| safe_way(world, contract, row(it))).flatten()
             });
             all.extend(tried.collect::<Vec<Move>>());
@@ -178,12 +180,12 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
     let program = world.program().clone();
     let mut tried = Vec::new();
     for action in &program.actions {
-        let tries = action.tries.unwrap_or(action.rel);
+        let candidates = action.candidates();
         match contract.decisions[usize::from(action.id.0)] {
             Decision::Rules if world.any(action.rel) => return true,
             Decision::Rules | Decision::Never => {}
             Decision::Simulation => {
-                tried.extend(world.listed(tries).into_iter().map(|it| (action.id, it)));
+                tried.extend(world.listed(candidates).into_iter().map(|it| (action.id, it)));
             }
             Decision::Except(rel) => {
                 let odd = world.listed(rel);
@@ -206,13 +208,13 @@ pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
     let program = world.program().clone();
     let (mut all, mut played) = (0, 0);
     for action in program.actions.iter().filter(|it| it.legality != Legality::Never) {
-        let tries = action.tries.unwrap_or(action.rel);
-        let tried = world.listed(tries).len();
+        let candidates = action.candidates();
+        let tried = world.listed(candidates).len();
         all += tried;
         played += match contract.decisions[usize::from(action.id.0)] {
             Decision::Rules | Decision::Never => 0,
             Decision::Except(rel) => {
-                world.listed(rel).iter().filter(|it| world.contains(tries, it)).count()
+                world.listed(rel).iter().filter(|it| world.contains(candidates, it)).count()
             }
             Decision::Simulation => tried,
         };
@@ -225,16 +227,16 @@ pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();
     let mut moves = Vec::new();
     for action in program.actions.iter().filter(|it| it.legality != Legality::Never) {
-        let rows = world.listed(action.tries.unwrap_or(action.rel));
+        let rows = world.listed(action.candidates());
         moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
     }
     moves
 }
 
-/// Whether the move is among the tries.
+/// Whether the move is pseudo-legal.
 pub fn is_pseudo(world: &mut World, mv: &Move) -> bool {
     let action = world.program().action(mv.action);
-    let rel = action.tries.unwrap_or(action.rel);
+    let rel = action.candidates();
     let args = action.row(&mv.args).len();
     world.contains(rel, &mv.args[..args])
 }

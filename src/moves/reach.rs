@@ -61,7 +61,7 @@ impl Reach {
 #[derive(Debug, Clone, Copy)]
 enum Known {
     Unasked,
-    /// It is being looked at: who comes here goes in a circle.
+    /// It is being looked at: coming here again is a cycle.
     Open,
     Is(Reach),
 }

@@ -1,4 +1,4 @@
-//! Who decides whether an action leaves a position that its side may leave: the rules, or playing
+//! What decides whether an action leaves a position that its side may leave: the rules, or playing
 //! it out.
 //!
 //! An action that declares `legality rules` is decided by its own relation, but for the rows of its

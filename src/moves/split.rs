@@ -38,7 +38,9 @@ pub fn split(program: &mut Program) {
 
 /// The rules for one action: none for a preset with a reaction that may concern every row.
 fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
-    let (Some(odd), Some(tries)) = (action.simulates, action.tries) else { return Vec::new() };
+    let (Some(odd), Some(tries)) = (action.simulates, action.pseudo_legal) else {
+        return Vec::new();
+    };
     let own = view.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
     if view.expires_unforeseen(action).is_some() || own.iter().any(|it| view.may_veto(it)) {
         return Vec::new();

@@ -260,7 +260,7 @@ pub(super) fn spell<'t>(
     let program = world.program().clone();
     let stop = Stop { offset: 0, expected: String::new() };
     let action = program.action(action);
-    let mut reader = Reader { action, program: &program, text, stop, found: Vec::new() };
+    let mut reader = TemplateReader { action, program: &program, text, stop, found: Vec::new() };
     let mut spellings = Vec::new();
     for pieces in variants(template) {
         reader.read(world, &pieces, 0, 0, &mut Vec::new());
@@ -271,7 +271,7 @@ pub(super) fn spell<'t>(
     if spellings.is_empty() { Err(reader.stop) } else { Ok(spellings) }
 }
 
-struct Reader<'a> {
+struct TemplateReader<'a> {
     program: &'a Program,
     action: &'a Action,
     text: &'a str,
@@ -279,7 +279,7 @@ struct Reader<'a> {
     found: Vec<Vec<(usize, i64)>>,
 }
 
-impl Reader<'_> {
+impl TemplateReader<'_> {
     fn read(
         &mut self,
         world: &mut World,
@@ -462,7 +462,7 @@ pub(super) fn arguments(
                 let mut told = row.iter().zip(&columns);
                 told.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
             };
-            let mut rows = world.listed(action.tries.unwrap_or(action.rel));
+            let mut rows = world.listed(action.candidates());
             rows.retain(is_meant);
             // What cannot even be tried is still understood where the rules say why they refuse it.
             if let (true, Some(refusals)) = (rows.is_empty(), action.refusals) {

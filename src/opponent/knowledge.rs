@@ -394,7 +394,7 @@ pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<us
     Some(winner_of(world, contract, outcome))
 }
 
-/// Who wins by an outcome.
+/// The winner by an outcome.
 pub(super) fn winner_of(world: &mut World, contract: &Contract, outcome: i64) -> Option<usize> {
     let rows = world.matching(contract.wins, &[None, Some(outcome)]);
     rows.first().and_then(|it| usize::try_from(*it.first()?).ok())

@@ -1,7 +1,7 @@
 //! An opponent that plays any rules: it looks ahead through the actions of a game and its results, and learns
 //! what pieces are worth from games that it plays with itself.
 //!
-//! It knows of a game what the rules say: the legal actions, who is to move, who has won. What a position is
+//! It knows of a game what the rules say: the legal actions, the side to move, the winner. What a position is
 //! worth comes from [`Knowledge`], which is the same code for all games. Deliberately absent: openings, tables of
 //! endings, anything written for one game; threads and clocks, which the caller has ([`Stop`], [`Budget`]).
 

@@ -39,7 +39,7 @@ pub(super) struct Search<'g> {
     budget: Budget,
     stop: Stop,
     started: Instant,
-    /// Who asks.
+    /// The side that asks.
     side: i64,
     nodes: u64,
     is_out: bool,

@@ -1,4 +1,4 @@
-//! Which presets are active, for whom and with which options: as text, and as facts.
+//! Activations: which presets are active, for which sides and with which options, as text and as facts.
 //!
 //! `P[:scope][:opt=val,...]` becomes one entity with the attributes `preset`, `scope` and one
 //! `P.opt` for each option of the preset. A preset's options are the inputs of its file whose first

@@ -14,33 +14,37 @@
 //! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a
 //! preset). Other keys are left for others.
 
+#![warn(missing_docs)]
+
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::derive::{Allowance, PlanError};
+use crate::derive::Allowance;
 use crate::facts::{AttrId, Value, nearest};
 use crate::game::drawing;
-use crate::moves::ContractError;
-use crate::moves::notation::LetterFault;
-use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, metas};
+use crate::rules::{EMBEDDED, Meta, Program, Source, metas};
 
 use super::activation::{
-    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs,
+    Activation, ActivationError, OptionEntry, Request, describe_options, pairs,
 };
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
+pub use super::error::{AddError, CatalogueError, LoadError};
 use super::external::Externals;
 use super::include::load_with_included;
-use super::numbered::{Numbered, PlaceError};
+use super::numbered::Numbered;
 use super::ruleset::Ruleset;
 use super::stated::value;
 
 /// A game, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameEntry {
+    /// As `load` takes it.
     pub name: String,
+    /// For people.
     pub title: String,
+    /// Other names that mean it.
     pub aliases: Vec<String>,
     /// What programs that made vectors call it: `Fairy-Stockfish minishogi`.
     pub oracles: Vec<String>,
@@ -56,6 +60,7 @@ pub struct GameEntry {
     pub uses: Vec<String>,
     /// Facts of the game, as `(attribute, value)`.
     pub facts: Vec<(String, String)>,
+    /// Its start positions by number, if it has such.
     pub numbered: Option<Numbered>,
     /// The letters that clients write for pieces, each followed by ours: `"kn mk"`.
     pub client_letters: String,
@@ -69,7 +74,9 @@ pub struct GameEntry {
 /// A layout, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutEntry {
+    /// As options of games take it.
     pub name: String,
+    /// For people.
     pub title: String,
     /// The start position, as FEN.
     pub start: String,
@@ -85,6 +92,7 @@ pub struct PresetEntry {
     pub preset: String,
     /// The name for people.
     pub name: String,
+    /// What it changes, in a sentence.
     pub description: String,
     /// The family of games that it is made for; none if it needs no more than all games have.
     pub family: Option<String>,
@@ -126,92 +134,6 @@ pub struct Catalogue {
     layouts: Vec<LayoutEntry>,
     presets: Vec<PresetEntry>,
     parts: Vec<PartEntry>,
-}
-
-/// Metadata that makes no catalogue.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}:{line}: {fault}")]
-pub struct CatalogueError {
-    pub path: String,
-    pub line: u32,
-    pub fault: String,
-}
-
-/// Why rule files cannot be added.
-#[derive(Debug, thiserror::Error)]
-pub enum AddError {
-    #[error("{path} cannot be read: {why}")]
-    Read { path: String, why: std::io::Error },
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-}
-
-/// Why a game cannot be loaded.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LoadError {
-    #[error("there is no game {name}{}", meant(.near))]
-    Game { name: String, near: Option<String> },
-    #[error("game {game} has the layout {layout}, which there is not")]
-    Layout { game: String, layout: String },
-    #[error("{what} is made for the family {family}, which there is not{}", meant(.near))]
-    NoFamily { what: String, family: String, near: Option<String> },
-    #[error("{what} is made for games of the family {family}, and {game} {}", of_family(.of))]
-    Family { what: String, family: String, game: String, of: Option<String> },
-    #[error(
-        "{what} speaks of {relation}, which the family {family} has, and {game} {}: `.meta family \
-         \"{family}\"` names the family that rules are made for",
-        of_family(.of)
-    )]
-    Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },
-    #[error(
-        "{place}: there are no boards of {shape:?}: write FILESxRANKS, \"hex SIDE\" for hexagons, \"graph\" \
-         for points that the rules name, or \"none\""
-    )]
-    Shape { place: String, shape: String },
-    #[error(
-        "{what} speaks of {relation}, which boards of files and ranks have, and {game} has none"
-    )]
-    NeedsSquares { what: String, relation: String, game: String },
-    #[error("{place}: {fault}")]
-    Sides { place: String, fault: String },
-    #[error("{0}")]
-    Drawing(String),
-    #[error("{place}: {name:?} cannot be included: {fault}")]
-    Include { place: String, name: String, fault: String },
-    #[error(transparent)]
-    Letter(#[from] LetterFault),
-    #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
-    GameOption { text: String, fault: String },
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    #[error(transparent)]
-    Activation(#[from] ActivationError),
-    #[error("game {game} states {attribute}={value}, but {fault}")]
-    Fact { game: String, attribute: String, value: String, fault: String },
-    #[error(transparent)]
-    Rules(Box<Diagnostics>),
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    #[error(transparent)]
-    Contract(#[from] ContractError),
-    #[error(transparent)]
-    Definitions(#[from] DefinitionError),
-    #[error(transparent)]
-    Set(#[from] SetError),
-    #[error(
-        "the rules in use take {} MB already, which is the maximum: wait until a game has ended",
-        bytes >> 20
-    )]
-    Full { bytes: usize },
-    #[error("{place} calls {name}, but no code is registered for preset {preset}")]
-    Code { place: String, name: String, preset: String },
-}
-
-fn of_family(of: &Option<String>) -> String {
-    match of {
-        Some(family) => format!("is of the family {family}"),
-        None => "is of no family".into(),
-    }
 }
 
 impl Catalogue {
@@ -266,7 +188,7 @@ impl Catalogue {
         let known = self.sources.iter().position(|it| it.path == source.path);
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
-        let entry = Entry::read(&source, &metas, at)?;
+        let entry = FileIs::read(&source, &metas, at)?;
         if let Some(name) = entry.names().into_iter().find(|it| self.has_other(&entry, it, at)) {
             let line = metas.first().map_or(1, |it| it.span.line);
             let fault = format!("another file has the name {name} already");
@@ -281,18 +203,18 @@ impl Catalogue {
         self.presets.retain(|it| it.source != at);
         self.parts.retain(|it| it.source != at);
         match entry {
-            Entry::Layout(layout) => self.layouts.push(layout),
-            Entry::Core => self.core.push(at),
-            Entry::Family(name) => self.families.push((name, at)),
-            Entry::Module(name) => self.modules.push((name, at)),
-            Entry::Game(game) => self.games.push(*game),
-            Entry::Preset(preset) => {
+            FileIs::Layout(layout) => self.layouts.push(layout),
+            FileIs::Core => self.core.push(at),
+            FileIs::Family(name) => self.families.push((name, at)),
+            FileIs::Module(name) => self.modules.push((name, at)),
+            FileIs::Game(game) => self.games.push(*game),
+            FileIs::Preset(preset) => {
                 // Others may include a preset's file: what it says of the game then holds without it.
                 let module = metas.iter().find(|it| it.key == "module");
                 self.modules.extend(module.map(|it| (it.value.clone(), at)));
                 self.presets.push(preset);
             }
-            Entry::Part(part) => self.parts.push(part),
+            FileIs::Part(part) => self.parts.push(part),
         }
         self.lay_out();
         // The order of the files is the order of their effects.
@@ -334,14 +256,14 @@ impl Catalogue {
     }
 
     /// Whether a file other than the one at `at` has the name of such an entry.
-    fn has_other(&self, entry: &Entry, name: &str, at: usize) -> bool {
+    fn has_other(&self, entry: &FileIs, name: &str, at: usize) -> bool {
         match entry {
-            Entry::Core | Entry::Family(_) => false,
-            Entry::Module(_) => self.modules.iter().any(|it| it.1 != at && it.0 == name),
-            Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
-            Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
-            Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
-            Entry::Part(_) => self.parts.iter().any(|it| it.source != at && it.name() == name),
+            FileIs::Core | FileIs::Family(_) => false,
+            FileIs::Module(_) => self.modules.iter().any(|it| it.1 != at && it.0 == name),
+            FileIs::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
+            FileIs::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
+            FileIs::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
+            FileIs::Part(_) => self.parts.iter().any(|it| it.source != at && it.name() == name),
         }
     }
 
@@ -625,7 +547,7 @@ fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)
 }
 
 /// What a file is for.
-enum Entry {
+enum FileIs {
     Core,
     /// A file of that family.
     Family(String),
@@ -636,7 +558,7 @@ enum Entry {
     Part(PartEntry),
 }
 
-impl Entry {
+impl FileIs {
     fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
         let file = Metadata { source, metas };
         if let Some(part) = file.one("part")? {

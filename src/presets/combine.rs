@@ -1,4 +1,4 @@
-//! Which activations can be together: no preset twice for one side, none that excludes another,
+//! Checks of sets of activations: no preset twice for one side, none that excludes another,
 //! none without what it requires.
 //!
 //! Deliberately absent: making them so (`switch`).

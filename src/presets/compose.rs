@@ -1,10 +1,10 @@
-//! Programs from files: which files a game with its activations needs, compiled once per set.
+//! Composes programs: the rule files that a game with its activations needs, compiled once per set.
 //!
 //! Files come in the order of the activations, since that is the order in which presets react. For
 //! what presets state about pieces, text is written here: it goes with the last activation, and is
 //! copied to pieces that come from others.
 //!
-//! A program is a megabyte or more, so a catalogue and all its copies keep some for the next who asks,
+//! A program is a megabyte or more, so a catalogue and all its copies cache some for later loads,
 //! up to a number of bytes, and know of the others as long as a game is played by them: the same files
 //! are one program, however many games there are. Deliberately absent: which activations may be
 //! together.
@@ -25,7 +25,7 @@ use super::external::Externals;
 use super::sides;
 use super::templates::Template;
 
-/// Bytes of compiled programs that are kept for the next who asks.
+/// Maximum size of the cache of compiled programs, in bytes.
 const KEPT: usize = 96 << 20;
 /// Bytes of all programs together, those included that are in use and not kept.
 const IN_USE: usize = 512 << 20;
@@ -40,7 +40,7 @@ pub(super) struct Composed {
 
 /// A program that was compiled.
 #[derive(Debug)]
-struct Entry {
+struct CachedProgram {
     plan: Weak<Plan>,
     terms: Arc<Terms>,
     scopes: Arc<Scopes>,
@@ -54,7 +54,7 @@ struct Entry {
 
 #[derive(Debug, Default)]
 struct Programs {
-    entries: Vec<Entry>,
+    entries: Vec<CachedProgram>,
     asked: u64,
 }
 
@@ -76,14 +76,14 @@ impl Programs {
         entry.asked = self.asked;
         entry.kept = Some(Arc::clone(&plan));
         let (terms, scopes) = (Arc::clone(&entry.terms), Arc::clone(&entry.scopes));
-        self.let_go();
+        self.evict();
         Some(Composed { plan, terms, scopes })
     }
 
     /// Keeps a program, if there is room for it.
     fn keep(&mut self, composed: &Composed, externals: &Arc<Externals>) -> Result<(), LoadError> {
         self.asked += 1;
-        let entry = Entry {
+        let entry = CachedProgram {
             plan: Arc::downgrade(&composed.plan),
             terms: Arc::clone(&composed.terms),
             scopes: Arc::clone(&composed.scopes),
@@ -93,7 +93,7 @@ impl Programs {
             kept: Some(Arc::clone(&composed.plan)),
         };
         self.entries.push(entry);
-        self.let_go();
+        self.evict();
         self.entries.retain(|it| it.plan.strong_count() > 0);
         let bytes = self.bytes();
         if bytes > IN_USE {
@@ -104,7 +104,7 @@ impl Programs {
     }
 
     /// Lets those go that were not asked for the longest, until the rest is small enough.
-    fn let_go(&mut self) {
+    fn evict(&mut self) {
         let mut kept: usize =
             self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
         while kept > KEPT {

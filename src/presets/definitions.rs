@@ -1,4 +1,4 @@
-//! Whether the presets of a catalogue make sense, each and together: names, mutual exclusions,
+//! Checks of all presets of a catalogue, each and together: names, mutual exclusions,
 //! requirements, attributes. Everything that is wrong is found at once.
 //!
 //! Deliberately absent: what is active in a game (`combine`).
@@ -131,7 +131,7 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Attributes that two presets export with different types. Who excludes the other never meets it.
+/// Attributes that two presets export with different types. Presets that exclude each other never meet.
 fn clashes(
     presets: &[PresetEntry],
     parts: &[PartEntry],

@@ -62,6 +62,8 @@
 //!
 //! Deliberately absent: what a call may do (`derive::Moment`).
 
+#![warn(missing_docs)]
+
 use std::fmt::{self, Write};
 use std::sync::Arc;
 

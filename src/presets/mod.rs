@@ -11,6 +11,7 @@ mod compose;
 mod definitions;
 mod describe;
 mod diagram;
+mod error;
 mod external;
 mod include;
 mod modifier;

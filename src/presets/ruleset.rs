@@ -1,12 +1,14 @@
 //! One game with its presets, compiled: what every game of that kind shares.
 
+#![warn(missing_docs)]
+
 use std::sync::Arc;
 
 use crate::derive::{Allowance, Backend, Exhausted, Plan, Refusal, World};
 use crate::facts::{
     AttrId, Document, EntityId, FactError, NEXT_ENTITY, SaveError, Snapshot, Value,
 };
-use crate::game::{Game, Kept, Terms};
+use crate::game::{Game, GameSnapshot, Terms};
 use crate::moves::Contract;
 use crate::moves::notation::{FenError, Setup, misplaced, read_fen, read_turn, split_turn};
 use crate::rules::Program;
@@ -28,6 +30,7 @@ pub struct Ruleset {
 
 /// Why a game cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum StartError {
     #[error(transparent)]
     Fen(#[from] FenError),
@@ -90,18 +93,22 @@ impl Ruleset {
         Self { activations, terms, plan, ..self.clone() }
     }
 
+    /// The compiled rules, for other worlds under them.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
+    /// The checked rules.
     pub fn program(&self) -> &Arc<Program> {
         self.plan.program()
     }
 
+    /// What games under these rules read and write by name.
     pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
+    /// What the layer of moves reads by name.
     pub fn contract(&self) -> &Contract {
         &self.terms.moves
     }
@@ -191,8 +198,8 @@ impl Ruleset {
         checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }
 
-    /// A game that was kept as facts under these rules. None if it cannot be had back so.
-    pub fn bring_back(&self, kept: &Kept) -> Option<Game> {
+    /// A game from a snapshot that was made under these rules. None if it cannot be restored so.
+    pub fn bring_back(&self, kept: &GameSnapshot) -> Option<Game> {
         let _paid = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
         let mut game = Game::bring_back(world, Arc::clone(&self.terms), kept)?;

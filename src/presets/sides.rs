@@ -1,4 +1,4 @@
-//! Who plays, where a game says so: `.meta sides "red, blue, green"`. The core file about sides is written anew
+//! The sides of a game that declares them: `.meta sides "red, blue, green"`. The core file about sides is written anew
 //! for them, from a template of rule text.
 //!
 //! Deliberately absent: what sides mean, which is rule text, too; whose turn follows whose, which rules may say
@@ -14,7 +14,7 @@ pub const SIDES: usize = 8;
 /// What is called a file though it is written here.
 pub(super) const WRITTEN: &str = "sides of the game";
 
-/// Whether a file says who plays.
+/// Whether a file declares the sides.
 pub(super) fn speaks(source: &Source) -> bool {
     source.text.contains("sides") && declared(source).is_some()
 }

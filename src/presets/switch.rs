@@ -1,4 +1,4 @@
-//! Other presets in the middle of a game: all of the change, or none of it.
+//! Changes of presets in the middle of a game: all of a change is made, or none of it.
 //!
 //! What goes is told first, in the order of its activation, and reactions take back what it stated;
 //! then the facts move to the program that the new set needs; then what comes is told, in the order

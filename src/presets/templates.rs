@@ -1,4 +1,4 @@
-//! Rule text that is written for single programs: the parts of `rules/templates`, with names filled in.
+//! Generated rule text: the parts of `rules/templates`, with names filled in.
 //!
 //! A part begins with a line `% --- NAME`; `<place>` is where something is filled in.
 //! Deliberately absent: rule text. All of it stands in the templates.

@@ -1,4 +1,4 @@
-//! What a game's FEN leaves out: facts that are otherwise in a game set up from it.
+//! Facts of a position that its FEN does not say.
 //!
 //! A FEN tells what its six fields and those that the rules declare can tell. Whatever else a game
 //! has become (how tired a piece is, which shield is gone) is lost by it, and then other actions are

@@ -1,4 +1,4 @@
-//! Whether a proof proves: every step against the rule text and the facts.
+//! Checks proofs: every step against the rule text and the facts.
 
 use crate::facts::{AttrId, EntityId, GAME};
 use crate::rules::{

@@ -87,7 +87,7 @@ impl Model {
         self.finished(rel)
     }
 
-    /// The members of an aggregate under bindings, and what they come to.
+    /// The members of an aggregate under bindings, and its value.
     pub(super) fn tally(
         &mut self,
         aggregate: &Aggregate,
@@ -159,10 +159,10 @@ impl Model {
         let program = Arc::clone(&self.program);
         let action = program.action(trial.action);
         let mut now = self.of_others(&self.facts);
-        let tries = now.table(action.tries.unwrap_or(action.rel));
+        let candidates = now.table(action.candidates());
         let from = trial.from.map(|it| now.table(it));
         let mut rows = Vec::new();
-        for row in tries.rows() {
+        for row in candidates.rows() {
             if from.as_ref().is_some_and(|it| !it.contains(row)) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Whether a refutation refutes: that no row matches its goal, and that each attempt ends where it
+//! Checks refutations: that no row matches its goal, and that each attempt ends where it
 //! says.
 
 use crate::rules::{Atom, Given, Literal, Program, RelId, Role, Rule, Term};

@@ -120,7 +120,7 @@ impl<'m> Transaction<'m> {
         }
         if matches!(event, Event::Action(_)) {
             let program = Arc::clone(&self.program);
-            self.expired = self.let_go(&program.expiry.until_action);
+            self.expired = self.expire(&program.expiry.until_action);
         }
         let until = self.until(event);
         for batch in batches(&self.program, event) {
@@ -155,7 +155,7 @@ impl<'m> Transaction<'m> {
         if self.depth == 0 && !self.only_tries {
             let program = Arc::clone(&self.program);
             for it in &program.was {
-                self.let_go(&[it.before]);
+                self.expire(&[it.before]);
             }
             self.refresh();
             self.model.begin(None);
@@ -188,7 +188,7 @@ impl<'m> Transaction<'m> {
         let program = Arc::clone(&self.program);
         // An action that is played out in the middle of another one has a time before of its own.
         for it in &program.was {
-            self.let_go(&[it.before]);
+            self.expire(&[it.before]);
         }
         self.model.begin(Some(&self.facts));
         for it in &program.was {
@@ -484,13 +484,13 @@ impl<'m> Transaction<'m> {
         });
         if passes {
             let program = Arc::clone(&self.program);
-            let expired = self.let_go(&program.expiry.until_turn);
+            let expired = self.expire(&program.expiry.until_turn);
             expired.into_iter().for_each(|it| self.note(it));
         }
     }
 
     /// Takes back every fact of some attributes, which go by themselves, and says which these were.
-    fn let_go(&mut self, attrs: &[AttrId]) -> Vec<Effect> {
+    fn expire(&mut self, attrs: &[AttrId]) -> Vec<Effect> {
         let mut gone = Vec::new();
         for &attr in attrs {
             let owners: Vec<EntityId> = self.facts.entities_with(attr).collect();

@@ -1,4 +1,4 @@
-//! Whether a trial tries: the action is taken anew by the letter of the rules, and each step, and
+//! Checks trials: the action is taken anew by the letter of the rules, and each step, and
 //! what is said to hold after them, must be so.
 
 use super::transact::{Stop, Transaction};
@@ -11,7 +11,7 @@ type Checked<T = ()> = Result<T, Fault>;
 
 /// The relation of the side that may not leave the game as it is, and its name in older rules.
 const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
-/// The input that says who takes an action.
+/// The input for the side that takes an action.
 const MOVER: &str = "turn";
 /// The relation that says whether the mover keeps the turn.
 const KEEPS: &str = "turn_goes_on";
@@ -213,12 +213,12 @@ impl Checker {
         report: &mut Report,
     ) -> Checked {
         let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
-        let tries = action.tries.unwrap_or(action.rel);
+        let candidates = action.candidates();
         let mut founded = |rel: RelId, proof| -> Checked<bool> {
             let (found, row) = self.prove(proof, report)?;
             Ok(found == rel && row[..] == *action.row(args))
         };
-        if !founded(tries, &trial.tried)? {
+        if !founded(candidates, &trial.tried)? {
             return Err(fault("that it may be tried is not what is proved"));
         }
         match (&trial.because, action.simulates) {

@@ -10,7 +10,7 @@ mod uci;
 mod xboard;
 
 pub use dialect::{Dialect, DialectError};
-pub use table::{Table, TableError, Thought};
+pub use table::{EngineGame, TableError, Thought};
 pub use uci::Uci;
 pub use xboard::Xboard;
 

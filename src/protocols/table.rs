@@ -21,7 +21,7 @@ static OURS: Dialect = Dialect::none();
 
 /// A game, and the means to begin another.
 #[derive(Debug)]
-pub struct Table {
+pub struct EngineGame {
     catalogue: Catalogue,
     /// Compiled once each, by the name of the game.
     loaded: HashMap<String, (Arc<Ruleset>, Dialect)>,
@@ -71,7 +71,7 @@ pub enum TableError {
     Dialect(String, DialectError),
 }
 
-impl Table {
+impl EngineGame {
     /// A table with the named game set up.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl Table {
         })
     }
 
-    /// [`Table::choose`], or the game that is played from shuffled positions in its place.
+    /// [`EngineGame::choose`], or the game that is played from shuffled positions in its place.
     ///
     /// # Errors
     /// There is no such game, or it has no shuffled form; the table stays as it is.
@@ -205,7 +205,7 @@ impl Table {
     /// learned, which takes a second or a few.
     ///
     /// # Errors
-    /// As [`Table::pick`].
+    /// As [`EngineGame::pick`].
     pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
         let Some(text) = self.pick()? else { return Ok(None) };
         let knowledge = self.learned(budget)?;

@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Flow, Table, TableError, Thought};
+use super::{EngineGame, Flow, TableError, Thought};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
@@ -22,7 +22,7 @@ const AT_STOP: Duration = Duration::from_millis(200);
 /// A conversation.
 #[derive(Debug)]
 pub struct Uci {
-    table: Table,
+    table: EngineGame,
     /// The variant as it was asked for, and whether Chess960 castling was.
     variant: String,
     shuffled: bool,
@@ -37,7 +37,7 @@ impl Uci {
     /// # Errors
     /// The catalogue has no game of the default name.
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
-        let table = Table::new(catalogue, default)?;
+        let table = EngineGame::new(catalogue, default)?;
         let variant = default.to_owned();
         let level = Level::HIGHEST;
         Ok(Self { table, variant, shuffled: false, refused: None, searching: false, level })

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::uci::think_for;
-use super::{Flow, Table, TableError};
+use super::{EngineGame, Flow, TableError};
 use crate::opponent::{Budget, Level};
 use crate::presets::Catalogue;
 
@@ -29,7 +29,7 @@ const IGNORED: &[&str] = &[
 /// A conversation.
 #[derive(Debug)]
 pub struct Xboard {
-    table: Table,
+    table: EngineGame,
     /// The game that `new` sets up.
     default: String,
     /// The side that we play; `None` in force mode.
@@ -48,7 +48,7 @@ impl Xboard {
     /// # Errors
     /// The catalogue has no game of the default name.
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
-        let table = Table::new(catalogue, default)?;
+        let table = EngineGame::new(catalogue, default)?;
         let default = default.to_owned();
         let (own, claimed, seconds, depth, left) = (None, false, None, None, None);
         Ok(Self { table, default, own, claimed, seconds, depth, left })

@@ -15,9 +15,9 @@ pub struct Action {
     pub like: Option<ActionId>,
     /// `rank N`: of several actions that a text means, those of a lower rank come first.
     pub rank: i64,
-    /// `tries REL`: the relation (same columns) of actions that are legal but for the safety of
+    /// `tries REL`: the relation (same columns) of pseudo-legal actions: legal but for the safety of
     /// royal pieces; what simulation starts from. `None`: the action's own relation.
-    pub tries: Option<RelId>,
+    pub pseudo_legal: Option<RelId>,
     /// `simulates REL`: rows of this relation (same columns) are decided by playing them out, also
     /// where `legality` is by rules.
     pub simulates: Option<RelId>,
@@ -44,6 +44,11 @@ pub struct Action {
 }
 
 impl Action {
+    /// The relation of its pseudo-legal rows.
+    pub fn candidates(&self) -> RelId {
+        self.pseudo_legal.unwrap_or(self.rel)
+    }
+
     /// The columns of the relation.
     pub fn listed(&self) -> usize {
         self.columns.len() - self.unlisted.len()

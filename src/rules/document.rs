@@ -179,7 +179,7 @@ fn write_actions(out: &mut String, program: &Program) {
             Legality::Simulate => "by simulation",
             Legality::Never => "never legal: for trials",
         };
-        let tries = action.tries.map(|it| format!("`{}`", program.relation(it).name));
+        let tries = action.pseudo_legal.map(|it| format!("`{}`", program.relation(it).name));
         let _ = writeln!(
             out,
             "| `{}` | `{}` | {legality} | {} |",

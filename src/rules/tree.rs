@@ -2,7 +2,7 @@
 //! stored and read without the program.
 //!
 //! A row has a proof, what does not hold a refutation, and an action that its rules alone do not decide
-//! a trial: what it would do, step by step, and what is then so. This is what those who find them and
+//! a trial: what it would do, step by step, and what is then so. This is what the code that finds them and
 //! the checker have in common, and all of it. An unknown field is refused: nothing in a stored proof
 //! goes unread.
 //! Deliberately absent: finding, checking and showing them.
@@ -97,7 +97,7 @@ pub struct Comparison {
     pub rhs: Option<Datum>,
 }
 
-/// An aggregate: its distinct members and what they come to.
+/// An aggregate: its distinct members and its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
@@ -219,7 +219,7 @@ pub enum TurnEnd {
     Passed(Refutation),
 }
 
-/// What an action that is played out comes to. What is proved or denied is so of the facts after it, or after
+/// The outcome of an action that is played out. What is proved or denied is so of the facts after it, or after
 /// the stage that decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

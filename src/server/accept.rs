@@ -24,7 +24,7 @@ use super::places::{Place, Places};
 /// The time that the head of a request may take to arrive, and a connection may be without one.
 const HEAD: Duration = Duration::from_secs(10);
 /// How long the network may take none of what is written: then the connection is closed, and the
-/// answer, stream or socket that waits to be read is let go.
+/// answer, stream or socket that waits to be read is dropped.
 const SLOW: Duration = Duration::from_secs(10);
 /// The maximum number of bytes of a head.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The place of a connection, for what lives on after its request.
 #[derive(Debug, Clone)]
-pub(super) struct Connected(#[allow(dead_code, reason = "it is there to be let go")] Arc<Place>);
+pub(super) struct Connected(#[allow(dead_code, reason = "it is held to be dropped")] Arc<Place>);
 
 /// Takes connections until it is told to stop; then waits for the requests under way.
 pub(super) async fn accept(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {

@@ -1,5 +1,5 @@
 //! Accounts: a name that lasts, tokens for some devices, and codes that let the holder in again. There is no
-//! e-mail and no password: who has lost all devices and all codes has lost the account.
+//! e-mail and no password: without a device and without a code, an account is lost.
 //!
 //! An account is a record of the store, and a record for each of its tokens; both change together or not at all.
 //! Tokens and codes are kept as hashes, codes by Argon2. A seat of an account is known by the account, not by a
@@ -48,7 +48,7 @@ impl Account {
 
 /// An account as the store keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Kept {
+struct AccountRecord {
     name: String,
     since: u64,
     /// A program plays for it.
@@ -76,7 +76,7 @@ struct Device {
 pub fn close_account(store: &mut dyn Store, name: &str) -> Result<bool, StoreError> {
     let id = name.to_ascii_lowercase();
     while let Some((before, mut kept)) = kept(store, &id)? {
-        let mut changes: Vec<Change> = kept.devices.iter().map(|it| let_go(it, &id)).collect();
+        let mut changes: Vec<Change> = kept.devices.iter().map(|it| removal(it, &id)).collect();
         (kept.devices, kept.codes) = (Vec::new(), Vec::new());
         changes.push(Change { key: user_key(&id), from: Some(before), to: Some(text(&kept)) });
         if store.change(&changes)? {
@@ -140,7 +140,7 @@ fn seats_of(id: &str) -> String {
     format!("seat {id} ")
 }
 
-fn kept(store: &mut dyn Store, id: &str) -> Result<Option<(String, Kept)>, StoreError> {
+fn kept(store: &mut dyn Store, id: &str) -> Result<Option<(String, AccountRecord)>, StoreError> {
     let text = store.record(&user_key(id))?;
     let bad = |it: serde_json::Error| StoreError::Unavailable(format!("account {id}: {it}"));
     text.map(|it| serde_json::from_str(&it).map(|kept| (it, kept)).map_err(bad)).transpose()
@@ -250,7 +250,7 @@ impl Web {
         let (token, device) = new_device(device, self.host.now())?;
         let since = self.host.now();
         let token_record = device_key(&device.token);
-        let kept = Kept {
+        let kept = AccountRecord {
             name: name.clone(),
             since,
             bot: false,
@@ -297,13 +297,13 @@ impl Web {
         let hash = move || hash_of_code(&code, &salt);
         let hash = self.host.pool.run(Lane::Work, hash).await?.ok_or_else(failed)?;
         let (token, device) = new_device(device, self.host.now())?;
-        let enter = move |kept: &mut Kept, changes: &mut Vec<Change>, id: &str| {
+        let enter = move |kept: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
             let at = kept.codes.iter().position(|it| same(it, &hash)).ok_or_else(not_let_in)?;
             kept.codes.remove(at);
             while kept.devices.len() >= DEVICES {
                 // The one that has been there for longest is not used any more, or logs in again.
                 let old = kept.devices.remove(0);
-                changes.push(let_go(&old, id));
+                changes.push(removal(&old, id));
             }
             let key = device_key(&device.token);
             changes.push(Change { key, from: None, to: Some(id.to_owned()) });
@@ -321,7 +321,7 @@ impl Web {
     pub(super) async fn renew_codes(&self, account: &Account) -> Result<Vec<String>, Problem> {
         let salt = new_token()?;
         let (codes, hashes) = self.new_codes(&salt).await?;
-        let renew = move |kept: &mut Kept, _: &mut Vec<Change>, _: &str| {
+        let renew = move |kept: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
             (kept.salt, kept.codes) = (salt.clone(), hashes.clone());
             Ok(())
         };
@@ -336,14 +336,14 @@ impl Web {
     pub(super) async fn log_out(&self, account: &Account, device: &str) -> Result<usize, Problem> {
         let own = account.device.as_ref().map(|it| device_id(it.text()).to_owned());
         let wanted = if device == "this" { own } else { Some(device.to_owned()) };
-        let leave = move |kept: &mut Kept, changes: &mut Vec<Change>, id: &str| {
+        let leave = move |kept: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
             let is_wanted = |it: &Device| Some(device_id(&it.token)) == wanted.as_deref();
             let none = || {
                 let message = "the account has no such device: GET /api/v1/account lists them";
                 Problem::new(StatusCode::NOT_FOUND, "no_such_device", message)
             };
             let at = kept.devices.iter().position(is_wanted).ok_or_else(none)?;
-            changes.push(let_go(&kept.devices.remove(at), id));
+            changes.push(removal(&kept.devices.remove(at), id));
             Ok(kept.devices.len())
         };
         self.change_account(&account.id(), leave).await
@@ -358,7 +358,7 @@ impl Web {
             let (key, name) = (format!("bot-{}", account.id()), account.name.clone());
             return Ok(self.host.reads().ask(move |store| store.put_text(&key, &name)).await?);
         }
-        let be = |kept: &mut Kept, _: &mut Vec<Change>, _: &str| {
+        let be = |kept: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
             kept.bot = true;
             Ok(())
         };
@@ -394,7 +394,7 @@ impl Web {
     async fn change_account<T: Send + 'static>(
         &self,
         id: &str,
-        edit: impl Fn(&mut Kept, &mut Vec<Change>, &str) -> Result<T, Problem> + Send + 'static,
+        edit: impl Fn(&mut AccountRecord, &mut Vec<Change>, &str) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let id = id.to_owned();
         let change = move |store: &mut dyn Store| {
@@ -454,7 +454,7 @@ fn new_device(label: Option<String>, since: u64) -> Result<(String, Device), Pro
     Ok((token, Device { token: hash, label, since }))
 }
 
-fn let_go(device: &Device, id: &str) -> Change {
+fn removal(device: &Device, id: &str) -> Change {
     Change { key: device_key(&device.token), from: Some(id.to_owned()), to: None }
 }
 
@@ -463,7 +463,7 @@ fn device_id(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-fn text(kept: &Kept) -> String {
+fn text(kept: &AccountRecord) -> String {
     serde_json::to_string(kept).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! What the computer thinks of a position: the best actions, each with reasons in plain sentences. Not while two
+//! Analysis of a position by the computer: the best actions, each with reasons in plain sentences. Not while two
 //! people play: that would be help from outside.
 
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Host {
     }
 }
 
-/// Whether nobody else plays who could be wronged: it is over, or the others are computers.
+/// Whether no other person could be wronged: the game is over, or the others are computers.
 fn is_alone(state: &Value) -> bool {
     let sides = state["sides"].as_array().map_or(0, Vec::len);
     let own = |side: usize| {
@@ -88,7 +88,7 @@ fn is_alone(state: &Value) -> bool {
 }
 
 fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
-    game.wake();
+    game.reload();
     let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
     let judged = opponent.judge(&game, BUDGET, &Stop::default());
     let before = game.view();

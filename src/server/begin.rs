@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::board::Board;
-use super::core::{Entry, Event, Past, Refusal, Room, Setup};
+use super::core::{Event, LogEntry, Past, Refusal, Room, Setup};
 use super::host::{GameOptions, Import};
 use super::problem::Problem;
 use super::transcript::two_sides_only;
@@ -17,7 +17,7 @@ pub(super) fn begin(
     catalogue: Arc<Catalogue>,
     rules: String,
     options: GameOptions,
-) -> Result<(Room<Board>, Vec<Entry>), Problem> {
+) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
     let board = start(ruleset, catalogue, options.fen.as_deref(), options.facts.as_deref())?;
     let setup = Setup {
         sides: board.game().sides(),
@@ -43,9 +43,9 @@ pub(super) fn begin(
 /// A game with what was played of it elsewhere.
 fn lead_in(
     mut room: Room<Board>,
-    mut entries: Vec<Entry>,
+    mut entries: Vec<LogEntry>,
     import: Import,
-) -> Result<(Room<Board>, Vec<Entry>), Problem> {
+) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
     if import.past.is_empty() && import.ended.is_none() {
         return Ok((room, entries));
     }
@@ -72,7 +72,7 @@ pub(super) fn bring_back(
     ruleset: &Ruleset,
     catalogue: &Arc<Catalogue>,
     setup: &Setup,
-    log: &[Entry],
+    log: &[LogEntry],
 ) -> Option<Room<Board>> {
     let (seen, text) = snapshot?;
     let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
-use crate::game::{EndError, Game, GameResult, Kept, PlayError, ToldEvent};
+use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ToldEvent};
 use crate::moves::{BETWEEN, action_texts, parse_turn};
 use crate::presets::{Catalogue, Ruleset};
 
@@ -25,9 +25,9 @@ impl Board {
         &self.game
     }
 
-    /// A board as it was kept. None if it cannot be had back so.
+    /// A board from a snapshot. None if it cannot be restored so.
     pub fn bring_back(text: &str, catalogue: Arc<Catalogue>, rules: &Ruleset) -> Option<Self> {
-        let kept: Kept = serde_json::from_str(text).ok()?;
+        let kept: GameSnapshot = serde_json::from_str(text).ok()?;
         let game = rules.bring_back(&kept)?;
         Some(Self::new(game, catalogue, rules.clone()))
     }

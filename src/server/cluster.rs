@@ -1,4 +1,4 @@
-//! What nodes that share a store say to each other: a request for a game that another node owns, and
+//! Messages between nodes that share a store: a request for a game that another node owns, and
 //! its answer. Both travel with the news of the store, so nodes need not reach each other.
 //!
 //! A message may be lost, and its node may die over it. So a request that is passed on has a name

@@ -216,7 +216,7 @@ pub(super) const THOUGHT: usize = 512;
 
 /// The text of the action that the computer takes, and how many were taken before it.
 fn thought(mut game: Game, knowledge: &Knowledge, level: Level) -> Option<(String, usize)> {
-    game.wake();
+    game.reload();
     let mut opponent = Opponent::new(knowledge.clone(), level, game.hash());
     let choice = opponent.choose(&game, level.budget(), &crate::game::Stop::default())?;
     let text = action_texts(game.world_mut(), &[choice.action]).pop()?;

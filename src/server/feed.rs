@@ -1,19 +1,19 @@
-//! What those who watch a game are sent.
+//! The messages that watchers of a game are sent.
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// What happens in a game, for one who watches: what has been missed, then what comes.
+/// What happens in a game, for one watcher: the events that were missed, then new ones.
 #[derive(Debug)]
 pub struct Feed {
     pub missed: Vec<Arc<str>>,
-    /// Ends when the game is let go, or when too much waits to be read.
+    /// Ends when the game is evicted, or when too much waits to be read.
     pub coming: mpsc::Receiver<Arc<str>>,
 }
 
-/// Sends a message to all feeds, and lets go of those that take no more: the number of those that are too slow.
+/// Sends a message to all feeds, and drops those that take no more: returns the number of feeds that are too slow.
 pub(super) fn tell(feeds: &mut Vec<mpsc::Sender<Arc<str>>>, frame: &Arc<str>) -> usize {
     let mut slow = 0;
     feeds.retain(|it| match it.try_send(Arc::clone(frame)) {

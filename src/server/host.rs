@@ -1,4 +1,4 @@
-//! Who owns what: the live games, each a task of its own, and the store behind them.
+//! The host of all live games, each a task of its own, and of the store behind them.
 //!
 //! A game is loaded from its log at the first request for it, and unloaded when there are no more of
 //! more. At any time there is at most one owner of a game here, and the store refuses a second.
@@ -14,7 +14,7 @@ use super::begin::{begin, bring_back, start};
 use super::board::Board;
 use super::cluster::{Cluster, Done, Message};
 use super::computer::Learned;
-use super::core::{Answer, Control, Entry, Input, Past, Recorded, Room, Seat, TokenHash};
+use super::core::{Answer, Control, Input, LogEntry, Past, Recorded, Room, Seat, TokenHash};
 use super::ids::{ID_LETTERS, new_id, spelled};
 use super::library::{Library, Texts, lock};
 use super::live::{self, Branched, Command, Feed};
@@ -26,19 +26,19 @@ use super::problem::Problem;
 use super::ready::Ready;
 use super::state::{marks, summary};
 use super::store::{
-    Append, Journal, Lease, Membership, News, Reads, Row, Store, StoreError, Upload, Writer,
+    Append, Journal, Lease, Membership, News, Reads, Store, StoreError, StoredEvent, Upload, Writer,
 };
 use super::webhooks::Told;
 use crate::game::{Answer as Finding, Game};
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
-/// As many requests as wait for one game.
+/// Maximum number of requests that wait for one game.
 const INBOX: usize = 256;
 /// A day, in milliseconds.
 pub const DAY: u64 = 24 * 60 * 60 * 1_000;
 /// How many ends of games wait to be heard of.
 const ENDINGS: usize = 1_024;
-/// How often a game that was just let go is asked for again.
+/// How often a game that was just evicted is asked for again.
 const TRIES: usize = 3;
 
 /// Where commands for a game go, and a place there that is taken already.
@@ -51,7 +51,7 @@ pub struct Config {
     pub idle: Duration,
     /// How long an answer waits for an event that the request names.
     pub wait: Duration,
-    /// As many games as may be in memory.
+    /// Maximum number of games in memory.
     pub live: usize,
     /// Whether strangers' rules are compiled and played.
     pub uploads: bool,
@@ -110,7 +110,7 @@ pub struct GameOptions {
     pub chat: bool,
     pub listed: bool,
     pub rated: bool,
-    /// Who sits where from the start.
+    /// The seats that are taken from the start, by side.
     pub seats: Vec<(usize, Seat)>,
     /// What was played elsewhere already.
     pub import: Import,
@@ -146,7 +146,7 @@ pub struct Host {
     pub(super) learned: Arc<Learned>,
     /// The ids of games as they end.
     pub(super) ended: broadcast::Sender<String>,
-    /// Who else is told of games.
+    /// Webhooks that are told of games.
     pub(super) hooks: OnceLock<Told>,
 }
 
@@ -211,7 +211,7 @@ impl Host {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Takes no new games from here on, and lets all games go that are in memory.
+    /// Takes no new games from here on, and evicts all games that are in memory.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.pool.close();
@@ -391,7 +391,7 @@ impl Host {
         let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
         let done = Done::of(answer.and_then(|it| it).transpose());
         let Some(cluster) = self.cluster() else { return };
-        // Who gets no answer looks who has the game.
+        // A node that gets no answer looks up the owner of the game.
         if let Err(problem) = cluster.send(from, &Message::Answer { number, done }).await {
             tracing::warn!(game, problem.message, "an answer to another node is lost");
         }
@@ -563,7 +563,7 @@ impl Host {
                 (inbox, None) => match inbox.reserve_owned().await {
                     Ok(place) => place,
                     Err(_) => {
-                        // The game was let go at this very moment.
+                        // The game was evicted at this very moment.
                         self.forget_closed(id);
                         continue;
                     }
@@ -606,7 +606,7 @@ impl Host {
         self: &Arc<Self>,
         id: &str,
         room: Room<Board>,
-        entries: &[Entry],
+        entries: &[LogEntry],
         lease: Option<Lease>,
     ) {
         let (sender, inbox) = mpsc::channel(INBOX);
@@ -616,7 +616,7 @@ impl Host {
 
     /// Unloads a game if no message is under way to it; of clocks that run it knows when one falls.
     /// Otherwise it has to go on.
-    pub(super) fn let_go(
+    pub(super) fn evict(
         self: &Arc<Self>,
         id: &str,
         inbox: &mut mpsc::Receiver<Box<Command>>,
@@ -645,7 +645,7 @@ impl Host {
     pub(super) async fn load(
         self: &Arc<Self>,
         id: &str,
-    ) -> Result<(Room<Board>, Vec<Entry>), Problem> {
+    ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
         let game = id.to_owned();
         let read = move |store: &mut dyn Store| Ok((store.snapshot(&game)?, store.read(&game, 0)?));
         let (snapshot, rows) = self.reads.ask(read).await?;
@@ -695,7 +695,7 @@ impl Host {
 fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
     let news = Box::new(Command::News { seq });
     if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
-        // A game that was let go at this moment is read anew anyway.
+        // A game that was evicted at this moment is read anew anyway.
         tokio::spawn(async move { drop(inbox.send(news).await) });
     }
 }
@@ -725,13 +725,13 @@ fn bad_rules(error: CatalogueError) -> Problem {
     Problem::unprocessable("bad_rules", error.to_string())
 }
 
-pub(super) fn payload(entry: &Entry) -> String {
+pub(super) fn payload(entry: &LogEntry) -> String {
     serde_json::to_string(entry).unwrap_or_default()
 }
 
-pub(super) fn entries(id: &str, rows: &[Row]) -> Result<Vec<Entry>, Problem> {
-    let read = |row: &Row| {
-        let entry: Result<Entry, _> = serde_json::from_str(&row.payload);
+pub(super) fn entries(id: &str, rows: &[StoredEvent]) -> Result<Vec<LogEntry>, Problem> {
+    let read = |row: &StoredEvent| {
+        let entry: Result<LogEntry, _> = serde_json::from_str(&row.payload);
         let damaged = |it: serde_json::Error| StoreError::Damaged {
             game: id.to_owned(),
             seq: row.seq,

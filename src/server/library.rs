@@ -17,24 +17,24 @@ const CATALOGUES: usize = 32 << 20;
 /// What a catalogue takes beside its texts: all but the texts of those below it is copied.
 const ENTRIES: usize = 256 << 10;
 
-/// What is kept for the next who asks, up to a number of bytes: then what was not asked for the
+/// A cache, up to a number of bytes: then what was not asked for the
 /// longest goes.
 #[derive(Debug)]
-struct Kept<K, V> {
-    entries: HashMap<K, Entry<V>>,
+struct Cache<K, V> {
+    entries: HashMap<K, Cached<V>>,
     asked: u64,
     bytes: usize,
     limit: usize,
 }
 
 #[derive(Debug)]
-struct Entry<V> {
+struct Cached<V> {
     value: V,
     bytes: usize,
     asked: u64,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
     fn new(limit: usize) -> Self {
         Self { entries: HashMap::new(), asked: 0, bytes: 0, limit }
     }
@@ -48,7 +48,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
 
     fn put(&mut self, key: K, value: V, bytes: usize) {
         self.asked += 1;
-        let entry = Entry { value, bytes, asked: self.asked };
+        let entry = Cached { value, bytes, asked: self.asked };
         let before = self.entries.insert(key.clone(), entry).map_or(0, |it| it.bytes);
         self.bytes = self.bytes + bytes - before;
         while self.bytes > self.limit {
@@ -112,8 +112,8 @@ pub struct Library {
     /// What games are played by that name no rules: the package's, with the files of this machine on top.
     own: Mutex<Arc<Offer>>,
     /// The catalogues of other texts, and whether they are from outside.
-    catalogues: Mutex<Kept<String, (Arc<Catalogue>, bool)>>,
-    compiled: Mutex<Kept<Key, Arc<Ruleset>>>,
+    catalogues: Mutex<Cache<String, (Arc<Catalogue>, bool)>>,
+    compiled: Mutex<Cache<Key, Arc<Ruleset>>>,
 }
 
 impl Library {
@@ -132,8 +132,8 @@ impl Library {
         let texts = Texts { base: None, files: files.collect(), trusted: false };
         let package = Offer::new(texts, Arc::new(catalogue));
         let own = Mutex::new(Arc::clone(&package));
-        let catalogues = Mutex::new(Kept::new(CATALOGUES));
-        let compiled = Mutex::new(Kept::new(COMPILED));
+        let catalogues = Mutex::new(Cache::new(CATALOGUES));
+        let compiled = Mutex::new(Cache::new(COMPILED));
         Ok(Self { package, own, catalogues, compiled })
     }
 

@@ -1,4 +1,4 @@
-//! How often one client may ask, by the network that it asks from or by its account. The counting is
+//! Rate limits: how often one client may ask, by the network that it asks from or by its account. The counting is
 //! `governor`'s; here is what is counted together, and how much of it there may be.
 
 use std::fmt;

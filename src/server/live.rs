@@ -1,4 +1,4 @@
-//! One live game: the task that owns its room, stores what happens and tells those who watch.
+//! One live game: the task that owns its room, stores its events and sends them to watchers.
 //!
 //! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
 //! room knows more than the log, so it is thrown away and loaded again at the next request.
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::board::Board;
 use super::cluster::Done;
 use super::computer::Attention;
-use super::core::{Answer, Entry, Event, Input, Room, Rules, TokenHash};
+use super::core::{Answer, Event, Input, LogEntry, Room, Rules, TokenHash};
 pub use super::feed::Feed;
 use super::feed::tell;
 use super::host::{Host, payload};
@@ -28,24 +28,24 @@ use super::state::{self, marks, summary};
 use super::store::{Append, Claim, Lease};
 use crate::game::Game;
 
-/// As many events as are at hand for those who come back.
+/// Maximum number of recent events in memory, for clients that reconnect.
 const RECENT: usize = 16;
-/// As many are read from the log for them; who missed more gets the whole state.
+/// Maximum number of events that are read from the log for them; a client that missed more gets the whole state.
 const MISSED: u64 = 256;
 /// The maximum length of a message, in bytes, and of all that is sent to a client that comes back;
 /// beyond it the state is asked for over HTTP.
 pub(super) const FRAME: usize = 256 * 1024;
 /// How many of the last actions are sent with the whole state.
 const RESYNC: usize = 100;
-/// As many messages as wait for one who watches; who is slower is dropped.
+/// Maximum number of messages that wait for one watcher; a slower one is dropped.
 const BACKLOG: usize = 64;
-/// The maximum number of those who watch one game, and of feeds that its players have beside them.
+/// Maximum number of watchers of one game, and of feeds that its players have beside them.
 const WATCHERS: usize = 2_000;
 const PLAYERS: usize = 32;
 
 /// How often a step is tried while other nodes are faster.
 const TRIES: usize = 4;
-/// How often one looks who owns a game whose owner does not answer, and for how long.
+/// How often the owner of a game is looked up when it does not answer, and for how long.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -149,7 +149,7 @@ struct Live {
     /// The number of all events.
     told: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
-    /// Feeds of those who have a seat: watchers do not take their place.
+    /// Feeds of players: watchers do not take their place.
     players: Vec<mpsc::Sender<Arc<str>>>,
     /// Tells requests that wait for an event of the last one that is known here, as long as any wait.
     later: Option<watch::Sender<u64>>,
@@ -187,7 +187,7 @@ pub(super) fn run(
     host: Arc<Host>,
     id: String,
     room: Room<Board>,
-    entries: &[Entry],
+    entries: &[LogEntry],
     lease: Option<Lease>,
     inbox: mpsc::Receiver<Box<Command>>,
 ) -> impl Future<Output = ()> + Send + use<> {
@@ -245,16 +245,16 @@ impl Live {
             tracing::debug!(
                 game = self.id,
                 problem.message,
-                "whose game it is will be asked again"
+                "the owner of the game will be looked up again"
             );
             if self.is_lost() {
                 return self.host.drop_game(&self.id, &mut inbox);
             }
         }
         self.attend();
-        self.rest();
+        self.unload();
         loop {
-            let wake = self.wake(asked);
+            let wake = self.wakes_at(asked);
             let command = tokio::select! {
                 biased;
                 command = inbox.recv() => command,
@@ -263,14 +263,14 @@ impl Live {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
                     self.attend();
-                    self.rest();
+                    self.unload();
                     self.forget_gone();
                     if self.is_idle(asked) && inbox.is_empty() {
                         self.keep().await;
                     }
                     let running = self.running();
                     let is_parked = running.is_some();
-                    if self.is_idle(asked) && self.host.let_go(&self.id, &mut inbox, running) {
+                    if self.is_idle(asked) && self.host.evict(&self.id, &mut inbox, running) {
                         // A game whose clock runs stays this node's: here it is known when it falls.
                         if !is_parked {
                             self.release();
@@ -288,7 +288,7 @@ impl Live {
             }
             self.attend();
             if inbox.is_empty() {
-                self.rest();
+                self.unload();
             }
         }
     }
@@ -300,8 +300,8 @@ impl Live {
         }
     }
 
-    /// When to look after the clock or whether anybody is there.
-    fn wake(&self, asked: Instant) -> Instant {
+    /// When to look at the clock, or whether any client is connected.
+    fn wakes_at(&self, asked: Instant) -> Instant {
         let now = Instant::now();
         let (due, look) = (asked + self.host.patience(), now + self.host.next_look());
         let idle = if due > now { due.min(look) } else { look };
@@ -332,7 +332,7 @@ impl Live {
         let work = move || {
             let mut held = lock(&held);
             let room = held.as_deref_mut()?;
-            room.rules_mut().game_mut().wake();
+            room.rules_mut().game_mut().reload();
             let answer = ask(room);
             // What ran out is told now: the next question is one of its own.
             let checked = room.rules_mut().game_mut().check();
@@ -354,11 +354,11 @@ impl Live {
         ran_out.map_or(answer, Err)
     }
 
-    /// Lets go of what follows from the facts. It is most of what a game holds, and is derived again
+    /// Drops what follows from the facts. It is most of what a game holds, and is derived again
     /// in less time than it takes to store a move.
-    fn rest(&mut self) {
+    fn unload(&mut self) {
         if let Some(room) = &mut self.room.0 {
-            room.rules_mut().game_mut().rest();
+            room.rules_mut().game_mut().unload();
         }
     }
 
@@ -533,7 +533,7 @@ impl Live {
         node: &str,
         input: &Input,
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
-        self.rest();
+        self.unload();
         let host = Arc::clone(&self.host);
         let Some(cluster) = host.cluster() else { return Ok(None) };
         let started = Instant::now();
@@ -589,7 +589,7 @@ impl Live {
         self.room.rules().keep()
     }
 
-    /// Keeps the game as facts before it is let go, if it has gone on since.
+    /// Stores a snapshot of the game before it is evicted, if it has gone on since.
     async fn keep(&mut self) {
         let plies = self.room.lines().len();
         let is_ours = self.lease.is_some() || self.host.cluster().is_none();
@@ -651,7 +651,7 @@ impl Live {
                 marks: marks(&self.id, &self.room, &output.events),
             };
             // Many wait here when the disk is slow.
-            self.rest();
+            self.unload();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
             }
@@ -786,13 +786,13 @@ fn branch(room: &Room<Board>, ply: Option<usize>) -> Result<Game, Problem> {
         .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
 }
 
-/// An event as it is sent to those who watch.
-fn frame(entry: &Entry) -> Arc<str> {
+/// An event as it is sent to watchers.
+fn frame(entry: &LogEntry) -> Arc<str> {
     entry.public().to_string().into()
 }
 
 /// How a game began, from its log.
-pub(super) fn created(log: &[Entry]) -> Option<&super::core::Setup> {
+pub(super) fn created(log: &[LogEntry]) -> Option<&super::core::Setup> {
     match log.first().map(|it| &it.event) {
         Some(Event::Created(setup)) => Some(setup),
         _ => None,

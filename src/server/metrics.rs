@@ -1,4 +1,4 @@
-//! What `/metrics` tells, in the text form that Prometheus reads.
+//! The counters at `/metrics`, in the text form that Prometheus reads.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

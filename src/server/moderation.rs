@@ -1,4 +1,4 @@
-//! What keeps play civil: players report games to the operator and block each other; the operator closes accounts.
+//! Moderation: players report games to the operator and block each other; the operator closes accounts.
 //! Players switch the chat of a game off by themselves, as an act of the game.
 //!
 //! Deliberately absent: deciding anything. Reports are kept for a person to read, with `rulemate moderate`.

@@ -165,7 +165,7 @@ impl Web {
         let drawn = new_token()?.bytes().last().unwrap_or_default();
         let seat =
             Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
-        let wish = GameOptions {
+        let options = GameOptions {
             game,
             presets,
             clock,
@@ -175,7 +175,7 @@ impl Web {
             seats: vec![(usize::from(drawn % 2), seat)],
             ..GameOptions::default()
         };
-        let id = self.host.create(wish).await?;
+        let id = self.host.create(options).await?;
         let (looking, made) = (asking.clone(), id.clone());
         self.host.reads().ask(move |store| looking.wait(store, &made)).await?;
         match self.met(account, &asking).await? {

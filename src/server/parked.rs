@@ -1,4 +1,4 @@
-//! Games that are out of memory while a clock of theirs runs: what the clocks are, and when each falls.
+//! Evicted games with a running clock: what the clocks are, and when each falls.
 //! A flag falls in time though nothing asks for the game, and a game that comes back goes on with its
 //! clocks as they were.
 //!

@@ -1,4 +1,4 @@
-//! Places: how many connections there may be at a time, of all clients and of one network. A place is
+//! Connection limits: how many connections there may be at a time, of all clients and of one network. A place is
 //! free again when what holds it is gone.
 
 use std::collections::HashMap;

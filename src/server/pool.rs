@@ -246,7 +246,7 @@ impl Pool {
         let (stop, requests) = (Stop::default(), (requests as u64).clamp(1, REQUESTS));
         let own = stop.clone();
         let work = move |can: Result<(), Undone>| {
-            // Who asked may have gone meanwhile.
+            // The caller may have gone meanwhile.
             if reply.is_closed() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! Who is there: the players whose sockets are open on this node, and how many watch.
+//! Presence: the players whose sockets are open on this node, and the number of watchers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! What goes wrong, as clients see it: a status, a stable code, a sentence. Nothing has changed.
+//! Problems, as clients see errors: a status, a stable code, a sentence. Nothing has changed.
 
 use std::borrow::Cow;
 use std::time::Duration;

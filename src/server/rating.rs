@@ -15,7 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use super::core::{Entry, Event, Setup};
+use super::core::{Event, LogEntry, Setup};
 use super::host::{DAY, Host};
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
@@ -41,7 +41,7 @@ const PROVISIONAL: f64 = 110.0;
 
 /// The rating of one account for one rule set, as it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct RatingRecord {
     rating: f64,
     deviation: f64,
     volatility: f64,
@@ -118,7 +118,7 @@ fn rank_key(rules: &str, rating: f64, id: &str) -> String {
     format!("{}{below:04} {id}", ranks_of(rules))
 }
 
-impl Kept {
+impl RatingRecord {
     fn new(at: u64) -> Self {
         let Glicko2Rating { rating, deviation, volatility } = Glicko2Rating::new();
         Self { rating, deviation, volatility, games: 0, at }
@@ -150,7 +150,7 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
     let prefix = ratings_of(id);
     let mut all = Vec::new();
     for (key, text) in store.records(&prefix, "", RULE_SETS)? {
-        let Ok(kept) = serde_json::from_str::<Kept>(&text) else { continue };
+        let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
         let deviation = kept.glicko(now).deviation;
         all.push(Rating {
             rules: key[prefix.len()..].to_owned(),
@@ -167,8 +167,8 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
 /// The rating of an account for a rule set, whether it has played by it or not.
 pub(super) fn now(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
     let kept = store.record(&rating_key(id, rules))?;
-    let kept = kept.and_then(|it| serde_json::from_str::<Kept>(&it).ok());
-    Ok(kept.unwrap_or_else(|| Kept::new(0)).rating)
+    let kept = kept.and_then(|it| serde_json::from_str::<RatingRecord>(&it).ok());
+    Ok(kept.unwrap_or_else(|| RatingRecord::new(0)).rating)
 }
 
 /// The accounts with the highest ratings for a rule set, of those whose ratings say something by now.
@@ -180,7 +180,7 @@ pub(super) fn leaders(
     let prefix = ranks_of(rules);
     let mut found = Vec::new();
     for (key, text) in store.records(&prefix, "", LOOKED_AT)? {
-        let Ok(kept) = serde_json::from_str::<Kept>(&text) else { continue };
+        let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
         let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
         if kept.glicko(now).deviation <= PROVISIONAL && found.len() < LEADERS {
             let (id, rating) = (id.to_owned(), rounded(kept.rating));
@@ -210,8 +210,8 @@ pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) ->
     }
 }
 
-/// What a log comes to for ratings: who played, by side, and how it ended for the first of them.
-fn result(log: &[Entry]) -> Option<([String; 2], Outcomes)> {
+/// What a log means for ratings: the players by side, and how it ended for the first of them.
+fn result(log: &[LogEntry]) -> Option<([String; 2], Outcomes)> {
     let mut players = [None, None];
     let mut result = None;
     for entry in log {
@@ -334,7 +334,7 @@ fn moves(
     for id in players {
         let text = store.record(&rating_key(id, rules))?;
         let kept = text.as_deref().and_then(|it| serde_json::from_str(it).ok());
-        before.push((text, kept.unwrap_or_else(|| Kept::new(now))));
+        before.push((text, kept.unwrap_or_else(|| RatingRecord::new(now))));
     }
     let glicko = |at: usize| before[at].1.glicko(now);
     let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::core::{EVENTS, Entry, TokenHash};
+use super::core::{EVENTS, LogEntry, TokenHash};
 use super::host::{Host, entries};
 use super::live::{Command, LOOK, Lines};
 use super::problem::Problem;
@@ -60,7 +60,7 @@ impl Host {
             // The store is asked again now and then: not every store tells what others write.
             let heard = timeout(left.min(LOOK), later.wait_for(|it| *it >= v)).await;
             if heard.is_ok_and(|it| it.is_err()) {
-                // The game was let go at this very moment.
+                // The game was evicted at this very moment.
                 tokio::time::sleep(left.min(LOOK)).await;
             }
         };
@@ -73,7 +73,7 @@ impl Host {
     ///
     /// # Errors
     /// There is no such game, or the store is away.
-    pub async fn log(&self, id: &str) -> Result<Vec<Entry>, Problem> {
+    pub async fn log(&self, id: &str) -> Result<Vec<LogEntry>, Problem> {
         self.log_after(id, 0).await
     }
 
@@ -81,7 +81,7 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::log`].
-    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<Entry>, Problem> {
+    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<LogEntry>, Problem> {
         self.log_page(id, after, usize::MAX).await
     }
 
@@ -94,7 +94,7 @@ impl Host {
         id: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<Entry>, Problem> {
+    ) -> Result<Vec<LogEntry>, Problem> {
         let game = id.to_owned();
         let rows = self.reads().ask(move |store| store.page(&game, after, limit)).await?;
         entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)

@@ -1,4 +1,4 @@
-//! Whether anything can be stored: something small is written, durably, now and then. A disk that is
+//! Readiness of the store: something small is written, durably, now and then. A disk that is
 //! full still answers questions.
 
 use std::time::{Duration, Instant};

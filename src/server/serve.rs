@@ -41,7 +41,7 @@ pub struct Settings {
     pub names: Names,
     /// Rule files of this machine, now and whenever they change. They compile.
     pub files: watch::Receiver<Vec<Source>>,
-    /// Who is told of games, if anyone is.
+    /// Webhooks that are told of games, if any.
     pub hooks: Option<Hooks>,
 }
 
@@ -171,7 +171,7 @@ fn node_name() -> std::io::Result<Arc<str>> {
     Ok(HEXLOWER.encode(&bytes).into())
 }
 
-/// Waits for the signal, then lets the games go: sockets are closed, and every event is stored
+/// Waits for the signal, then evicts all games: sockets are closed, and every event is stored
 /// already, since nothing is answered before.
 async fn drain(
     host: Arc<Host>,

@@ -1,6 +1,6 @@
 //! The WebSocket of a game: what happens, as it happens, and moves the other way.
 //!
-//! The server sends events `{v, at, t, d}`, numbered without gaps; who comes back says `?v=N` and
+//! The server sends events `{v, at, t, d}`, numbered without gaps; a client that reconnects says `?v=N` and
 //! gets what was missed, or `resync` with the whole state. A client may send
 //! `{"t":"auth","d":{"token":...}}`, then `{"t":"move","a":7,"d":{"uci":...,"expected_ply":...,
 //! "client_move_id":...}}`; it is answered by `{"t":"ack","a":7,"d":...}` once the move is durable,
@@ -28,7 +28,7 @@ use super::problem::{Problem, ProblemBody};
 
 /// As large as a message may be.
 const MESSAGE: usize = 4096;
-/// As many messages as a client may send in a second.
+/// Maximum number of messages that a client may send in a second.
 const RATE: u32 = 20;
 /// How often the server asks whether the client is there, and how long it waits.
 const PING: Duration = Duration::from_secs(15);
@@ -55,7 +55,7 @@ pub(super) struct Have {
 #[serde(tag = "t", rename_all = "snake_case")]
 #[allow(dead_code, reason = "a description; what is read is `Said`, which says what is missing")]
 pub(super) enum FromClient {
-    /// Who speaks from here on. The token of a seat goes here, never into the address.
+    /// Authenticates what follows. The token of a seat goes here, never into the address.
     Auth {
         /// Whatever the client likes: the answer has the same.
         a: Option<Value>,
@@ -80,11 +80,11 @@ pub(super) enum FromServer {
     Ack { a: Value, d: Answer },
     /// What was asked is not done.
     Error { a: Value, d: ProblemBody },
-    /// The answer to `ping`, and who is there.
+    /// The answer to `ping`, with the players and watchers that are connected.
     Pong { a: Value, d: Present },
 }
 
-/// Who is there, as far as this node knows.
+/// The players and watchers that are connected, as far as this node knows.
 #[derive(Debug, Serialize, ToSchema)]
 #[allow(dead_code, reason = "a description; what is sent is made in `presence`")]
 pub(super) struct Present {
@@ -319,7 +319,7 @@ impl Client {
 
     async fn close(&mut self, code: u16, reason: &'static str) {
         let frame = CloseFrame { code, reason: reason.into() };
-        // Who has gone already needs no farewell.
+        // A client that has gone already needs no farewell.
         let _ = self.put(Message::Close(Some(frame))).await;
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::accounts::seat_key;
 use super::board::Board;
-use super::core::{Entry, Event, Room, Rules, Seat, TokenHash};
+use super::core::{Event, LogEntry, Room, Rules, Seat, TokenHash};
 use super::live::Lines;
 use super::pool::spent;
 use super::problem::Problem;
@@ -140,8 +140,8 @@ fn accounts<R: Rules>(room: &Room<R>) -> Vec<Option<String>> {
 }
 
 /// The marks that the store is to keep with events: where accounts sit down, and that ratings are to change.
-pub(super) fn marks<R: Rules>(id: &str, room: &Room<R>, events: &[Entry]) -> Vec<String> {
-    let mark = |it: &Entry| match &it.event {
+pub(super) fn marks<R: Rules>(id: &str, room: &Room<R>, events: &[LogEntry]) -> Vec<String> {
+    let mark = |it: &LogEntry| match &it.event {
         Event::Seated { seat, .. } => {
             seat.token.account().map(|account| seat_key(account, it.at, id))
         }

@@ -199,7 +199,7 @@ fn read(
 }
 
 /// What a study of a game begins with: the game as it was set up, and what was played of it.
-fn of_log(log: &[super::core::Entry]) -> Result<(Setup, Vec<String>), Problem> {
+fn of_log(log: &[super::core::LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
     let setup = super::live::created(log).ok_or_else(no_node)?.clone();
     let mut played: Vec<String> = Vec::new();
     for entry in log {

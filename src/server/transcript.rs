@@ -1,6 +1,6 @@
 //! A game's log and a study as PGN, and a PGN as a game to go on with.
 
-use super::core::{Control, Entry, Event, Outcome, Past, Recorded, Setup, TIMEOUT};
+use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
 use super::problem::Problem;
 use super::study::Study;
@@ -11,7 +11,7 @@ use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 ///
 /// # Errors
 /// The game has more than two sides, which PGN has no results for.
-pub(super) fn pgn(id: &str, log: &[Entry]) -> Result<String, Problem> {
+pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
     let Some(setup) = created(log) else { return Ok(String::new()) };
     let [first, second] = setup.sides.as_slice() else {
         return Err(two_sides_only("no_pgn", &setup.game, &setup.sides));
@@ -92,7 +92,7 @@ fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Whose the first action is.
-fn first_side(log: &[Entry]) -> Option<usize> {
+fn first_side(log: &[LogEntry]) -> Option<usize> {
     log.iter().find_map(|it| match it.event {
         Event::Played { side, .. } => Some(side),
         _ => None,
@@ -108,7 +108,7 @@ pub(super) fn two_sides_only(code: &'static str, game: &str, sides: &[String]) -
     Problem::unprocessable(code, message)
 }
 
-/// The tag that names who plays a side: `White`.
+/// The tag that names the player of a side: `White`.
 fn player_tag(side: &str) -> String {
     let mut letters = side.chars();
     letters.next().map(|it| it.to_ascii_uppercase()).into_iter().chain(letters).collect()
@@ -118,7 +118,7 @@ type Comments = Vec<String>;
 
 /// What was said before the first turn, and each turn with what the rules said about it. Other presets
 /// are a comment, too, which ends a turn.
-fn turns(log: &[Entry]) -> (Comments, Vec<(String, Comments)>) {
+fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     struct Action<'l> {
         san: &'l str,
         goes_on: bool,
@@ -195,14 +195,14 @@ fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
     comments.iter().filter_map(read)
 }
 
-fn ended(log: &[Entry]) -> Option<&Outcome> {
+fn ended(log: &[LogEntry]) -> Option<&Outcome> {
     log.iter().find_map(|it| match &it.event {
         Event::Ended { outcome, .. } => Some(outcome),
         _ => None,
     })
 }
 
-fn result(log: &[Entry]) -> PgnResult {
+fn result(log: &[LogEntry]) -> PgnResult {
     match ended(log) {
         None => PgnResult::Unknown,
         Some(it) if it.outcome == "none" => PgnResult::Unknown,
@@ -214,7 +214,7 @@ fn result(log: &[Entry]) -> PgnResult {
     }
 }
 
-fn tags(id: &str, log: &[Entry], setup: &Setup, sides: &[String; 2]) -> Vec<(String, String)> {
+fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(String, String)> {
     let player = |side: usize| {
         let named = log.iter().find_map(|it| match &it.event {
             Event::Seated { side: taken, seat } if *taken == side => Some(seat.name.clone()),

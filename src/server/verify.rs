@@ -1,11 +1,11 @@
-//! Whether a store is what its logs come to. The store itself holds every row against its hash and its
+//! Verifies a store against its logs. The store itself holds every row against its hash and its
 //! table's tally; here every game's summary is held against its log, its rules are looked for, and every
 //! game that has a snapshot is played again up to there, and kept again.
 
 use std::collections::HashMap;
 
 use super::begin::start;
-use super::core::{Entry, Event, Outcome, Played, Refused, Room, Rules, Setup};
+use super::core::{Event, LogEntry, Outcome, Played, Refused, Room, Rules, Setup};
 use super::host::entries;
 use super::library::{Library, Texts};
 use super::state::summary;
@@ -14,7 +14,7 @@ use super::store::{Store, StoreError, Whole};
 /// What came of looking at what was derived from logs.
 #[derive(Debug, Default)]
 pub struct Looked {
-    /// The number of those that are what their logs come to.
+    /// The number of games whose summary agrees with their log.
     pub good: usize,
     /// What is wrong, a line each.
     pub faults: Vec<String>,
@@ -50,7 +50,7 @@ pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Looked, Sto
     Ok(looked)
 }
 
-fn log(game: &str, whole: &Whole) -> Result<(Vec<Entry>, Setup), String> {
+fn log(game: &str, whole: &Whole) -> Result<(Vec<LogEntry>, Setup), String> {
     let log = entries(game, &whole.rows).map_err(|it| it.message)?;
     let Some(Event::Created(setup)) = log.first().map(|it| &it.event) else {
         return Err("its log has no beginning".to_owned());
@@ -59,7 +59,7 @@ fn log(game: &str, whole: &Whole) -> Result<(Vec<Entry>, Setup), String> {
     Ok((log, setup))
 }
 
-fn summary_of(game: &str, whole: &Whole, log: &[Entry], setup: Setup) -> Result<(), String> {
+fn summary_of(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> Result<(), String> {
     let sides = Unplayed(setup.sides.len());
     // Every event is known already: none is played.
     let room = Room::replay_after(u64::MAX, sides, setup, log);

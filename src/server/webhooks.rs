@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::board::Board;
-use super::core::{Entry, Event, Room};
+use super::core::{Event, LogEntry, Room};
 use super::host::{Host, wall_clock};
 use super::state::summary;
 
@@ -123,8 +123,8 @@ impl Host {
         Ok(())
     }
 
-    /// Events of a game are stored: those who want to know are told.
-    pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[Entry]) {
+    /// Tells webhooks of events of a game that are stored.
+    pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
         let Some(Told(queues)) = self.hooks.get() else { return };
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
         let is_full = room.seats().iter().all(Option::is_some);

@@ -365,7 +365,7 @@ fn a_played_move_shows_its_notes_and_its_trace() {
     assert!(ran.out.contains("\"preset\": \"queen-splits\""), "{}", ran.out);
 }
 
-/// A kind of piece that nobody here has seen, from the command line to a save and back.
+/// A kind of piece that is new, from the command line to a save and back.
 #[test]
 fn a_piece_from_outside_is_played_listed_and_saved() {
     let rules = ["--rules", "tests/data/griffon"];

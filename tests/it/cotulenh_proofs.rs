@@ -4,7 +4,7 @@
 //! Short by default; `RULEMATE_FULL=1` plays as much as the issue asks for. `RULEMATE_VECTORS` names a folder with more
 //! of the vectors than this repository has.
 
-use rulemate::audit::{self, Referee};
+use rulemate::audit::{self, ReferenceEvaluator};
 use rulemate::game::Game;
 use rulemate::moves::notation::{PgnGame, PgnMove, PgnReader};
 use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by, perft, perft_by};
@@ -137,16 +137,16 @@ fn the_incremental_evaluator_is_datafrog_after_every_action() {
     for seed in 0..games {
         let mut choices = Choices(1000 + seed);
         let mut game = start(&rules, None);
-        let mut referee = Referee::new(&game);
+        let mut reference = ReferenceEvaluator::new(&game);
         for _ in 0..actions {
             let Some(mv) = random(&mut game, &mut choices).filter(|_| game.result().is_none())
             else {
                 break;
             };
-            referee.take(&mv);
+            reference.take(&mv);
             play(&mut game, &mv);
-            referee.follow(&game).unwrap_or_else(|it| panic!("{}: {it}", game.fen()));
-            let same = referee.compare(&mut game);
+            reference.follow(&game).unwrap_or_else(|it| panic!("{}: {it}", game.fen()));
+            let same = reference.compare(&mut game);
             rows += same.unwrap_or_else(|it| panic!("{}: {it}", game.fen()));
             compared += 1;
         }

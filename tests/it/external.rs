@@ -415,7 +415,7 @@ fn what_code_gets_wrong_is_named_and_undone() {
         let refused = game.play_text("e2e4").map(|_| ()).expect_err("the code is wrong");
         assert!(refused.to_string().contains(said), "{refused}");
         assert_eq!(game.hash(), before);
-        // Nobody is mated by a mistake.
+        // No side is mated by a mistake.
         assert!(game.result().is_none());
     }
     let (_, mut game) = start(&with(Wrong("")), &["wrong"], None);

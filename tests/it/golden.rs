@@ -131,7 +131,7 @@ fn holds(game: &mut Game, text: &str) -> Result<bool, String> {
             "_" => None,
             _ => match raw(game, &program, column.ty, arg)? {
                 Some(raw) => Some(raw),
-                // Nobody stands there.
+                // The square is empty.
                 None => return Ok(false),
             },
         });

@@ -62,6 +62,7 @@ mod setup;
 mod sides;
 mod split;
 mod statics;
+mod surface;
 mod testing;
 mod switch;
 mod targets;

@@ -1,4 +1,4 @@
-//! What a program must say for moves to be read, and who decides legality.
+//! What a program must say for moves to be read, and what decides legality.
 
 use rulemate::moves::{
     Contract, Fault, LegalityMode, is_legal, is_over, is_pseudo, legal_moves, legal_moves_by,

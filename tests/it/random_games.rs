@@ -92,7 +92,7 @@ impl Walk {
     fn candidate(&mut self) -> (rulemate::rules::ActionId, Tuple) {
         let program = self.program();
         let action = &program.actions[self.choices.below(program.actions.len())];
-        let rows = self.world.tuples(action.tries.unwrap_or(action.rel));
+        let rows = self.world.tuples(action.candidates());
         if !rows.is_empty() && !self.choices.one_in(8) {
             let mut args = rows[self.choices.below(rows.len())].clone();
             if !action.unlisted.is_empty() && self.choices.one_in(2) {
@@ -119,7 +119,7 @@ impl Walk {
         let untenable = program.relation_named("untenable").expect("declared");
         let action = &program.actions[self.choices.below(program.actions.len())];
         let mut twin = crate::reactions::twin(&self.world);
-        for args in self.world.tuples(action.tries.unwrap_or(action.rel)).iter().take(6) {
+        for args in self.world.tuples(action.candidates()).iter().take(6) {
             // As far as it is played out to see whether it is legal, and perhaps on to the end.
             let goes_on = self.choices.one_in(2);
             let [bits, frog] = [&mut self.world, &mut twin].map(|world| {
@@ -170,8 +170,8 @@ impl Walk {
         match self.choices.below(4) {
             0 => {
                 self.settle();
-                self.world.rest();
-                self.world.wake();
+                self.world.unload();
+                self.world.reload();
             }
             1 => self.world.forget_rows(),
             2 => self.world = self.world.clone(),
@@ -243,8 +243,8 @@ impl Walk {
         };
         let rows = self.world.materialised();
         for action in &program.actions {
-            let tries = action.tries.unwrap_or(action.rel);
-            let [tried, listed] = [tries, action.rel].map(|it| &sets.rows[usize::from(it.0)]);
+            let candidates = action.candidates();
+            let [tried, listed] = [candidates, action.rel].map(|it| &sets.rows[usize::from(it.0)]);
             assert!(listed.is_subset(tried), "{}", told("more than the tries"));
         }
         for (at, relation) in program.relations.iter().enumerate() {

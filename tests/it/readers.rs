@@ -225,7 +225,7 @@ fn mutated_saves_are_read_or_refused() {
 const NO_ROOK: &str = "4k3/8/8/8/8/8/8/4K3 w K - 0 1";
 const DROPPED: &str = "castling right K dropped: there is no such rook";
 
-/// Whoever reads a FEN for a user says what it had to leave out.
+/// Code that reads a FEN for a user says what it had to leave out.
 #[test]
 fn every_reader_of_a_position_tells_what_it_drops() {
     let all: [&[&str]; 6] = [
@@ -327,7 +327,7 @@ fn what_a_fen_leaves_out_is_named() {
     );
 }
 
-/// A preset that nobody knows, and a number of its own.
+/// An unknown preset, and a number of its own.
 #[test]
 fn a_preset_from_elsewhere_need_say_nothing_of_its_fen() {
     let text = "

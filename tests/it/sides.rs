@@ -203,7 +203,7 @@ fn who_gives_up_leaves_no_winner_unless_rules_say_so() {
 
 #[test]
 fn protocols_of_two_sides_refuse_others_in_words() {
-    let table = rulemate::protocols::Table::new(catalogue(), "three-in-a-row");
+    let table = rulemate::protocols::EngineGame::new(catalogue(), "three-in-a-row");
     let why = table.map(|_| ()).expect_err("it is refused");
     assert!(matches!(why, TableError::Sides(..)), "{why}");
     assert!(why.to_string().contains("red, green, blue, and this protocol knows two"), "{why}");

@@ -536,7 +536,7 @@ fn programs_that_nobody_plays_by_make_room() {
     }
     // What is kept, and what the game at hand holds beyond it.
     assert!(most < 128 << 20, "{most} bytes of programs");
-    // The same rules are the same program, whoever asks.
+    // The same rules are the same program for every caller.
     let (_, one) = start(&catalogue.clone(), &["cannon", "stamina"], None);
     let (_, other) = start(&catalogue, &["cannon", "stamina"], None);
     assert!(Arc::ptr_eq(one.plan(), other.plan()));

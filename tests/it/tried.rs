@@ -143,9 +143,9 @@ fn trials_hold_of_what_survives_being_played_out() {
     assert_eq!(rows(&mut world, "turn"), ["turn(white)"]);
     world.rollback(mark);
     assert_eq!(rows(&mut world, "dry"), ["dry(#3, d)"]);
-    world.rest();
+    world.unload();
     assert_eq!(rows(&mut world, "dry"), ["dry(#3, d)"]);
-    world.wake();
+    world.reload();
     assert_eq!(asked(&mut world)[0], "dry(#3, d)");
     assert_eq!(rows(&mut world, "wet"), ["wet(0)"], "nothing that was tried has happened");
 }

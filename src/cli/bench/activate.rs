@@ -16,7 +16,7 @@ use crate::presets::{Catalogue, LoadError};
 
 /// A line of the table: over all presets, each with what it requires, or over pairs of them.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) what: &'static str,
     pub(crate) sets: usize,
     /// Milliseconds.
@@ -28,7 +28,7 @@ pub(crate) struct Row {
 /// Presets whose pairs are tried, too: those that take longest by themselves.
 const SLOWEST: usize = 6;
 
-pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Row>> {
+pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let runs = if quick { 2 } else { 9 };
     let mut ones = Vec::new();
@@ -103,17 +103,17 @@ fn moves(game: &mut Game) -> Vec<String> {
     game.listing().into_iter().map(|it| it.0).collect()
 }
 
-fn row<'t>(what: &'static str, times: impl Iterator<Item = (f64, &'t Times)>) -> Row {
+fn row<'t>(what: &'static str, times: impl Iterator<Item = (f64, &'t Times)>) -> Figures {
     let mut times: Vec<(f64, &Times)> = times.collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let median = times.get(times.len() / 2).map_or(0.0, |it| it.0);
     let (worst, worst_set) =
         times.last().map_or((0.0, String::new()), |it| (it.0, it.1.set.join(" ")));
-    Row { what, sets: times.len(), median, worst, worst_set }
+    Figures { what, sets: times.len(), median, worst, worst_set }
 }
 
-pub(crate) fn print(rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
-    for Row { what, sets, median, worst, worst_set } in rows {
+pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
+    for Figures { what, sets, median, worst, worst_set } in rows {
         out.line(format_args!(
             "{what:22}{sets:>4} sets: median {median:.2}, worst {worst:.2} ({worst_set})"
         ))?;

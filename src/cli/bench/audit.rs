@@ -13,7 +13,7 @@ use crate::presets::save::{Content, Form, RulesFrom, Save};
 const PLIES: usize = 100;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) plies: usize,
     /// Plies a second, both evaluators, every row compared.
     pub(crate) moves: f64,
@@ -24,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) binary: usize,
 }
 
-pub(crate) fn run(library: &mut Library) -> anyhow::Result<Row> {
+pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     let rules = library.load("chess", &[])?;
     let mut game = setup::start(&rules, None)?;
     for ply in 0..PLIES {
@@ -41,7 +41,7 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Row> {
     let catalogue = setup::catalogue(&RulesArgs::default())?;
     let save =
         timed(|progress| Ok(audit::save(&binary, "", &catalogue, RulesFrom::Here, progress)?))?;
-    Ok(Row { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
+    Ok(Figures { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
 }
 
 /// Plies a second of an audit, from the first ply on: what it takes to load rules is not in it.
@@ -57,8 +57,8 @@ fn timed(
     Ok(plies as f64 / seconds.max(1e-9))
 }
 
-pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
-    let Row { plies, moves, save, json, binary } = row;
+pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
+    let Figures { plies, moves, save, json, binary } = row;
     out.line(format_args!("both evaluators, every row: {moves:.0} plies a second"))?;
     out.line(format_args!("a save, proofs checked too: {save:.0} plies a second"))?;
     let kilo = |it: &usize| *it as f64 / 1024.0;

@@ -16,7 +16,7 @@ pub(super) const POSITIONS: &[(&str, &str)] = &[
 
 /// A line of the table; times in microseconds for a position.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) position: &'static str,
     /// Take a move, ask, take it back, ask again: half of it, for one position.
     pub(crate) incremental: f64,
@@ -24,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) scratch: f64,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
+pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let rules = library.load("chess", &[])?;
     let rounds = if quick { 200 } else { 500 };
     let mut rows = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
             measure(world, &contract, rounds, World::forget_rows),
         );
         ensure!(kept.1 == scratch.1, "incremental counts {}, from scratch {}", kept.1, scratch.1);
-        rows.push(Row { position, incremental: kept.0, scratch: scratch.0 });
+        rows.push(Figures { position, incremental: kept.0, scratch: scratch.0 });
     }
     Ok(rows)
 }

@@ -27,14 +27,14 @@ const REACH: f64 = 200.0;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) question: &'static str,
     pub(crate) questions: usize,
     /// Microseconds for one.
     pub(crate) time: f64,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
+pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let rules = library.load("chess", &[])?;
     let rounds = if quick { 20 } else { 40 };
     let mut proofs = Tally::default();
@@ -56,7 +56,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
         })?;
     }
     let rows = vec![proofs.row("why a move is legal"), refutations.row("why a move is not")];
-    for Row { question, time, .. } in &rows {
+    for Figures { question, time, .. } in &rows {
         let slow = *time > REACH && !cfg!(debug_assertions);
         ensure!(!slow, "{question}: {time:.1} microseconds, and {REACH} are allowed");
     }
@@ -98,8 +98,8 @@ impl Tally {
         Ok(())
     }
 
-    fn row(&self, question: &'static str) -> Row {
+    fn row(&self, question: &'static str) -> Figures {
         let time = self.seconds * 1e6 / self.asked.max(1) as f64;
-        Row { question, questions: self.questions, time }
+        Figures { question, questions: self.questions, time }
     }
 }

@@ -14,7 +14,7 @@ use crate::game::Game;
 const PLIES: usize = 80;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) games: usize,
     pub(crate) plies: usize,
     /// Bytes of a game by its own account: facts, derived rows, history.
@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) resident: Option<u64>,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Row> {
+pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures> {
     let games = if quick { 50 } else { 500 };
     let rules = library.load("chess", &[])?;
     let game = || -> anyhow::Result<Game> {
@@ -41,7 +41,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Row> {
     let grown = before.zip(after).map(|(before, after)| after.saturating_sub(before));
     black_box(&all);
     let memory = first.memory();
-    Ok(Row {
+    Ok(Figures {
         games,
         plies: first.history().len(),
         facts: memory.facts,
@@ -61,9 +61,9 @@ fn shuffle(game: &mut Game) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
+pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
     let kilo = |bytes: usize| bytes as f64 / 1024.0;
-    let Row { games, plies, facts, derived, history, resident } = row;
+    let Figures { games, plies, facts, derived, history, resident } = row;
     out.line(format_args!(
         "after {plies} half-moves: facts {:.1}, derived rows {:.1}, history {:.1}",
         kilo(*facts),

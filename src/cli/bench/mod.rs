@@ -20,7 +20,7 @@ use super::args::{BenchArgs, RulesArgs};
 use super::output::{Ink, Out, progress};
 use super::setup::Library;
 pub use meter::Meter;
-pub use peer::{Answer as PeerAnswer, Peer};
+pub use peer::{Count as PeerCount, Peer};
 
 /// The peer, by its command.
 const PEER: &str = "fairy-stockfish";
@@ -30,14 +30,14 @@ struct Answer {
     processor: String,
     measure: &'static str,
     peer: Option<String>,
-    perft: Vec<perft::Row>,
-    derive: Vec<derive::Row>,
-    presets: Vec<presets::Row>,
-    activate: Vec<activate::Row>,
-    explain: Vec<explain::Row>,
-    memory: memory::Row,
-    startup: startup::Row,
-    audit: audit::Row,
+    perft: Vec<perft::Figures>,
+    derive: Vec<derive::Figures>,
+    presets: Vec<presets::Figures>,
+    activate: Vec<activate::Figures>,
+    explain: Vec<explain::Figures>,
+    memory: memory::Figures,
+    startup: startup::Figures,
+    audit: audit::Figures,
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {

@@ -23,7 +23,7 @@ pub struct Peer {
 
 /// What a peer answered.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer {
+pub struct Count {
     pub nodes: u64,
     pub time: Duration,
 }
@@ -60,7 +60,7 @@ impl Peer {
     }
 
     /// Counts a tree. `variant` is the engine's own name for the game.
-    pub fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Answer> {
+    pub fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Count> {
         self.say(&format!("setoption name UCI_Variant value {variant}"))?;
         self.say(&format!("position fen {fen}"))?;
         self.say("isready")?;
@@ -70,7 +70,7 @@ impl Peer {
         loop {
             if let Some(nodes) = self.hear()?.strip_prefix("Nodes searched:") {
                 let nodes = nodes.trim().parse().context("the node count of a peer")?;
-                return Ok(Answer { nodes, time: meter.elapsed() });
+                return Ok(Count { nodes, time: meter.elapsed() });
             }
         }
     }

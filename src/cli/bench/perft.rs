@@ -73,7 +73,7 @@ const TREES: &[Tree] = &[
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) game: &'static str,
     pub(crate) position: &'static str,
     pub(crate) depth: u32,
@@ -86,7 +86,7 @@ pub(crate) struct Row {
     pub(crate) peer_speed: Option<f64>,
 }
 
-impl Row {
+impl Figures {
     /// How many times as fast as the peer.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.peer_speed.map(|it| self.speed / it)
@@ -99,7 +99,7 @@ pub(crate) fn run(
     peer: &mut Option<Peer>,
     quick: bool,
     mut done: impl FnMut(),
-) -> anyhow::Result<Vec<Row>> {
+) -> anyhow::Result<Vec<Figures>> {
     let mut rows = Vec::new();
     for tree in TREES {
         rows.push(measure(library, peer, tree, quick)?);
@@ -118,7 +118,7 @@ fn measure(
     peer: &mut Option<Peer>,
     tree: &Tree,
     quick: bool,
-) -> anyhow::Result<Row> {
+) -> anyhow::Result<Figures> {
     let (depth, nodes) = if quick { tree.quick } else { tree.full };
     let rounds = if quick { 3 } else { 2 };
     let rules = library.load(tree.game, &[])?;
@@ -135,7 +135,7 @@ fn measure(
             theirs = theirs.min(answer.time);
         }
     }
-    Ok(Row {
+    Ok(Figures {
         game: tree.game,
         position: tree.position,
         depth,

@@ -19,7 +19,7 @@ use crate::presets::{Catalogue, Ruleset};
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) preset: String,
     /// Some moves are played out to see whether they are legal.
     pub(crate) plays_out: bool,
@@ -47,13 +47,13 @@ struct Cost {
     leaves: u64,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>> {
+pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let mut sets = vec![("(none)".to_owned(), Vec::new())];
     for it in catalogue.presets() {
         sets.push((it.preset.clone(), catalogue.with_required(&[&it.preset])));
     }
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<Figures> = Vec::new();
     let chess = library.load(DEFAULT_GAME, &[])?;
     let mut race = None;
     for (preset, active) in sets {
@@ -72,7 +72,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Row>
                 (moves_on(cost(&rules, &[RACE], quick)?)?, beside)
             }
         };
-        rows.push(Row {
+        rows.push(Figures {
             preset,
             plays_out: plays_out(rules.contract()),
             time: cost.time,
@@ -154,13 +154,13 @@ fn round(world: &mut World, contract: &Contract, before: impl Fn(&mut World)) ->
     there_and_back(world, contract, &moves, before)
 }
 
-pub(crate) fn print(rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
+pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!(
         "{:24}{:>12}{:>14}{:>9}{:>13}{:>9}",
         "preset", "plays out", "us a position", "ratio", "ns a leaf", "ratio"
     ))?;
     for row in rows {
-        let Row { preset, plays_out, time, ratio, leaf, leaf_ratio, .. } = row;
+        let Figures { preset, plays_out, time, ratio, leaf, leaf_ratio, .. } = row;
         let plays_out = if *plays_out { "yes" } else { "-" };
         out.line(format_args!(
             "{preset:24}{plays_out:>12}{time:>14.2}{ratio:>9.2}{leaf:>13.1}{leaf_ratio:>9.2}"

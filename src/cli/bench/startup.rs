@@ -9,14 +9,14 @@ use serde::Serialize;
 use crate::cli::output::Out;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct Figures {
     pub(crate) runs: usize,
     /// Milliseconds of wall time.
     pub(crate) fastest: f64,
     pub(crate) median: f64,
 }
 
-pub(crate) fn run(quick: bool) -> anyhow::Result<Row> {
+pub(crate) fn run(quick: bool) -> anyhow::Result<Figures> {
     let runs = if quick { 5 } else { 31 };
     let own = std::env::current_exe().context("the path of this program")?;
     let mut times = Vec::new();
@@ -28,11 +28,11 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Row> {
         ensure!(ran.status.success() && lines == 20, "`moves` gave {lines} lines, not 20");
     }
     times.sort_by(f64::total_cmp);
-    Ok(Row { runs, fastest: times[0], median: times[runs / 2] })
+    Ok(Figures { runs, fastest: times[0], median: times[runs / 2] })
 }
 
-pub(crate) fn print(row: &Row, out: &mut Out) -> anyhow::Result<()> {
-    let Row { runs, fastest, median } = row;
+pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
+    let Figures { runs, fastest, median } = row;
     Ok(out
         .line(format_args!("wall time of {runs} runs: median {median:.1}, fastest {fastest:.1}"))?)
 }

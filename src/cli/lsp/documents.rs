@@ -16,7 +16,7 @@ use lsp_types::{
 use super::symbols::{Symbol, completions, name_at, offset, range};
 use super::{path_of, uri_of};
 use crate::cli::args::RulesArgs;
-use crate::cli::check::{Finding, Fine, check};
+use crate::cli::check::{Fault, Fine, check};
 use crate::cli::setup;
 use crate::presets::at_its_place;
 use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span, load_path};
@@ -95,8 +95,8 @@ impl Documents {
                 let note = |it: &String| plain(it, DiagnosticSeverity::INFORMATION);
                 notes.iter().map(note).collect()
             }
-            Err(Finding::Other(message)) => vec![plain(&message, DiagnosticSeverity::ERROR)],
-            Err(Finding::Rules(found)) => {
+            Err(Fault::Other(message)) => vec![plain(&message, DiagnosticSeverity::ERROR)],
+            Err(Fault::Rules(found)) => {
                 found.list().iter().map(|it| document.tell(&found, it, &own.path)).collect()
             }
         };
@@ -155,8 +155,8 @@ impl Documents {
 }
 
 /// What `check` says of a file that stands among others.
-fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Finding> {
-    let other = |why: &dyn std::fmt::Display| Finding::Other(why.to_string());
+fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Fault> {
+    let other = |why: &dyn std::fmt::Display| Fault::Other(why.to_string());
     let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
     for source in sources {
         let is_own = source.path == own.path;

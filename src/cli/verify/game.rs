@@ -174,7 +174,7 @@ struct Position {
     moves: Vec<Action>,
 }
 
-/// All actions of each position, what each comes to, and how the game stands.
+/// All actions of each position, the outcome of each, and how the game stands.
 fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
     let corrected = trust == Trust::Corrected;
     let mut rows = Vec::new();

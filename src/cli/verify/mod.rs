@@ -220,7 +220,7 @@ struct Task {
 /// Rows of more nodes than this are shared out by their first actions.
 const LARGE: u64 = 1_000_000;
 
-/// The tasks that the rows come to, the largest first.
+/// The tasks that the rows are split into, the largest first.
 fn tasks(rules: &Ruleset, rows: &[&Row]) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -253,7 +253,7 @@ enum Found {
     Nodes(u64),
     Moves(Vec<String>),
     End(String),
-    /// Each action with what it comes to.
+    /// Each action with its outcome.
     Outcomes(Vec<(String, String)>),
     Turn(turns::Played),
     /// What is wrong with a script, if anything is.

@@ -30,7 +30,7 @@ struct After {
     texts: Vec<String>,
 }
 
-/// The actions after those of a path, each with what it comes to.
+/// The actions after those of a path, each with its outcome.
 ///
 /// # Errors
 /// An action of the path is not there.
@@ -210,7 +210,7 @@ pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
         .or(lists)
 }
 
-/// What is wrong with what actions come to, if anything is.
+/// What is wrong with the outcomes of actions, if anything is.
 pub(super) fn compare(
     expected: &[(String, Option<String>)],
     found: Vec<(String, String)>,
@@ -235,7 +235,7 @@ pub(super) fn standing(game: &mut Game) -> String {
     let letter = |fen: String| fen.split(' ').nth(1).map(String::from);
     let mover = game.contract().mover(game.facts());
     match Some(winner) == mover {
-        // Who is to move has won.
+        // The side to move has won.
         true => "won".into(),
         false => format!("not {}", letter(game.fen()).unwrap_or_default()),
     }

@@ -18,7 +18,7 @@ pub(super) enum Space {
     /// Statics: shared by all sessions.
     Static,
     /// Inputs and maintained relations: kept across moves, journaled.
-    Kept,
+    Maintained,
     /// Recomputed on demand: one frame per mark.
     Frame,
 }

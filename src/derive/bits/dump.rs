@@ -1,4 +1,4 @@
-//! Plans in words, for people who ask why a rule is slow.
+//! Plans as text, to see why a rule is slow.
 
 use std::fmt::Write;
 

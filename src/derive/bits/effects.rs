@@ -1,4 +1,4 @@
-//! From the solutions of a reaction's body to its effects.
+//! Turns the solutions of a reaction's body into its effects.
 //!
 //! Solutions differ in the variables that the reaction names, and go by their ascending values:
 //! loops find them in any order, some of them twice. Deliberately absent: applying the effects.
@@ -13,7 +13,7 @@ use super::word::Word;
 use crate::rules::{Effect, VarId};
 
 impl<W: Word> State<W> {
-    /// What the effects of a reaction come to, for each of its solutions.
+    /// The effects of a reaction, for each of its solutions.
     pub(super) fn effects(
         &mut self,
         c: &Compiled<W>,

@@ -1,4 +1,4 @@
-//! The budget of one session's evaluator: how many steps are left, and who spent them.
+//! The budget of one session's evaluator: how many steps are left, and which rules spent them.
 //!
 //! Counting by rule would cost at every step. So the budget is spent in slices, and the rule that uses a
 //! slice up is charged with all of it: a sample, but the same one every time.

@@ -1,4 +1,4 @@
-//! Inlining: a relation that only narrows another one need not be stored to be used.
+//! Inlining: a relation with one simple rule is replaced by its body where it is read, and not stored.
 //!
 //! A relation with one rule, whose body is atoms over the head's own variables, is replaced by that
 //! body wherever it is asked for positively: `legal(p, t) :- goes(p, t), !unsafe(p, t).` costs its

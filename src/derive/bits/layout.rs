@@ -152,7 +152,7 @@ impl<W: Word> Layout<W> {
                 Store::Game { fun }
             }
             Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => {
-                self.dense(program, rel, Space::Kept).map_or(Store::Nowhere, Store::Dense)
+                self.dense(program, rel, Space::Maintained).map_or(Store::Nowhere, Store::Dense)
             }
         };
         self.stores[usize::from(rel.0)] = store;
@@ -204,7 +204,7 @@ impl<W: Word> Layout<W> {
         }
         let next = match space {
             Space::Static => return None,
-            Space::Kept => &mut self.kept_rows,
+            Space::Maintained => &mut self.kept_rows,
             Space::Frame => &mut self.frame_rows,
         };
         let support = (!keys.is_empty()).then_some(*next);
@@ -397,7 +397,7 @@ impl<W: Word> Layout<W> {
     }
 
     /// Rows from the last column to the first of a maintained relation: which blocks have the
-    /// value. Kept up to date once asked for.
+    /// value. Maintained up to date once asked for.
     pub(super) fn index(&mut self, program: &Program, rel: RelId) -> Option<u32> {
         if let Some(&known) = self.indexes.get(&rel) {
             return Some(known);

@@ -66,7 +66,7 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// Takes the tuples in, to be read in so many orders. What was there before is let go of, and its
+    /// Takes the tuples in, to be read in so many orders. What was there before is dropped, and its
     /// room, empty, is the answer.
     pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: usize) -> Vec<Tuple> {
         sort(&mut tuples);
@@ -106,16 +106,16 @@ pub(super) struct Fixed {
     rows: Option<Rows>,
     orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
     /// With their bytes.
-    tables: Mutex<Vec<(Slot, Table, usize)>>,
+    tables: Mutex<Vec<(Slot, AnyRows, usize)>>,
 }
 
 /// Bit rows of some width.
-type Table = Arc<dyn Any + Send + Sync>;
+type AnyRows = Arc<dyn Any + Send + Sync>;
 
 /// Bit rows towards the last column, a row for each value of the others.
 #[derive(Debug)]
 struct Rows {
-    table: Table,
+    table: AnyRows,
     /// Of the table.
     bytes: usize,
     /// Of all columns; at least one.
@@ -195,7 +195,7 @@ impl Fixed {
         let bytes = table.len() * size_of::<W>();
         let shared = tables.iter().map(|it| it.2).sum::<usize>();
         if tables.len() < SHARED && shared + bytes <= SHARED_BYTES {
-            tables.push((slot, Arc::clone(&table) as Table, bytes));
+            tables.push((slot, Arc::clone(&table) as AnyRows, bytes));
         }
         table
     }

@@ -1,4 +1,4 @@
-//! Keeps the rows of one session true to its facts.
+//! Incremental maintenance: brings the rows of one session up to date after its facts change.
 //!
 //! Inputs follow every write at once. Maintained relations note what a write may have changed and
 //! catch up at the next read; everything they overwrite is journaled. Relations derived on demand
@@ -12,7 +12,7 @@ use crate::rules::{Input, RelId, Role};
 use super::super::budget::{LIST_ROWS, Resource};
 use super::super::rows::Tuple;
 use super::super::transaction::Output;
-use super::compile::{Compiled, Kept, Mode, Readers, refill};
+use super::compile::{Compiled, Maintained, Mode, Readers, refill};
 use super::frames::EngineMark;
 use super::general;
 use super::layout::{Dense, NONE, Store};
@@ -40,7 +40,7 @@ pub(super) struct Live<W> {
     /// No bit of the current frame is set.
     pub(super) clean: bool,
     pending: bool,
-    /// Kept relations by turn, whose candidates have not been looked at yet.
+    /// Maintained relations by turn, whose candidates have not been looked at yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
@@ -222,7 +222,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    fn catch_up_blocks(&mut self, c: &Compiled<W>, kept: &Kept, turn: usize) {
+    fn catch_up_blocks(&mut self, c: &Compiled<W>, kept: &Maintained, turn: usize) {
         let mut blocks = std::mem::take(&mut self.s.dirty[turn]);
         while let Some(block) = blocks.pop() {
             if let Some(log) = &mut self.log {
@@ -236,7 +236,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    fn catch_up_tuples(&mut self, c: &Compiled<W>, kept: &Kept, turn: usize) {
+    fn catch_up_tuples(&mut self, c: &Compiled<W>, kept: &Maintained, turn: usize) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
         if std::mem::take(&mut self.unchecked[turn])
             && let Some(candidates) = kept.candidates
@@ -258,7 +258,7 @@ impl<W: Word> Live<W> {
 
     /// Derives a block that is one row.
     #[inline]
-    fn derive_row(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+    fn derive_row(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let (at, support) = (kept.base as usize + block, kept.support as usize);
         let old = std::mem::take(&mut self.s.rows[at]);
         let had = self.s.rows[support];
@@ -281,7 +281,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    fn derive_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+    fn derive_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let stride = kept.stride as usize;
         let start = kept.base as usize + block * stride;
         self.scratch.clear();
@@ -314,7 +314,7 @@ impl<W: Word> Live<W> {
 
     /// Runs the rules of a block that is empty.
     #[inline]
-    fn exec_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+    fn exec_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         self.s.regs[usize::from(GIVEN[0])] = block as i64;
         self.s.exec(c, kept.derive);
         if let Some(again) = kept.again {
@@ -324,7 +324,7 @@ impl<W: Word> Live<W> {
 
     /// Runs the recursive rules of a block until none adds anything. They read no block but this one.
     #[inline(never)]
-    fn repeat(&mut self, c: &Compiled<W>, kept: &Kept, block: usize, again: u32) {
+    fn repeat(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, again: u32) {
         let start = kept.base as usize + block * kept.stride as usize;
         let rows = start..start + kept.stride as usize;
         let owner = c.machine.owner[again as usize];
@@ -344,7 +344,13 @@ impl<W: Word> Live<W> {
     /// Updates the index of a changed block, of whose rows these are the unions, and tells its
     /// readers.
     #[inline]
-    fn block_changed(&mut self, c: &Compiled<W>, kept: &Kept, block: usize, [old, new]: [W; 2]) {
+    fn block_changed(
+        &mut self,
+        c: &Compiled<W>,
+        kept: &Maintained,
+        block: usize,
+        [old, new]: [W; 2],
+    ) {
         let one = W::one(block);
         if let Some(index) = kept.index {
             let mut differ = old.xor(new);
@@ -361,7 +367,7 @@ impl<W: Word> Live<W> {
     }
 
     /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
-    fn spread_block(&mut self, c: &Compiled<W>, kept: &Kept, block: usize) {
+    fn spread_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
         let stride = kept.stride as usize;
         let start = kept.base as usize + block * stride;
@@ -626,7 +632,7 @@ impl<W: Word> Live<W> {
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
         self.s.fuel.restart();
-        for &Kept { rel, .. } in &c.maintained {
+        for &Maintained { rel, .. } in &c.maintained {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
             let base = dense.base as usize;
             self.wipe(base..base + dense.rows as usize);

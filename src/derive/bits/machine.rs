@@ -428,7 +428,7 @@ pub(super) struct Sweep {
     pub(super) terms: [SweepTerm; 2],
     /// One or two more: members for whom they have nothing in common are passed over.
     pub(super) tests: Option<[SweepTerm; 2]>,
-    /// The row of the relation's support, and who is noted in it.
+    /// The row of the relation's support, and the bit that is noted in it.
     pub(super) support: Option<(u32, Noted)>,
 }
 
@@ -463,7 +463,7 @@ pub(super) struct Chase {
 
 /// A relation derived on demand: its number, its rows, and how long its instructions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct Demanded {
     pub(super) rel: u16,
     pub(super) base: u32,
     pub(super) stride: u32,
@@ -494,7 +494,7 @@ pub(super) struct Machine {
     pub(super) lists: Vec<RegList>,
     pub(super) regs: Vec<Reg>,
     pub(super) exprs: Vec<ExprNode>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<Demanded>,
 }
 
 impl Inst {
@@ -555,7 +555,7 @@ impl Sweep {
     /// Where the rows are that grow.
     #[cfg(feature = "native")]
     pub(super) fn space(&self) -> super::code::Space {
-        if self.frame { super::code::Space::Frame } else { super::code::Space::Kept }
+        if self.frame { super::code::Space::Frame } else { super::code::Space::Maintained }
     }
 
     /// Which terms are static, if any is.

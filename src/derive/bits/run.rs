@@ -7,7 +7,7 @@ use super::compile::Compiled;
 use super::fuel::Fuel;
 use super::layout::NONE;
 use super::lists::Sparse;
-use super::machine::{Chase, Entry, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
+use super::machine::{Chase, Demanded, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::facts::Ids;
@@ -496,7 +496,7 @@ impl<W: Word> State<W> {
 
     /// Whether a relation has yet to be derived. It is empty then, and taken for derived.
     #[inline(always)]
-    fn enter(&mut self, entry: &Entry) -> bool {
+    fn enter(&mut self, entry: &Demanded) -> bool {
         let word = &mut self.ready[self.ready_at + usize::from(entry.rel) / 64];
         let bit = 1 << (entry.rel % 64);
         if *word & bit != 0 {

@@ -1,4 +1,4 @@
-//! On demand: why a row holds, and why it does not.
+//! Explanations, made on demand: why a row holds, and why it does not.
 //!
 //! Nothing is recorded while rows are derived; a question is answered by searching the finished rows
 //! for a derivation, or for the furthest that each rule gets. Deliberately absent: any check of a

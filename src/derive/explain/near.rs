@@ -1,4 +1,4 @@
-//! How near a goal that no row matches is to having one: what would have to change for it, counted.
+//! Near misses: the smallest number of changes that would make a goal hold that no row matches.
 //!
 //! Refutations choose by it between partial matches that come equally far. A piece that stands in the way
 //! may go away; that a thing is what it is stays, and what holds in every position stays for ever. The
@@ -14,7 +14,7 @@ use crate::rules::{Atom, Literal, RelId, Role, Rule, Type};
 const NEVER: u32 = 1000;
 /// A row that stands against it would have to go.
 const GONE: u32 = 1;
-/// A comparison or an aggregate would have to come to something else.
+/// A comparison or an aggregate would need another value.
 const OTHERWISE: u32 = 5;
 /// A fact would have to be there.
 const FACT: u32 = 20;

@@ -1,4 +1,4 @@
-//! Trials as indented text: what may be tried, what happens step by step, and what it comes to.
+//! Trials as indented text: the action that is tried, what it does step by step, and the outcome.
 //!
 //! Steps are told with the names from before the action, what it comes to with those from after it.
 
@@ -45,7 +45,7 @@ impl Trial {
         joined(&self.expiry(before).into_iter().chain(steps).collect::<Vec<_>>())
     }
 
-    /// What is let go of before the first step.
+    /// What expires before the first step.
     fn expiry(&self, view: View<'_>) -> Vec<Line> {
         if self.expired.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What tells most: a proof in one sentence.
+//! Summaries: a proof in the one sentence that tells most.
 //!
 //! A row that stands against a goal is often known by what it names only in passing: that a piece
 //! would be exposed says little without what exposes it. So its sentence is followed by those of the

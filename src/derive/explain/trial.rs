@@ -23,11 +23,11 @@ pub struct Case<'a> {
     pub because: Option<RelId>,
     /// The relation that holds of a side that may not leave the game so.
     pub untenable: RelId,
-    /// Who takes the action.
+    /// The side that takes the action.
     pub mover: i64,
 }
 
-/// What the action would do and come to. `None` if it may not even be tried.
+/// What the action would do, and its outcome. `None` if it may not even be tried.
 ///
 /// # Errors
 /// Telling it took more than the limits allow.
@@ -60,8 +60,8 @@ fn play_out(
             Some(rel) => why_within(&rows, rel, action.row(case.args), limits)?,
             None => None,
         };
-        let tries = action.tries.unwrap_or(action.rel);
-        match why_within(&rows, tries, action.row(case.args), limits)? {
+        let candidates = action.candidates();
+        match why_within(&rows, candidates, action.row(case.args), limits)? {
             Some(tried) => (tried, because),
             None => return Ok(None),
         }

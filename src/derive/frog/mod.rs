@@ -1,7 +1,7 @@
 //! The slow, obvious evaluator: every relation of a checked program on the `datafrog` crate, from
 //! scratch each time.
 //!
-//! It is the referee of the fast evaluator and shares no code with it, nor with the tuple-at-a-time
+//! It is the reference that the fast evaluator is compared with, and shares no code with it, nor with the tuple-at-a-time
 //! solver; statics are its own work too. A relation is computed when it is first asked for, with those that it
 //! follows from. Deliberately absent: anything incremental.
 
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use self::plan::Plans;
-use self::run::{Index, Purse, Runner, Table};
+use self::run::{Index, Purse, Runner, Tuples};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::rows::{Rows, Tuple};
@@ -36,7 +36,7 @@ pub struct Statics {
 }
 
 struct StaticRows {
-    tables: Vec<OnceLock<Table>>,
+    tables: Vec<OnceLock<Tuples>>,
     indexes: Vec<Index>,
     exhausted: Option<(Resource, usize)>,
 }
@@ -60,7 +60,7 @@ impl Statics {
         }
     }
 
-    /// Does nothing yet. A program that never asks the referee never pays for it.
+    /// Does nothing yet. A program that never asks the reference evaluator never pays for it.
     pub fn later(program: &Arc<Program>) -> Self {
         Self { program: Arc::clone(program), plans: OnceLock::new(), rows: OnceLock::new() }
     }
@@ -84,7 +84,7 @@ impl Statics {
                 return StaticRows { tables, indexes: Vec::new(), exhausted };
             }
         };
-        let tables: Vec<OnceLock<Table>> = vec![OnceLock::new(); program.relations.len()];
+        let tables: Vec<OnceLock<Tuples>> = vec![OnceLock::new(); program.relations.len()];
         for (table, relation) in tables.iter().zip(&program.relations) {
             if let Role::Builtin(rows) = &relation.role {
                 let rows = rows.iter().map(|it| Tuple::from_slice(it)).collect();
@@ -93,7 +93,7 @@ impl Statics {
         }
         let indexes = vec![Index::default(); plans.accesses.len()];
         let purse = Purse::new(program);
-        let size = |table: &OnceLock<Table>| table.get().map_or(0, |it| it.len());
+        let size = |table: &OnceLock<Tuples>| table.get().map_or(0, |it| it.len());
         let mut rows: usize = tables.iter().map(size).sum();
         let runner = Runner {
             program,
@@ -119,7 +119,7 @@ impl Statics {
 pub struct Frog {
     statics: Arc<Statics>,
     /// By relation: what has been asked for.
-    tables: Vec<OnceLock<Table>>,
+    tables: Vec<OnceLock<Tuples>>,
     /// By access.
     indexes: Vec<Index>,
     purse: Mutex<Purse>,
@@ -221,7 +221,7 @@ impl Frog {
     /// The rows that were asked for are all there.
     ///
     /// # Errors
-    /// The rules took more than the referee gives: rows are missing.
+    /// The rules took more than the budget of the reference evaluator: rows are missing.
     pub fn check(&self) -> Result<(), Exhausted> {
         match self.exhausted() {
             Some((resource, rule)) => Err(Exhausted::new(&self.statics.program, resource, rule)),
@@ -287,7 +287,7 @@ impl Rows for Frog {
     }
 }
 
-fn sorted(mut rows: Vec<Tuple>) -> Table {
+fn sorted(mut rows: Vec<Tuple>) -> Tuples {
     rows.sort_unstable();
     rows.dedup();
     Arc::new(rows)

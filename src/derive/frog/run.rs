@@ -17,7 +17,7 @@ use crate::rules::{Fold, Op, Program, RelId, RuleId, Stratum};
 
 pub(super) type Pair = (Tuple, Tuple);
 /// Sorted distinct rows.
-pub(super) type Table = Arc<Vec<Tuple>>;
+pub(super) type Tuples = Arc<Vec<Tuple>>;
 
 /// A relation in the order of an access, made when first asked for: with values to join, keys alone
 /// to subtract.
@@ -27,7 +27,7 @@ pub(super) struct Index {
     keys: OnceLock<Arc<Relation<Tuple>>>,
 }
 
-/// What is left of the budget, and who spent it. A step is a row handed on.
+/// What is left of the budget, and which rules spent it. A step is a row handed on.
 #[derive(Debug, Clone)]
 pub(super) struct Purse {
     left: Cell<u64>,
@@ -103,7 +103,7 @@ pub(super) struct Runner<'p> {
     pub(super) program: &'p Program,
     pub(super) plans: &'p Plans,
     /// By relation.
-    pub(super) tables: &'p [OnceLock<Table>],
+    pub(super) tables: &'p [OnceLock<Tuples>],
     /// By access.
     pub(super) indexes: &'p [Index],
     /// By access: those of statics, where the statics are finished.

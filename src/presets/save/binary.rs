@@ -8,7 +8,7 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tree::{Allowance, Forest, Node, Numbered, Reader, Unpacking};
+use super::tree::{Allowance, Forest, Node, Numbered, TreeReader, Unpacking};
 use super::{
     Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
 };
@@ -280,7 +280,7 @@ fn unpack(
     let names = |them: &[u32], allowed: &mut Allowance| {
         them.iter().map(|it| allowed.text(texts, *it)).collect::<Result<Vec<_>, _>>()
     };
-    let trees = Reader::new(texts, &content.nodes, &content.shapes);
+    let trees = TreeReader::new(texts, &content.nodes, &content.shapes);
     let mut moves = Vec::new();
     for it in &content.moves {
         moves.push(SavedMove {

@@ -23,6 +23,7 @@ pub struct Content {
 
 /// Why a game cannot be saved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum MakeError {
     /// A move of the history cannot be played again.
     #[error(transparent)]

@@ -7,6 +7,8 @@
 //! file goes unchecked, and a round trip changes nothing.
 //! Deliberately absent: reading and writing files; checking proofs (that is for audits).
 
+#![warn(missing_docs)]
+
 mod binary;
 mod json;
 mod make;
@@ -35,6 +37,7 @@ const UNSWITCHED: u32 = 2;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleFile {
+    /// Where it is found: `rules/chess/attack.dl`.
     pub path: String,
     /// The hash of its text, in hexadecimal.
     pub blake3: String,
@@ -54,9 +57,11 @@ impl RuleFile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedMove {
+    /// Its text in UCI.
     pub uci: String,
+    /// Its text in SAN.
     pub san: String,
-    /// Who took it: `white` or `black`.
+    /// The side that took it: `white` or `black`.
     pub side: String,
     /// The row of the action, `move(#21, e4)`.
     pub action: String,
@@ -112,9 +117,11 @@ pub struct Save {
     pub fen: Option<String>,
     /// The facts of the first position.
     pub start: Vec<SavedFact>,
+    /// All actions that were played.
     pub moves: Vec<SavedMove>,
     /// Where other presets were made active, in order.
     pub switches: Vec<SavedSwitch>,
+    /// What ended it from outside of the board, if that did.
     pub ended: Option<Ended>,
     /// The facts as they are now.
     pub facts: Vec<SavedFact>,
@@ -124,6 +131,7 @@ pub struct Save {
 
 /// A save whose content can be read, but which is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum Doubt {
     #[error("the file was altered: {place} is not in the form that saves are written in")]
     Form { place: String },
@@ -133,6 +141,7 @@ pub enum Doubt {
 
 /// Why a save is refused. Nothing was loaded.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RestoreError {
     #[error("no save of Rulemate: {reason}")]
     Alien { reason: String },
@@ -174,7 +183,9 @@ pub enum RestoreError {
 /// Which form a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
+    /// Text, one fact a line.
     Json,
+    /// The same in fewer bytes.
     Binary,
 }
 

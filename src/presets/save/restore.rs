@@ -33,22 +33,29 @@ pub enum RulesFrom {
 /// A position on the way, and what follows it.
 #[derive(Debug)]
 pub struct Step<'s> {
+    /// The game at that position.
     pub game: &'s mut Game,
     /// Moves played before it.
     pub ply: usize,
+    /// What follows.
     pub next: Next<'s>,
 }
 
 /// What follows a position.
 #[derive(Debug)]
 pub enum Next<'s> {
+    /// A move, as the save has it and as it is played.
     Move(&'s SavedMove, Move),
     /// Other presets, and the rules until then.
     Switch {
+        /// The presets from then on.
         to: &'s SavedSwitch,
+        /// Where they come from.
         catalogue: &'s Catalogue,
+        /// The rules until then.
         rules: &'s Ruleset,
     },
+    /// Nothing.
     End,
 }
 
@@ -57,6 +64,7 @@ pub enum Next<'s> {
 pub struct Difference {
     /// `the start`, `move 3 (g1f3)`, `the end`.
     pub at: String,
+    /// What is not so.
     pub what: String,
     /// A proof or a refutation that belongs to it, as text.
     pub proof: Option<String>,
@@ -71,6 +79,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
+    /// A difference without a proof.
     pub fn new(at: impl Into<String>, what: impl Into<String>) -> Self {
         Self { at: at.into(), what: what.into(), proof: None }
     }
@@ -85,7 +94,9 @@ impl From<Difference> for RestoreError {
 /// A game as it was saved.
 #[derive(Debug)]
 pub struct Restored {
+    /// The game at its last position.
     pub game: Game,
+    /// The rules that it goes on under.
     pub rules: Ruleset,
     /// The save is older than the rules, and was brought up to date.
     pub migrated: bool,

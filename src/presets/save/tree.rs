@@ -121,13 +121,13 @@ impl Forest {
 
 /// A table that trees are read from.
 #[derive(Debug)]
-pub(super) struct Reader<'t> {
+pub(super) struct TreeReader<'t> {
     pub(super) texts: &'t [String],
     pub(super) nodes: &'t [Node],
     pub(super) shapes: &'t [Vec<u32>],
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TreeReader<'t> {
     pub(super) fn new(texts: &'t [String], nodes: &'t [Node], shapes: &'t [Vec<u32>]) -> Self {
         Self { texts, nodes, shapes }
     }

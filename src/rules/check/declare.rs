@@ -559,7 +559,7 @@ impl<'t> Checker<'t> {
             rel,
             like,
             rank,
-            tries,
+            pseudo_legal: tries,
             simulates,
             refusals,
             legality,

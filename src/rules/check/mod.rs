@@ -427,7 +427,7 @@ fn beyond_tries(
 ) -> Vec<Diagnostic> {
     let mut reports = Vec::new();
     for action in actions.iter().filter(|it| it.legality != Legality::Never) {
-        let Some(tries) = action.tries.filter(|it| *it != action.rel) else { continue };
+        let Some(tries) = action.pseudo_legal.filter(|it| *it != action.rel) else { continue };
         let relation = &relations[usize::from(action.rel.0)];
         for rule in relation.rules.iter().map(|it| &rules[usize::from(it.0)]) {
             if !shown.concludes_only(rule, tries) {
@@ -444,7 +444,7 @@ fn never_legal(actions: &[Action], relations: &[Relation], rules: &[Rule]) -> Ve
     let mut reports = Vec::new();
     for action in actions.iter().filter(|it| it.legality == Legality::Never) {
         let relation = &relations[usize::from(action.rel.0)];
-        if action.tries.is_none_or(|it| it == action.rel) {
+        if action.pseudo_legal.is_none_or(|it| it == action.rel) {
             reports.push(mistake::never_tried(relation));
         }
         let own = relation.rules.iter().map(|it| &rules[usize::from(it.0)]);

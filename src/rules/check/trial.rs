@@ -240,9 +240,9 @@ impl<'p> Reads<'p> {
     fn asked_by(&self, trial: &Tried) -> Vec<Asks> {
         let program = self.program;
         let action = program.action(trial.action);
-        let tries = action.tries.unwrap_or(action.rel);
+        let candidates = action.candidates();
         let mut all: Vec<(u64, Span)> = vec![
-            (self.of[usize::from(tries.0)], action.span),
+            (self.of[usize::from(candidates.0)], action.span),
             (trial.from.map_or(0, |it| self.of[usize::from(it.0)]), trial.span),
         ];
         let own = self.to(Event::Raised(trial.event));

@@ -227,7 +227,7 @@ pub(super) struct Reported {
     ok: bool,
 }
 
-/// Reports a game, or what was said in it, to those who run the server.
+/// Reports a game, or what was said in it, to the operators of the server.
 #[utoipa::path(post, path = "/api/v1/games/{id}/report", operation_id = "report", params(("id" = String, Path, description = "The game")), request_body = Reporting, responses(
     (status = 200, description = "It is kept, to be read by a person; your last report of a game counts", body = Reported),
     (status = 400, description = "It says nothing, or too much", body = ProblemBody),

@@ -17,7 +17,7 @@ use super::requests::{
 use crate::opponent::Level;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
-use crate::server::core::{Act, Answer, Entry, Input, Seat, TokenHash};
+use crate::server::core::{Act, Answer, Input, LogEntry, Seat, TokenHash};
 use crate::server::host::{GameOptions, Import};
 use crate::server::ids::new_token;
 use crate::server::limit::Cost;
@@ -27,7 +27,7 @@ use crate::server::problem::Problem;
 use crate::server::store::{Store, Summary};
 use crate::server::transcript;
 
-/// What people are called who do not say.
+/// The name of players that give none.
 const NOBODY: &str = "Anonymous";
 /// The maximum number of games in a list, and the number if none is asked for.
 const LISTED: usize = 200;
@@ -366,7 +366,7 @@ pub(super) async fn events(
 ) -> Result<Json<Vec<Value>>, Problem> {
     let limit = limit.unwrap_or(PART).min(PAGE);
     let log = web.host.log_page(&id, after, limit).await?;
-    Ok(Json(log.iter().map(Entry::public).collect()))
+    Ok(Json(log.iter().map(LogEntry::public).collect()))
 }
 
 /// Why, or why not: a move, a fact, or what holds of a square.

@@ -1,4 +1,4 @@
-//! What every request has to pass: which host it is for, where it comes from, and how many came before
+//! Checks that every request has to pass: which host it is for, where it comes from, and how many came before
 //! it. Every answer leaves with the headers that keep a browser safe.
 
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ pub(super) async fn dress(State(web): State<Web>, request: Request, next: Next) 
     let mut response = next.run(request).await;
     let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
     tracing::debug!(%method, path, status, micros, "request");
-    // Only what lets nobody act may stand in a frame of others.
+    // Only pages without controls may stand in frames of other sites.
     let frames = web.names.frames().filter(|_| path.starts_with(page::FRAMED));
     let policy = format!("{POLICY}{}", frames.as_deref().unwrap_or("'none'"));
     let headers = response.headers_mut();

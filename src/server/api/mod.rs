@@ -50,7 +50,7 @@ const PREFLIGHT: Duration = Duration::from_secs(3600);
 pub struct Web {
     pub host: Arc<Host>,
     pub limits: Arc<Limits>,
-    /// Challenges, and who listens for them.
+    /// Challenges, and their listeners.
     pub challenges: Arc<Challenges>,
     /// The names that the server answers to, and origins that browsers may come from.
     pub names: Arc<Names>,

@@ -1,4 +1,4 @@
-//! For those who run the server.
+//! Endpoints for operators of the server.
 
 use axum::extract::State;
 use axum::http::StatusCode;

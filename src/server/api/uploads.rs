@@ -1,4 +1,4 @@
-//! Whose uploaded rules are whose: a list each, of a certain length, and how to make room in it.
+//! Uploaded rule sets of an account: a list of limited length, and removal from it.
 //!
 //! Deliberately absent: deleting the texts. Games may be played by them for as long as the store
 //! lasts, and a game keeps its rules.

@@ -1,4 +1,4 @@
-//! What requests were answered, so that a repetition gets the same: a game has many, and keeps little
+//! Answers to past requests, so that a request that is repeated gets the same: a game has many, and keeps little
 //! of each.
 
 use std::collections::HashMap;

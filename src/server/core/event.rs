@@ -1,5 +1,5 @@
-//! What happens in a hosted game, as its log keeps it. The log is all that there is: a game is
-//! what its events come to.
+//! Events of a hosted game, as its log has them. The log is all that there is: replaying it gives
+//! the game.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -137,7 +137,7 @@ pub enum Event {
         presets: Vec<String>,
         id: Option<String>,
     },
-    /// An offer is declined, or withdrawn by who made it.
+    /// An offer is declined, or withdrawn by its maker.
     Declined {
         by: usize,
         offer: OfferKind,
@@ -238,14 +238,14 @@ pub(super) fn told<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
 
 /// An event with its number, counted from 1 without gaps, and its time in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LogEntry {
     pub v: u64,
     pub at: u64,
     #[serde(flatten)]
     pub event: Event,
 }
 
-impl Entry {
+impl LogEntry {
     /// # Errors
     /// The event is longer than one may be.
     pub(super) fn short(&self) -> Result<(), Refusal> {
@@ -274,7 +274,7 @@ impl Entry {
     }
 }
 
-fn bytes(entry: &Entry) -> usize {
+fn bytes(entry: &LogEntry) -> usize {
     serde_json::to_string(entry).map_or(usize::MAX, |it| it.len())
 }
 

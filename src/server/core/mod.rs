@@ -1,6 +1,6 @@
 //! One hosted game as a function: (state, time, input) to (state, outputs).
 //!
-//! Everything that must be right when messages are lost, doubled or late is decided here: who may
+//! Everything that must be right when messages are lost, doubled or late is decided here: which side may
 //! do what, whether a move was seen before, whose clock runs, what is offered. Nothing here reads
 //! a clock, sends a byte or knows a store; the tests drive it with a simulated network.
 //! Deliberately absent: the rules of any game, which come in through [`Rules`].
@@ -17,7 +17,7 @@ mod room;
 mod talk;
 
 pub use clock::{Clocks, Control};
-pub use event::{Entry, Event, OfferKind, Seat, Setup, TokenHash};
+pub use event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash};
 pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};

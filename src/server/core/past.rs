@@ -1,8 +1,8 @@
-//! What was done in a game elsewhere, done again here: games that are imported.
+//! Imported games: what was played elsewhere is played again here.
 //!
 //! Deliberately absent: reading it from a text.
 
-use super::event::Entry;
+use super::event::LogEntry;
 use super::refusal::Refusal;
 use super::room::{EVENTS, Room};
 use super::rules::{Outcome, Rules};
@@ -34,7 +34,7 @@ impl<R: Rules> Room<R> {
         &mut self,
         past: &[Past],
         ended: Option<Recorded>,
-    ) -> Result<Vec<Entry>, (usize, Refusal)> {
+    ) -> Result<Vec<LogEntry>, (usize, Refusal)> {
         let mut events = Vec::new();
         for (at, it) in past.iter().enumerate() {
             if self.v() >= EVENTS / 2 {
@@ -60,7 +60,12 @@ impl<R: Rules> Room<R> {
     }
 
     /// Plays the actions of a turn, one after the other. Where a text has a comma of its own, only the rules know it.
-    fn play_turn(&mut self, events: &mut Vec<Entry>, by: usize, text: &str) -> Result<(), Refusal> {
+    fn play_turn(
+        &mut self,
+        events: &mut Vec<LogEntry>,
+        by: usize,
+        text: &str,
+    ) -> Result<(), Refusal> {
         let actions = self.rules_mut().actions(text);
         actions.iter().try_for_each(|it| {
             if self.v() >= EVENTS / 2 {

@@ -1,4 +1,4 @@
-//! Why a game refuses what was asked of it: a stable code, a sentence, and nothing changed.
+//! Refusals of a hosted game: a stable code, a sentence, and nothing changed.
 
 use super::rules::{Outcome, Refused};
 

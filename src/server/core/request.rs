@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::event::{Entry, OfferKind, TokenHash};
+use super::event::{LogEntry, OfferKind, TokenHash};
 use super::refusal::Refusal;
 
 /// What a client wants.
@@ -66,7 +66,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Output {
     /// To be stored before anything else is done.
-    pub events: Vec<Entry>,
+    pub events: Vec<LogEntry>,
     /// For the client that sent the input, once the events are stored. None for time passing.
     pub answer: Option<Result<Answer, Refusal>>,
 }
@@ -96,7 +96,7 @@ pub struct Line {
 pub struct Offers {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draw: Option<usize>,
-    /// Who asks, and the number of actions that would be left.
+    /// The asking side, and the number of actions that would be left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takeback: Option<(usize, usize)>,
     #[serde(skip_serializing_if = "Option::is_none")]

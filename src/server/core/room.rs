@@ -6,7 +6,7 @@
 
 use super::answers::Answers;
 use super::clock::Clocks;
-use super::event::{Entry, Event, OfferKind, Seat, Setup, TokenHash, told};
+use super::event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash, told};
 use super::refusal::Refusal;
 use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
@@ -81,7 +81,7 @@ impl<R: Rules> Room<R> {
         rules: R,
         setup: Setup,
         seats: &[(usize, Seat)],
-    ) -> Result<(Self, Vec<Entry>), Refusal> {
+    ) -> Result<(Self, Vec<LogEntry>), Refusal> {
         let mut room = Self::empty(rules, setup.clone());
         let mut events = Vec::new();
         room.now = now;
@@ -101,7 +101,7 @@ impl<R: Rules> Room<R> {
     ///
     /// # Errors
     /// An event that these rules refuse, with its number: they are not those of the log.
-    pub fn replay(rules: R, setup: Setup, log: &[Entry]) -> Result<Self, (u64, Refused)> {
+    pub fn replay(rules: R, setup: Setup, log: &[LogEntry]) -> Result<Self, (u64, Refused)> {
         let mut room = Self::empty(rules, setup);
         room.take_in(log)?;
         Ok(room)
@@ -115,7 +115,7 @@ impl<R: Rules> Room<R> {
         seen: u64,
         rules: R,
         setup: Setup,
-        log: &[Entry],
+        log: &[LogEntry],
     ) -> Result<Self, (u64, Refused)> {
         let mut room = Self::empty(rules, setup);
         let known = log.iter().take_while(|it| it.v <= seen).count();
@@ -131,7 +131,7 @@ impl<R: Rules> Room<R> {
     ///
     /// # Errors
     /// As [`Room::replay`]; the room is then of no use any more.
-    pub fn follow(&mut self, now: u64, log: &[Entry]) -> Result<(), (u64, Refused)> {
+    pub fn follow(&mut self, now: u64, log: &[LogEntry]) -> Result<(), (u64, Refused)> {
         self.take_in(log)?;
         if let Some(last) = log.last() {
             // The log's time, also if the clock of this machine had it later.
@@ -141,7 +141,7 @@ impl<R: Rules> Room<R> {
         Ok(())
     }
 
-    fn take_in(&mut self, log: &[Entry]) -> Result<(), (u64, Refused)> {
+    fn take_in(&mut self, log: &[LogEntry]) -> Result<(), (u64, Refused)> {
         for entry in log {
             let done = match &entry.event {
                 Event::Played { uci, .. } => self.rules.play(uci).map(|_| ()),
@@ -299,7 +299,7 @@ impl<R: Rules> Room<R> {
     }
 
     /// Ends the game if the running clock has fallen.
-    fn fall(&mut self, events: &mut Vec<Entry>) {
+    fn fall(&mut self, events: &mut Vec<LogEntry>) {
         let Some((side, at)) = self.clocks.as_ref().and_then(Clocks::deadline) else { return };
         if self.outcome.is_some() || self.now < at {
             return;
@@ -311,7 +311,7 @@ impl<R: Rules> Room<R> {
 
     fn act(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         token: Option<TokenHash>,
         id: Option<String>,
         act: Act,
@@ -444,7 +444,7 @@ impl<R: Rules> Room<R> {
 
     pub(super) fn play(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         by: usize,
         text: &str,
         expected_ply: Option<usize>,
@@ -479,7 +479,7 @@ impl<R: Rules> Room<R> {
 
     fn abort(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         by: usize,
         id: Option<String>,
     ) -> Result<(), Refusal> {
@@ -494,7 +494,7 @@ impl<R: Rules> Room<R> {
 
     fn draw(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         by: usize,
         id: Option<String>,
     ) -> Result<(), Refusal> {
@@ -514,7 +514,7 @@ impl<R: Rules> Room<R> {
 
     fn takeback(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         by: usize,
         id: Option<String>,
     ) -> Result<(), Refusal> {
@@ -547,7 +547,13 @@ impl<R: Rules> Room<R> {
         at - goes_on.count()
     }
 
-    fn take_back_to(&mut self, events: &mut Vec<Entry>, by: usize, to: usize, id: Option<String>) {
+    fn take_back_to(
+        &mut self,
+        events: &mut Vec<LogEntry>,
+        by: usize,
+        to: usize,
+        id: Option<String>,
+    ) {
         self.rules.take_back(self.lines.len() - to);
         let clocks = self.clocks.as_ref().map(|it| it.at(self.now));
         self.push(events, Event::TakenBack { by, to, clocks, id });
@@ -555,7 +561,7 @@ impl<R: Rules> Room<R> {
 
     pub(super) fn set_presets(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         by: usize,
         presets: Vec<String>,
         id: Option<String>,
@@ -571,7 +577,7 @@ impl<R: Rules> Room<R> {
 
     fn change_presets(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         by: usize,
         presets: Vec<String>,
         id: Option<String>,
@@ -600,7 +606,7 @@ impl<R: Rules> Room<R> {
 
     pub(super) fn end(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         outcome: Outcome,
         by: Option<usize>,
         id: Option<String>,
@@ -627,8 +633,8 @@ impl<R: Rules> Room<R> {
     }
 
     /// Adds an event whose length depends on rules.
-    fn push_short(&mut self, events: &mut Vec<Entry>, event: Event) -> Result<(), Refusal> {
-        let entry = Entry { v: self.v + 1, at: self.now, event };
+    fn push_short(&mut self, events: &mut Vec<LogEntry>, event: Event) -> Result<(), Refusal> {
+        let entry = LogEntry { v: self.v + 1, at: self.now, event };
         entry.short()?;
         self.record(&entry);
         events.push(entry);
@@ -636,15 +642,15 @@ impl<R: Rules> Room<R> {
     }
 
     /// Adds an event all of whose parts are short.
-    pub(super) fn push(&mut self, events: &mut Vec<Entry>, event: Event) {
-        let entry = Entry { v: self.v + 1, at: self.now, event };
+    pub(super) fn push(&mut self, events: &mut Vec<LogEntry>, event: Event) {
+        let entry = LogEntry { v: self.v + 1, at: self.now, event };
         debug_assert!(entry.short().is_ok(), "{} is too long", entry.event.kind());
         self.record(&entry);
         events.push(entry);
     }
 
     /// Takes an event in, live and from a log alike. The rules have seen it already.
-    fn record(&mut self, entry: &Entry) {
+    fn record(&mut self, entry: &LogEntry) {
         self.v = entry.v;
         self.now = self.now.max(entry.at);
         self.touched = entry.at;

@@ -1,4 +1,4 @@
-//! What a hosted game asks of the rules that it is played by.
+//! The interface between a hosted game and its rules.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! Who sits down in a hosted game, and on which seat.
+//! Taking seats in a hosted game.
 
-use super::event::{Entry, Event, Seat, TokenHash};
+use super::event::{Event, LogEntry, Seat, TokenHash};
 use super::refusal::Refusal;
 use super::request::Answer;
 use super::room::{NAME, Room, short};
@@ -9,13 +9,13 @@ use super::rules::Rules;
 impl<R: Rules> Room<R> {
     pub(super) fn join(
         &mut self,
-        events: &mut Vec<Entry>,
+        events: &mut Vec<LogEntry>,
         side: Option<usize>,
         name: String,
         token: TokenHash,
         rated: bool,
     ) -> Result<Answer, Refusal> {
-        // Who sits already and asks again, after a lost answer, has been answered.
+        // A player that has a seat and asks again, after a lost answer, has been answered.
         let own = self.sides_of(&token);
         if let Some(&side) = own.iter().find(|&&it| side.is_none_or(|wanted| wanted == it)) {
             return Ok(self.answer(side));

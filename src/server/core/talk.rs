@@ -1,4 +1,4 @@
-//! How much may be asked and said beside the moves of a game, so that its log always has room for
+//! Limits on what is not a move, offers and chat, so that the log of a game always has room for
 //! moves and for an end.
 //!
 //! Each side has its own share: what one spends is not missing for another. An offer is counted with

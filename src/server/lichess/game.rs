@@ -41,7 +41,7 @@ pub(super) async fn stream(
     Ok(answer)
 }
 
-/// The titles of those who play, by side.
+/// The titles of the players, by side.
 async fn titles(web: &Web, state: &Value) -> Result<Vec<Option<&'static str>>, Problem> {
     let mut titles = Vec::new();
     for seat in state["seats"].as_array().into_iter().flatten() {

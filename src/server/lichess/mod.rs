@@ -1,7 +1,7 @@
 //! The part of lichess' API that its clients need to play, so that they work unmodified: accounts,
 //! challenges, a stream of events, a stream of a game, moves. A seat's token here is the account's.
 //!
-//! Challenges and who listens are kept in memory alone: after a restart one challenges again.
+//! Challenges and listeners are held in memory alone: after a restart one challenges again.
 //! Deliberately absent: tournaments, anything that is not playing a game.
 
 mod account;

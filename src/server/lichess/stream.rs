@@ -1,5 +1,5 @@
-//! Streams of lines: JSON, one object a line, and an empty line every seven seconds so that nobody
-//! takes silence for death.
+//! Streams of lines: JSON, one object a line, and an empty line every seven seconds so that no
+//! client takes silence for a lost connection.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(super) fn line(value: &Value) -> Bytes {
     Bytes::from(format!("{value}\n"))
 }
 
-/// A channel and the answer that sends what goes into it. What is held is let go with the stream.
+/// A channel and the response that streams it. What is held is dropped with the stream.
 pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
     let (sender, inbox) = mpsc::channel::<Bytes>(BACKLOG);
     let stream = stream::unfold((inbox, held), |(mut inbox, held)| async move {
@@ -86,7 +86,7 @@ pub(super) async fn events(
     drop(waiting);
     first.extend(games.iter().map(|(id, color)| started(id, color)));
     for event in first {
-        // Who is sent more than fits comes back and is told again.
+        // A client that is sent more than fits reconnects and is told again.
         let _ = sender.try_send(line(&event));
     }
     lock(&web.challenges.listeners).entry(user.clone()).or_default().push(sender.clone());

@@ -1,5 +1,5 @@
 //! One server at a time for one SQLite file: a file beside it is locked for as long as the server runs.
-//! The system lets the lock go however the process ends, so nothing has to be cleared away.
+//! The system releases the lock however the process ends, so nothing has to be cleared away.
 //!
 //! `backup` and `doctor` take no lock: they only read, and SQLite gives them the file as it was at one
 //! time.
@@ -12,7 +12,7 @@ use super::StoreError;
 
 /// The right to serve a store; it ends with this.
 #[derive(Debug)]
-pub struct Alone(#[allow(dead_code, reason = "it is there to be let go")] File);
+pub struct Alone(#[allow(dead_code, reason = "it is held to be dropped")] File);
 
 /// Takes the right to serve the store of a URL. None for a store that several may serve, and where the
 /// system has no such locks.

@@ -1,7 +1,7 @@
 //! The hash chain of a game's log: each hash is over the one before, so an event that is changed,
 //! lost or put elsewhere is found when the log is read.
 
-use super::{Row, StoreError};
+use super::{StoreError, StoredEvent};
 
 /// A log up to one of its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,21 +44,21 @@ impl Chain {
     }
 
     /// The row of the next event.
-    pub fn next(&mut self, payload: &str) -> Row {
+    pub fn next(&mut self, payload: &str) -> StoredEvent {
         let mut hasher = blake3::Hasher::new();
         self.seq += 1;
         hasher.update(self.hash.as_bytes());
         hasher.update(&self.seq.to_le_bytes());
         hasher.update(payload.as_bytes());
         self.hash = hasher.finalize().to_hex().to_string();
-        Row { seq: self.seq, payload: payload.to_owned(), hash: self.hash.clone() }
+        StoredEvent { seq: self.seq, payload: payload.to_owned(), hash: self.hash.clone() }
     }
 
     /// Takes a stored row in.
     ///
     /// # Errors
     /// It is not the one that comes next.
-    pub fn verify(&mut self, game: &str, row: &Row) -> Result<(), StoreError> {
+    pub fn verify(&mut self, game: &str, row: &StoredEvent) -> Result<(), StoreError> {
         let expected = self.next(&row.payload);
         let fault = match row {
             _ if row.seq != expected.seq => format!("number {} is missing", expected.seq),
@@ -76,7 +76,7 @@ impl Chain {
     pub fn verify_page(
         mut self,
         game: &str,
-        rows: &[Row],
+        rows: &[StoredEvent],
         limit: usize,
         head: &Self,
     ) -> Result<(), StoreError> {
@@ -94,7 +94,7 @@ impl Chain {
     ///
     /// # Errors
     /// The log is not what was written.
-    pub fn verify_all(&self, game: &str, rows: &[Row]) -> Result<(), StoreError> {
+    pub fn verify_all(&self, game: &str, rows: &[StoredEvent]) -> Result<(), StoreError> {
         let mut chain = Self::new(game);
         for row in rows {
             chain.verify(game, row)?;

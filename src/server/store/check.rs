@@ -1,4 +1,4 @@
-//! Whether every row of a store is what was written: each table's rows are held against their hashes,
+//! Verifies the rows of a store: each table's rows are held against their hashes,
 //! against the rows that they belong to, and against the tally of their table. A store feeds its rows
 //! in, whatever it is.
 //!
@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tally::{PROBES, TALLIED, Tally};
-use super::{Chain, Health, Row, Upload, chain};
+use super::{Chain, Health, StoredEvent, Upload, chain};
 
 /// A check under way: games first, then the other tables, then the tallies.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Check {
         self.health.faults.push(fault);
     }
 
-    pub(super) fn game(&mut self, id: &str, head: &Chain, rows: &[Row]) {
+    pub(super) fn game(&mut self, id: &str, head: &Chain, rows: &[StoredEvent]) {
         self.health.games += 1;
         self.health.events += rows.len() as u64;
         self.tallies[0].add_game(id);

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Append, Conflict, Store, StoreError};
 
-/// As many appends as one transaction takes.
+/// Maximum number of appends in one transaction.
 const GROUP: usize = 512;
 /// Maximum number of waiting writes; the next one waits to get in.
 const QUEUE: usize = 4096;
@@ -47,8 +47,8 @@ impl Journal {
     /// has stopped.
     pub fn finish(self) {
         let queue = self.queue;
-        // Waiting for room in the queue is not allowed on a thread of the runtime. That nobody is
-        // there to read the message says the same as the message.
+        // Waiting for room in the queue is not allowed on a thread of the runtime. A queue without
+        // a reader says the same as the message.
         let told = thread::spawn(move || drop(queue.blocking_send(None))).join();
         if told.is_err() || self.thread.join().is_err() {
             tracing::error!("the journal's thread has failed");

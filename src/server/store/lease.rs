@@ -1,8 +1,8 @@
-//! Who owns a game where several nodes share a store: leases, and the thread that keeps them.
+//! Leases: which node owns a game where several share a store, and the thread that renews them.
 //!
 //! A node says every so often that it lives. It owns the games that it has claimed until another
 //! node claims them, which a node may as soon as the owner has not been heard of for [`LEASE`], or
-//! has let them go. Every claim counts the game's epoch up, and an append says under which it is
+//! has released them. Every claim counts the game's epoch up, and an append says under which it is
 //! made: an owner that was away for long and does not know that it has lost its games can append to
 //! none of them.
 //! Deliberately absent: clocks of nodes. The database's own says when a lease is over.
@@ -141,7 +141,7 @@ impl Leases {
         let game = game.to_owned();
         self.post(Box::new(move |nodes| {
             if let Err(error) = nodes.release(&game, &lease) {
-                tracing::warn!(game, %error, "a game that is let go stays ours until we are gone");
+                tracing::warn!(game, %error, "a game that was released stays ours until we are gone");
             }
         }));
     }

@@ -38,7 +38,7 @@ pub use sqlite::Sqlite;
 
 /// An event as it is stored: its number, counted from 1, its text, and the hash of all until it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct StoredEvent {
     pub seq: u64,
     pub payload: String,
     pub hash: String,
@@ -51,14 +51,14 @@ pub struct Append {
     /// The number of the last event so far; 0 makes the game.
     pub expected: u64,
     pub payloads: Vec<String>,
-    /// What the game comes to now.
+    /// The state of the game after these events.
     pub summary: Summary,
     /// The game after these events as facts, to be loaded faster than from its events alone. The
     /// last one is kept.
     pub snapshot: Option<String>,
     /// The right to append, where several nodes share a store.
     pub lease: Option<Lease>,
-    /// Keys of empty records that come to be with these events; those that are there stay.
+    /// Keys of empty records that are made with these events; existing ones stay.
     pub marks: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ pub struct Summary {
     pub game: String,
     pub presets: Vec<String>,
     pub state: GameState,
-    /// Who sits where; null is a free seat.
+    /// The players by side; null is a free seat.
     pub players: Vec<Option<String>>,
     /// The ids of the accounts that sit there, if any do; null for other players.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -120,7 +120,7 @@ pub struct Whole {
     pub updated: i64,
     /// The summary as text.
     pub summary: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<StoredEvent>,
 }
 
 /// Where a game stands.
@@ -214,7 +214,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// The store is away, or the log is not what was written.
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError>;
+    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError>;
 
     /// The events of a game after a number, in order, `limit` at most; their hashes are verified, those
     /// before are not. None if there is no such game.
@@ -226,7 +226,7 @@ pub trait Store: Send {
         game: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Option<Vec<Row>>, StoreError>;
+    ) -> Result<Option<Vec<StoredEvent>>, StoreError>;
 
     /// The last snapshot of a game, and the event after which it was taken. None if there is none,
     /// or if it is not what was written: a log tells the same, only slower.
@@ -409,7 +409,7 @@ pub struct Membership {
     pub news: mpsc::Receiver<News>,
 }
 
-/// Joins those who share a store, under a name that no other node has or had. None for a store that
+/// Joins the nodes that share a store, under a name that no other node has or had. None for a store that
 /// has no other nodes.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The store for several nodes: PostgreSQL.
 //!
-//! The row of a game is locked for an append: who expected another event is told so, and so is who
-//! has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY; nodes that
+//! The row of a game is locked for an append: a node that expected another event is told so, and so is a
+//! node that has lost the game to another (`lease.rs`). Appends are announced with NOTIFY; nodes that
 //! have the game in memory read what is new.
 
 use std::fmt;
@@ -16,8 +16,8 @@ use super::lease::LEASE;
 use super::listen::{CHANNEL, channel_of};
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
-    Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Row, Store,
-    StoreError, Summary, Upload, Whole, after_all, chain, prune,
+    Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Store, StoreError,
+    StoredEvent, Summary, Upload, Whole, after_all, chain, prune,
 };
 
 const TABLES: &str = "
@@ -207,7 +207,7 @@ impl Store for Postgres {
         })
     }
 
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
+    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         self.with(|it| {
             // One snapshot for the head and the events, so that they belong together.
             let mut transaction = one_view(&mut it.client)?;
@@ -227,7 +227,7 @@ impl Store for Postgres {
         game: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Option<Vec<Row>>, StoreError> {
+    ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         self.with(|it| {
             let mut transaction = it
                 .client
@@ -253,10 +253,14 @@ impl Store for Postgres {
             let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 AND seq > $2
                        ORDER BY seq LIMIT $3";
             let count = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows: Vec<Row> = transaction
+            let rows: Vec<StoredEvent> = transaction
                 .query(sql, &[&game, &int(after), &count])?
                 .iter()
-                .map(|it| Row { seq: number(it.get(0)), payload: it.get(1), hash: it.get(2) })
+                .map(|it| StoredEvent {
+                    seq: number(it.get(0)),
+                    payload: it.get(1),
+                    hash: it.get(2),
+                })
                 .collect();
             let begin = begin.ok_or_else(|| chain::missing(game, after))?;
             begin.verify_page(game, &rows, limit, &last)?;
@@ -507,10 +511,13 @@ fn one_view(client: &mut Client) -> Result<Transaction<'_>, postgres::Error> {
     builder.isolation_level(postgres::IsolationLevel::RepeatableRead).read_only(true).start()
 }
 
-fn rows(transaction: &mut Transaction<'_>, game: &str) -> Result<Vec<Row>, StoreError> {
+fn rows(transaction: &mut Transaction<'_>, game: &str) -> Result<Vec<StoredEvent>, StoreError> {
     let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 ORDER BY seq";
-    let read =
-        |it: &postgres::Row| Row { seq: number(it.get(0)), payload: it.get(1), hash: it.get(2) };
+    let read = |it: &postgres::Row| StoredEvent {
+        seq: number(it.get(0)),
+        payload: it.get(1),
+        hash: it.get(2),
+    };
     Ok(transaction.query(sql, &[&game])?.iter().map(read).collect())
 }
 
@@ -630,7 +637,7 @@ fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), Stor
 
 impl Nodes for Postgres {
     fn renew(&mut self, node: &str) -> Result<(), StoreError> {
-        // Who has been gone for long needs no row to say so.
+        // A node that has been gone for long needs no row to say so.
         let sql =
             "WITH gone AS (DELETE FROM nodes WHERE until < clock_timestamp() - INTERVAL '1 hour')
                    INSERT INTO nodes (id, until)
@@ -655,7 +662,7 @@ impl Nodes for Postgres {
             }
             let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
             let row = it.client.query_opt(owner, &[&game])?;
-            // The node that had it may have let it go at this very moment: then it is asked again.
+            // The node that had it may have released it at this very moment: then it is asked again.
             let name = |it: postgres::Row| it.get::<_, Option<&str>>(0).unwrap_or_default().into();
             Ok(row.map(|it| Claim::Theirs(name(it))))
         })

@@ -1,4 +1,4 @@
-//! Games that are forgotten: all of their rows, what records say of them, and their part of the tallies, in one
+//! Removes old games: all of their rows, what records say of them, and their part of the tallies, in one
 //! transaction. Texts stay: other games may be played by the same rules.
 
 use rusqlite::{OptionalExtension, params};

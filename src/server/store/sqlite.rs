@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::check::Check;
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
-    Append, Chain, Change, Conflict, GameState, Health, Row, Store, StoreError, Summary, Upload,
-    Whole, after_all, chain, prune,
+    Append, Chain, Change, Conflict, GameState, Health, Store, StoreError, StoredEvent, Summary,
+    Upload, Whole, after_all, chain, prune,
 };
 
 /// Raised when the tables change; a store of another format is refused.
@@ -124,7 +124,7 @@ impl Store for Sqlite {
         Ok(done)
     }
 
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<Row>>, StoreError> {
+    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         // One snapshot for the head and the events, so that they belong together.
         let transaction = self.connection.transaction()?;
         let Some(last) = head(&transaction, game)? else { return Ok(None) };
@@ -139,7 +139,7 @@ impl Store for Sqlite {
         game: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Option<Vec<Row>>, StoreError> {
+    ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         let transaction = self.connection.transaction()?;
         let Some(last) = head(&transaction, game)? else { return Ok(None) };
         if after >= last.seq() || limit == 0 {
@@ -567,7 +567,7 @@ fn head(connection: &Connection, game: &str) -> Result<Option<Chain>, StoreError
     Ok(found.optional()?)
 }
 
-fn rows(connection: &Connection, game: &str) -> Result<Vec<Row>, StoreError> {
+fn rows(connection: &Connection, game: &str) -> Result<Vec<StoredEvent>, StoreError> {
     rows_after(connection, game, 0, usize::MAX)
 }
 
@@ -576,13 +576,13 @@ fn rows_after(
     game: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<StoredEvent>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, payload, hash FROM events WHERE game = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map(params![game, int(after), limit], |row| {
-        Ok(Row { seq: number(row.get(0)?), payload: row.get(1)?, hash: row.get(2)? })
+        Ok(StoredEvent { seq: number(row.get(0)?), payload: row.get(1)?, hash: row.get(2)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -61,7 +61,7 @@ impl Tally {
         self.digest.iter_mut().zip(hash.as_bytes()).for_each(|(own, it)| *own ^= it);
     }
 
-    /// What two tallies come to together.
+    /// The sum of two tallies.
     pub(super) fn join(&mut self, other: &Self) {
         self.rows += other.rows;
         self.digest.iter_mut().zip(other.digest).for_each(|(own, it)| *own ^= it);

@@ -171,7 +171,7 @@ fn en_passant_is_written_only_if_it_is_legal() {
     let mut table = Table::of("chess");
     for (fen, field) in [
         ("4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1", "e6"),
-        // Nobody can capture.
+        // No piece can capture.
         ("4k3/8/8/4p3/8/8/8/4K3 w - e6 0 1", "-"),
         // The capture would open the rank.
         ("4k3/8/8/r2PpK2/8/8/8/8 w - e6 0 1", "-"),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rulemate::server::core::{
-    Act, Control, Effect, Entry, Event, Input, OfferKind, Outcome, Output, Past, Played, Recorded,
-    Refusal, Refused, Room, Rules, Seat, Setup, TokenHash,
+    Act, Control, Effect, Event, Input, LogEntry, OfferKind, Outcome, Output, Past, Played,
+    Recorded, Refusal, Refused, Room, Rules, Seat, Setup, TokenHash,
 };
 
 /// A game of two sides that is no chess: who brings the sum to the goal wins. `1` and `2` end the
@@ -311,7 +311,7 @@ fn a_full_log_still_takes_moves_and_ends() {
     log.extend(ask(&mut room, 0, "ann", play("1")).events);
     for v in log.len() as u64 + 1..=20_000 {
         let event = Event::DrawOffered { by: 0, id: None };
-        log.push(Entry { v, at: 0, event });
+        log.push(LogEntry { v, at: 0, event });
     }
     let full = || Room::replay(Sums::to(4_000), setup(None), &log).unwrap();
     assert_eq!(refusal(ask(&mut full(), 0, "ben", Act::Say("x".into()))).code(), "game_full");

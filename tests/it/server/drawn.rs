@@ -124,7 +124,7 @@ fn every_kind_has_a_diagram_where_it_goes_somewhere() {
         // Ships stand on water: a square is found for them.
         let ships = kind(&of("cotulenh", json!([])).await, "navy");
         assert!(!names(&ships["goes"]).is_empty(), "{ships}");
-        // Nothing is drawn of a board without squares, nor if nobody asks.
+        // Nothing is drawn of a board without squares, nor unless it is asked for.
         assert_eq!(of("nim", json!([])).await, json!([]));
         assert_eq!(drawn(server, json!({ "game": "chess" })).await["diagrams"], Value::Null);
     });

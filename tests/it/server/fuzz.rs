@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::{Method, StatusCode};
 use rulemate::derive::Backend;
-use rulemate::game::Kept;
+use rulemate::game::GameSnapshot;
 use rulemate::moves::notation::PgnReader;
 use rulemate::presets::save::Save;
 use rulemate::presets::{Catalogue, Ruleset};
@@ -278,7 +278,7 @@ fn games_and_facts_as_text() {
         if let Ok(mut game) = rules.resume_text(text) {
             game.listing();
         }
-        let kept = serde_json::from_str::<Kept>(text).ok();
+        let kept = serde_json::from_str::<GameSnapshot>(text).ok();
         if let Some(mut game) = kept.and_then(|it| rules.bring_back(&it)) {
             game.view();
             game.takeback();

@@ -190,7 +190,7 @@ fn presets_that_do_not_exist_are_not_asked_for() {
     });
 }
 
-/// Two nodes, one of which has not heard: whoever names what was seen is not told less.
+/// Two nodes, one of which has not heard: a request that names the event that was seen is not told less.
 #[test]
 fn answers_are_not_older_than_what_was_seen() {
     let folder = Folder::new("versions");
@@ -254,7 +254,7 @@ fn answers_wait_for_an_event_that_is_to_come() {
             }
             state = here.1;
         }
-        // No game has so many events: nobody waits for them.
+        // No game has so many events: no request waits for them.
         let (status, answer) = one.get(&format!("{path}?v=1000000")).await;
         assert_eq!((status, &answer["error"]), (StatusCode::CONFLICT, &json!("no_such_version")));
         one.stop();

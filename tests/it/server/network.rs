@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::server::Board;
 use rulemate::server::core::{
-    Act, Answer, Control, Entry, Input, OfferKind, Room, Rules, TokenHash,
+    Act, Answer, Control, Input, LogEntry, OfferKind, Room, Rules, TokenHash,
 };
 
 use super::core::{Sums, seats, setup};
@@ -46,7 +46,7 @@ enum Message {
     },
     Event {
         client: usize,
-        entry: Entry,
+        entry: LogEntry,
     },
     /// A client looks whether its request needs repeating, and what to do next.
     Think {
@@ -57,7 +57,7 @@ enum Message {
 
 #[derive(Debug, Default)]
 struct Client {
-    seen: Vec<Entry>,
+    seen: Vec<LogEntry>,
     /// The request that is not answered yet.
     open: Option<(String, Act)>,
     asked: u64,
@@ -150,7 +150,7 @@ struct Simulation<R> {
     kept: Option<(u64, String)>,
     /// Times that a crash led back to a snapshot.
     brought_back: u32,
-    log: Vec<Entry>,
+    log: Vec<LogEntry>,
     clients: Vec<Client>,
     queue: BinaryHeap<Reverse<(u64, u64)>>,
     messages: HashMap<u64, Message>,
@@ -304,7 +304,7 @@ impl<R: Played> Simulation<R> {
         let token = Some(TokenHash::of(NAMES[client]));
         let input = Input::Act { token, id: Some(id.clone()), act };
         let output = self.room.step(self.server_time(), input);
-        // A crash before the events are stored: nobody hears of them.
+        // A crash before the events are stored: no client hears of them.
         if !self.reliable && self.random.u32(..200) == 0 {
             return self.restart();
         }
@@ -325,9 +325,10 @@ impl<R: Played> Simulation<R> {
         self.after(1_000, Message::Tick);
     }
 
-    fn keep(&mut self, events: Vec<Entry>) {
-        let changes_rules =
-            |it: &Entry| matches!(it.event, rulemate::server::core::Event::PresetsChanged { .. });
+    fn keep(&mut self, events: Vec<LogEntry>) {
+        let changes_rules = |it: &LogEntry| {
+            matches!(it.event, rulemate::server::core::Event::PresetsChanged { .. })
+        };
         if events.iter().any(changes_rules) {
             self.kept = None;
         } else if !events.is_empty() && self.random.u32(..20) == 0 {
@@ -345,7 +346,7 @@ impl<R: Played> Simulation<R> {
     /// What is left after a crash is the log, as text.
     fn restart(&mut self) {
         let text = serde_json::to_string(&self.log).unwrap();
-        let log: Vec<Entry> = serde_json::from_str(&text).unwrap();
+        let log: Vec<LogEntry> = serde_json::from_str(&text).unwrap();
         assert_eq!(log, self.log);
         let setup = setup(Some(CLOCK));
         let from_snapshot = self.kept.clone().and_then(|(seen, text)| {
@@ -368,7 +369,7 @@ impl<R: Played> Simulation<R> {
 
     // --- the clients ---------------------------------------------------------------------------
 
-    fn take(&mut self, client: usize, entry: Entry) {
+    fn take(&mut self, client: usize, entry: LogEntry) {
         let have = self.clients[client].seen.len() as u64;
         if entry.v == have + 1 {
             self.clients[client].seen.push(entry);

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use rulemate::game::Kept;
+use rulemate::game::GameSnapshot;
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::Source;
 use rulemate::server::Board;
 use rulemate::server::core::{
-    Act, Control, Entry, Event, Input, Past, Room, Rules, Setup, TokenHash,
+    Act, Control, Event, Input, LogEntry, Past, Room, Rules, Setup, TokenHash,
 };
 
 use super::core::{seats, setup};
@@ -45,7 +45,7 @@ fn timed() -> Setup {
 
 struct Game {
     room: Room<Board>,
-    log: Vec<Entry>,
+    log: Vec<LogEntry>,
     now: u64,
 }
 
@@ -55,7 +55,7 @@ impl Game {
         Self { room, log, now: 0 }
     }
 
-    /// Whoever is to move does something, a second later.
+    /// The side to move does something, a second later.
     fn step(&mut self, who: usize, act: Act) {
         self.now += 1_000;
         let token = Some(TokenHash::of(["ann", "ben"][who]));
@@ -95,7 +95,7 @@ fn a_rewind_is_part_of_the_game() {
     assert!(!last.turn_goes_on && last.notes.len() == 1, "{last:?}");
     assert!(last.notes[0].ends_with("does over"), "{last:?}");
 
-    // The clock of whoever is to move now runs, and nobody gets time back.
+    // The clock of the side to move runs, and no side gets time back.
     assert_eq!(game.room.clocks(game.now + 5_000), Some(vec![59_000, 54_000]));
 
     // A takeback takes the rewind back; then the game goes the same way once more.
@@ -116,7 +116,7 @@ fn a_rewind_is_part_of_the_game() {
     assert_eq!(again.told(), game.told());
     for seen in 3..=game.log.len() {
         let part = Room::replay(board(), timed(), &game.log[..seen]).unwrap();
-        let kept: Kept = serde_json::from_str(&part.rules().keep().unwrap()).unwrap();
+        let kept: GameSnapshot = serde_json::from_str(&part.rules().keep().unwrap()).unwrap();
         let (catalogue, rules) = rules();
         let back = Board::new(rules.bring_back(&kept).unwrap(), catalogue, rules);
         let room = Room::replay_after(seen as u64, back, timed(), &game.log).unwrap();

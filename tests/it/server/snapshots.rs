@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use rulemate::game::{Game, Kept};
+use rulemate::game::{Game, GameSnapshot};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::server::Config;
 use rulemate::server::store::open;
@@ -30,7 +30,7 @@ fn told(game: &mut Game) -> (String, String, Vec<String>, u64) {
 
 fn again(rules: &Ruleset, game: &Game) -> Option<Game> {
     let text = serde_json::to_string(&game.keep()?).unwrap();
-    let kept: Kept = serde_json::from_str(&text).unwrap();
+    let kept: GameSnapshot = serde_json::from_str(&text).unwrap();
     rules.bring_back(&kept)
 }
 
@@ -57,12 +57,12 @@ fn a_game_kept_as_facts_is_the_game_that_was_played() {
         plies += played.history().len();
         // A game at rest is still that game, and has less to hold.
         let held = back.memory().derived;
-        back.rest();
+        back.unload();
         assert!(back.memory().derived < held / 10, "{}", entry.name);
         if plies.is_multiple_of(5) {
             assert_eq!(told(&mut back), told(&mut played), "{}, at rest", entry.name);
         }
-        back.wake();
+        back.reload();
         assert_eq!(told(&mut back), told(&mut played), "{}, after a rest", entry.name);
         // Both go on alike, and back again.
         for _ in 0..3 {
@@ -107,7 +107,8 @@ fn what_cannot_be_kept_is_played_again() {
     let kept = game.keep().unwrap();
     assert!(other.bring_back(&kept).is_none());
     let text = serde_json::to_string(&kept).unwrap();
-    let wrong: Kept = serde_json::from_str(&text.replacen("\"e4\"]", "\"e3\"]", 1)).unwrap();
+    let wrong: GameSnapshot =
+        serde_json::from_str(&text.replacen("\"e4\"]", "\"e3\"]", 1)).unwrap();
     assert!(rules.bring_back(&wrong).is_none());
     // Rules that were changed on the way.
     catalogue.set_active(&rules, &mut game, &["coregal:white"]).unwrap();
@@ -131,7 +132,7 @@ fn a_game_is_loaded_from_its_snapshot_and_the_events_after_it() {
         }
         server.post(&format!("{path}/chat"), &token, json!({ "text": "well" })).await;
         let (_, before) = server.get(&path).await;
-        wait_until_let_go(&server).await;
+        wait_until_evicted(&server).await;
         let mut store = open(&folder.url()).unwrap();
         let (seq, text) = store.snapshot(&id).unwrap().expect("there is a snapshot");
         assert_eq!(seq, before["v"].as_u64().unwrap(), "taken as the game was let go");
@@ -143,7 +144,7 @@ fn a_game_is_loaded_from_its_snapshot_and_the_events_after_it() {
         server.post(&format!("{path}/takeback"), &token, json!({})).await;
         let (_, taken_back) = server.get(&path).await;
         assert_eq!(taken_back["ply"], 69);
-        wait_until_let_go(&server).await;
+        wait_until_evicted(&server).await;
         let file = rusqlite::Connection::open(folder.0.join("games.db")).unwrap();
         file.execute("UPDATE snapshots SET snapshot = ?1", [&text[..text.len() / 2]]).unwrap();
         assert_eq!(store.snapshot(&id).unwrap(), None);
@@ -164,7 +165,7 @@ async fn leave_a_game(folder: &Folder, game: &str) -> String {
         let uci = legal[ply * 7 % legal.len()].as_str().unwrap().to_owned();
         assert_eq!(server.play(&id, &token, &uci).await.0, StatusCode::OK);
     }
-    wait_until_let_go(&server).await;
+    wait_until_evicted(&server).await;
     server.stop();
     id
 }
@@ -207,7 +208,7 @@ fn the_doctor_finds_a_snapshot_that_is_not_what_its_log_says() {
     });
 }
 
-async fn wait_until_let_go(server: &Server) {
+async fn wait_until_evicted(server: &Server) {
     while server.web.host.live_games() > 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

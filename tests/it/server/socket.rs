@@ -91,7 +91,7 @@ fn who_has_missed_too_much_gets_the_whole_state() {
     });
 }
 
-/// What rules emit for whoever shows the game comes with the action, to all who watch.
+/// What rules emit for clients comes with the action, to all watchers.
 #[test]
 fn effects_are_told() {
     let folder = Folder::new("effects");

@@ -78,7 +78,7 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(payloads(store, "a", 1), ["two"]);
     assert_eq!(payloads(again().as_mut(), "a", 0), ["one", "two"], "durable when it returns");
 
-    // Whoever does not know the last event does not write; others in the group do.
+    // An append that does not name the last event is not written; others in the group are.
     let stale = Conflict::Moved { game: "a".into(), expected: 1, found: 2 };
     let group = [append("a", 1, &["no"]), append("b", 0, &["first"]), append("a", 2, &["three"])];
     assert_eq!(store.append(&group).unwrap(), [Err(stale), Ok(()), Ok(())]);

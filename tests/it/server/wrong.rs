@@ -314,7 +314,7 @@ fn every_address_refuses_what_is_wrong_and_nothing_changes() {
     scene.refused("wrong seat", play, &answer, &[(403, "not_your_turn")]);
     for ply in ["1", "7", "4294967296"] {
         let body = format!("{{\"uci\":\"e2e4\",\"expected_ply\":{ply}}}");
-        // Whoever's turn it is: one who has not seen the last moves does not know.
+        // Whichever side is to move: a client that has not seen the last moves does not know.
         for token in [&scene.white, &scene.black] {
             let answer = scene.server.ask("POST", &moves, token, &body);
             scene.refused("stale ply", play, &answer, &[(409, "stale_ply")]);

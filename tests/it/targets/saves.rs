@@ -1,6 +1,6 @@
 //! Saved games in both forms, and what the server keeps of a game.
 
-use rulemate::game::Kept;
+use rulemate::game::GameSnapshot;
 use rulemate::presets::save::{Form, Save};
 
 use super::rules;
@@ -13,7 +13,7 @@ pub(crate) fn json(input: &[u8]) {
         game.listing();
         game.fen();
     }
-    let kept = serde_json::from_str::<Kept>(text).ok();
+    let kept = serde_json::from_str::<GameSnapshot>(text).ok();
     if let Some(mut game) = kept.and_then(|it| rules(0).bring_back(&it)) {
         game.view();
         game.takeback();

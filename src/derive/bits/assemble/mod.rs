@@ -6,7 +6,7 @@ mod rows;
 mod sweeps;
 
 use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
-use super::machine::{Chase, Entry, Inst, Machine, SLOTS, Scan, Skip, Turn};
+use super::machine::{Chase, Demanded, Inst, Machine, SLOTS, Scan, Skip, Turn};
 use super::planner::{Code, GIVEN, PlanError};
 use sweeps::{apart, compressed, with_stride};
 
@@ -241,7 +241,7 @@ impl<'c> Assembler<'c> {
     }
 
     /// Lowers a relation that is derived on demand: its entry, and its plans one after the other.
-    pub(super) fn relation(&mut self, entry: Entry, plans: &[u32]) -> Result<u32, PlanError> {
+    pub(super) fn relation(&mut self, entry: Demanded, plans: &[u32]) -> Result<u32, PlanError> {
         let start = self.machine.insts.len();
         if let Some(&first) = plans.first() {
             self.owner = self.code.owner[first as usize];
@@ -350,8 +350,8 @@ impl<'c> Assembler<'c> {
                 fails.push(self.push(match (row.space, negated) {
                     (Space::Static, false) => Inst::InS { at, bit, skip },
                     (Space::Static, true) => Inst::OutS { at, bit, skip },
-                    (Space::Kept, false) => Inst::InK { at, bit, skip },
-                    (Space::Kept, true) => Inst::OutK { at, bit, skip },
+                    (Space::Maintained, false) => Inst::InK { at, bit, skip },
+                    (Space::Maintained, true) => Inst::OutK { at, bit, skip },
                     (Space::Frame, false) => Inst::InF { at, bit, skip },
                     (Space::Frame, true) => Inst::OutF { at, bit, skip },
                 }));

@@ -50,13 +50,19 @@ impl Assembler<'_> {
         for at in start..self.machine.insts.len() {
             let short = match self.machine.insts[at] {
                 Inst::LoadS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, true, false)),
-                Inst::LoadK { at } => near(at).map(|(b, k)| one(Space::Kept, b, k, true, false)),
+                Inst::LoadK { at } => {
+                    near(at).map(|(b, k)| one(Space::Maintained, b, k, true, false))
+                }
                 Inst::LoadF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, true, false)),
                 Inst::AndS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, false, false)),
-                Inst::AndK { at } => near(at).map(|(b, k)| one(Space::Kept, b, k, false, false)),
+                Inst::AndK { at } => {
+                    near(at).map(|(b, k)| one(Space::Maintained, b, k, false, false))
+                }
                 Inst::AndF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, false, false)),
                 Inst::DropS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, false, true)),
-                Inst::DropK { at } => near(at).map(|(b, k)| one(Space::Kept, b, k, false, true)),
+                Inst::DropK { at } => {
+                    near(at).map(|(b, k)| one(Space::Maintained, b, k, false, true))
+                }
                 Inst::DropF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, false, true)),
                 _ => None,
             };
@@ -157,13 +163,13 @@ fn one(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
     let skip = 0;
     match (space, first, negated) {
         (Space::Static, true, _) => Inst::LoadS1 { base, key, skip },
-        (Space::Kept, true, _) => Inst::LoadK1 { base, key, skip },
+        (Space::Maintained, true, _) => Inst::LoadK1 { base, key, skip },
         (Space::Frame, true, _) => Inst::LoadF1 { base, key, skip },
         (Space::Static, _, false) => Inst::AndS1 { base, key, skip },
-        (Space::Kept, _, false) => Inst::AndK1 { base, key, skip },
+        (Space::Maintained, _, false) => Inst::AndK1 { base, key, skip },
         (Space::Frame, _, false) => Inst::AndF1 { base, key, skip },
         (Space::Static, _, true) => Inst::DropS1 { base, key, skip },
-        (Space::Kept, _, true) => Inst::DropK1 { base, key, skip },
+        (Space::Maintained, _, true) => Inst::DropK1 { base, key, skip },
         (Space::Frame, _, true) => Inst::DropF1 { base, key, skip },
     }
 }
@@ -171,13 +177,13 @@ fn one(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
 fn two(space: Space, at: Place, first: bool, negated: bool) -> Inst {
     match (space, first, negated) {
         (Space::Static, true, _) => Inst::LoadS { at },
-        (Space::Kept, true, _) => Inst::LoadK { at },
+        (Space::Maintained, true, _) => Inst::LoadK { at },
         (Space::Frame, true, _) => Inst::LoadF { at },
         (Space::Static, _, false) => Inst::AndS { at },
-        (Space::Kept, _, false) => Inst::AndK { at },
+        (Space::Maintained, _, false) => Inst::AndK { at },
         (Space::Frame, _, false) => Inst::AndF { at },
         (Space::Static, _, true) => Inst::DropS { at },
-        (Space::Kept, _, true) => Inst::DropK { at },
+        (Space::Maintained, _, true) => Inst::DropK { at },
         (Space::Frame, _, true) => Inst::DropF { at },
     }
 }

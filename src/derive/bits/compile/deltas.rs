@@ -1,4 +1,4 @@
-//! What a change of one relation means for a maintained one.
+//! Delta plans: which rows of a maintained relation a change of another relation may affect.
 
 use std::collections::BTreeSet;
 
@@ -171,7 +171,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         matches!(store, Store::Key { inverse: Some(_), .. })
     }
 
-    /// Kept rows of blocks without which the rule says nothing of a block, the changed atom's own
+    /// Maintained rows of blocks without which the rule says nothing of a block, the changed atom's own
     /// aside.
     fn guards(&self, live: &LiveRule<'p>, at: usize, block: Term) -> Vec<u32> {
         let mut guards = Vec::new();
@@ -183,7 +183,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             let own = matches!(live.body[at], Literal::Atom(it) if it.rel == atom.rel);
             let row = match &self.planner.layout.stores[usize::from(atom.rel.0)] {
                 Store::Key { present, .. } => Some(*present),
-                Store::Dense(dense) if dense.space == Space::Kept => match atom.args.len() {
+                Store::Dense(dense) if dense.space == Space::Maintained => match atom.args.len() {
                     1 => Some(dense.base),
                     _ => dense.support,
                 },

@@ -31,13 +31,13 @@ use super::general::{self};
 use super::inline::Rules;
 use super::layout::{Layout, Statics, Store, size};
 use super::lists::{Fixed, Sparse};
-use super::machine::{Entry, Inst, Machine, Turn};
+use super::machine::{Demanded, Inst, Machine, Turn};
 use super::memo::Memo;
 use super::native::Native;
 use super::planner::{Code, PlanError, Planner};
 use super::word::Word;
 
-/// How the rows of a relation come to be.
+/// How the rows of a relation are computed.
 #[derive(Debug, Clone)]
 pub(super) enum Mode {
     /// An input, a static, or empty: nothing to do.
@@ -46,10 +46,10 @@ pub(super) enum Mode {
     Scratch { rules: Vec<u32> },
     /// Derived with its whole stratum by the semi-naive fixpoint of `general.rs`.
     General { stratum: usize },
-    /// Kept: a block (all rows of one value of the first column) is derived again when it may have
+    /// Maintained: a block (all rows of one value of the first column) is derived again when it may have
     /// changed. `fixes` are its recursive rules: each runs until it adds nothing to a row by itself.
     Block { rules: Vec<(Reg, u32)>, fixes: Vec<(Reg, u32)> },
-    /// Kept: a tuple is checked again when it may have changed.
+    /// Maintained: a tuple is checked again when it may have changed.
     Tuple { checks: Vec<(Vec<Reg>, u32)> },
 }
 
@@ -79,7 +79,7 @@ pub(super) struct OnDemand {
 
 /// A maintained relation as it is kept up to date.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct Maintained {
     pub(super) rel: RelId,
     pub(super) by_block: bool,
     pub(super) base: u32,
@@ -95,7 +95,7 @@ pub(super) struct Kept {
     pub(super) candidates: Option<u32>,
 }
 
-/// Kept rows that a block must be in to be of concern.
+/// Maintained rows that a block must be in to be of concern.
 pub(super) type Guards = SmallVec<[u32; 2]>;
 
 /// Whom a relation tells of a tuple that comes or goes.
@@ -147,7 +147,7 @@ pub(super) struct Compiled<W> {
     /// Where the stretch begins that derives all that a relation needs, itself included.
     pub(super) schedules: Vec<Option<OnDemand>>,
     /// Maintained relations by their turn, each after those that it reads.
-    pub(super) maintained: Vec<Kept>,
+    pub(super) maintained: Vec<Maintained>,
     /// Those of them that may hold without any fact.
     pub(super) unprompted: Vec<Turn>,
     /// For each relation, what must be derived on demand before it is read, itself included.
@@ -251,7 +251,7 @@ pub(super) fn compile<W: Word>(
     let kept = |rel: &RelId| {
         let at = usize::from(rel.0);
         let Store::Dense(dense) = &layout.stores[at] else { return None };
-        Some(Kept {
+        Some(Maintained {
             rel: *rel,
             by_block: matches!(modes[at], Mode::Block { .. }),
             base: dense.base,
@@ -534,10 +534,10 @@ fn of_block((reg, pc): &(Reg, u32)) -> (&[Reg], u32) {
 }
 
 /// Where a relation derived on demand begins, if it is rows.
-fn entry(at: usize, store: &Store) -> Option<Entry> {
+fn entry(at: usize, store: &Store) -> Option<Demanded> {
     let Store::Dense(dense) = store else { return None };
     let stride = dense.strides.first().map_or(1, |it| *it);
-    Some(Entry { rel: at as u16, base: dense.base, stride, support: dense.support, len: 0 })
+    Some(Demanded { rel: at as u16, base: dense.base, stride, support: dense.support, len: 0 })
 }
 
 /// Relations that need fewer others are derived one by one.

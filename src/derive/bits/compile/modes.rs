@@ -38,7 +38,11 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.hot = self.reached_from_actions();
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Given(_) = relation.role {
-                self.planner.layout.place_derived(self.program, RelId(at as u16), Space::Kept);
+                self.planner.layout.place_derived(
+                    self.program,
+                    RelId(at as u16),
+                    Space::Maintained,
+                );
             }
         }
         for stratum in &self.program.strata {
@@ -48,7 +52,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 }
                 let maintained = self.can_be_maintained(rel, stratum.relations.len() > 1);
                 self.volatile[usize::from(rel.0)] = !maintained;
-                let space = if maintained { Space::Kept } else { Space::Frame };
+                let space = if maintained { Space::Maintained } else { Space::Frame };
                 self.planner.layout.place_derived(self.program, rel, space);
                 if maintained {
                     self.maintained.push(rel);
@@ -196,7 +200,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// row's fixpoint.
     pub(super) fn plan_fix(&mut self, rel: RelId, live: &LiveRule<'p>) -> Result<(), PlanError> {
         let Store::Dense(dense) = self.planner.layout.stores[usize::from(rel.0)].clone() else {
-            unreachable!("who plans a row has placed it")
+            unreachable!("a row is placed before it is planned")
         };
         let args = &live.rule.args;
         let (_, keys) = args.split_last().unwrap_or((&Term::Wild, &[]));

@@ -92,7 +92,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     fn place_rows(&mut self, relations: &[RelId]) -> Option<Vec<Dense>> {
         let mut places = Vec::new();
         for &rel in relations {
-            let dense = self.planner.layout.dense(self.program, rel, Space::Kept)?;
+            let dense = self.planner.layout.dense(self.program, rel, Space::Maintained)?;
             let last = dense.sizes.last().map_or(1, |it| *it as usize);
             let fits = dense.rows <= LARGEST
                 && dense.rows as usize * last <= ROWS

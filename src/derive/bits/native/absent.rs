@@ -1,4 +1,4 @@
-//! In the place of `native` where the feature is off: there is no machine code, all is interpreted.
+//! Stands in for machine code where the feature `native` is off: everything is interpreted.
 
 use super::compile::Compiled;
 use super::run::State;
@@ -10,19 +10,19 @@ pub(super) enum Native {}
 
 /// Nor has any stretch code.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Entry {}
+pub(super) enum EntryPoint {}
 
 impl Native {
     pub(super) fn compile<W: Word>(_: &Compiled<W>) -> Option<Self> {
         None
     }
 
-    pub(super) fn entry(&self, _: u32) -> Option<Entry> {
+    pub(super) fn entry(&self, _: u32) -> Option<EntryPoint> {
         match *self {}
     }
 }
 
-impl Entry {
+impl EntryPoint {
     pub(super) fn run<W: Word>(self, _: &mut State<W>, _: &Compiled<W>) -> bool {
         match self {}
     }

@@ -1,7 +1,7 @@
 //! The border between Rust and the machine code that `lower` makes.
 //!
 //! The one place of the evaluator with `unsafe`. What makes it sound:
-//! - code is run on the state and the program that it was made for ([`Entry::run`] takes both by
+//! - code is run on the state and the program that it was made for ([`EntryPoint::run`] takes both by
 //!   reference, and the program that owns the code has rows of the same width), and a row is as many words
 //!   side by side as its width has;
 //! - it reads and writes memory in four places: registers, a row and two numbers of [`State`], whose
@@ -36,9 +36,9 @@ pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i
 
 /// The code of a stretch.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Entry(Code);
+pub(in super::super) struct EntryPoint(Code);
 
-impl Entry {
+impl EntryPoint {
     /// The finished function of [`super::lower::signature`] at this address.
     pub(super) fn new(code: *const u8) -> Self {
         // SAFETY: the signature that the function was made with is that of `Code`.
@@ -115,7 +115,7 @@ impl Fields {
 /// The state and the program that code was lent.
 ///
 /// # Safety
-/// The pointers are those that [`Entry::run`] passed, and nothing else uses the state meanwhile.
+/// The pointers are those that [`EntryPoint::run`] passed, and nothing else uses the state meanwhile.
 unsafe fn lent<'a, W: Word>(
     state: *mut c_void,
     program: *const c_void,

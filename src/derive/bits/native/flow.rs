@@ -1,4 +1,4 @@
-//! Which stretches there are, and where jumps within them end.
+//! Control flow: splits instructions into stretches that become one function each, and finds the targets of jumps.
 
 use std::collections::BTreeSet;
 

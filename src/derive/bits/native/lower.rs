@@ -1,4 +1,4 @@
-//! From instructions to Cranelift's.
+//! Lowers our instructions to Cranelift's.
 //!
 //! A stretch becomes one function. The accumulator and the open loops are values of it, one for each word of
 //! a row; registers stay in memory, where calls find them. Rows and values are reached only after their index was
@@ -20,7 +20,7 @@ use cranelift_module::Module;
 use super::super::code::{Reg, Space};
 use super::super::compile::Compiled;
 use super::super::layout::NONE;
-use super::super::machine::{Entry, Inst, Place};
+use super::super::machine::{Demanded, Inst, Place};
 use super::super::word::Word;
 use super::call::{self, Fields, Helper};
 use super::flow;
@@ -142,7 +142,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         lower
     }
 
-    /// Kept rows and the rows of one frame.
+    /// Maintained rows and the rows of one frame.
     fn in_frame(&self) -> u64 {
         (self.c.kept_rows + self.c.frame_rows) as u64
     }
@@ -257,25 +257,29 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     }
 
     fn instruction(&mut self, inst: Inst, pc: usize) {
-        use Space::{Frame, Kept, Static};
+        use Space::{Frame, Maintained, Static};
         match inst {
             Inst::LoadS1 { base, key, skip } => self.load_some(Static, near(base, key), pc, skip),
-            Inst::LoadK1 { base, key, skip } => self.load_some(Kept, near(base, key), pc, skip),
+            Inst::LoadK1 { base, key, skip } => {
+                self.load_some(Maintained, near(base, key), pc, skip)
+            }
             Inst::LoadF1 { base, key, skip } => self.load_some(Frame, near(base, key), pc, skip),
             Inst::AndS1 { base, key, skip } => self.and_some(Static, near(base, key), pc, skip),
-            Inst::AndK1 { base, key, skip } => self.and_some(Kept, near(base, key), pc, skip),
+            Inst::AndK1 { base, key, skip } => self.and_some(Maintained, near(base, key), pc, skip),
             Inst::AndF1 { base, key, skip } => self.and_some(Frame, near(base, key), pc, skip),
             Inst::DropS1 { base, key, skip } => self.drop_some(Static, near(base, key), pc, skip),
-            Inst::DropK1 { base, key, skip } => self.drop_some(Kept, near(base, key), pc, skip),
+            Inst::DropK1 { base, key, skip } => {
+                self.drop_some(Maintained, near(base, key), pc, skip)
+            }
             Inst::DropF1 { base, key, skip } => self.drop_some(Frame, near(base, key), pc, skip),
             Inst::LoadS { at } => self.load(Static, at),
-            Inst::LoadK { at } => self.load(Kept, at),
+            Inst::LoadK { at } => self.load(Maintained, at),
             Inst::LoadF { at } => self.load(Frame, at),
             Inst::AndS { at } => self.and(Static, at),
-            Inst::AndK { at } => self.and(Kept, at),
+            Inst::AndK { at } => self.and(Maintained, at),
             Inst::AndF { at } => self.and(Frame, at),
             Inst::DropS { at } => self.drop(Static, at),
-            Inst::DropK { at } => self.drop(Kept, at),
+            Inst::DropK { at } => self.drop(Maintained, at),
             Inst::DropF { at } => self.drop(Frame, at),
             Inst::LoadOne { key } => {
                 let one = self.one(key);
@@ -334,19 +338,19 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 let count = counts[1..].iter().fold(first, |all, it| self.b.ins().iadd(all, *it));
                 self.set_reg(reg, count);
             }
-            Inst::GrowK { at, skip } => self.grow(Kept, at, pc, skip),
+            Inst::GrowK { at, skip } => self.grow(Maintained, at, pc, skip),
             Inst::GrowF { at, skip } => self.grow(Frame, at, pc, skip),
             Inst::GrowK1 { base, key, support, bit, skip } => {
-                self.grow(Kept, near(base, key), pc, skip);
-                self.note(Kept, alone(support), bit);
+                self.grow(Maintained, near(base, key), pc, skip);
+                self.note(Maintained, alone(support), bit);
             }
             Inst::GrowF1 { base, key, support, bit, skip } => {
                 self.grow(Frame, near(base, key), pc, skip);
                 self.note(Frame, alone(support), bit);
             }
-            Inst::BitK { at, bit } => self.note(Kept, at, bit),
+            Inst::BitK { at, bit } => self.note(Maintained, at, bit),
             Inst::BitF { at, bit } => self.note(Frame, at, bit),
-            Inst::NoteK { base, bit } => self.note(Kept, alone(base), bit),
+            Inst::NoteK { base, bit } => self.note(Maintained, alone(base), bit),
             Inst::NoteF { base, bit } => self.note(Frame, alone(base), bit),
             Inst::Sweep { sweep, slot } => {
                 let members = self.slot(slot);
@@ -387,19 +391,19 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::LacksK { at, skip } => self.has_value(IntCC::Equal, false, at, pc, skip),
             Inst::LacksS { at, skip } => self.has_value(IntCC::Equal, true, at, pc, skip),
             Inst::InS { at, bit, skip } => self.test_bit(true, Static, at, bit, pc, skip),
-            Inst::InK { at, bit, skip } => self.test_bit(true, Kept, at, bit, pc, skip),
+            Inst::InK { at, bit, skip } => self.test_bit(true, Maintained, at, bit, pc, skip),
             Inst::InF { at, bit, skip } => self.test_bit(true, Frame, at, bit, pc, skip),
             Inst::OutS { at, bit, skip } => self.test_bit(false, Static, at, bit, pc, skip),
-            Inst::OutK { at, bit, skip } => self.test_bit(false, Kept, at, bit, pc, skip),
+            Inst::OutK { at, bit, skip } => self.test_bit(false, Maintained, at, bit, pc, skip),
             Inst::OutF { at, bit, skip } => self.test_bit(false, Frame, at, bit, pc, skip),
             Inst::InK1 { base, key, bit, skip } => {
-                self.test_bit(true, Kept, near(base, key), bit, pc, skip);
+                self.test_bit(true, Maintained, near(base, key), bit, pc, skip);
             }
             Inst::InF1 { base, key, bit, skip } => {
                 self.test_bit(true, Frame, near(base, key), bit, pc, skip);
             }
             Inst::OutK1 { base, key, bit, skip } => {
-                self.test_bit(false, Kept, near(base, key), bit, pc, skip);
+                self.test_bit(false, Maintained, near(base, key), bit, pc, skip);
             }
             Inst::OutF1 { base, key, bit, skip } => {
                 self.test_bit(false, Frame, near(base, key), bit, pc, skip);
@@ -560,7 +564,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     }
 
     /// Goes on if a relation has yet to be derived: it is empty then, and taken for derived.
-    fn enter(&mut self, entry: &Entry, past: Block) {
+    fn enter(&mut self, entry: &Demanded, past: Block) {
         let at = Offset32::new(i32::from(entry.rel) / 64 * WORD);
         let flags = MemFlagsData::trusted();
         let word = self.b.ins().load(I64, flags, self.ready, at);
@@ -610,7 +614,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Space::Static => {
                 (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len() as u64)
             }
-            Space::Kept => (self.rows, self.in_frame()),
+            Space::Maintained => (self.rows, self.in_frame()),
             Space::Frame => (self.rows_of_frame, self.in_frame()),
         };
         self.address(start, index, n, Self::ROW_SHIFT)

@@ -22,12 +22,12 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
-pub(super) use call::Entry;
+pub(super) use call::EntryPoint;
 
 /// A program's instructions as machine code.
 pub(super) struct Native {
     /// The code of the stretch that begins at each instruction, if one does.
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<EntryPoint>>,
     _memory: call::Memory,
 }
 
@@ -55,7 +55,7 @@ impl Native {
 
     /// The code that begins at an instruction.
     #[inline]
-    pub(super) fn entry(&self, pc: u32) -> Option<Entry> {
+    pub(super) fn entry(&self, pc: u32) -> Option<EntryPoint> {
         self.entries.get(pc as usize).copied().flatten()
     }
 
@@ -78,7 +78,7 @@ impl Native {
         module.finalize_definitions().map_err(|it| it.to_string())?;
         let mut entries = vec![None; c.machine.insts.len()];
         for (start, id) in made {
-            entries[start as usize] = Some(Entry::new(module.get_finalized_function(id)));
+            entries[start as usize] = Some(EntryPoint::new(module.get_finalized_function(id)));
         }
         Ok(Self { entries, _memory: call::Memory::new(module) })
     }

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 
 use super::super::code::{Reg, Space};
-use super::super::machine::{Entry, Noted, Place, Sweep, SweepTerm};
+use super::super::machine::{Demanded, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
 use super::lower::{Lower, alone};
@@ -61,7 +61,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Empties the rows of a relation of the frame that are in use.
-    pub(super) fn empty(&mut self, entry: &Entry, used: &Row) {
+    pub(super) fn empty(&mut self, entry: &Demanded, used: &Row) {
         if entry.stride != 1 {
             let place = i64::from(entry.base) << 32 | i64::from(entry.stride);
             let place = self.b.ins().iconst(I64, place);
@@ -164,7 +164,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().iadd(rows.first, offset)
     }
 
-    /// Runs the body for each member; those for whom it comes to more than 0.
+    /// Runs the body for each member; returns those with a result above 0.
     fn for_each(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Value) -> Row {
         let [rest, used] = std::array::from_fn(|_| self.declare());
         let none = self.b.ins().iconst(I64, 0);

@@ -26,9 +26,9 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(in super::super) fn fun_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
         match self.layout.stores[usize::from(atom.rel.0)] {
             Store::Key { fun, .. } => Ok(self
-                .one_key(Space::Kept, fun, atom.args[0])
-                .unwrap_or_else(|| plain(Space::Kept, fun))),
-            Store::Game { fun } => Ok(plain(Space::Kept, fun)),
+                .one_key(Space::Maintained, fun, atom.args[0])
+                .unwrap_or_else(|| plain(Space::Maintained, fun))),
+            Store::Game { fun } => Ok(plain(Space::Maintained, fun)),
             _ => {
                 let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
                     unreachable!("checked by is_fun")

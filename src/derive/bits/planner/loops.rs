@@ -1,17 +1,15 @@
-//! Loops: which one costs the fewest turns, by estimate.
+//! Loops: which one costs the fewest iterations, by estimate.
 
 use crate::rules::{Atom, RelId, Term, VarId};
 
 use super::super::code::{Op, Reg, RowSource, RowTerm, StoreId};
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
+use super::weights::{self, UNBOUNDED, chance};
 use super::{Goal, Lit, Others, PlanError, Planner, mentions, plain, remove_all, vector_of};
 
-/// How many values a column is taken to have that no domain bounds.
-const UNBOUNDED: usize = 8;
-
 impl<'p, W: Word> Planner<'p, W> {
-    /// Opens the loop with the fewest expected turns and takes out the literals that it settles.
+    /// Opens the loop with the fewest expected iterations and takes out the literals that it settles.
     pub(super) fn open_loop(
         &mut self,
         rest: &mut Vec<Lit<'p>>,
@@ -19,30 +17,30 @@ impl<'p, W: Word> Planner<'p, W> {
     ) -> Result<f64, PlanError> {
         let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
         for var in self.unbound_vars(rest) {
-            if let Some((turns, used, rows)) = self.loop_over(var, rest)
-                && best.as_ref().is_none_or(|(known, ..)| turns < *known)
+            if let Some((iterations, used, rows)) = self.loop_over(var, rest)
+                && best.as_ref().is_none_or(|(known, ..)| iterations < *known)
             {
-                best = Some((turns, var, used, rows));
+                best = Some((iterations, var, used, rows));
             }
         }
-        if let Some((turns, at)) = self.cheapest_atom(rest, vector_of(goal))
-            && best.as_ref().is_none_or(|(known, ..)| turns < *known)
+        if let Some((iterations, at)) = self.cheapest_atom(rest, vector_of(goal))
+            && best.as_ref().is_none_or(|(known, ..)| iterations < *known)
         {
             let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("only atoms") };
             match self.layout.stores[usize::from(atom.rel.0)].clone() {
                 Store::Dense(dense) if store.is_none() => self.emit_dense_scan(&atom, &dense)?,
                 _ => self.emit_scan(&atom, store)?,
             }
-            return Ok(turns);
+            return Ok(iterations);
         }
-        let Some((turns, var, used, rows)) = best else {
+        let Some((iterations, var, used, rows)) = best else {
             return Err(PlanError::Stuck { place: format!("rule {}", self.owner) });
         };
         let rows = self.row_list(rows);
         self.emit_loop(var, rows);
         self.bind(var);
         remove_all(rest, &used);
-        Ok(turns)
+        Ok(iterations)
     }
 
     /// Loops over all tuples of a dense relation that agree with what has a value.
@@ -73,22 +71,25 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
-    /// The loop over one variable: expected turns, literals settled, rows.
+    /// The loop over one variable: expected iterations, literals settled, rows.
     pub(super) fn loop_over(
         &mut self,
         var: VarId,
         rest: &[Lit<'p>],
     ) -> Option<(f64, Vec<usize>, Vec<RowTerm>)> {
         let members = size(self.program, self.vars.types[usize::from(var.0)])?;
-        let all = members as f64 * 8.0;
-        let (mut used, mut rows, mut turns) = (Vec::new(), Vec::new(), all);
+        let all = members as f64 * weights::WHOLE_DOMAIN;
+        let (mut used, mut rows, mut iterations) = (Vec::new(), Vec::new(), all);
         let mut weak: Option<(f64, RowTerm)> = None;
         let mut supports = Vec::new();
         for (at, lit) in rest.iter().enumerate().filter(|(_, it)| mentions(it, var)) {
             let others = Others::but(rest, at);
             if let Some(row) = self.row_term(var, lit, others) {
-                turns =
-                    if row.negated { turns * 0.7 } else { turns.min(self.expected_of(var, lit)) };
+                iterations = if row.negated {
+                    iterations * chance::NEGATED
+                } else {
+                    iterations.min(self.expected_of(var, lit))
+                };
                 used.push(at);
                 rows.push(row);
             } else if let Lit::Atom { atom, store } = lit
@@ -99,7 +100,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 // A superset settles nothing; the support of a relation is the better kind.
                 let support =
                     matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
-                let factor = if support { 1.2 } else { 8.0 };
+                let factor = if support { weights::SUPPORT } else { weights::SUPERSET };
                 let term = RowTerm { negated: false, row };
                 if support {
                     supports.push(term);
@@ -111,17 +112,17 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         if !rows.iter().any(|it| !it.negated) {
-            // Looping over a superset costs its turns and settles nothing positive.
+            // Looping over a superset costs its iterations and settles nothing positive.
             let (expected, row) = weak
                 .unwrap_or((all, RowTerm { negated: false, row: RowSource::All(members as u16) }));
             rows.insert(0, row);
-            turns = turns.min(expected);
+            iterations = iterations.min(expected);
         } else if !supports.is_empty() {
-            // Settles nothing more, but spares turns.
-            turns *= 0.6;
+            // Settles nothing more, but spares iterations.
+            iterations *= weights::NARROWED;
             rows.extend(supports);
         }
-        Some((turns.max(0.5), used, rows))
+        Some((iterations.max(weights::LEAST_LOOP), used, rows))
     }
 
     /// The positive atom with the fewest expected tuples among those that can be walked whole.
@@ -140,17 +141,18 @@ impl<'p, W: Word> Planner<'p, W> {
             let total = self.estimates[usize::from(atom.rel.0)];
             let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count() as i32;
             let is_dense = matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
-            let turns = if is_dense && store.is_none() {
+            let iterations = if is_dense && store.is_none() {
                 let whole = vector.is_some_and(|it| atom.args.contains(&Term::Var(it)));
-                total / 6f64.powi(ready) * if whole { 6.0 } else { 1.0 } + 0.3
+                let row = if whole { weights::GIVEN_UP_ROW } else { 1.0 };
+                total / weights::BY_COLUMN.powi(ready) * row + weights::ENTER_ROWS
             } else if self.list_of(atom.rel, *store).is_none() {
                 continue;
             } else {
-                let total = if store.is_some() { 4.0 } else { total };
-                total / 6f64.powi(ready) + 0.6
+                let total = if store.is_some() { weights::FILLED_LIST } else { total };
+                total / weights::BY_COLUMN.powi(ready) + weights::ENTER_LIST
             };
-            if best.is_none_or(|(known, _)| turns < known) {
-                best = Some((turns, at));
+            if best.is_none_or(|(known, _)| iterations < known) {
+                best = Some((iterations, at));
             }
         }
         best
@@ -198,7 +200,10 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     pub(super) fn expected_row(&self, var: VarId, lits: &[Lit<'p>]) -> f64 {
-        lits.iter().map(|it| self.expected_of(var, it)).fold(f64::MAX, f64::min).min(64.0)
+        lits.iter()
+            .map(|it| self.expected_of(var, it))
+            .fold(f64::MAX, f64::min)
+            .min(weights::MOST_MEMBERS)
     }
 
     /// Expected members of a literal's row towards the variable.
@@ -209,8 +214,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         let total = self.estimates[usize::from(atom.rel.0)];
         let columns = &self.program.relation(atom.rel).columns;
-        let mut members =
-            size(self.program, self.vars.types[usize::from(var.0)]).unwrap_or(64) as f64;
+        let mut members = size(self.program, self.vars.types[usize::from(var.0)])
+            .map_or(weights::MOST_MEMBERS, |it| it as f64);
         let mut groups = 1.0;
         for (column, &term) in columns.iter().zip(&atom.args) {
             let size = size(self.program, column.ty).unwrap_or(UNBOUNDED) as f64;
@@ -218,13 +223,12 @@ impl<'p, W: Word> Planner<'p, W> {
                 continue;
             }
             if !self.is_ready(term) {
-                groups *= size.min(3.0); // projected away: several tuples to a member
+                groups *= size.min(weights::PROJECTED);
             } else {
-                // Of a large domain not every member is in use.
-                groups *= size.min(32.0);
+                groups *= size.min(weights::IN_USE);
             }
         }
-        members = members.min((total / groups).max(total.min(1.0) * 0.3));
-        members.max(0.3)
+        members = members.min((total / groups).max(total.min(1.0) * weights::LEAST_MEMBERS));
+        members.max(weights::LEAST_MEMBERS)
     }
 }

@@ -1,7 +1,7 @@
 //! Join planning: the body of a rule becomes a list of instructions.
 //!
 //! Greedy, one literal at a time: tests that are ready, then function values, then the loop with the
-//! fewest expected turns; ties go to the text's order. The last column of the head is not looped
+//! fewest expected iterations; ties go to the text's order. The last column of the head is not looped
 //! over where the rest of the body can be read as rows: it is the AND of those rows. All choices
 //! rest on estimates that are exact for statics and guessed for the rest, so plans can be printed
 //! (`dump.rs`) and operation counts are asserted in tests.
@@ -10,6 +10,7 @@ mod address;
 mod loops;
 mod ready;
 mod rows;
+mod weights;
 
 use std::collections::BTreeSet;
 
@@ -23,6 +24,7 @@ use super::code::{
 };
 use super::layout::{Dense, Layout, size};
 use super::word::Word;
+use weights::chance;
 
 /// Everything compiled so far: instructions and the pools they point into.
 #[derive(Debug, Clone, Default)]
@@ -219,7 +221,7 @@ impl<'p, W: Word> Planner<'p, W> {
         self.loops = 0;
     }
 
-    /// Opens a loop. Two loops within each other are a few thousand turns at most; from the third
+    /// Opens a loop. Two loops within each other are a few thousand iterations at most; from the third
     /// on each entry is paid for, by the width of the loop.
     pub(super) fn emit_loop(&mut self, var: VarId, rows: Rows) {
         if self.loops >= FREE_LOOPS {
@@ -279,23 +281,23 @@ impl<'p, W: Word> Planner<'p, W> {
 
     fn plan_steps(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         let mut rest = self.normalise(body)?;
-        let mut turns = 1.0;
+        let mut iterations = 1.0;
         loop {
             if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
                 let lit = rest.remove(at);
-                turns *= self.emit_ready(&lit, Others::all(&rest))?;
+                iterations *= self.emit_ready(&lit, Others::all(&rest))?;
             } else if let Some((used, rows)) = self.existential(&rest) {
                 let rows = self.row_list(rows);
                 self.emit(Op::TestAny { rows, negated: false });
                 remove_all(&mut rest, &used);
-                turns *= 0.5;
+                iterations *= chance::EXISTS;
             } else if let Some(expected) = self.vector_finish(&rest, goal)? {
-                return Ok(turns * expected);
+                return Ok(iterations * expected);
             } else if rest.is_empty() {
                 self.finish(goal)?;
-                return Ok(turns);
+                return Ok(iterations);
             } else {
-                turns *= self.open_loop(&mut rest, goal)?;
+                iterations *= self.open_loop(&mut rest, goal)?;
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Op as Comparison, Term,
 use super::super::code::{ExprNode, Op, Reg, RowTerm, StoreId};
 use super::super::layout::Store;
 use super::super::word::Word;
+use super::weights::chance;
 use super::{FETCH, Goal, Lit, Others, PlanError, Planner, lit, mentions, outer_vars};
 
 impl<'p, W: Word> Planner<'p, W> {
@@ -85,7 +86,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 if self.is_bound(*a) && self.is_bound(*b) {
                     let (lhs, rhs) = (a.0 as Reg, b.0 as Reg);
                     self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
-                    return Ok(0.3);
+                    return Ok(chance::EQUAL);
                 }
                 let (from, to) = if self.is_bound(*a) { (a, b) } else { (b, a) };
                 let expr = self.expr(&Expr::Var(*from))?;
@@ -116,7 +117,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
             _ => self.emit(Op::CompareExpr { op: compare.op, lhs, rhs }),
         };
-        Ok(if compare.op == Comparison::Ne { 0.9 } else { 0.4 })
+        Ok(if compare.op == Comparison::Ne { chance::NOT_EQUAL } else { chance::ORDERED })
     }
 
     pub(super) fn emit_test(
@@ -140,7 +141,7 @@ impl<'p, W: Word> Planner<'p, W> {
             self.bind(var);
             return Ok(1.0);
         }
-        let chance = if negated { 0.7 } else { 0.3 };
+        let chance = if negated { chance::NEGATED } else { chance::ATOM };
         if open.is_empty() && store.is_none() {
             if self.is_fun(atom.rel) {
                 let fun = self.fun_address(atom)?;
@@ -254,7 +255,7 @@ impl<'p, W: Word> Planner<'p, W> {
         for &(lhs, rhs) in &tests {
             self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
         }
-        Ok(if tests.is_empty() { 1.0 } else { 0.3 })
+        Ok(if tests.is_empty() { 1.0 } else { chance::AGGREGATE })
     }
 
     /// Counts by one AND where the body is rows towards its only local variable.

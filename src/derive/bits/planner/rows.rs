@@ -92,18 +92,20 @@ impl<'p, W: Word> Planner<'p, W> {
                     let base = dense.support?;
                     return Some(RowSource::At(plain(dense.space, base)));
                 }
-                let usable = dense.space == Space::Kept && self.may_index && col == 0;
+                let usable = dense.space == Space::Maintained && self.may_index && col == 0;
                 if usable && ready.contains(&last) && (!exact || ready.len() == 1) {
                     let base = self.layout.index(self.program, atom.rel)?;
-                    return self.one_key(Space::Kept, base, atom.args[last]).map(RowSource::At);
+                    return self
+                        .one_key(Space::Maintained, base, atom.args[last])
+                        .map(RowSource::At);
                 }
                 None
             }
             Store::Key { present, inverse, .. } if col == 0 => {
                 if ready.is_empty() {
-                    return Some(RowSource::At(plain(Space::Kept, present)));
+                    return Some(RowSource::At(plain(Space::Maintained, present)));
                 }
-                self.one_key(Space::Kept, inverse?, atom.args[1]).map(RowSource::At)
+                self.one_key(Space::Maintained, inverse?, atom.args[1]).map(RowSource::At)
             }
             _ => None,
         }

@@ -1,5 +1,5 @@
 //! The part of a file that is being read, with its place. A file is read in pieces, and what was passed is
-//! let go, so that memory is bounded by what one game may take.
+//! dropped, so that memory is bounded by what one game may take.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,7 +11,7 @@ const PIECE: usize = 64 * 1024;
 pub(super) struct Window<R> {
     from: R,
     text: String,
-    /// The offset of the reading position in `text`, and how many bytes of the file were let go before it.
+    /// The offset of the reading position in `text`, and how many bytes of the file were dropped before it.
     at: usize,
     gone: usize,
     line: usize,

@@ -22,7 +22,7 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
     if is_over(world, contract) {
         return Err(MoveError::new(text, MoveFault::Over));
     }
-    let reader = Reader { program: &world.program().clone(), contract };
+    let reader = SanReader { program: &world.program().clone(), contract };
     // Where no signs of check follow a move, one at its end is part of it.
     if contract.unmarked
         && let Ok(mv) = reader.read(world, text.trim())
@@ -35,12 +35,12 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
     })
 }
 
-struct Reader<'a> {
+struct SanReader<'a> {
     program: &'a Program,
     contract: &'a Contract,
 }
 
-impl Reader<'_> {
+impl SanReader<'_> {
     fn read(&self, world: &mut World, text: &str) -> Result<Move, MoveFault> {
         let legal = legal_moves(world, self.contract);
         match self.by_template(world, &legal, &with_capital_o(text)) {

@@ -172,7 +172,7 @@ fn much_of(own: &str, others: &[&String]) -> Much {
     }
 }
 
-/// A move in the usual form: who goes where and becomes what.
+/// A move in the usual form: the piece, its target and what it becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Usual {
     pub(super) piece: EntityId,

@@ -1,11 +1,11 @@
-//! A game as facts: the first position, and what each action changed since. It comes back from
-//! them without playing a move, so that a host can let games go and have them again cheaply.
+//! Snapshots of games: the first position, and what each action changed since. A game is restored from
+//! one without playing a move, so that a host can evict games and reload them cheaply.
 //!
-//! Base facts only: what follows from them is derived anew when asked for. What was kept is
-//! believed if the program is the same and the facts come to the hash they had; whoever gets
-//! nothing back plays the moves again.
+//! Base facts only: what follows from them is derived anew when asked for. A snapshot is
+//! trusted if the program is the same and the facts hash to the stored value; otherwise the caller
+//! replays the moves.
 //! Deliberately absent: games whose rules were changed on the way, whose facts are texts, or which start in the
-//! middle of a turn: they are not kept, and are played again.
+//! middle of a turn: they have no snapshot, and are replayed.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::play::Game;
 use super::record::{Extra, Record};
 use super::terms::Terms;
 
-/// The form of what is kept; another one is not read.
+/// The version of the form; others are not read.
 const FORM: u32 = 1;
 
 /// A fact: what it is about, attribute, value.
@@ -31,9 +31,9 @@ type Row = (SavedOwner, String, SavedValue);
 /// A change: what it is about, attribute, the new value if there is one.
 type Changed = (SavedOwner, String, Option<SavedValue>);
 
-/// A game as facts. See the module's head.
+/// A snapshot of a game. See the module's head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct GameSnapshot {
     form: u32,
     /// What tells the program from others: the names of its attributes, members and actions.
     program: String,
@@ -60,8 +60,8 @@ struct KeptMove {
     notes: Vec<String>,
 }
 
-impl Kept {
-    /// The first position and what was played, if the facts come to the hash they had.
+impl GameSnapshot {
+    /// The first position and what was played, if the facts hash to the stored value.
     fn history(&self, program: &Program) -> Option<(Snapshot, Vec<Record>)> {
         let mut session = Session::new(Arc::clone(&program.schema));
         for (entity, attribute, value) in &self.start {
@@ -86,7 +86,7 @@ impl Kept {
 impl Game {
     /// The game as facts, if it can be kept so. A resignation or a claim on top of the position is
     /// not among them.
-    pub fn keep(&self) -> Option<Kept> {
+    pub fn keep(&self) -> Option<GameSnapshot> {
         let schema = self.facts().schema();
         let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
         if has_texts || self.has_changed_rules() || self.starts_in_a_turn() {
@@ -97,22 +97,22 @@ impl Game {
         let program = fingerprint(self.program());
         let (start_key, hash) =
             (self.start_key(), self.history().last().map_or(self.start().hash(), Record::hash));
-        Some(Kept { form: FORM, program, start, start_key, moves, hash })
+        Some(GameSnapshot { form: FORM, program, start, start_key, moves, hash })
     }
 
-    /// Lets go of what follows from the facts until [`Game::wake`]: see [`World::rest`].
-    pub fn rest(&mut self) {
-        self.world_mut().rest();
+    /// Drops what follows from the facts until [`Game::reload`]: see [`World::unload`].
+    pub fn unload(&mut self) {
+        self.world_mut().unload();
     }
 
-    /// Ends a rest.
-    pub fn wake(&mut self) {
-        self.world_mut().wake();
+    /// Derives again what [`Game::unload`] dropped.
+    pub fn reload(&mut self) {
+        self.world_mut().reload();
     }
 
     /// The game that was kept, in a world of its rules that has no facts yet. None if it was kept
     /// under another program, or is damaged.
-    pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &Kept) -> Option<Self> {
+    pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
             return None;
         }

@@ -14,7 +14,7 @@ use crate::rules::{RelId, Role};
 
 /// See the module's head.
 #[derive(Debug)]
-pub struct Referee {
+pub struct ReferenceEvaluator {
     world: World,
     checker: Option<Checker>,
     /// Relations that depend on the facts.
@@ -32,8 +32,8 @@ enum Ahead {
     Switched,
 }
 
-impl Referee {
-    /// A referee of a game, at the position on its board.
+impl ReferenceEvaluator {
+    /// The reference evaluator of a game, at the position on its board.
     pub fn new(game: &Game) -> Self {
         let mut world = World::new(game.plan().clone(), Backend::Frog);
         copy(game.facts(), &mut world);
@@ -62,10 +62,10 @@ impl Referee {
     pub fn take(&mut self, mv: &Move) {
         let rewinds = match self.world.fire_traced(mv.action, &mv.args) {
             Ok(trace) => trace.rewind().is_some(),
-            // A referee that refuses what the game took has changed nothing, which the comparison
+            // A reference evaluator that refuses what the game took has changed nothing, which the comparison
             // finds.
             Err(refusal) => {
-                tracing::debug!(%refusal, "the referee refused");
+                tracing::debug!(%refusal, "the reference evaluator refused");
                 false
             }
         };

@@ -1,0 +1,51 @@
+//! The weights of the planner, all in one table: a join order is changed here and nowhere else.
+//!
+//! The cost of a plan is the expected number of iterations of its loops. Sizes of statics are exact; these numbers
+//! stand for what is not known before a game. `rulemate profile --plan RULE` shows what they lead to.
+
+/// Chances that a test holds, by its kind.
+pub(super) mod chance {
+    pub(in super::super) const EQUAL: f64 = 0.3;
+    pub(in super::super) const NOT_EQUAL: f64 = 0.9;
+    /// `<`, `<=`, `>`, `>=`.
+    pub(in super::super) const ORDERED: f64 = 0.4;
+    /// A positive atom with values for all its columns.
+    pub(in super::super) const ATOM: f64 = 0.3;
+    /// The same, negated; or a negated row that is taken out of a loop's row.
+    pub(in super::super) const NEGATED: f64 = 0.7;
+    /// An aggregate's value that is compared with a value known before.
+    pub(in super::super) const AGGREGATE: f64 = 0.3;
+    /// Some value of a variable that nothing else mentions makes its literals true.
+    pub(in super::super) const EXISTS: f64 = 0.5;
+}
+
+/// Iterations for each member of a domain that is looped over whole.
+pub(super) const WHOLE_DOMAIN: f64 = 8.0;
+/// What looping over a superset costs more than over the row itself, if it is the support of a relation.
+pub(super) const SUPPORT: f64 = 1.2;
+/// The same, if it is the row of another superset.
+pub(super) const SUPERSET: f64 = 8.0;
+/// What is left of a loop's iterations when the supports of other literals narrow it.
+pub(super) const NARROWED: f64 = 0.6;
+/// Minimum number of iterations of a loop over one variable.
+pub(super) const LEAST_LOOP: f64 = 0.5;
+/// Each column of an atom that has a value divides its tuples by this.
+pub(super) const BY_COLUMN: f64 = 6.0;
+/// What walking an atom tuple by tuple costs more when the head's last column is in it, which could be a row.
+pub(super) const GIVEN_UP_ROW: f64 = 6.0;
+/// The cost of entering a walk over rows of bits.
+pub(super) const ENTER_ROWS: f64 = 0.3;
+/// The cost of entering a walk over a list of tuples.
+pub(super) const ENTER_LIST: f64 = 0.6;
+/// Tuples of a list that is filled while the plan runs.
+pub(super) const FILLED_LIST: f64 = 4.0;
+/// Maximum number of expected members of a row.
+pub(super) const MOST_MEMBERS: f64 = 64.0;
+/// Minimum number of expected members of a row.
+pub(super) const LEAST_MEMBERS: f64 = 0.3;
+/// Values of a column that no domain bounds.
+pub(super) const UNBOUNDED: usize = 8;
+/// Maximum number of values of a column that are expected to be in use: of a large domain, not all are.
+pub(super) const IN_USE: f64 = 32.0;
+/// Maximum number of tuples to a member over a column that is projected away.
+pub(super) const PROJECTED: f64 = 3.0;
