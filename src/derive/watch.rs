@@ -4,6 +4,8 @@
 //! of the next, so that what was tried and taken back in between leaves no trace, and both
 //! evaluators report the same. Relations without a watch cost nothing.
 
+use slotmap::SlotMap;
+
 use super::rows::Tuple;
 use crate::rules::RelId;
 
@@ -17,14 +19,15 @@ pub struct RowChanges {
     pub removed: Vec<Tuple>,
 }
 
-/// A subscription to a relation. Give it back with [`World::unwatch`](super::World::unwatch).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Watch(pub(super) RelId);
+slotmap::new_key_type! {
+    /// A subscription to a relation. It ends with [`World::unwatch`](super::World::unwatch); given back once more it
+    /// ends nothing else.
+    pub struct Watch;
+}
 
 #[derive(Debug, Clone)]
 struct Watched {
     rel: RelId,
-    watchers: usize,
     /// As of the last commit, ascending.
     rows: Vec<Tuple>,
 }
@@ -32,6 +35,7 @@ struct Watched {
 /// The watched relations of a world, by number.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Watches {
+    handles: SlotMap<Watch, RelId>,
     watched: Vec<Watched>,
     /// Of the last commit; relations that did not change are left out.
     pub(super) changes: Vec<RowChanges>,
@@ -48,20 +52,17 @@ impl Watches {
 
     /// Adds a watcher; `rows` are those of the relation now.
     pub(super) fn add(&mut self, rel: RelId, rows: Vec<Tuple>) -> Watch {
-        match self.watched.binary_search_by_key(&rel, |it| it.rel) {
-            Ok(at) => self.watched[at].watchers += 1,
-            Err(at) => self.watched.insert(at, Watched { rel, watchers: 1, rows }),
+        if let Err(at) = self.watched.binary_search_by_key(&rel, |it| it.rel) {
+            self.watched.insert(at, Watched { rel, rows });
         }
-        Watch(rel)
+        self.handles.insert(rel)
     }
 
     pub(super) fn end(&mut self, watch: Watch) {
-        if let Ok(at) = self.watched.binary_search_by_key(&watch.0, |it| it.rel) {
-            self.watched[at].watchers -= 1;
-            if self.watched[at].watchers == 0 {
-                self.watched.remove(at);
-                self.changes.retain(|it| it.rel != watch.0);
-            }
+        let Some(rel) = self.handles.remove(watch) else { return };
+        if !self.handles.values().any(|it| *it == rel) {
+            self.watched.retain(|it| it.rel != rel);
+            self.changes.retain(|it| it.rel != rel);
         }
     }
 

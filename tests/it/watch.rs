@@ -88,6 +88,8 @@ fn what_is_taken_back_and_what_nobody_watches_is_not_told() {
     world.rollback(mark);
     world.commit();
     assert_eq!(world.changes(), []);
+    // Given back twice, it ends no watch of others.
+    world.unwatch(first);
     world.unwatch(first);
     set(world, 9).expect("a number");
     world.commit();
