@@ -94,7 +94,7 @@ pub(super) fn may_stop(world: &mut World, contract: &Contract) -> bool {
 }
 
 /// Whether the side to move has a turn that it can finish: true of every game whose rules know of none that
-/// may not stop. In the middle of such a turn it is not asked; who has begun it may take it back.
+/// may not stop. In the middle of such a turn it is not asked; its side may take the turn back.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;

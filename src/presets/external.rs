@@ -145,12 +145,12 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// illegal: this is the place of filters, too.
     fn on_before_move(&self, _now: &mut Moment<'_>) {}
 
-    /// Arguments: `attacker`, `target`, `to`. Who stops it owns everything after, the attacker's way
-    /// included.
+    /// Arguments: `attacker`, `target`, `to`. Code that stops it is responsible for everything after,
+    /// moving the attacker included.
     fn on_before_capture(&self, _now: &mut Moment<'_>) {}
 
-    /// Arguments: `target`, `amount`, `kind`, `by`. Who stops it has absorbed it, who passes it on with
-    /// another amount, a part.
+    /// Arguments: `target`, `amount`, `kind`, `by`. To stop it is to absorb it; to pass it on with
+    /// another amount, to absorb a part.
     fn on_damage(&self, _now: &mut Moment<'_>) {}
 
     /// Arguments: `piece`, and `origin`, the piece that it comes from or itself.

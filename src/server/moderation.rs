@@ -79,7 +79,7 @@ fn blocks_of(id: &str) -> String {
 }
 
 impl Web {
-    /// Keeps a report: one of each who reports a game, the last one.
+    /// Stores a report: of each reporter of a game, the last one.
     ///
     /// # Errors
     /// There is no such game, the text says nothing, or too many reports wait.

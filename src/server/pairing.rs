@@ -18,7 +18,7 @@ use super::problem::Problem;
 use super::rating;
 use super::store::{Change, Store, StoreError};
 
-/// How long a request holds, in milliseconds: who still waits asks again.
+/// How long a request holds, in milliseconds: a client that still waits asks again.
 const PATIENCE: u64 = 10 * 60 * 1000;
 /// After this time, in milliseconds, the difference of ratings no longer matters.
 const EAGER: u64 = 60 * 1000;
@@ -58,7 +58,7 @@ struct Waiting {
     is_met: bool,
 }
 
-/// One who asks: the account, and the prefix of the keys of those who ask for the same.
+/// A request: the account, and the prefix of the keys of all requests for the same game.
 #[derive(Debug, Clone)]
 struct Asking {
     id: String,
@@ -196,7 +196,7 @@ impl Web {
         }
     }
 
-    /// Sits down with one who waits: the game.
+    /// Takes the seat opposite a player that waits: the game.
     async fn met(&self, account: &Account, asking: &Asking) -> Result<Option<String>, Problem> {
         for _ in 0..TRIES {
             let looking = asking.clone();
@@ -209,7 +209,7 @@ impl Web {
                 Err(problem) if problem.status == StatusCode::SERVICE_UNAVAILABLE => {
                     return Err(problem);
                 }
-                // Somebody else sits there, or nobody waits any more: the next one.
+                // The seat is taken, or the request is over: the next one.
                 Err(_) => {}
             }
         }

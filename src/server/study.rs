@@ -1,6 +1,6 @@
 //! Studies: a game with variations and comments, which an account keeps and shares by a link.
 //!
-//! A study is one record: a tree of actions that the rules have allowed, each with a comment. Whoever has the link
+//! A study is one record: a tree of actions that the rules have allowed, each with a comment. Everyone with the link
 //! reads it; its owner changes it, from any device, one change at a time. Deliberately absent: several owners,
 //! chapters, evaluation.
 

@@ -555,8 +555,8 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Tells the readers of an input of a tuple that comes or goes. `moved`: those who do not ask
-    /// for the value know already.
+    /// Tells the readers of an input of a tuple that comes or goes. `moved`: readers that do not ask
+    /// for the value have been told already.
     fn tell_input(
         &mut self,
         c: &Compiled<W>,

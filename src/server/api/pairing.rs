@@ -1,4 +1,4 @@
-//! Opponents over HTTP: being paired with one, and who the best ones are.
+//! Opponents over HTTP: pairing, and the leaders of a rule set.
 
 use axum::Json;
 use axum::extract::State;

@@ -64,7 +64,7 @@ pub(super) async fn list(
     Ok(Json(web.studies_of(&account).await?))
 }
 
-/// A study, for all who have its link.
+/// A study, for everyone with its link.
 #[utoipa::path(get, path = "/api/v1/studies/{study}", operation_id = "study", params(("study" = String, Path, description = "The study")), responses(
     (status = 200, description = "All of it", body = Study),
     (status = 404, description = "There is no such study", body = ProblemBody),
