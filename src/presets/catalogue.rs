@@ -17,22 +17,21 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::derive::{Allowance, PlanError};
+use crate::derive::Allowance;
 use crate::facts::{AttrId, Value, nearest};
 use crate::game::drawing;
-use crate::moves::ContractError;
-use crate::moves::notation::LetterFault;
-use crate::rules::{Diagnostics, EMBEDDED, Meta, Program, Source, metas};
+use crate::rules::{EMBEDDED, Meta, Program, Source, metas};
 
 use super::activation::{
-    Activation, ActivationError, OptionEntry, Request, describe_options, meant, pairs,
+    Activation, ActivationError, OptionEntry, Request, describe_options, pairs,
 };
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
 use super::external::Externals;
+use super::fault::{AddError, CatalogueError, LoadError};
 use super::include::load_with_included;
-use super::numbered::{Numbered, PlaceError};
+use super::numbered::Numbered;
 use super::ruleset::Ruleset;
 use super::stated::value;
 
@@ -128,92 +127,6 @@ pub struct Catalogue {
     parts: Vec<PartEntry>,
 }
 
-/// Metadata that makes no catalogue.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}:{line}: {fault}")]
-pub struct CatalogueError {
-    pub path: String,
-    pub line: u32,
-    pub fault: String,
-}
-
-/// Why rule files cannot be added.
-#[derive(Debug, thiserror::Error)]
-pub enum AddError {
-    #[error("{path} cannot be read: {why}")]
-    Read { path: String, why: std::io::Error },
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-}
-
-/// Why a game cannot be loaded.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LoadError {
-    #[error("there is no game {name}{}", meant(.near))]
-    Game { name: String, near: Option<String> },
-    #[error("game {game} has the layout {layout}, which there is not")]
-    Layout { game: String, layout: String },
-    #[error("{what} is made for the family {family}, which there is not{}", meant(.near))]
-    NoFamily { what: String, family: String, near: Option<String> },
-    #[error("{what} is made for games of the family {family}, and {game} {}", of_family(.of))]
-    Family { what: String, family: String, game: String, of: Option<String> },
-    #[error(
-        "{what} speaks of {relation}, which the family {family} has, and {game} {}: `.meta family \
-         \"{family}\"` names the family that rules are made for",
-        of_family(.of)
-    )]
-    Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },
-    #[error(
-        "{place}: there are no boards of {shape:?}: write FILESxRANKS, \"hex SIDE\" for hexagons, \"graph\" \
-         for points that the rules name, or \"none\""
-    )]
-    Shape { place: String, shape: String },
-    #[error(
-        "{what} speaks of {relation}, which boards of files and ranks have, and {game} has none"
-    )]
-    NeedsSquares { what: String, relation: String, game: String },
-    #[error("{place}: {fault}")]
-    Sides { place: String, fault: String },
-    #[error("{0}")]
-    Drawing(String),
-    #[error("{place}: {name:?} cannot be included: {fault}")]
-    Include { place: String, name: String, fault: String },
-    #[error(transparent)]
-    Letter(#[from] LetterFault),
-    #[error("{text:?} is no game: expected NAME[:OPTION=VALUE], but {fault}")]
-    GameOption { text: String, fault: String },
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    #[error(transparent)]
-    Activation(#[from] ActivationError),
-    #[error("game {game} states {attribute}={value}, but {fault}")]
-    Fact { game: String, attribute: String, value: String, fault: String },
-    #[error(transparent)]
-    Rules(Box<Diagnostics>),
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    #[error(transparent)]
-    Contract(#[from] ContractError),
-    #[error(transparent)]
-    Definitions(#[from] DefinitionError),
-    #[error(transparent)]
-    Set(#[from] SetError),
-    #[error(
-        "the rules in use take {} MB already, which is the maximum: wait until a game has ended",
-        bytes >> 20
-    )]
-    Full { bytes: usize },
-    #[error("{place} calls {name}, but no code is registered for preset {preset}")]
-    Code { place: String, name: String, preset: String },
-}
-
-fn of_family(of: &Option<String>) -> String {
-    match of {
-        Some(family) => format!("is of the family {family}"),
-        None => "is of no family".into(),
-    }
-}
-
 impl Catalogue {
     /// The games and presets of this package.
     ///
@@ -267,9 +180,10 @@ impl Catalogue {
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
         let entry = Entry::read(&source, &metas, at)?;
-        if let Some(name) = entry.names().into_iter().find(|it| self.has_other(&entry, it, at)) {
+        let taken = |it: String| Some((self.path_of_other(&entry, &it, at)?, it));
+        if let Some((other, name)) = entry.names().into_iter().find_map(taken) {
             let line = metas.first().map_or(1, |it| it.span.line);
-            let fault = format!("another file has the name {name} already");
+            let fault = format!("{other} has the name {name} already: choose another one");
             return Err(CatalogueError { path: source.path, line, fault });
         }
         self.definitions = OnceLock::new();
@@ -333,16 +247,23 @@ impl Catalogue {
         }
     }
 
-    /// Whether a file other than the one at `at` has the name of such an entry.
-    fn has_other(&self, entry: &Entry, name: &str, at: usize) -> bool {
-        match entry {
-            Entry::Core | Entry::Family(_) => false,
-            Entry::Module(_) => self.modules.iter().any(|it| it.1 != at && it.0 == name),
-            Entry::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
-            Entry::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
-            Entry::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
-            Entry::Part(_) => self.parts.iter().any(|it| it.source != at && it.name() == name),
-        }
+    /// The path of the file, other than the one at `at`, that has the name of such an entry.
+    fn path_of_other(&self, entry: &Entry, name: &str, at: usize) -> Option<&str> {
+        let other = match entry {
+            Entry::Core | Entry::Family(_) => None,
+            Entry::Module(_) => other(at, self.modules.iter().map(|it| (it.1, it.0 == name))),
+            Entry::Game(_) => {
+                other(at, self.games.iter().map(|it| (it.source, it.is_called(name))))
+            }
+            Entry::Layout(_) => {
+                other(at, self.layouts.iter().map(|it| (it.source, it.name == name)))
+            }
+            Entry::Preset(_) => {
+                other(at, self.presets.iter().map(|it| (it.source, it.preset == name)))
+            }
+            Entry::Part(_) => other(at, self.parts.iter().map(|it| (it.source, it.name() == name))),
+        };
+        Some(&self.sources[other?].path)
     }
 
     /// All files, in their order.
@@ -549,6 +470,11 @@ impl Catalogue {
     }
 }
 
+/// The first source but one of those that have a name.
+fn other(but: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
+    named.find(|it| it.0 != but && it.1).map(|it| it.0)
+}
+
 /// A file whose path ends like that of an embedded one takes its place.
 pub fn at_its_place(mut source: Source) -> Source {
     let fits = |it: &str| {
@@ -752,7 +678,9 @@ impl<'a> Metadata<'a> {
     fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
         let (start, layout) = (self.one("start")?, self.one("layout")?);
         if start.or(layout).is_none() {
-            return Err(self.fault(game, "the game has neither start nor layout"));
+            let fault =
+                "the game has no start: write `.meta start \"FEN\"`, or `.meta layout \"NAME\"`";
+            return Err(self.fault(game, fault));
         }
         let family = self.family()?;
         let numbered = self.numbered()?;
