@@ -186,6 +186,15 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "An activation is PRESET[:SCOPE][:OPTION=VALUE,...]. Every preset takes turns=N: it ends after N
+turns of the sides in its scope.
+
+Examples:
+  rulemate presets
+  rulemate presets coregal piece-hp
+  rulemate presets --rules my-rules/ --pages pages/"
+)]
 pub(crate) struct PresetsArgs {
     #[command(flatten)]
     pub(crate) list: ListArgs,

@@ -16,7 +16,9 @@ use super::output::{Out, report, trouble};
 use super::setup;
 use super::watch::again_and_again;
 use crate::moves::played_out;
-use crate::presets::{Catalogue, CatalogueError, GameEntry, LoadError, load_with_included};
+use crate::presets::{
+    Catalogue, CatalogueError, GameEntry, LoadError, Ruleset, load_with_included, unknown_keys,
+};
 use crate::rules::{Diagnostics, Meta, Program, Source, compile, metas};
 
 /// A file as `--json` prints it.
@@ -106,7 +108,10 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 /// The result for the file together with what it builds on.
 pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
-    let together = fit(catalogue, source);
+    let mut together = fit(catalogue, source);
+    if let Ok(fine) = &mut together {
+        fine.notes.extend(unknown_keys(source));
+    }
     let Err(Fault::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
         Ok(program) => Ok(Fine { program: Some(Arc::new(program)), notes: Vec::new() }),
@@ -193,19 +198,42 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
             Err(other) => return Err(Fault::Other(format!("{}: {other}", source.path))),
             Ok(loaded) => loaded,
         };
+        let mut notes = start(&loaded, source, &metas)?;
         // What other files cost is theirs to tell.
         let program = loaded.program();
         let played_out = played_out(program, loaded.contract().untenable).into_iter();
         let own = played_out
             .filter(|it| program.sources[usize::from(it.0)].path == source.path)
             .map(|it| it.1);
-        fine.join(Fine { program: Some(Arc::clone(program)), notes: own.collect() });
+        notes.extend(own);
+        fine.join(Fine { program: Some(Arc::clone(program)), notes });
     }
     if fine.program.is_none() {
         let what = family.unwrap_or("any");
         fine.notes.push(format!("nothing was checked: there is no game of the family {what}"));
     }
     Ok(fine)
+}
+
+/// Sets up the start that a file declares, of its own game or of one with its layout; what has to be left out of it
+/// are notes.
+fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String>, Fault> {
+    let value = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
+    let game = loaded.game();
+    let is_of_game = value("game") == Some(game.name.as_str());
+    let Some(start) = metas.iter().find(|it| it.key == "start") else { return Ok(Vec::new()) };
+    let is_of_layout = value("layout") == game.layout.as_deref() && game.start == start.value;
+    if !is_of_game && !is_of_layout {
+        return Ok(Vec::new());
+    }
+    let place = format!("{}:{}", source.path, start.span.line);
+    match loaded.start(None) {
+        Ok(set_up) => {
+            let warnings = set_up.warnings().iter();
+            Ok(warnings.map(|it| format!("line {}: {it}", start.span.line)).collect())
+        }
+        Err(why) => Err(Fault::Other(format!("{place}: the game cannot start like that: {why}"))),
+    }
 }
 
 fn count(found: &Diagnostics) -> usize {

@@ -9,8 +9,9 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{NewArgs, NewKind};
+use super::args::{DEFAULT_GAME, NewArgs, NewKind};
 use super::output::{Out, trouble};
+use crate::presets::Catalogue;
 use crate::rules::TEMPLATES;
 
 #[derive(Debug, Serialize)]
@@ -22,6 +23,10 @@ struct Answer {
 pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let name = &args.name;
     check(name)?;
+    if let Some(what) = taken(args.kind, name)? {
+        let fix = "choose another name";
+        return Err(trouble(format!("there is a {what} already"), fix));
+    }
     let (folder, templates) = match args.kind {
         NewKind::Game => (args.into.clone(), vec![("game", "")]),
         NewKind::Preset => (args.into.clone(), vec![("preset", "")]),
@@ -69,6 +74,31 @@ fn check(name: &str) -> anyhow::Result<()> {
     let fix =
         "write a name of small letters, digits and hyphens that begins with a letter: royal-duck";
     Err(trouble(format!("{name:?} is no name for rules"), fix))
+}
+
+/// What of this package has the name already: two files that declare one thing do not load together.
+fn taken(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
+    let catalogue = Catalogue::embedded()?;
+    let is_game = |name: &str| catalogue.find_game(name).is_ok();
+    let is_kind = || -> anyhow::Result<bool> {
+        let rules = catalogue.load::<&str>(DEFAULT_GAME, &[])?;
+        let program = rules.program();
+        let kinds = program.schema.domain_named("Kind");
+        Ok(kinds.is_some_and(|it| program.schema.domain(it).member(name).is_some()))
+    };
+    let game = match kind {
+        NewKind::Game => name.to_owned(),
+        NewKind::Piece => format!("{name}-chess"),
+        NewKind::Family => format!("{name}-race"),
+        NewKind::Preset => String::new(),
+    };
+    let what = match kind {
+        NewKind::Preset if catalogue.find_preset(name).is_ok() => "preset",
+        NewKind::Piece if is_kind()? => "piece",
+        NewKind::Family if catalogue.families().contains(name) => "family",
+        _ => return Ok(is_game(&game).then(|| format!("game {game}"))),
+    };
+    Ok(Some(format!("{what} {name}")))
 }
 
 /// The template with the name, the title and the letter of the piece. A letter that a kind of chess has is

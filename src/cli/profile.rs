@@ -11,10 +11,11 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::{PositionArgs, ProfileArgs};
 use super::output::{Out, open_games, trouble};
-use super::setup::{self, words};
+use super::setup;
 use crate::derive::World;
 use crate::facts::nearest;
 use crate::game::Game;
+use crate::moves::played_out;
 use crate::rules::Program;
 
 /// Plies of a game that is left to chance.
@@ -40,6 +41,9 @@ struct Profile {
     operations: u64,
     micros: f64,
     rules: Vec<Line>,
+    /// What has actions played out to see whether they are legal, and what to say if rules suffice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -55,7 +59,9 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     let micros = started.elapsed().as_secs_f64() * 1e6;
     let mut counted = game.clone();
     let counts = play(&mut counted, &moves, true)?;
-    let profile = profile(game.program(), &counts, moves.len(), micros);
+    let mut profile = profile(game.program(), &counts, moves.len(), micros);
+    let played_out = played_out(game.program(), game.contract().untenable);
+    profile.notes.extend(played_out.into_iter().map(|it| it.1));
     match args.json {
         true => out.json(&profile)?,
         false => print(&profile, args.top, out)?,
@@ -99,9 +105,9 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let PositionArgs { game: name, from } = &args.position;
     let mut library = setup::Library::new(&from.rules)?;
     let text = from.moves.as_deref().unwrap_or_default();
-    let mut moves: Vec<String> = words(text).map(str::to_owned).collect();
     let Some(path) = &args.pgn else {
         let game = setup::open_unmoved(&mut library, name, from)?.game;
+        let mut moves = setup::moves_of(&mut game.clone(), text)?;
         if moves.is_empty() {
             moves = chance(&mut game.clone())?;
         }
@@ -164,11 +170,11 @@ fn profile(program: &Program, counts: &[u64], plies: usize, micros: f64) -> Prof
     let mut lines: Vec<Line> =
         rules.chain(reactions).zip(counts).filter(|it| *it.1 > 0).map(line).collect();
     lines.sort_by(|a, b| b.operations.cmp(&a.operations).then(a.place.cmp(&b.place)));
-    Profile { plies, operations, micros, rules: lines }
+    Profile { plies, operations, micros, rules: lines, notes: Vec::new() }
 }
 
 fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {
-    let Profile { plies, operations, micros, rules } = profile;
+    let Profile { plies, operations, micros, rules, notes } = profile;
     out.line(format_args!("{plies} plies, {operations} operations, {:.1} ms", micros / 1e3))?;
     out.line(format_args!("{:>12}  {:>6}  {:>9}  rule", "operations", "share", "time"))?;
     for it in rules.iter().take(top) {
@@ -181,5 +187,6 @@ fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {
     if rules.len() > top {
         out.line(format_args!("and {} more (--top {})", rules.len() - top, rules.len()))?;
     }
+    notes.iter().try_for_each(|it| out.line(format_args!("note: {it}")))?;
     Ok(())
 }

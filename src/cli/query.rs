@@ -6,7 +6,7 @@ use super::Verdict;
 use super::args::{PositionArgs, QueryArgs};
 use super::names;
 use super::output::{OrFix, Out, open_games, trouble};
-use super::setup::{self, Library, words};
+use super::setup::{self, Library};
 use crate::derive::{Abbreviation, Query};
 use crate::game::Game;
 
@@ -40,7 +40,9 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     match &args.pgn {
         None => {
             let mut game = setup::open_unmoved(&mut library, name, from)?.game;
-            let moves: Vec<&str> = words(from.moves.as_deref().unwrap_or_default()).collect();
+            let text = from.moves.as_deref().unwrap_or_default();
+            let moves = setup::moves_of(&mut game.clone(), text)?;
+            let moves: Vec<&str> = moves.iter().map(String::as_str).collect();
             follow(&mut game, &moves, args, None, &mut answers)?;
         }
         Some(path) => {

@@ -2,7 +2,7 @@
 //!
 //! [`Library`] compiles each game once, however many games are played by it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::facts::Document;
 use crate::game::Game;
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{RestoreError, Restored, RulesFrom, Save};
-use crate::presets::{Activation, ActivationError, Catalogue, LoadError, Ruleset};
+use crate::presets::{Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset};
 
 /// A game on the board, and what it is called.
 pub(crate) struct Opened {
@@ -140,7 +140,20 @@ pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
 
 /// Plays moves given in a row: UCI or SAN, with or without move numbers.
 pub(crate) fn play_all(game: &mut Game, text: &str) -> anyhow::Result<()> {
-    words(text).enumerate().try_for_each(|(at, word)| play_one(game, at, word))
+    moves_of(game, text).map(|_| ())
+}
+
+/// Plays moves given in a row, and returns their texts.
+pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String>> {
+    let mut moves = Vec::new();
+    for word in words(text) {
+        // In some games a number is a move.
+        if !word.may_be_number || game.find_move(word.text).is_ok() {
+            play_one(game, moves.len(), word.text)?;
+            moves.push(word.text.to_owned());
+        }
+    }
+    Ok(moves)
 }
 
 /// Plays one of several moves, the first of which has the number 0.
@@ -151,10 +164,37 @@ pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result
     })
 }
 
-/// The moves of a line of text, move numbers left out.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_number = |it: &str| it.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
-    text.split_whitespace().filter(move |it| !is_number(it))
+/// A word of a line of moves.
+#[derive(Debug, PartialEq, Eq)]
+struct Word<'t> {
+    text: &'t str,
+    /// The number that a move would have here, without a dot behind it.
+    may_be_number: bool,
+}
+
+/// The words of a line of moves. Numbers with a dot are left out: `1. e4`, `1.e4`, `1... e5`.
+fn words(text: &str) -> Vec<Word<'_>> {
+    let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let all: Vec<&str> = text.split_whitespace().collect();
+    let (mut words, mut next): (Vec<Word<'_>>, Option<u64>) = (Vec::new(), None);
+    for (at, &text) in all.iter().enumerate() {
+        let (digits, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
+        let number: Option<u64> = digits.parse().ok().filter(|_| !digits.starts_with('0'));
+        let goes_on = all.get(at + 1).is_some_and(|it| !is_digits(it));
+        let may_be_number = rest.is_empty()
+            && goes_on
+            && number.is_some_and(|it| next.is_none_or(|next| it == next));
+        let dotted = rest.strip_prefix('.').filter(|_| number.is_some());
+        match number {
+            Some(number) if may_be_number || dotted.is_some() => next = number.checked_add(1),
+            _ => next = next.or(Some(2)),
+        }
+        let text = dotted.map_or(text, |it| it.trim_start_matches('.'));
+        if !text.is_empty() {
+            words.push(Word { text, may_be_number });
+        }
+    }
+    words
 }
 
 /// The games, layouts and presets of this package, and those of the folders that were named.
@@ -162,8 +202,11 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     let mut catalogue = Catalogue::embedded()
         .or_fix("this is a mistake of Rulemate's own rule files: please report it")?;
     for folder in &args.rules {
-        let fix = "name a folder of rule files (.dl); `rulemate check` says more about a file";
-        catalogue.add_path(folder).or_fix(fix)?;
+        let added = catalogue.add_path(folder);
+        added.map_err(|why| match &why {
+            AddError::Read { .. } => trouble(why, "name a folder of rule files (.dl)"),
+            AddError::Catalogue(_) => trouble(why, "`rulemate check` says more about a file"),
+        })?;
     }
     Ok(catalogue)
 }
@@ -222,9 +265,7 @@ impl Library {
                 )
             }
             LoadError::NoFamily { .. } => {
-                let families: BTreeSet<&str> =
-                    self.catalogue.games().iter().filter_map(|it| it.family.as_deref()).collect();
-                let families: Vec<&str> = families.into_iter().collect();
+                let families: Vec<&str> = self.catalogue.families().into_iter().collect();
                 format!("the families are {}; a game may name none", list(families))
             }
             LoadError::Family { .. } | LoadError::Foreign { .. } => {

@@ -95,7 +95,7 @@ impl Query {
         let compiled = compile(sources).map_err(|it| {
             let here = |it: &&Diagnostic| it.span().source == at;
             match it.list().iter().find(here) {
-                Some(it) => mistake(text, origins, it),
+                Some(it) => several(program, mistake(text, origins, it)),
                 None => whole(text, "the question does not fit the rules"),
             }
         })?;
@@ -322,6 +322,19 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
         start,
         end,
         help: it.help.as_deref().map(plain),
+    }
+}
+
+/// A name that several presets have for themselves: the full ones are told.
+fn several(program: &Program, mistake: QueryError) -> QueryError {
+    let name = mistake.text.get(mistake.start..mistake.end).unwrap_or_default();
+    match program.full_names(name).as_slice() {
+        names @ [_, _, ..] if program.relation_named(name).is_none() => {
+            let message = format!("`{name}` is a relation of {} presets", names.len());
+            let help = Some(format!("write `{}`", names.join("` or `")));
+            QueryError { message, help, ..mistake }
+        }
+        _ => mistake,
     }
 }
 

@@ -44,7 +44,7 @@ pub enum QuestionError {
 }
 
 fn meant(near: &Option<String>) -> String {
-    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+    near.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
 }
 
 impl QuestionError {
@@ -79,8 +79,13 @@ impl Game {
         let program = self.program().clone();
         let (name, args) = split(text).ok_or_else(|| QuestionError::Fact(text.into()))?;
         let rel = program.relation_meant(name).ok_or_else(|| {
-            let near = nearest(name, program.declared().map(|it| it.name.as_str()));
-            QuestionError::Relation { name: name.into(), near: near.map(String::from) }
+            let near = match program.full_names(name).as_slice() {
+                [] => {
+                    nearest(name, program.declared().map(|it| it.name.as_str())).map(String::from)
+                }
+                several => Some(several.join("` or `")),
+            };
+            QuestionError::Relation { name: name.into(), near }
         })?;
         let columns = &program.relation(rel).columns;
         if columns.len() != args.len() {

@@ -64,7 +64,7 @@ fn is_late(action: &Action, reaction: &Reaction) -> bool {
 
 pub(super) struct View<'p> {
     pub(super) program: &'p Program,
-    depends: &'p Dependencies,
+    pub(super) depends: &'p Dependencies,
     /// What the safety of a position depends on.
     matters: Attributes,
 }

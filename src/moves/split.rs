@@ -5,16 +5,19 @@
 //! preset has a condition that tells rows apart and cannot come true on the way, the rules are written here: a row
 //! that does not meet it is one to which the reaction does nothing.
 //!
-//! A condition is kept if it holds before the action whenever it holds as the reaction is solved: statics; facts that
-//! nothing sets before; what follows from these without negation. Whatever else a body asks for is left out, so
-//! that more rows are played out than need be, and never fewer.
+//! A condition is kept if it holds before the action whenever it holds as the reaction is solved: what nothing writes
+//! before, also where it is denied; facts that nothing sets before, and what follows from these without negation;
+//! what `was` so. Whatever else a body asks for is left out, so that more rows are played out than need be, and never
+//! fewer.
 //! Deliberately absent: what a reaction does to a row that meets its condition; that is seen by playing it out.
+//! Aggregates, which are left out.
 
 use std::collections::BTreeSet;
 
+use crate::facts::AttrId;
 use crate::rules::{
-    Action, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Legality, Literal,
-    Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars,
+    Action, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Given, Legality, Literal,
+    Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars, writes,
 };
 
 use super::safety::View;
@@ -52,76 +55,127 @@ fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     for owner in owners {
         let theirs = unforeseen.iter().filter(|it| it.owner == owner);
         let told: Option<Vec<Rule>> = theirs
-            .map(|it| rule(view.program, action, it, &set_before(view, &own, it), (odd, tries)))
+            .map(|it| rule(view, action, it, &earlier(view, &own, it), (odd, tries)))
             .collect();
         rules.extend(told.unwrap_or_default());
     }
     rules
 }
 
-/// The attributes that something may have set when a reaction is solved; all of them if that is not known.
-fn set_before(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Attributes> {
-    let mut set = Attributes::default();
+/// What may have happened to the facts when a reaction is solved.
+struct Earlier {
+    /// The attributes of which there may be facts that there were not.
+    set: Attributes,
+    /// The attributes whose facts may be others, or gone.
+    written: Attributes,
+}
+
+/// What the reactions before this one do; nothing is known if they call code.
+fn earlier(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Earlier> {
+    let program = view.program;
+    let (mut set, mut written) = (Attributes::default(), expired(program));
     let is_earlier = |it: &&&Reaction| {
         it.stage < reaction.stage || it.stage == reaction.stage && it.owner != reaction.owner
     };
     for first in own.iter().filter(is_earlier) {
-        for effect in view.consequences(first).iter().flat_map(|it| &it.effects) {
-            match effect {
-                Effect::Set { rel, .. } => {
-                    if let Role::Input(input) = view.program.relation(*rel).role {
-                        input.attrs().for_each(|it| set.insert(it));
+        for reaction in view.consequences(first) {
+            written.extend(&writes(program, reaction));
+            for effect in &reaction.effects {
+                match effect {
+                    Effect::Set { rel, .. } => {
+                        if let Role::Input(input) = program.relation(*rel).role {
+                            input.attrs().for_each(|it| set.insert(it));
+                        }
                     }
+                    Effect::Inherit { .. } => {
+                        program.stated.iter().for_each(|it| set.insert(it.1));
+                    }
+                    Effect::Spawn { .. } => usual(program).for_each(|it| set.insert(it)),
+                    Effect::Call { .. } => return None,
+                    _ => {}
                 }
-                Effect::Inherit { .. } => {
-                    view.program.stated.iter().for_each(|it| set.insert(it.1));
-                }
-                Effect::Call { .. } => return None,
-                _ => {}
             }
         }
     }
-    Some(set)
+    written.extend(&set);
+    Some(Earlier { set, written })
+}
+
+/// The attributes whose facts go as an action begins.
+fn expired(program: &Program) -> Attributes {
+    let mut gone = Attributes::default();
+    program.expiry.until_action.iter().for_each(|&it| gone.insert(it));
+    gone
+}
+
+/// The attributes that a new entity has at once.
+fn usual(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
+    let all = (0..program.schema.attributes().len() as u16).map(AttrId);
+    all.filter(|it| program.schema.attribute(*it).default.is_some())
+}
+
+/// A condition as it was before the action, if it was so whenever it is as the reaction is solved. What is denied
+/// needs values of its variables.
+fn as_before(
+    view: &View<'_>,
+    literal: &Literal,
+    earlier: &Earlier,
+    known: Option<&BTreeSet<VarId>>,
+) -> Option<Literal> {
+    let program = view.program;
+    let is_same = |rel: RelId, but: &Attributes| !view.depends.reads(rel).meets(but);
+    match literal {
+        Literal::Atom(atom) if atom.negated != known.is_some() => None,
+        Literal::Atom(atom) => {
+            let rel = match was(program, atom.rel) {
+                Some(rel) => Some(rel).filter(|it| is_same(*it, &expired(program))),
+                None if is_same(atom.rel, &earlier.written) => Some(atom.rel),
+                None if atom.negated => None,
+                None => Some(atom.rel)
+                    .filter(|it| lasts(program, *it, &earlier.set, &mut BTreeSet::new())),
+            }?;
+            let is_bound = known.is_none_or(|it| binds(atom, it));
+            is_bound.then(|| Literal::Atom(Atom { rel, ..atom.clone() }))
+        }
+        Literal::Compare(Compare { lhs, rhs, .. }) => {
+            let known = known?;
+            [lhs, rhs].into_iter().all(|it| of_known(it, known)).then(|| literal.clone())
+        }
+        Literal::Aggregate(_) => None,
+    }
+}
+
+/// The relation that another one stands for as it was before the action.
+fn was(program: &Program, rel: RelId) -> Option<RelId> {
+    let relation = program.relation(rel);
+    match relation.role {
+        Role::Given(Given::Before(of)) => Some(of),
+        Role::Input(input) if program.is_before(input.attr()) => {
+            program.relation_named(relation.name.strip_prefix("was ")?)
+        }
+        _ => None,
+    }
 }
 
 /// `simulates(p, t) :- tries(p, t), CONDITION.`; none if there is no condition that tells rows apart.
 fn rule(
-    program: &Program,
+    view: &View<'_>,
     action: &Action,
     reaction: &Reaction,
-    set: &Option<Attributes>,
+    earlier: &Option<Earlier>,
     (odd, tries): (RelId, RelId),
 ) -> Option<Rule> {
-    let set = set.as_ref()?;
+    let (program, earlier) = (view.program, earlier.as_ref()?);
     let params = reaction.params.get(..action.listed())?;
     let told: BTreeSet<VarId> = term_vars(params).collect();
-    let mut known = told.clone();
-    let mut kept = Vec::new();
-    for literal in &reaction.body {
-        if let Literal::Atom(atom) = literal
-            && !atom.negated
-            && kept.len() < KEPT
-            && lasts(program, atom.rel, set, &mut BTreeSet::new())
-        {
-            known.extend(term_vars(&atom.args));
-            kept.push(literal.clone());
-        }
-    }
+    let there = reaction.body.iter().filter_map(|it| as_before(view, it, earlier, None));
+    let mut kept: Vec<Literal> = there.take(KEPT).collect();
+    let known: BTreeSet<VarId> =
+        told.iter().copied().chain(kept.iter().flat_map(variables)).collect();
     // Of other conditions those whose variables have values by now.
-    for literal in &reaction.body {
-        let is_said = match literal {
-            Literal::Atom(atom) => {
-                atom.negated && program.relation(atom.rel).is_static() && binds(atom, &known)
-            }
-            Literal::Compare(Compare { lhs, rhs, .. }) => {
-                [lhs, rhs].into_iter().all(|it| of_known(it, &known))
-            }
-            Literal::Aggregate(_) => false,
-        };
-        if is_said && kept.len() < KEPT {
-            kept.push(literal.clone());
-        }
-    }
+    let rest = reaction.body.iter().filter_map(|it| as_before(view, it, earlier, Some(&known)));
+    let room = KEPT - kept.len();
+    kept.extend(rest.take(room));
     let tells = |it: &Literal| variables(it).iter().any(|it| told.contains(it));
     let has_value = params.iter().any(|it| matches!(it, Term::Const(_)));
     if !has_value && !kept.iter().any(tells) {

@@ -30,7 +30,7 @@ use super::activation::{
 use super::combine::{self, SetError};
 use super::compose::{Composed, Composers};
 use super::definitions::{self, DefinitionError};
-pub use super::error::{AddError, CatalogueError, LoadError};
+use super::error::{AddError, CatalogueError, LoadError};
 use super::external::Externals;
 use super::include::load_with_included;
 use super::numbered::Numbered;
@@ -189,9 +189,10 @@ impl Catalogue {
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
         let entry = FileIs::read(&source, &metas, at)?;
-        if let Some(name) = entry.names().into_iter().find(|it| self.has_other(&entry, it, at)) {
+        let taken = |it: String| Some((self.path_of_other(&entry, &it, at)?, it));
+        if let Some((other, name)) = entry.names().into_iter().find_map(taken) {
             let line = metas.first().map_or(1, |it| it.span.line);
-            let fault = format!("another file has the name {name} already");
+            let fault = format!("{other} has the name {name} already: choose another one");
             return Err(CatalogueError { path: source.path, line, fault });
         }
         self.definitions = OnceLock::new();
@@ -255,16 +256,25 @@ impl Catalogue {
         }
     }
 
-    /// Whether a file other than the one at `at` has the name of such an entry.
-    fn has_other(&self, entry: &FileIs, name: &str, at: usize) -> bool {
-        match entry {
-            FileIs::Core | FileIs::Family(_) => false,
-            FileIs::Module(_) => self.modules.iter().any(|it| it.1 != at && it.0 == name),
-            FileIs::Game(_) => self.games.iter().any(|it| it.source != at && it.is_called(name)),
-            FileIs::Layout(_) => self.layouts.iter().any(|it| it.source != at && it.name == name),
-            FileIs::Preset(_) => self.presets.iter().any(|it| it.source != at && it.preset == name),
-            FileIs::Part(_) => self.parts.iter().any(|it| it.source != at && it.name() == name),
-        }
+    /// The path of the file, other than the one at `at`, that has the name of such an entry.
+    fn path_of_other(&self, entry: &FileIs, name: &str, at: usize) -> Option<&str> {
+        let other = match entry {
+            FileIs::Core | FileIs::Family(_) => None,
+            FileIs::Module(_) => other(at, self.modules.iter().map(|it| (it.1, it.0 == name))),
+            FileIs::Game(_) => {
+                other(at, self.games.iter().map(|it| (it.source, it.is_called(name))))
+            }
+            FileIs::Layout(_) => {
+                other(at, self.layouts.iter().map(|it| (it.source, it.name == name)))
+            }
+            FileIs::Preset(_) => {
+                other(at, self.presets.iter().map(|it| (it.source, it.preset == name)))
+            }
+            FileIs::Part(_) => {
+                other(at, self.parts.iter().map(|it| (it.source, it.name() == name)))
+            }
+        };
+        Some(&self.sources[other?].path)
     }
 
     /// All files, in their order.
@@ -471,6 +481,11 @@ impl Catalogue {
     }
 }
 
+/// The first source but one of those that have a name.
+fn other(but: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
+    named.find(|it| it.0 != but && it.1).map(|it| it.0)
+}
+
 /// A file whose path ends like that of an embedded one takes its place.
 pub fn at_its_place(mut source: Source) -> Source {
     let fits = |it: &str| {
@@ -674,7 +689,9 @@ impl<'a> Metadata<'a> {
     fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
         let (start, layout) = (self.one("start")?, self.one("layout")?);
         if start.or(layout).is_none() {
-            return Err(self.fault(game, "the game has neither start nor layout"));
+            let fault =
+                "the game has no start: write `.meta start \"FEN\"`, or `.meta layout \"NAME\"`";
+            return Err(self.fault(game, fault));
         }
         let family = self.family()?;
         let numbered = self.numbered()?;

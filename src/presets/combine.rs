@@ -9,7 +9,8 @@ use crate::game::SwitchError;
 use crate::rules::{Program, metas};
 
 use super::activation::{Activation, ActivationError};
-use super::catalogue::{Catalogue, LoadError};
+use super::catalogue::Catalogue;
+use super::error::LoadError;
 
 /// One reason why a set of activations cannot be.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -9,6 +9,7 @@
 //! are one program, however many games there are. Deliberately absent: which activations may be
 //! together.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::derive::{Backend, Memo, Plan, World};
@@ -19,8 +20,9 @@ use crate::moves::split;
 use crate::rules::{Diagnostics, Program, Reader, Source, compile_sharing, metas};
 
 use super::activation::Request;
-use super::catalogue::{Catalogue, GameEntry, LoadError};
+use super::catalogue::{Catalogue, GameEntry};
 use super::combine::{Scopes, SetFault};
+use super::error::LoadError;
 use super::external::Externals;
 use super::sides;
 use super::templates::Template;
@@ -253,12 +255,13 @@ impl Catalogue {
             files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
         }
         let files = self.with_included(&files)?;
-        self.check_modules(&files)?;
+        self.check_modules(game, &files)?;
         Ok(files)
     }
 
     /// What modules say of presets that they do not go with, whatever the sides: `.meta incompatible` as in presets.
-    fn check_modules(&self, files: &[usize]) -> Result<(), LoadError> {
+    /// The sentence names what players know, not the module.
+    fn check_modules(&self, game: &GameEntry, files: &[usize]) -> Result<(), LoadError> {
         for (module, at) in self.modules.iter().filter(|it| files.contains(&it.1)) {
             let source = &self.sources[*at];
             let is_preset = self.presets().iter().any(|it| it.source == *at);
@@ -269,7 +272,8 @@ impl Catalogue {
             let said = metas.iter().filter(|it| it.key == "incompatible");
             for (preset, reason) in said.filter_map(|it| it.value.split_once(": ")) {
                 if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
-                    let (first, second) = (preset.to_owned(), module.clone());
+                    let second = self.that_brings(*at, game, files).unwrap_or(module);
+                    let (first, second) = (preset.to_owned(), second.to_owned());
                     let reason = reason.to_owned();
                     let fault = SetFault::Incompatible { first, second, reason };
                     return Err(LoadError::Set(fault.into()));
@@ -277,6 +281,26 @@ impl Catalogue {
             }
         }
         Ok(())
+    }
+
+    /// What players know that brings a module: the game, or the first of the presets that does.
+    fn that_brings(&self, module: usize, game: &GameEntry, files: &[usize]) -> Option<&str> {
+        let brings = |file: usize| self.with_included(&[file]).is_ok_and(|it| it.contains(&module));
+        if brings(game.source) {
+            return self
+                .games()
+                .iter()
+                .find(|it| it.source == game.source)
+                .map(|it| it.name.as_str());
+        }
+        let mut presets =
+            files.iter().filter_map(|it| self.presets().iter().find(|of| of.source == *it));
+        presets.find(|it| brings(it.source)).map(|it| it.preset.as_str())
+    }
+
+    /// The names of the families that have files.
+    pub fn families(&self) -> BTreeSet<&str> {
+        self.families.iter().map(|it| it.0.as_str()).collect()
     }
 
     /// The files of the family that a game is of.

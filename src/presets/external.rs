@@ -67,7 +67,8 @@
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, CatalogueError, LoadError};
+use super::catalogue::Catalogue;
+use super::error::{CatalogueError, LoadError};
 use super::templates::Template;
 use crate::derive::{Calls, Moment};
 use crate::facts::{GAME, Value};

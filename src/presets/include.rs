@@ -12,7 +12,8 @@ use std::path::Path;
 
 use crate::rules::{Source, included, load_path, metas};
 
-use super::catalogue::{Catalogue, LoadError};
+use super::catalogue::Catalogue;
+use super::error::LoadError;
 
 /// The names that a file includes, with the lines.
 fn includes(source: &Source) -> Vec<(String, u32)> {

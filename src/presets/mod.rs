@@ -14,6 +14,7 @@ mod diagram;
 mod error;
 mod external;
 mod include;
+mod keys;
 mod modifier;
 mod numbered;
 mod ruleset;
@@ -26,16 +27,15 @@ mod templates;
 mod unsaid;
 
 pub use activation::{Activation, ActivationError, OptionEntry, OptionType, Request};
-pub use catalogue::{
-    AddError, Catalogue, CatalogueError, GameEntry, LayoutEntry, LoadError, PresetEntry,
-    at_its_place,
-};
+pub use catalogue::{Catalogue, GameEntry, LayoutEntry, PresetEntry, at_its_place};
 pub use combine::{SetError, SetFault};
 pub use definitions::{DefinitionError, DefinitionFault};
 pub use describe::Particulars;
 pub use diagram::Diagram;
+pub use error::{AddError, CatalogueError, LoadError};
 pub use external::{Opinion, Point, Preset};
 pub use include::load_with_included;
+pub use keys::unknown_keys;
 pub use modifier::{
     Filter, Hook, Modifier, ModifierError, Primitive, Relation, Target, TargetWord, Trigger,
 };

@@ -6,7 +6,7 @@
 
 use crate::rules::{Source, TEMPLATES, metas};
 
-use super::catalogue::LoadError;
+use super::error::LoadError;
 
 /// Maximum number of sides of a game.
 pub const SIDES: usize = 8;

@@ -652,11 +652,18 @@ impl Program {
     /// The relation that is meant by a name from outside of all files: a preset's own relation may go
     /// without the preset's name if no other is called so.
     pub fn relation_meant(&self, name: &str) -> Option<RelId> {
-        let is_it = |it: &str| it.rsplit_once(SEPARATOR).is_some_and(|it| it.1 == name);
-        self.relation_named(name).or_else(|| {
-            let mut all = self.relation_names.iter().filter(|it| is_it(it.0));
-            all.next().filter(|_| all.next().is_none()).map(|it| *it.1)
+        self.relation_named(name).or_else(|| match self.full_names(name).as_slice() {
+            [only] => self.relation_named(only),
+            _ => None,
         })
+    }
+
+    /// The relations that presets have for themselves under a name, by their full names.
+    pub fn full_names(&self, name: &str) -> Vec<&str> {
+        let is_it = |it: &&str| it.rsplit_once(SEPARATOR).is_some_and(|it| it.1 == name);
+        let mut all: Vec<&str> = self.relation_names.keys().map(|it| &**it).filter(is_it).collect();
+        all.sort_unstable();
+        all
     }
 
     pub fn rule(&self, id: RuleId) -> &Rule {

@@ -488,6 +488,40 @@ impl Drop for Running {
     }
 }
 
+/// Numbers of moves are left out of a line, and nothing else is: what is no move is refused, and where a number is
+/// a move it is played.
+#[test]
+fn moves_are_read_with_their_numbers_and_none_is_lost() {
+    let after = |game: &str, moves: &str| {
+        let ran =
+            rulemate(&["facts", "--rules", "tests/data/numbers", "--game", game, "--moves", moves]);
+        if ran.code == 0 { Ok(ran.out) } else { Err(ran.err) }
+    };
+    let plain = after("chess", "e4 e5 Nf3");
+    assert!(plain.is_ok());
+    for moves in [
+        "1. e4 e5 2. Nf3",
+        "1.e4 e5 2.Nf3",
+        "1 e4 e5 2 Nf3",
+        "1. e4 1... e5 2. Nf3",
+        "31 e4 e5 32 Nf3",
+    ] {
+        assert_eq!(after("chess", moves), plain, "{moves}");
+    }
+    for (moves, refused) in [
+        ("0000", "move 1 (0000)"),
+        ("e4 0000", "move 2 (0000)"),
+        ("e4 e5 7", "move 3 (7)"),
+        ("1. e4 1 e5", "move 2 (1)"),
+        ("1 e4 e5 3 Nf3", "move 3 (3)"),
+    ] {
+        assert!(after("chess", moves).is_err_and(|it| it.contains(refused)), "{moves}");
+    }
+    assert_eq!(after("count", "1 3 2"), after("count", "1. 1 3 2. 2"));
+    assert!(after("count", "1 9").is_err_and(|it| it.contains("move 2 (9)")));
+    assert!(after("count", "9").is_err_and(|it| it.contains("move 1 (9)")));
+}
+
 #[test]
 fn output_that_is_no_terminal_has_no_colour() {
     for args in [&["games"][..], &["referee", "tests/data/referee/illegal.pgn"][..]] {

@@ -560,7 +560,8 @@ fn a_preset_of_several_files_goes_on_each_family_with_its_part() {
     );
     assert_eq!(
         add(".meta part \"double-move\"\n.meta family \"chess\"\n"),
-        Err("mine/part.dl:1: another file has the name double-move.chess already".into())
+        Err("mine/part.dl:1: rules/presets/double-move.chess.dl has the name double-move.chess already: \
+              choose another one".into())
     );
     let alone = with(&[("mine/part.dl", ".meta part \"stamia\"\n.meta family \"chess\"\n")]);
     assert_eq!(
@@ -659,6 +660,22 @@ fn what_new_writes_plays_at_once() {
         assert_eq!(again.code, 2);
         assert!(again.err.contains("is there already"), "{}", again.err);
     }
+    for (kind, name, known) in [
+        ("game", "koth", "game koth"),
+        ("preset", "coregal", "preset coregal"),
+        ("piece", "bishop", "piece bishop"),
+        ("piece", "duck", "game duck-chess"),
+        ("family", "chess", "family chess"),
+    ] {
+        let made = run(&["new", kind, name, "--into", into]);
+        assert_eq!(made.code, 2, "{name}: {}{}", made.out, made.err);
+        let told = format!("there is a {known} already");
+        assert!(made.err.contains(&told), "{}", made.err);
+        assert!(
+            !folder.join(format!("{name}.dl")).exists() && !folder.join(name).exists(),
+            "{name}"
+        );
+    }
     let odd = run(&["new", "game", "My Game"]);
     assert_eq!(odd.code, 2);
     assert!(odd.err.contains("\"My Game\" is no name for rules"), "{}", odd.err);
@@ -685,10 +702,68 @@ fn check_tells_what_has_moves_played_out() {
     std::fs::write(&file, text.replace("kind(p, 'pawn), ", "")).expect("a file");
     let ran = crate::cli::rulemate(&["check", path]);
     assert!(ran.out.contains(&note("")), "{}", ran.out);
+    let ran =
+        crate::cli::rulemate(&["profile", "--rules", path, "--preset", "turncoats", "--top", "1"]);
+    assert!(ran.out.contains(&note("")), "{}{}", ran.out, ran.err);
     std::fs::write(&file, text.replace(".meta name", ".meta legality \"rules\"\n.meta name"))
         .expect("a file");
     let ran = crate::cli::rulemate(&["check", path]);
     assert!(!ran.out.contains("note:"), "{}", ran.out);
+}
+
+/// Starts that are none, and `.meta` lines that nothing reads, are told without playing.
+#[test]
+fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide.dl");
+    let path = file.to_str().expect("a path");
+    let checked = |text: &str| {
+        std::fs::write(&file, text).expect("a file");
+        crate::cli::rulemate(&["check", path])
+    };
+    let rest = ".meta start \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"\n";
+    let wide = checked(&format!(
+        ".meta game \"wide\"\n.meta family \"chess\"\n.meta board \"10x8\"\n{rest}"
+    ));
+    assert_eq!(wide.code, 1, "{}", wide.out);
+    let cause = format!(
+        "{path}:4: the game cannot start like that: piece placement of the FEN, byte 3: found 8 squares in the rank, \
+         expected 10\n{path}: 1 found\n"
+    );
+    assert_eq!(wide.out, cause);
+    let layout = ".meta layout \"wide\"\n.meta family \"chess\"\n.meta start \"4k3/8/8/8/8/8/8/4KX2 w - - 0 1\"\n";
+    let game = file.with_file_name("wider.dl");
+    std::fs::write(&game, ".meta game \"wider\"\n.meta layout \"wide\"\n").expect("a file");
+    std::fs::write(&file, layout).expect("a file");
+    let both = crate::cli::rulemate(&["check", path, game.to_str().expect("a path")]);
+    std::fs::remove_file(game).expect("a file");
+    assert!(
+        both.out.contains(&format!("{path}:3: the game cannot start like that")),
+        "{}",
+        both.out
+    );
+    // The family that is not there is not among those that are told.
+    let odd = checked(&format!(".meta game \"wide\"\n.meta family \"ches\"\n{rest}"));
+    let families = "the family ches, which there is not; did you mean chess?";
+    assert!(odd.out.contains(families), "{}", odd.out);
+    let odd = crate::cli::rulemate(&["moves", "--rules", path, "--game", "wide"]);
+    assert!(
+        odd.err
+            .contains("the families are chess, cotulenh, draughts, stones; a game may name none"),
+        "{}",
+        odd.err
+    );
+    let fine = checked(&format!(
+        ".meta game \"wide\"\n.meta family \"chess\"\n.meta titel \"Wide\"\n{rest}"
+    ));
+    assert_eq!(fine.code, 0, "{}", fine.out);
+    let notes: Vec<&str> = fine.out.lines().filter(|it| it.contains(": note: ")).collect();
+    assert!(notes[0].contains("line 4: ") && notes[0].contains("castling"), "{notes:?}");
+    assert!(
+        notes[1].ends_with(
+            "line 3: `.meta titel` means nothing to Rulemate; did you mean `.meta title`?"
+        )
+    );
+    assert_eq!(notes.len(), 2);
 }
 
 /// A game that goes on without an action, and one whose rules ask for too much, are faults.

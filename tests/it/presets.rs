@@ -208,7 +208,10 @@ fn a_numbered_start_is_an_option_of_the_game() {
 #[test]
 fn metadata_that_makes_no_sense_is_refused_with_its_line() {
     let cases = [
-        (".meta game \"x\"", "t.dl:1: the game has neither start nor layout"),
+        (
+            ".meta game \"x\"",
+            "t.dl:1: the game has no start: write `.meta start \"FEN\"`, or `.meta layout \"NAME\"`",
+        ),
         (".meta game \"x\"\n.meta preset \"y\"", "t.dl:2: a file is a game or a preset"),
         (".meta game \"x\"\n.meta game \"y\"", "t.dl:2: game is there twice"),
         (
@@ -217,7 +220,7 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
         ),
         (
             ".meta game \"CHESS\"\n.meta start \"8/8\"",
-            "t.dl:1: another file has the name CHESS already",
+            "t.dl:1: rules/games/chess.dl has the name CHESS already: choose another one",
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
@@ -249,6 +252,21 @@ fn a_preset_file_of_ones_own_can_be_added() {
     assert!(game.listing().iter().any(|it| it.0.starts_with("d1")));
 }
 
+/// Whom a module does not go with is told by the name of the game or preset that has it, not by the module's.
+#[test]
+fn modules_go_by_the_names_that_players_know() {
+    for (game, presets, other) in [
+        ("ability-chess", &["double-move"][..], "ability-chess"),
+        ("chess", &["scatter-shot:white", "double-move"][..], "scatter-shot"),
+    ] {
+        let error = refusal(game, presets);
+        let told = format!(
+            "double-move and {other} are incompatible: both say how many actions a turn has"
+        );
+        assert!(error.contains(&told), "{error}");
+    }
+}
+
 /// A layout or a module of one's own is taken in; one whose name another file has is not.
 #[test]
 fn names_of_layouts_and_modules_belong_to_one_file() {
@@ -264,7 +282,7 @@ fn names_of_layouts_and_modules_belong_to_one_file() {
         )
     };
     assert_eq!(add(&mut catalogue, "mine/a.dl", &layout("pawns-alone")), Ok(()));
-    let taken = "another file has the name pawns-alone already";
+    let taken = "mine/a.dl has the name pawns-alone already: choose another one";
     let refused = add(&mut catalogue, "mine/b.dl", &layout("pawns-alone")).expect_err("taken");
     assert!(refused.ends_with(taken), "{refused}");
     let game = ".meta game \"pawns\"\n.meta family \"chess\"\n.meta layout \"pawns-alone\"\n";
@@ -274,7 +292,8 @@ fn names_of_layouts_and_modules_belong_to_one_file() {
     let module = ".meta module \"weather\"\n.meta family \"chess\"\n";
     assert_eq!(add(&mut catalogue, "mine/d.dl", module), Ok(()));
     let refused = add(&mut catalogue, "mine/e.dl", module).expect_err("taken");
-    assert!(refused.ends_with("another file has the name weather already"), "{refused}");
+    let taken = "mine/d.dl has the name weather already: choose another one";
+    assert!(refused.ends_with(taken), "{refused}");
 }
 
 /// What is said of a preset names each relation once, and none of its own as added to.

@@ -70,7 +70,12 @@ fn moves_that_a_reaction_cannot_concern_are_left_to_the_rules() {
                 loud(p) :- kind(p, 'knight).\n\
                 loud(p) :- kind(p, 'queen), color(p, 'white).\n\
                 on move(p, _) in after when loud(p), at(q, 'd2), color(q, c), active('odd, c) do remove q.";
-    for rules in [before.as_str(), &later, square, value, rule] {
+    // What was so before the action, whatever has happened since; what nothing has written yet may be denied, too.
+    let was = format!("on move(p, t) in after when was kind(p, 'knight), !was at(_, t), {BURNS}");
+    let held = "on move(p, t) in after when was attacks(p, 'e4), rank(t, r), r > 3, at(q, 'd2), color(q, c), active('odd, c) do remove q.";
+    let lacks =
+        format!("on move(p, t) in before when !kind(p, 'pawn), !royal(_, p), rank(t, 4), {BURNS}");
+    for rules in [before.as_str(), &later, square, value, rule, &was, held, &lacks] {
         let mut game = started("chess", rules);
         let (decision, rows) = played_out(&mut game);
         assert!(matches!(decision, Decision::Except(_)), "{decision:?} {rules}");
@@ -91,10 +96,17 @@ fn where_no_condition_tells_all_moves_are_played_out() {
     let one = format!(
         "on move(p, _) when kind(p, 'knight), at(q, 'd2), color(q, c), active('odd, c) do remove q.\n{any}"
     );
+    // A new piece has at once what every piece has.
+    let spawned = ".input spot(piece: Entity, square: Square) key attr \"odd.spot\" = e4 \"{piece} is bound for {square}\"\n\
+                   .input ghost(piece: Entity) flag attr \"odd.ghost\" \"{piece} is a ghost\"\n\
+                   on any in before when active('odd, _) do spawn x, set ghost(x).\n\
+                   on any in start when ghost(x) do remove x.\n\
+                   on any in start when spot(p, _) do retract spot(p).\n\
+                   on move(_, t) in after when spot(_, t), at(q, 'e2), color(q, c), active('odd, c) do remove q.";
     // Another preset of the file's own reactions changes kinds before.
     let kinds = "on move(p, t) in before when rank(t, 4) do set kind(p, 'rook).\n\
                  on move(p, _) in after when kind(p, 'rook), at(q, 'd2), color(q, c), active('odd, c) do remove q.";
-    for rules in [any, arrives, lacks, &one, kinds] {
+    for rules in [any, arrives, lacks, &one, kinds, spawned] {
         let mut game = started("chess", rules);
         let (decision, _) = played_out(&mut game);
         assert_eq!(decision, Decision::Simulation, "{rules}");

@@ -1,6 +1,7 @@
 //! Squares that are taken out of the board while a game is on, in rules, in FEN and in what is drawn: two games
 //! of Fairy-Stockfish's, whose counts, lists, SAN and ends are those of its vectors.
 
+use rulemate::moves::{LegalityMode, legal_moves_by};
 use rulemate::presets::Catalogue;
 use rulemate::rules::Source;
 
@@ -61,6 +62,41 @@ fn walls_are_told_and_read_back() {
     assert_eq!(rules.unsaid(&mut game), Vec::<String>::new());
     let why = again.play_text("c6e5").expect_err("that square is gone").to_string();
     assert!(why.contains("c6e5"), "{why}");
+}
+
+/// In games of chess nothing goes onto walls or through them, whoever includes the module.
+#[test]
+fn pieces_of_chess_stop_before_walls() {
+    let text = ".meta preset \"ruin\"\n.meta family \"chess\"\n.meta include \"chess-walls.dl\"\n\
+                .domain Preset += { ruin }\n\
+                on move(p, _) in before when active('ruin, c), color(p, c), kind(p, 'pawn), at(p, s) do set wall(s).\n";
+    let mut catalogue = catalogue();
+    catalogue.add(Source { path: "ruin.dl".into(), text: text.into() }).expect("a preset");
+    let rules = catalogue.load("chess", &["ruin"]).unwrap_or_else(|it| panic!("{it}"));
+    // A rook beside a wall, a bishop whose way ends before one, a pawn whose second step is one, a knight.
+    let fen = "4k3/8/8/8/4*2p/8/2B1P2P/K3R1N* w - - 0 1";
+    let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+    let texts: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+    for (mv, is_legal) in [
+        ("c2d3", true),
+        ("c2e4", false),
+        ("e2e3", true),
+        ("e2e4", false),
+        ("g1h3", true),
+        ("h2h3", true),
+    ] {
+        assert_eq!(texts.iter().any(|it| it == mv), is_legal, "{mv}: {texts:?}");
+    }
+    let why = game.play_text("c2e4").expect_err("a wall").to_string();
+    assert!(why.contains("e4 is taken out of the board"), "{why}");
+    // A wall shields the king as a piece does.
+    game.play_text("e2e3").unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(game.fen(), "4k3/8/8/8/4*2p/4P3/2B1*2P/K3R1N* b - - 0 1");
+    let world = game.world_mut();
+    let contract = rules.contract();
+    let [declared, simulated] = [LegalityMode::Declared, LegalityMode::Simulate]
+        .map(|it| legal_moves_by(world, contract, it));
+    assert_eq!(declared, simulated);
 }
 
 #[test]

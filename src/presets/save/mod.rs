@@ -18,7 +18,7 @@ mod tree;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::catalogue::LoadError;
+use super::error::LoadError;
 use super::ruleset::StartError;
 use crate::facts::json::JsonError;
 use crate::facts::{Document, SaveError, SavedFact};

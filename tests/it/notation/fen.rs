@@ -3,6 +3,7 @@
 use rulemate::moves::notation::chess::{CASTLING, CLOCK, EN_PASSANT, Oddity};
 use rulemate::moves::notation::{FenField, FenStyle, Warning, read_fen, write_fen};
 
+use rulemate::moves::legal_moves;
 use rulemate::moves::notation::{parse_san, parse_uci, to_san, to_uci};
 use rulemate::rules::{Source, compile};
 
@@ -34,7 +35,8 @@ fn refusals_name_the_field_and_the_place() {
         ("8/8/8/8/8/8/8/8 w -  e9", EN_PASSANT, 21, "\"e9\""),
         ("8/8/8/8/8/8/8/8 w - d3e4", EN_PASSANT, 20, "\"d3e4\""),
         ("8/8/8/8/8/8/8/8 w - - -1 1", CLOCK, 22, "\"-1\""),
-        ("8/8/8/8/8/8/8/8 w - - 0 99999999999", MoveNumber, 24, "\"99999999999\""),
+        ("8/8/8/8/8/8/8/8 w - - 0 1000000000000000", MoveNumber, 24, "\"1000000000000000\""),
+        ("8/8/8/8/8/8/8/8 w - - 99999999999999999999 1", CLOCK, 22, "\"99999999999999999999\""),
         ("8/8/8/8/8/8/8/8 w - - 0 1 hm=1", Further, 26, "\"hm=1\""),
         ("8/8/8/8/8/8/8/8 w - - 0 1 x", Further, 26, "\"x\""),
     ];
@@ -126,6 +128,21 @@ fn clocks_may_be_left_out() {
     ] {
         table.load(fen);
         assert_eq!(written(&mut table, FenStyle::XFen), whole);
+    }
+}
+
+/// A game may be longer than any that was played.
+#[test]
+fn counters_are_read_and_go_on_whatever_their_size() {
+    let mut table = Table::of("chess");
+    for (number, next) in [(65_535, 65_536), (999_999_999_999_998_u64, 999_999_999_999_999)] {
+        table.load(&format!("4k3/8/8/8/8/8/8/4K3 b - - {number} {number}"));
+        let legal = legal_moves(&mut table.world, &table.contract);
+        table.play(&legal[0]);
+        let fen = written(&mut table, FenStyle::XFen);
+        assert!(fen.ends_with(&format!(" {next} {next}")), "{fen}");
+        table.load(&fen);
+        assert_eq!(written(&mut table, FenStyle::XFen), fen);
     }
 }
 

@@ -436,11 +436,14 @@ fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
     found.map(|it| it as i64).ok_or_else(|| part.refuse(signs.join(" or ")))
 }
 
-/// A counter: digits only, of a size that leaves room to count on.
+/// The greatest counter of a FEN: as many nines as leave room to count on.
+const MAX_COUNTER: i64 = 999_999_999_999_999;
+
+/// A counter: digits only.
 pub(in super::super) fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
-    let value =
-        digits.bytes().all(|it| it.is_ascii_digit()).then(|| digits.parse::<u16>().ok()).flatten();
-    value.map(i64::from).ok_or_else(|| {
-        part.error(at, format!("{digits:?}"), format!("a number up to {}", u16::MAX))
+    let value = Some(digits).filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
+    let value = value.and_then(|it| it.parse().ok()).filter(|it| *it <= MAX_COUNTER);
+    value.ok_or_else(|| {
+        part.error(at, format!("{digits:?}"), format!("a number up to {MAX_COUNTER}"))
     })
 }

@@ -1,0 +1,100 @@
+//! The keys of `.meta` lines that mean something here. The language leaves all others to other programs, so a
+//! slip of the pen would go unnoticed: `check` tells of them.
+
+use crate::facts::nearest;
+use crate::rules::{Source, metas};
+
+/// The keys, by what reads them.
+const KEYS: &[&str] = &[
+    // What a file is, and what it goes with.
+    "family",
+    "game",
+    "include",
+    "layout",
+    "module",
+    "names",
+    "part",
+    "preset", //
+    // Games and layouts.
+    "alias",
+    "board",
+    "entities",
+    "fact",
+    "number",
+    "oracle",
+    "pattern",
+    "place",
+    "shuffled",
+    "sides",
+    "start",
+    "title",
+    "use", //
+    // Presets.
+    "also",
+    "compatible",
+    "description",
+    "differs",
+    "example",
+    "incompatible",
+    "legality",
+    "name",
+    "option",
+    "range",
+    "requires", //
+    // Texts of positions and moves.
+    "fault",
+    "fen",
+    "san", //
+    // What is drawn.
+    "aura",
+    "divide",
+    "drawing",
+    "ground",
+    "image",
+    "mark",
+    "piece",
+    "trait",
+    "vital",
+    "zone", //
+    // Other programs: clients, vectors, saves of before.
+    "client_letters",
+    "client_piece",
+    "history",
+    "refusal",
+    "request",
+];
+
+/// Sentences about the `.meta` lines of a file whose keys mean nothing, with what may have been meant.
+pub fn unknown_keys(source: &Source) -> Vec<String> {
+    let metas = metas(source);
+    let unknown = metas.iter().filter(|it| !KEYS.contains(&it.key.as_str()));
+    let told = unknown.map(|it| {
+        let meant = nearest(&it.key, KEYS.iter().copied());
+        let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
+        format!("line {}: `.meta {}` means nothing to Rulemate{meant}", it.span.line, it.key)
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::EMBEDDED;
+
+    #[test]
+    fn the_keys_of_our_own_rules_are_known() {
+        for (path, text) in EMBEDDED {
+            let source = Source { path: (*path).into(), text: (*text).into() };
+            assert_eq!(unknown_keys(&source), Vec::<String>::new(), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_may_have_been_meant_is_told() {
+        let text = ".meta game \"x\"\n.meta layot \"orthodox\"\n.meta house \"blue\"\n".into();
+        let told = unknown_keys(&Source { path: "x.dl".into(), text });
+        let layout =
+            "line 2: `.meta layot` means nothing to Rulemate; did you mean `.meta layout`?";
+        assert_eq!(told, [layout, "line 3: `.meta house` means nothing to Rulemate"]);
+    }
+}
