@@ -127,12 +127,13 @@ fn as_before(
     match literal {
         Literal::Atom(atom) if atom.negated != known.is_some() => None,
         Literal::Atom(atom) => {
-            let rel = match was(program, atom.rel) {
-                Some(rel) => Some(rel).filter(|it| is_same(*it, &expired(program))),
-                None if is_same(atom.rel, &earlier.written) => Some(atom.rel),
-                None if atom.negated => None,
-                None => Some(atom.rel)
-                    .filter(|it| lasts(program, *it, &earlier.set, &mut BTreeSet::new())),
+            let rel = if program.is_hidden(atom.rel) {
+                was(program, atom.rel).filter(|it| is_same(*it, &expired(program)))
+            } else if is_same(atom.rel, &earlier.written) {
+                Some(atom.rel)
+            } else {
+                let holds = |it: RelId| lasts(program, it, &earlier.set, &mut BTreeSet::new());
+                Some(atom.rel).filter(|it| !atom.negated && holds(*it))
             }?;
             let is_bound = known.is_none_or(|it| binds(atom, it));
             is_bound.then(|| Literal::Atom(Atom { rel, ..atom.clone() }))
