@@ -135,7 +135,7 @@ fn clocks_may_be_left_out() {
 #[test]
 fn counters_are_read_and_go_on_whatever_their_size() {
     let mut table = Table::of("chess");
-    for (number, next) in [(65_535, 65_536), (999_999_999_999_998_u64, 999_999_999_999_999)] {
+    for (number, next) in [(65_535_u64, 65_536_u64), (999_999_999_999_998, 999_999_999_999_999)] {
         table.load(&format!("4k3/8/8/8/8/8/8/4K3 b - - {number} {number}"));
         let legal = legal_moves(&mut table.world, &table.contract);
         table.play(&legal[0]);
