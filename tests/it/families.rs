@@ -720,7 +720,7 @@ fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
         std::fs::write(&file, text).expect("a file");
         crate::cli::rulemate(&["check", path])
     };
-    let rest = ".meta start \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"\n";
+    let rest = ".meta start \"4k3/8/8/8/8/8/8/4K3 w K - 0 1\"\n";
     let wide = checked(&format!(
         ".meta game \"wide\"\n.meta family \"chess\"\n.meta board \"10x8\"\n{rest}"
     ));
