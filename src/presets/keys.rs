@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn what_may_have_been_meant_is_told() {
-        let text = ".meta game \"x\"\n.meta layot \"orthodox\"\n.meta weatherglass \"blue\"\n".into();
+        let text =
+            ".meta game \"x\"\n.meta layot \"orthodox\"\n.meta weatherglass \"blue\"\n".into();
         let told = unknown_keys(&Source { path: "x.dl".into(), text });
         let layout =
             "line 2: `.meta layot` means nothing to Rulemate; did you mean `.meta layout`?";

@@ -72,7 +72,7 @@ fn who_wants_the_same_is_paired() {
             (&ann, json!({ "game": "nosuchgame" }), "no_such_game_name", 422),
             (
                 &ann,
-                json!({ "clock": { "initial": 0, "increment": 0, "delay": 0 } }),
+                json!({ "clock": { "initial": 999_999_999_999_u64, "increment": 0, "delay": 0 } }),
                 "bad_clock",
                 422,
             ),
