@@ -78,7 +78,7 @@ pub(super) async fn show(
 
 /// A study as PGN, with its variations and comments.
 #[utoipa::path(get, path = "/api/v1/studies/{study}/pgn", operation_id = "study_pgn", params(("study" = String, Path, description = "The study")), responses(
-    (status = 200, description = "The text", body = String, content_type = "application/x-chess-pgn"),
+    (status = 200, description = "The text", body = String),
     (status = 404, description = "There is no such study", body = ProblemBody),
     (status = 422, description = "Its game has more than two sides", body = ProblemBody),
 ))]

@@ -39,7 +39,7 @@ export async function showLobby(main, rules = null, added = null, asked = new UR
 /** Buttons that lead to a game at once. */
 function quick(catalogue) {
   const popular = POPULAR.map((name) => catalogue.games.find((it) => it.game === name)).filter(Boolean);
-  const shown = [...popular, ...catalogue.games.filter((it) => !popular.includes(it))].slice(0, POPULAR.length);
+  const shown = [...popular, ...catalogue.games.filter((it) => !popular.includes(it))].slice(0, POPULAR.length - (myAccount() ? 1 : 0));
   const about = (it) => {
     const first = it.about[0]?.split(/[.;:,]/)[0] ?? "";
     return first.length < 40 ? first : "";
