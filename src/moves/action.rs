@@ -7,7 +7,7 @@
 
 use foldhash::{HashSet, HashSetExt};
 
-use crate::derive::{Refusal, Tuple, World};
+use crate::derive::{Leaves, Refusal, Tuple, World};
 use crate::rules::{Action, ActionId, Legality, Program, RelId, Type, Unlisted};
 
 use super::contract::Contract;
@@ -134,35 +134,53 @@ fn add_moves(
 
 /// What one action adds to the count of legal moves: their number, or the moves themselves where a
 /// move may turn out impossible once it is taken.
-pub(super) enum Leaves {
+pub(super) enum OfAction {
     Counted(u64),
     ToTake(Vec<Move>),
 }
 
 /// The legal moves of one action, in a position that is known not to be over, as a count wants them:
 /// where rules decide all rows, they are not even listed.
-pub(super) fn leaves(
+pub(super) fn leaves_of(
     world: &mut World,
     contract: &Contract,
     mode: LegalityMode,
     action: &Action,
-) -> Leaves {
+) -> OfAction {
     let is_ruled = match mode.of(contract, action.id) {
-        Decision::Never => return Leaves::Counted(0),
+        Decision::Never => return OfAction::Counted(0),
         Decision::Rules => true,
         Decision::Except(odd) => !world.any(odd),
         Decision::Simulation => false,
     };
     if is_ruled && mode.is_counted(contract) {
-        return Leaves::Counted(world.count(action.rel));
+        return OfAction::Counted(world.count(action.rel));
     }
     let is_fallible = may_fail(world, contract, action.id);
     if is_ruled && !is_fallible {
-        return Leaves::Counted(world.count(action.rel));
+        return OfAction::Counted(world.count(action.rel));
     }
     let mut moves = Vec::new();
     add_moves(world, contract, mode, action, &mut moves);
-    if is_fallible { Leaves::ToTake(moves) } else { Leaves::Counted(moves.len() as u64) }
+    if is_fallible { OfAction::ToTake(moves) } else { OfAction::Counted(moves.len() as u64) }
+}
+
+/// What the leaves after an action are, where counting rows is counting them: what [`leaves_of`] would find of each
+/// action in a position in which nothing has to be played out.
+pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
+    let (mut counted, mut odd) = (Vec::new(), Vec::new());
+    for action in &world.program().actions {
+        match mode.of(contract, action.id) {
+            Decision::Never => continue,
+            Decision::Rules => {}
+            Decision::Except(rel) => odd.push(rel),
+            Decision::Simulation => return None,
+        }
+        counted.push(action.rel);
+    }
+    let never_fail = || contract.rooms.iter().all(|it| it.always == Some(0));
+    let is_sure = mode.is_counted(contract) || never_fail();
+    is_sure.then(|| world.leaves(contract.over, counted, odd))
 }
 
 /// Whether rules call the side to move able to act where every action, once played out, is not legal, or

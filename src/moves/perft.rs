@@ -5,10 +5,12 @@
 //! legal move that cannot be taken (there is no room for what it makes) makes the count wrong: the caller that
 //! hands it on asks `World::check`.
 
-use crate::derive::World;
+use std::sync::Arc;
+
+use crate::derive::{Leaves, World};
 use crate::rules::Action;
 
-use super::action::{Leaves, LegalityMode, Move, is_over, leaves, open_moves};
+use super::action::{LegalityMode, Move, OfAction, is_over, leaves, leaves_of, open_moves};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
@@ -26,7 +28,8 @@ pub fn perft_by(
     mode: LegalityMode,
     bulk: bool,
 ) -> u64 {
-    Tree { contract, mode, bulk }.count(world, depth)
+    let leaves = if bulk { leaves(world, contract, mode).map(Arc::new) } else { None };
+    Tree { contract, mode, bulk, leaves }.count(world, depth)
 }
 
 /// What is found after a move, which is taken back. None if it cannot be taken, which is noted.
@@ -128,6 +131,8 @@ struct Tree<'a> {
     contract: &'a Contract,
     mode: LegalityMode,
     bulk: bool,
+    /// What the leaves after an action are, where they can be counted without taking it.
+    leaves: Option<Arc<Leaves>>,
 }
 
 impl Tree<'_> {
@@ -140,20 +145,25 @@ impl Tree<'_> {
         }
         if depth == 1 && self.bulk {
             let program = world.program().clone();
-            return program.actions.iter().map(|it| self.leaves(world, it)).sum();
+            return program.actions.iter().map(|it| self.leaves_of(world, it)).sum();
         }
         let moves = open_moves(world, self.contract, self.mode);
         moves.iter().map(|it| self.below(world, it, depth)).sum()
     }
 
-    fn leaves(&self, world: &mut World, action: &Action) -> u64 {
-        match leaves(world, self.contract, self.mode, action) {
-            Leaves::Counted(count) => count,
-            Leaves::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
+    fn leaves_of(&self, world: &mut World, action: &Action) -> u64 {
+        match leaves_of(world, self.contract, self.mode, action) {
+            OfAction::Counted(count) => count,
+            OfAction::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
         }
     }
 
     fn below(&self, world: &mut World, mv: &Move, depth: u32) -> u64 {
+        if let (2, Some(leaves)) = (depth, &self.leaves)
+            && let Some(count) = world.leaves_after(leaves, mv.action, &mv.args)
+        {
+            return count;
+        }
         after(world, mv, |world| self.count(world, depth - 1)).unwrap_or(0)
     }
 }

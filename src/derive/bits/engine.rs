@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::super::transaction::Output;
 use crate::facts::{Change, Ids};
-use crate::rules::RelId;
+use crate::rules::{ActionId, RelId};
 
 use super::super::budget::Resource;
+use super::super::leaves::Leaves;
 use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::frames::EngineMark;
@@ -49,6 +50,13 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
         traced: bool,
         outputs: &mut Vec<Output>,
     );
+    /// The count of leaves after an action; `None` if it must be taken for that.
+    fn leaves_after(
+        &mut self,
+        leaves: &Arc<Leaves>,
+        action: ActionId,
+        args: &[i64],
+    ) -> Option<u64>;
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
@@ -180,6 +188,15 @@ impl<W: Word> Evaluator for Engine<W> {
         self.live.s.traced = traced;
         self.live.react(&self.c, batch, args, outputs);
         std::mem::swap(&mut self.live.s.ids, ids);
+    }
+
+    fn leaves_after(
+        &mut self,
+        leaves: &Arc<Leaves>,
+        action: ActionId,
+        args: &[i64],
+    ) -> Option<u64> {
+        self.live.leaves_after(&self.c, leaves, action, args)
     }
 
     fn set_counting(&mut self, on: bool) {

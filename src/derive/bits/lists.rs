@@ -23,6 +23,15 @@ impl Sorted {
         &self.values[at * self.arity..(at + 1) * self.arity]
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[cfg(feature = "native")]
+    pub(super) fn tuples(&self) -> impl Iterator<Item = &[i64]> {
+        (0..self.len).map(|at| self.tuple(at))
+    }
+
     /// The first tuple between these of which it does not hold, if it holds of all before.
     fn first_not(&self, mut low: usize, mut high: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
         while low < high {

@@ -17,6 +17,7 @@ use super::frames::EngineMark;
 use super::general;
 use super::layout::{Dense, NONE, Store};
 use super::machine::Turn;
+use super::native::LeafRoom;
 use super::planner::GIVEN;
 use super::run::State;
 use super::word::Word;
@@ -43,6 +44,8 @@ pub(super) struct Live<W> {
     /// Maintained relations by turn, whose candidates have not been looked at yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
+    /// What counting leaves needs, once they are counted.
+    pub(super) room: Option<Box<LeafRoom>>,
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
@@ -60,6 +63,7 @@ impl<W: Word> Live<W> {
             pending: false,
             unchecked: vec![false; c.maintained.len()],
             scratch: Vec::new(),
+            room: None,
             log: None,
         };
         engine.suspect_unprompted(c);
@@ -681,12 +685,8 @@ impl<W: Word> Live<W> {
     ) {
         self.catch_up(c);
         self.s.fuel.refill();
+        self.ready_batch(c, batch);
         let plans = &c.batches[batch];
-        for need in plans.iter().flat_map(|it| &it.needs) {
-            if !self.flag(*need) {
-                self.derive(c, *need);
-            }
-        }
         give(&mut self.s, args);
         if args.len() > GIVEN.len() {
             self.s.args = Tuple::from_slice(args);
@@ -694,6 +694,15 @@ impl<W: Word> Live<W> {
         for plan in plans {
             self.s.exec(c, plan.pc);
             self.s.effects(c, plan, outputs);
+        }
+    }
+
+    /// Derives what the reactions of a batch read.
+    pub(super) fn ready_batch(&mut self, c: &Compiled<W>, batch: usize) {
+        for need in c.batches[batch].iter().flat_map(|it| &it.needs) {
+            if !self.flag(*need) {
+                self.derive(c, *need);
+            }
         }
     }
 
@@ -706,6 +715,7 @@ impl<W: Word> Live<W> {
             + self.s.suspects.iter().map(|it| it.capacity() * size_of::<[i64; 4]>()).sum::<usize>()
             + self.s.regs.len() * size_of::<i64>()
             + self.s.ready.capacity() * size_of::<u64>()
+            + self.room.as_ref().map_or(0, |it| it.heap_bytes())
             + lists
     }
 }

@@ -22,6 +22,7 @@ mod effects;
 mod general;
 mod frames;
 mod live;
+mod leaves;
 mod engine;
 mod dump;
 #[cfg(feature = "native")]

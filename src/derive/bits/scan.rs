@@ -6,18 +6,30 @@ use std::sync::Arc;
 
 use super::code::RegList;
 use super::compile::Compiled;
-use super::lists::Sorted;
+use super::lists::{Sorted, Sparse};
 use super::machine::Scan;
 use super::run::State;
 use super::word::Word;
 
+impl<W: Word> Compiled<W> {
+    /// The list that is gone through, in its order, if it is a static.
+    #[cfg(feature = "native")]
+    pub(super) fn static_list(&self, scan: &Scan) -> Option<&Arc<Sorted>> {
+        self.list_is_static[scan.store as usize].then(|| self.list(&self.statics.sparse, scan))?
+    }
+
+    fn list<'a>(&self, lists: &'a [Sparse], scan: &Scan) -> Option<&'a Arc<Sorted>> {
+        let store = scan.store as usize;
+        let order = self.orders[store].get(scan.order as usize).map_or(&[][..], Vec::as_slice);
+        lists[store].sorted(scan.order as usize, order)
+    }
+}
+
 impl<W: Word> State<W> {
     /// The list that is gone through, in its order.
     fn list<'a>(&'a self, c: &'a Compiled<W>, scan: &Scan) -> Option<&'a Arc<Sorted>> {
-        let store = scan.store as usize;
-        let lists = if c.list_is_static[store] { &c.statics.sparse } else { &self.lists };
-        let order = c.orders[store].get(scan.order as usize).map_or(&[][..], Vec::as_slice);
-        lists[store].sorted(scan.order as usize, order)
+        let is_static = c.list_is_static[scan.store as usize];
+        c.list(if is_static { &c.statics.sparse } else { &self.lists }, scan)
     }
 
     #[inline(never)]

@@ -29,6 +29,7 @@ use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
 use super::inline::Rules;
+use super::leaves::LeafPlan;
 use super::layout::{Layout, Statics, Store, size};
 use super::lists::{Fixed, Sparse};
 use super::machine::{Demanded, Inst, Machine, Turn};
@@ -168,6 +169,8 @@ pub(super) struct Compiled<W> {
     pub(super) frame_rows: usize,
     /// The instructions as machine code, once a session was busy enough to ask for it.
     pub(super) native: OnceLock<Option<Native>>,
+    /// Machine code for counting leaves, once that was asked for.
+    pub(super) leaf_plan: OnceLock<LeafPlan>,
 }
 
 /// Operation counts of reactions follow those of rules.
@@ -306,6 +309,7 @@ pub(super) fn compile<W: Word>(
         kept_funs: layout.kept_funs as usize,
         frame_rows: layout.frame_rows as usize,
         native: OnceLock::new(),
+            leaf_plan: OnceLock::new(),
         program,
     })
 }
@@ -684,6 +688,7 @@ impl<W: Word> Compiled<W> {
             kept_funs: 0,
             frame_rows: 0,
             native: OnceLock::new(),
+            leaf_plan: OnceLock::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Stands in for machine code where the feature `native` is off: everything is interpreted.
 
+use super::super::leaves::Leaves;
 use super::compile::Compiled;
 use super::run::State;
 use super::word::Word;
@@ -8,9 +9,21 @@ use super::word::Word;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Native {}
 
-/// Nor has any stretch code.
+/// No stretch has code.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EntryPoint {}
+
+/// No leaves are counted by code.
+#[derive(Debug)]
+pub(super) enum LeafCode {}
+
+/// No action has code.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum AfterAction {}
+
+/// What nothing needs.
+#[derive(Debug, Clone)]
+pub(super) struct LeafRoom;
 
 impl Native {
     pub(super) fn compile<W: Word>(_: &Compiled<W>) -> Option<Self> {
@@ -25,5 +38,42 @@ impl Native {
 impl EntryPoint {
     pub(super) fn run<W: Word>(self, _: &mut State<W>, _: &Compiled<W>) -> bool {
         match self {}
+    }
+}
+
+impl LeafCode {
+    pub(super) fn compile<W: Word>(_: &Compiled<W>, _: &Leaves) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn action(&self, _: usize) -> Option<AfterAction> {
+        match *self {}
+    }
+
+    pub(super) fn suspect_words(&self) -> usize {
+        match *self {}
+    }
+}
+
+impl AfterAction {
+    pub(super) fn run<W: Word>(
+        self,
+        _: &mut State<W>,
+        _: &Compiled<W>,
+        _: &mut LeafRoom,
+        _: &[i64],
+        _: usize,
+    ) -> Option<u64> {
+        match self {}
+    }
+}
+
+impl LeafRoom {
+    pub(super) fn new(_: usize) -> Self {
+        Self
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        0
     }
 }

@@ -23,9 +23,10 @@ use cranelift_jit::JITModule;
 use super::super::compile::Compiled;
 use super::super::fuel::Fuel;
 use super::super::machine::Turn;
+use super::super::planner::GIVEN;
 use super::super::run::State;
 use super::super::word::Word;
-use super::lower::{FAULT, FOUND};
+use super::lower::{FAULT, FOUND, HALTED};
 
 /// State, program, rows and how many, values of functions, flags of the frame.
 pub(super) type Code =
@@ -70,6 +71,150 @@ impl EntryPoint {
 #[cold]
 fn out_of_range() -> ! {
     panic!("the index of a row is out of range")
+}
+
+/// What the functions of leaves share.
+#[repr(C)]
+struct Context {
+    state: *mut c_void,
+    program: *const c_void,
+    rows: *mut c_void,
+    funs: *mut i64,
+    dirty: *mut c_void,
+    suspects: *mut u64,
+    /// Where the next word is saved, with its address; the first of them, and the end of the room.
+    undo: *mut Saved,
+    undo_start: *mut Saved,
+    undo_end: *mut Saved,
+    /// Bytes from the first row to the frames of before the action and after it.
+    frame_before: u64,
+    frame_after: u64,
+    args: [i64; GIVEN.len()],
+    count: u64,
+}
+
+/// A word that was written over: where, and what it was.
+type Saved = [u64; 2];
+
+/// Words that an action may write over.
+const SAVED: usize = 4096;
+
+/// What a session needs for counting leaves.
+#[derive(Debug, Clone)]
+pub(in super::super) struct LeafRoom {
+    saved: Vec<Saved>,
+    suspects: Vec<u64>,
+}
+
+impl LeafRoom {
+    pub(in super::super) fn new(suspect_words: usize) -> Self {
+        Self { saved: vec![[0; 2]; SAVED], suspects: vec![0; suspect_words] }
+    }
+
+    pub(in super::super) fn heap_bytes(&self) -> usize {
+        self.saved.capacity() * size_of::<Saved>() + self.suspects.capacity() * size_of::<u64>()
+    }
+}
+
+/// Where the fields of a [`Context`] are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ContextFields {
+    pub(super) state: i32,
+    pub(super) program: i32,
+    pub(super) rows: i32,
+    pub(super) funs: i32,
+    pub(super) dirty: i32,
+    pub(super) suspects: i32,
+    pub(super) undo: i32,
+    pub(super) undo_start: i32,
+    pub(super) undo_end: i32,
+    pub(super) frame_before: i32,
+    pub(super) frame_after: i32,
+    pub(super) args: i32,
+    pub(super) count: i32,
+}
+
+impl ContextFields {
+    pub(super) fn new() -> Self {
+        Self {
+            state: offset_of!(Context, state) as i32,
+            program: offset_of!(Context, program) as i32,
+            rows: offset_of!(Context, rows) as i32,
+            funs: offset_of!(Context, funs) as i32,
+            dirty: offset_of!(Context, dirty) as i32,
+            suspects: offset_of!(Context, suspects) as i32,
+            undo: offset_of!(Context, undo) as i32,
+            undo_start: offset_of!(Context, undo_start) as i32,
+            undo_end: offset_of!(Context, undo_end) as i32,
+            frame_before: offset_of!(Context, frame_before) as i32,
+            frame_after: offset_of!(Context, frame_after) as i32,
+            args: offset_of!(Context, args) as i32,
+            count: offset_of!(Context, count) as i32,
+        }
+    }
+}
+
+/// A function of leaves: the context, and two numbers.
+type LeafFunction = unsafe extern "C" fn(*mut Context, i64, i64) -> i32;
+
+/// The code of an action.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct AfterAction(LeafFunction);
+
+impl AfterAction {
+    /// The finished function of that signature at this address.
+    pub(super) fn new(code: *const u8) -> Self {
+        // SAFETY: the signature that the function was made with is that of `LeafFunction`.
+        Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
+    }
+
+    /// The count after the action, in the frames that begin at these rows: that of before the action, and the current one. `None` if
+    /// it came to more than there is room for. What was noted as changed is left, then.
+    ///
+    /// # Panics
+    /// It came to an index that is out of range.
+    #[inline]
+    pub(in super::super) fn run<W: Word>(
+        self,
+        state: &mut State<W>,
+        c: &Compiled<W>,
+        room: &mut LeafRoom,
+        args: &[i64],
+        before: usize,
+    ) -> Option<u64> {
+        let frames = state.frame.max(before);
+        assert!(state.rows.len() >= c.kept_rows + frames + c.frame_rows, "rows are missing");
+        assert!(state.funs.len() == c.kept_funs, "values of functions are missing");
+        assert!(state.dirty.len() == c.maintained.len(), "maintained relations are missing");
+        let undo = room.saved.as_mut_ptr_range();
+        let mut given = [0; GIVEN.len()];
+        given.iter_mut().zip(args).for_each(|(to, from)| *to = *from);
+        let mut context = Context {
+            rows: state.rows.as_mut_ptr().cast(),
+            funs: state.funs.as_mut_ptr(),
+            dirty: state.dirty.as_mut_ptr().cast(),
+            suspects: room.suspects.as_mut_ptr(),
+            undo: undo.start,
+            undo_start: undo.start,
+            undo_end: undo.end,
+            frame_before: (before * size_of::<W>()) as u64,
+            frame_after: (state.frame * size_of::<W>()) as u64,
+            args: given,
+            count: 0,
+            state: std::ptr::from_mut(state).cast(),
+            program: std::ptr::from_ref(c).cast(),
+        };
+        // SAFETY: see the top of this file.
+        let result = i64::from(unsafe { self.0(&mut context, 0, 0) });
+        match result {
+            FAULT => out_of_range(),
+            HALTED => Some(context.count),
+            _ => {
+                room.suspects.fill(0);
+                None
+            }
+        }
+    }
 }
 
 /// The memory that code lies in. It is given back when the program goes, and with it all that could

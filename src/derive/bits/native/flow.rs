@@ -70,3 +70,19 @@ fn walk(machine: &Machine, start: usize, found: &mut (BTreeSet<usize>, BTreeSet<
         pc += 1;
     }
 }
+
+/// The last instruction of a stretch.
+pub(super) fn end(machine: &Machine, start: u32) -> usize {
+    let mut pc = start as usize;
+    loop {
+        pc += match machine.insts[pc] {
+            Inst::Sub { body, .. }
+            | Inst::Fold { body, .. }
+            | Inst::Fix { body, .. }
+            | Inst::FixFrame { body, .. }
+            | Inst::Scan { body, .. } => usize::from(body),
+            Inst::Halt => return pc,
+            _ => 0,
+        } + 1;
+    }
+}

@@ -24,6 +24,8 @@ use super::super::machine::{Demanded, Inst, Place};
 use super::super::word::Word;
 use super::call::{self, Fields, Helper};
 use super::flow;
+use super::leaf::Part;
+use super::registers::Registers;
 use super::rows::{Rest, Row};
 use crate::rules::Op as Comparison;
 
@@ -51,74 +53,77 @@ pub(super) fn function<W: Word>(
     c: &Compiled<W>,
     start: u32,
 ) {
-    let [registers, rows] = [(0, "registers"), (1, "rows")].map(|(user_id, name)| {
-        let data = AliasRegionData { user_id, description: name.into() };
-        function.dfg.alias_regions.insert(data)
-    });
-    let builder = FunctionBuilder::new(function, context);
-    let mut lower = Lower::new(builder, module, c, [registers, rows]);
+    let mut lower = Lower::new(function, context, module, c);
+    lower.take_what_is_lent();
     lower.begin(start);
-    lower.b.seal_all_blocks();
-    lower.b.finalize(module.target_config());
+    lower.finish(module);
 }
 
 pub(super) struct Lower<'f, 'c, W> {
     pub(super) b: FunctionBuilder<'f>,
     pub(super) c: &'c Compiled<W>,
-    fields: Fields,
-    registers: AliasRegion,
+    pub(super) fields: Fields,
+    pub(super) regs_region: AliasRegion,
+    pub(super) registers: Registers,
     pub(super) rows_region: AliasRegion,
-    state: Value,
-    program: Value,
-    rows: Value,
-    funs: Value,
+    pub(super) state: Value,
+    pub(super) program: Value,
+    pub(super) rows: Value,
+    pub(super) funs: Value,
     ready: Value,
     /// Where the rows of the frame are, in such a way that their numbers count from here.
-    rows_of_frame: Value,
+    pub(super) rows_of_frame: Value,
     pub(super) acc: Rest,
-    slots: HashMap<u8, Rest>,
-    constants: HashMap<Reg, i64>,
+    pub(super) slots: HashMap<u8, Rest>,
+    pub(super) constants: HashMap<Reg, i64>,
     /// Blocks that jumps end at.
-    blocks: HashMap<usize, Block>,
-    fault: Block,
-    halted: Block,
-    found: Block,
+    pub(super) blocks: HashMap<usize, Block>,
+    pub(super) fault: Block,
+    pub(super) halted: Block,
+    pub(super) found: Block,
     /// No instruction leads on: the last one jumped.
-    left: bool,
+    pub(super) left: bool,
+    /// What a function of the leaves knows besides.
+    pub(super) leaf: Option<Part>,
     /// The signature of helpers, once it is in use, and what it is made from.
     signature: Option<SigRef>,
     plain: Signature,
 }
 
 impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
-    fn new(
-        mut b: FunctionBuilder<'f>,
+    /// A function whose parameters are there, and nothing else yet.
+    pub(super) fn new(
+        function: &'f mut Function,
+        context: &'f mut FunctionBuilderContext,
         module: &JITModule,
         c: &'c Compiled<W>,
-        [registers, rows_region]: [AliasRegion; 2],
     ) -> Self {
+        let [regs_region, rows_region] = [(0, "registers"), (1, "rows")].map(|(user_id, name)| {
+            let data = AliasRegionData { user_id, description: name.into() };
+            function.dfg.alias_regions.insert(data)
+        });
+        let mut b = FunctionBuilder::new(function, context);
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
-        let [state, program, rows, n_rows, funs, ready] =
-            std::array::from_fn(|it| b.block_params(entry)[it]);
         let acc: Rest = (0..Self::WORDS).map(|_| b.declare_var(I64)).collect();
         let [fault, halted, found] = std::array::from_fn(|_| b.create_block());
         b.set_cold_block(fault);
         let zero = b.ins().iconst(I64, 0);
         acc.iter().for_each(|it| b.def_var(*it, zero));
         let constants = c.code.constants.iter().map(|&(value, reg)| (reg, value)).collect();
-        let mut lower = Self {
+        Self {
             b,
             c,
             fields: Fields::of::<W>(),
-            registers,
+            regs_region,
+            registers: Registers::Memory,
             rows_region,
-            state,
-            program,
-            rows,
-            funs,
-            ready,
+            state: zero,
+            program: zero,
+            rows: zero,
+            funs: zero,
+            ready: zero,
             rows_of_frame: zero,
             acc,
             slots: HashMap::new(),
@@ -128,22 +133,40 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             halted,
             found,
             left: false,
+            leaf: None,
             signature: None,
             plain: module.make_signature(),
-        };
-        let frame = lower.field(lower.fields.frame);
+        }
+    }
+
+    /// The parameters of a stretch.
+    fn take_what_is_lent(&mut self) {
+        let n_rows;
+        [self.state, self.program, self.rows, n_rows, self.funs, self.ready] = self.params();
+        let frame = self.field(self.fields.frame);
         // One frame and the kept rows are there: single rows are compared with their number only.
-        let in_frame = lower.in_frame() as i64;
-        let end = lower.b.ins().iadd_imm_s(frame, in_frame);
-        let enough = lower.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);
-        lower.or_fault(enough);
-        let offset = lower.b.ins().ishl_imm_u(frame, Self::ROW_SHIFT);
-        lower.rows_of_frame = lower.b.ins().iadd(rows, offset);
-        lower
+        let in_frame = self.in_frame() as i64;
+        let end = self.b.ins().iadd_imm_s(frame, in_frame);
+        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);
+        self.or_fault(enough);
+        let offset = self.b.ins().ishl_imm_u(frame, Self::ROW_SHIFT);
+        self.rows_of_frame = self.b.ins().iadd(self.rows, offset);
+    }
+
+    /// The parameters of the function that has just begun.
+    pub(super) fn params<const N: usize>(&self) -> [Value; N] {
+        let entry = self.b.func.layout.entry_block().expect("the function has begun");
+        std::array::from_fn(|it| self.b.func.dfg.block_params(entry)[it])
+    }
+
+    /// Ends the function.
+    pub(super) fn finish(mut self, module: &JITModule) {
+        self.b.seal_all_blocks();
+        self.b.finalize(module.target_config());
     }
 
     /// Maintained rows and the rows of one frame.
-    fn in_frame(&self) -> u64 {
+    pub(super) fn in_frame(&self) -> u64 {
         (self.c.kept_rows + self.c.frame_rows) as u64
     }
 
@@ -158,7 +181,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         }
     }
 
-    fn create_blocks(&mut self, targets: &BTreeSet<usize>) {
+    pub(super) fn create_blocks(&mut self, targets: &BTreeSet<usize>) {
         for &target in targets {
             let block = self.b.create_block();
             self.blocks.insert(target, block);
@@ -167,7 +190,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// Lowers instructions up to the end of their stretch, which goes on at `halted`; a solution
     /// goes on at `found`.
-    fn stretch(&mut self, mut pc: usize, [halted, found]: [Block; 2]) {
+    pub(super) fn stretch(&mut self, mut pc: usize, [halted, found]: [Block; 2]) {
         loop {
             self.arrive(pc);
             match self.c.machine.insts[pc] {
@@ -180,6 +203,10 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                     let holds = self.target(pc + 1 + usize::from(body));
                     let fails = self.target(pc + usize::from(skip));
                     self.stretch(pc + 1, if negated { [holds, fails] } else { [fails, holds] });
+                    pc += usize::from(body);
+                }
+                Inst::Scan { scan, body } if self.leaf.is_some() => {
+                    self.scan_static(&self.c.machine.scans[scan as usize], pc as u32 + 1, found);
                     pc += usize::from(body);
                 }
                 Inst::Scan { body, .. } => {
@@ -215,23 +242,23 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         }
     }
 
-    fn leave(&mut self, to: Block) {
+    pub(super) fn leave(&mut self, to: Block) {
         self.b.ins().jump(to, &[]);
         self.left = true;
     }
 
-    fn target(&self, pc: usize) -> Block {
+    pub(super) fn target(&self, pc: usize) -> Block {
         self.blocks[&pc]
     }
 
     /// Goes on in a new block if the condition holds, else at the other.
-    fn unless(&mut self, condition: Value, other: Block) {
+    pub(super) fn unless(&mut self, condition: Value, other: Block) {
         let next = self.b.create_block();
         self.b.ins().brif(condition, next, &[], other, &[]);
         self.b.switch_to_block(next);
     }
 
-    fn leave_if(&mut self, condition: Value, to: Block) {
+    pub(super) fn leave_if(&mut self, condition: Value, to: Block) {
         let next = self.b.create_block();
         self.b.ins().brif(condition, to, &[], next, &[]);
         self.b.switch_to_block(next);
@@ -246,12 +273,12 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.switch_to_block(next);
     }
 
-    fn or_fault(&mut self, condition: Value) {
+    pub(super) fn or_fault(&mut self, condition: Value) {
         self.unless(condition, self.fault);
     }
 
     /// Goes on if the condition holds, else where the instruction says.
-    fn check(&mut self, condition: Value, pc: usize, skip: u16) {
+    pub(super) fn check(&mut self, condition: Value, pc: usize, skip: u16) {
         let other = self.target(pc + usize::from(skip));
         self.unless(condition, other);
     }
@@ -413,6 +440,22 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 let holds = self.b.ins().icmp(condition(op), lhs, rhs);
                 self.check(holds, pc, skip);
             }
+            Inst::CompareExpr { op, lhs, rhs, skip } if self.leaf.is_some() => {
+                let fails = self.target(pc + usize::from(skip));
+                let [lhs, rhs] = [lhs, rhs].map(|it| self.expr(it, fails));
+                let holds = self.b.ins().icmp(condition(op), lhs, rhs);
+                self.check(holds, pc, skip);
+            }
+            Inst::Let { reg, expr, skip } if self.leaf.is_some() => {
+                let fails = self.target(pc + usize::from(skip));
+                let value = self.expr(expr, fails);
+                self.set_reg(reg, value);
+            }
+            Inst::TestScan { scan, negated, skip } if self.leaf.is_some() => {
+                let hits = self.static_scan_hits(&self.c.machine.scans[scan as usize]);
+                let fails = self.target(pc + usize::from(skip));
+                if negated { self.leave_if(hits, fails) } else { self.unless(hits, fails) }
+            }
             Inst::CompareExpr { skip, .. }
             | Inst::Let { skip, .. }
             | Inst::TestScan { skip, .. } => {
@@ -431,15 +474,27 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.set_reg(reg, sum);
             }
             Inst::Chase { chase } => {
+                let it = self.c.machine.chases[chase as usize];
+                self.flush(&it.row.keys);
+                self.flush(&it.fun.keys);
                 let chase = self.b.ins().iconst(I64, i64::from(chase));
                 let acc = self.acc();
                 self.pass(call::chase::<W> as Helper, chase, &acc);
+            }
+            Inst::Enter { entry } if self.leaf.is_some() => {
+                self.start_over(&self.c.machine.entries[entry as usize]);
             }
             Inst::Enter { entry } => {
                 let entry = self.c.machine.entries[entry as usize];
                 let past = self.target(pc + entry.len as usize);
                 self.enter(&entry, past);
             }
+            Inst::Dirty { turn, block } if self.leaf.is_some() => {
+                let block = self.one(block);
+                self.note_dirty(turn, &block);
+            }
+            Inst::Suspect { turn, values } if self.leaf.is_some() => self.note_suspect(turn, values),
+            Inst::React { named } if self.leaf.is_some() => self.solved(named),
             Inst::Dirty { turn, block } => {
                 let turn = self.b.ins().iconst(I64, i64::from(turn));
                 let block = self.one(block);
@@ -477,26 +532,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         MemFlagsData::trusted().with_alias_region(Some(region))
     }
 
-    pub(super) fn reg(&mut self, reg: Reg) -> Value {
-        if let Some(&value) = self.constants.get(&reg) {
-            return self.b.ins().iconst(I64, value);
-        }
-        let at = self.fields.regs + i32::from(reg) * WORD;
-        let flags = Self::memory(self.registers);
-        self.b.ins().load(I64, flags, self.state, Offset32::new(at))
-    }
-
-    fn set_reg(&mut self, reg: Reg, value: Value) {
-        let at = self.fields.regs + i32::from(reg) * WORD;
-        let flags = Self::memory(self.registers);
-        self.b.ins().store(flags, value, self.state, Offset32::new(at));
-    }
-
-    fn field(&mut self, at: i32) -> Value {
+    pub(super) fn field(&mut self, at: i32) -> Value {
         self.b.ins().load(I64, MemFlagsData::trusted(), self.state, Offset32::new(at))
     }
 
-    fn slot(&mut self, slot: u8) -> Rest {
+    pub(super) fn slot(&mut self, slot: u8) -> Rest {
         if let Some(known) = self.slots.get(&slot) {
             return known.clone();
         }
@@ -524,7 +564,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     }
 
     /// Has the interpreter do an instruction; its answer.
-    fn step(&mut self, pc: usize) -> Value {
+    pub(super) fn step(&mut self, pc: usize) -> Value {
         let pc = self.b.ins().iconst(I64, pc as i64);
         let none = self.b.ins().iconst(I64, 0);
         self.call(call::step::<W> as Helper, &[pc, none])
@@ -633,7 +673,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.row_of(space, index)
     }
 
-    fn narrow(&mut self, row: &Row) {
+    pub(super) fn narrow(&mut self, row: &Row) {
         let acc = self.acc();
         let acc = self.both(&acc, row);
         self.set_acc(&acc);
@@ -660,7 +700,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.narrow_to_others(&row);
     }
 
-    fn some(&mut self, pc: usize, skip: u16) {
+    pub(super) fn some(&mut self, pc: usize, skip: u16) {
         let acc = self.acc();
         let any = self.any(&acc);
         self.check(any, pc, skip);
@@ -705,7 +745,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         if is { self.unless(has, other) } else { self.leave_if(has, other) }
     }
 
-    fn fun(&mut self, is_static: bool, at: Place) -> Value {
+    pub(super) fn fun(&mut self, is_static: bool, at: Place) -> Value {
         let index = self.index(at);
         let statics = &self.c.statics.funs;
         let (start, n) = if is_static {

@@ -7,7 +7,9 @@
 
 mod call;
 mod flow;
+mod leaf;
 mod lower;
+mod registers;
 mod rows;
 mod sweeps;
 
@@ -22,7 +24,8 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
-pub(super) use call::EntryPoint;
+pub(super) use call::{EntryPoint, LeafRoom};
+pub(super) use leaf::LeafCode;
 
 /// A program's instructions as machine code.
 pub(super) struct Native {
@@ -60,8 +63,7 @@ impl Native {
     }
 
     fn translate<W: Word>(c: &Compiled<W>) -> Result<Self, String> {
-        let builder = JITBuilder::with_isa(target()?, default_libcall_names());
-        let mut module = JITModule::new(builder);
+        let mut module = module()?;
         let mut context = module.make_context();
         let mut functions = FunctionBuilderContext::new();
         let mut made: Vec<(u32, FuncId)> = Vec::new();
@@ -82,6 +84,11 @@ impl Native {
         }
         Ok(Self { entries, _memory: call::Memory::new(module) })
     }
+}
+
+/// Where functions of a program are made.
+fn module() -> Result<JITModule, String> {
+    Ok(JITModule::new(JITBuilder::with_isa(target()?, default_libcall_names())))
 }
 
 fn define(module: &mut JITModule, id: FuncId, context: &mut Context) -> Result<(), String> {

@@ -109,6 +109,11 @@ impl<W: Word> Lower<'_, '_, W> {
     /// The address of the word of a row that a bit is in, and the bit within.
     pub(super) fn word_of(&mut self, address: Value, bit: Reg) -> (Value, Value) {
         let bit = self.reg(bit);
+        self.word_with(address, bit)
+    }
+
+    /// The same for a value.
+    pub(super) fn word_with(&mut self, address: Value, bit: Value) -> (Value, Value) {
         let (word, within) = self.place_of(bit);
         if Self::WORDS == 1 {
             return (address, within);
@@ -150,7 +155,11 @@ impl<W: Word> Lower<'_, '_, W> {
 
     pub(super) fn one(&mut self, bit: Reg) -> Row {
         let bit = self.reg(bit);
-        let (word, within) = self.place_of(bit);
+        self.one_of(bit)
+    }
+
+    pub(super) fn one_of(&mut self, member: Value) -> Row {
+        let (word, within) = self.place_of(member);
         self.spread(word, within)
     }
 

@@ -1,0 +1,434 @@
+//! The function of an action: reactions, what they write, the count, and everything back.
+
+use std::ops::Range;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types::I32, types::I64};
+use cranelift_frontend::Variable;
+
+use super::super::super::code::{EffectCode, ExprId, ExprNode, Reg, Space};
+use super::super::super::compile::{Compiled, ReactionPlan};
+use super::super::super::layout::{Dense, NONE, Store};
+use super::super::super::word::Word;
+use super::super::lower::{FAULT, HALTED, Lower, alone};
+use super::super::rows::Row;
+use super::{BAILED, UNROLLED};
+use crate::derive::leaves::Leaves;
+use crate::facts::AttrId;
+use crate::rules::{Arith, RelId};
+
+/// Solutions of a reaction that are told apart.
+const SOLUTIONS: usize = 2;
+
+/// A reaction whose body is being solved.
+#[derive(Clone)]
+pub(in super::super) struct Solving {
+    /// Its number in the code.
+    code: u32,
+    writes: Vec<Write>,
+}
+
+/// A write of a reaction, for each solution.
+#[derive(Clone)]
+struct Write {
+    what: What,
+    entity: ExprId,
+    /// None retracts.
+    value: Option<ExprId>,
+    /// How many solutions there are so far.
+    found: Variable,
+    entities: [Variable; SOLUTIONS],
+    values: [Variable; SOLUTIONS],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Attribute(AttrId),
+    /// All attributes of the entity.
+    Everything,
+}
+
+/// The writes of an effect that leaves are concerned with; `None` for others.
+fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
+    match effect {
+        EffectCode::Set { attr, entity, value } => {
+            Some((What::Attribute(*attr), *entity, Some(*value)))
+        }
+        EffectCode::Retract { attr, entity } => Some((What::Attribute(*attr), *entity, None)),
+        EffectCode::Remove { entity } => Some((What::Everything, *entity, None)),
+        _ => None,
+    }
+}
+
+/// The expressions of an effect.
+pub(super) fn expressions(effect: &EffectCode) -> Vec<ExprId> {
+    let write = write_of(effect);
+    write.map_or(Vec::new(), |(_, entity, value)| [entity].into_iter().chain(value).collect())
+}
+
+/// Whether an expression is one that code calculates.
+pub(super) fn is_calculated(exprs: &[ExprNode], expr: ExprId) -> bool {
+    match exprs[expr.0 as usize] {
+        ExprNode::Reg(_) => true,
+        ExprNode::Binary(op, lhs, rhs) => {
+            matches!(op, Arith::Add | Arith::Sub | Arith::Mul)
+                && is_calculated(exprs, lhs)
+                && is_calculated(exprs, rhs)
+        }
+    }
+}
+
+/// The attributes that the reactions of a batch write; all if entities go.
+pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<Vec<AttrId>> {
+    let effects = c.code.effects[plan.code as usize].effects.iter();
+    let of = |it: (What, ExprId, Option<ExprId>)| match it.0 {
+        What::Attribute(attr) => Some(attr),
+        What::Everything => None,
+    };
+    effects.filter_map(write_of).map(of).collect()
+}
+
+impl<W: Word> Lower<'_, '_, W> {
+    /// Fills the function of an action.
+    pub(super) fn after(&mut self, batches: Range<usize>, leaves: &Leaves) {
+        let fields = self.part().fields;
+        for (number, batch) in batches.enumerate() {
+            let args: Vec<Value> = (0..4).map(|at| self.shared(fields.args + at * 8)).collect();
+            // What is derived on demand was derived before the action, and is as it was until the first write.
+            self.enter_frame(if number == 0 { fields.frame_before } else { fields.frame_after });
+            let plans: &[ReactionPlan] = &self.c.batches[batch];
+            if number > 0 {
+                let needs: Vec<RelId> = plans.iter().flat_map(|it| it.needs.clone()).collect();
+                self.derive_all(&needs, &mut Vec::new());
+            }
+            let mut solved = Vec::new();
+            for plan in plans {
+                self.give(&args);
+                solved.push(self.solve(plan));
+            }
+            self.enter_frame(fields.frame_after);
+            for writes in &solved {
+                writes.iter().for_each(|it| self.write(it));
+            }
+            if let Some(catch_up) = self.part().catch_up {
+                let none = self.b.ins().iconst(I64, 0);
+                self.call_leaf(catch_up, [none, none]);
+            }
+        }
+        let count = self.count_leaves(leaves);
+        self.share(fields.count, count);
+        self.take_back();
+        self.return_(HALTED);
+        let bail = self.part().bail;
+        self.b.switch_to_block(bail);
+        self.take_back();
+        self.return_(BAILED);
+        let fault = self.fault;
+        self.b.switch_to_block(fault);
+        self.return_(FAULT);
+        let found = self.found;
+        self.b.switch_to_block(found);
+        self.b.ins().jump(bail, &[]);
+    }
+
+    fn return_(&mut self, result: i64) {
+        let result = self.b.ins().iconst(I32, result);
+        self.b.ins().return_(&[result]);
+    }
+
+    /// Solves the body of a reaction; what its solutions write.
+    fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
+        let code = &self.c.code.effects[plan.code as usize];
+        let none = self.b.ins().iconst(I64, 0);
+        let mut writes = Vec::new();
+        for (what, entity, value) in code.effects.iter().filter_map(write_of) {
+            if let What::Attribute(attr) = what
+                && !self.part().changes.contains_key(&attr)
+            {
+                continue; // nothing that is counted depends on it
+            }
+            let mut variable = || self.b.declare_var(I64);
+            let found = variable();
+            let entities = std::array::from_fn(|_| variable());
+            let values = std::array::from_fn(|_| variable());
+            for it in [found].into_iter().chain(entities).chain(values) {
+                self.b.def_var(it, none);
+            }
+            writes.push(Write { what, entity, value, found, entities, values });
+        }
+        if writes.is_empty() {
+            return writes;
+        }
+        self.part().solving = Some(Solving { code: plan.code, writes: writes.clone() });
+        self.run(plan.pc);
+        self.part().solving = None;
+        writes
+    }
+
+    /// A solution of the body, in these registers.
+    pub(in super::super) fn solved(&mut self, named: u32) {
+        let Some(solving) = self.part().solving.clone() else { return };
+        let list = self.c.machine.lists[named as usize];
+        let regs = &self.c.machine.regs[list.start as usize..(list.start + list.len) as usize];
+        let names = &self.c.code.effects[solving.code as usize].named;
+        let named: Vec<(Reg, Reg)> = names.iter().copied().zip(regs.iter().copied()).collect();
+        // Where effects of one solution might write what those of another do, their order would matter.
+        let alone = solving.writes.len() == 1 || {
+            let attrs: Vec<What> = solving.writes.iter().map(|it| it.what).collect();
+            let apart = |(at, it): (usize, &What)| !attrs[..at].contains(it);
+            !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(apart)
+        };
+        for write in &solving.writes {
+            let entity = self.worth(write.entity, &named);
+            let value = match write.value {
+                Some(it) => self.worth(it, &named),
+                None => self.b.ins().iconst(I64, NONE),
+            };
+            self.found_write(write, [entity, value], if alone { SOLUTIONS } else { 1 });
+        }
+    }
+
+    /// Adds a write of a solution to those known, which are at most so many.
+    fn found_write(&mut self, write: &Write, [entity, value]: [Value; 2], most: usize) {
+        let next = self.b.create_block();
+        for at in 0..most {
+            let n = self.b.use_var(write.found);
+            let is_free = self.b.ins().icmp_imm_s(IntCC::Equal, n, at as i64);
+            let [free, taken] = std::array::from_fn(|_| self.b.create_block());
+            self.b.ins().brif(is_free, free, &[], taken, &[]);
+            self.b.switch_to_block(free);
+            self.b.def_var(write.entities[at], entity);
+            self.b.def_var(write.values[at], value);
+            let n = self.b.ins().iconst(I64, at as i64 + 1);
+            self.b.def_var(write.found, n);
+            self.b.ins().jump(next, &[]);
+            self.b.switch_to_block(taken);
+            self.if_same(write, at, [entity, value], next);
+        }
+        let bail = self.part().bail;
+        self.b.ins().jump(bail, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Goes to the block if the write is known already; gives up if another value is.
+    fn if_same(&mut self, write: &Write, at: usize, [entity, value]: [Value; 2], known: Block) {
+        let [same, other] = std::array::from_fn(|_| self.b.create_block());
+        let has = self.b.use_var(write.entities[at]);
+        let is_same = self.b.ins().icmp(IntCC::Equal, has, entity);
+        self.b.ins().brif(is_same, same, &[], other, &[]);
+        self.b.switch_to_block(same);
+        let has = self.b.use_var(write.values[at]);
+        let is_same = self.b.ins().icmp(IntCC::Equal, has, value);
+        let bail = self.part().bail;
+        self.b.ins().brif(is_same, known, &[], bail, &[]);
+        self.b.switch_to_block(other);
+    }
+
+    /// The value of an effect's expression; gives up if it has none.
+    fn worth(&mut self, expr: ExprId, named: &[(Reg, Reg)]) -> Value {
+        match self.c.code.exprs[expr.0 as usize] {
+            ExprNode::Reg(reg) => {
+                let from = named.iter().find(|it| it.0 == reg).map_or(reg, |it| it.1);
+                self.reg(from)
+            }
+            ExprNode::Binary(op, lhs, rhs) => {
+                let (lhs, rhs) = (self.worth(lhs, named), self.worth(rhs, named));
+                let bail = self.part().bail;
+                self.calculate(op, [lhs, rhs], bail)
+            }
+        }
+    }
+
+    /// The value of an expression of an instruction; goes to the block where there is none.
+    pub(in super::super) fn expr(&mut self, expr: ExprId, none: Block) -> Value {
+        match self.c.machine.exprs[expr.0 as usize] {
+            ExprNode::Reg(reg) => self.reg(reg),
+            ExprNode::Binary(op, lhs, rhs) => {
+                let sides = [lhs, rhs].map(|it| self.expr(it, none));
+                self.calculate(op, sides, none)
+            }
+        }
+    }
+
+    /// A sum, difference or product; goes to the block where there is none.
+    pub(in super::super) fn calculate(
+        &mut self,
+        op: Arith,
+        [lhs, rhs]: [Value; 2],
+        none: Block,
+    ) -> Value {
+        let (value, overflows) = match op {
+            Arith::Add => self.b.ins().sadd_overflow(lhs, rhs),
+            Arith::Sub => self.b.ins().ssub_overflow(lhs, rhs),
+            _ => self.b.ins().smul_overflow(lhs, rhs),
+        };
+        self.leave_if(overflows, none);
+        let is_none = self.b.ins().icmp_imm_s(IntCC::Equal, value, NONE);
+        self.leave_if(is_none, none);
+        value
+    }
+
+    /// Writes what the solutions of a reaction say.
+    fn write(&mut self, write: &Write) {
+        for at in 0..SOLUTIONS {
+            let n = self.b.use_var(write.found);
+            let there = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, n, at as i64);
+            self.when(there, |it| {
+                let entity = it.b.use_var(write.entities[at]);
+                let value = it.b.use_var(write.values[at]);
+                let changes = it.changes_of(write.what);
+                changes.into_iter().for_each(|change| it.call_leaf(change, [entity, value]));
+            });
+        }
+    }
+
+    fn changes_of(&mut self, what: What) -> Vec<cranelift_codegen::ir::FuncRef> {
+        let schema = &self.c.program.schema;
+        let of_pieces = |attr: &AttrId| schema.owners(*attr).is_none();
+        let changes = &self.leaf.as_ref().expect("it is a function of leaves").changes;
+        let mut found: Vec<_> = match what {
+            What::Attribute(attr) => changes.iter().filter(|it| *it.0 == attr).collect(),
+            What::Everything => changes.iter().filter(|it| of_pieces(it.0)).collect(),
+        };
+        found.sort_unstable_by_key(|it| it.0.0);
+        found.into_iter().map(|it| *it.1).collect()
+    }
+
+    // --- the count ------------------------------------------------------------------------------
+
+    /// Derives what relations need and was not derived here before.
+    fn derive_all(&mut self, needs: &[RelId], derived: &mut Vec<RelId>) {
+        for &need in needs {
+            if !derived.contains(&need) {
+                derived.push(need);
+                self.run(self.c.derive[usize::from(need.0)]);
+            }
+        }
+    }
+
+    /// How many rows there are of what is counted; none if the game is over.
+    fn count_leaves(&mut self, leaves: &Leaves) -> Value {
+        let mut derived = Vec::new();
+        let all: Variable = self.b.declare_var(I64);
+        let none = self.b.ins().iconst(I64, 0);
+        self.b.def_var(all, none);
+        let end = self.b.create_block();
+        if let Some(over) = self.some_row(leaves.over, &mut derived) {
+            self.leave_if(over, end);
+        }
+        for &odd in &leaves.odd {
+            let bail = self.part().bail;
+            if let Some(some) = self.some_row(odd, &mut derived) {
+                self.leave_if(some, bail);
+            }
+        }
+        for &rel in &leaves.counted {
+            self.derive_all(&self.c.needs[usize::from(rel.0)], &mut derived);
+            if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+                self.count_rows(dense, all);
+            }
+        }
+        self.b.ins().jump(end, &[]);
+        self.b.switch_to_block(end);
+        self.b.use_var(all)
+    }
+
+    /// A value that is not 0 if a relation has rows; `None` if it has none whatever happens.
+    fn some_row(&mut self, rel: RelId, derived: &mut Vec<RelId>) -> Option<Value> {
+        self.derive_all(&self.c.needs[usize::from(rel.0)], derived);
+        let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] else { return None };
+        let row = self.row_at(dense.space, alone(dense.support.unwrap_or(dense.base)));
+        let row = self.load_row(row);
+        Some(self.any(&row))
+    }
+
+    fn count_rows(&mut self, dense: &Dense, all: Variable) {
+        let Some(support) = dense.support else {
+            let row = self.row_at(dense.space, alone(dense.base));
+            let row = self.load_row(row);
+            self.add_members(&row, all);
+            return;
+        };
+        let support = self.row_at(dense.space, alone(support));
+        let members = self.load_row(support);
+        let stride = dense.strides[0];
+        self.members(&members, |it, member| {
+            let first = it.block_row(dense.space, dense.base, stride, member);
+            if stride <= UNROLLED {
+                (0..stride).for_each(|at| it.add_row(first, at, all));
+                return;
+            }
+            it.repeat(stride, |it, at| {
+                let offset = it.b.ins().ishl_imm_u(at, Self::ROW_SHIFT);
+                let row = it.b.ins().iadd(first, offset);
+                it.add_row(row, 0, all);
+            });
+        });
+    }
+
+    fn add_row(&mut self, first: Value, at: u32, all: Variable) {
+        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+        let row = self.load_row(address);
+        self.add_members(&row, all);
+    }
+
+    fn add_members(&mut self, row: &Row, all: Variable) {
+        for &word in row {
+            let n = self.b.ins().popcnt(word);
+            let sum = self.b.use_var(all);
+            let sum = self.b.ins().iadd(sum, n);
+            self.b.def_var(all, sum);
+        }
+    }
+
+    // --- loops ----------------------------------------------------------------------------------
+
+    /// The first row of a block.
+    pub(super) fn block_row(
+        &mut self,
+        space: Space,
+        base: u32,
+        stride: u32,
+        block: Value,
+    ) -> Value {
+        let offset = self.b.ins().imul_imm_s(block, i64::from(stride) << Self::ROW_SHIFT);
+        let start = if space == Space::Frame { self.rows_of_frame } else { self.rows };
+        let first = self.b.ins().iadd_imm_s(start, i64::from(base) << Self::ROW_SHIFT);
+        self.b.ins().iadd(first, offset)
+    }
+
+    /// Does something for each member of a row.
+    pub(super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
+        let rest = self.declare();
+        self.set(&rest, row);
+        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let row = self.values(&rest);
+        let some = self.any(&row);
+        self.b.ins().brif(some, turn, &[], end, &[]);
+        self.b.switch_to_block(turn);
+        let (member, less) = self.pop(&row);
+        self.set(&rest, &less);
+        body(self, member);
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(end);
+    }
+
+    /// Does something so many times.
+    pub(super) fn repeat(&mut self, times: u32, body: impl FnOnce(&mut Self, Value)) {
+        let at: Variable = self.b.declare_var(I64);
+        let zero = self.b.ins().iconst(I64, 0);
+        self.b.def_var(at, zero);
+        let [head, end] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let now = self.b.use_var(at);
+        body(self, now);
+        let next = self.b.ins().iadd_imm_s(now, 1);
+        self.b.def_var(at, next);
+        let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, next, i64::from(times));
+        self.b.ins().brif(more, head, &[], end, &[]);
+        self.b.switch_to_block(end);
+    }
+}

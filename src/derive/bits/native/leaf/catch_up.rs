@@ -1,0 +1,293 @@
+//! The function that brings up to date what is kept, relation by relation, in the order of their turns.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types::I64};
+use cranelift_frontend::Variable;
+
+use super::super::super::code::Space;
+use super::super::super::compile::Maintained;
+use super::super::super::layout::{Dense, Store};
+use super::super::super::machine::Turn;
+use super::super::super::word::Word;
+use super::super::lower::{Lower, WORD, alone};
+use super::super::rows::Row;
+use super::UNROLLED;
+
+impl<W: Word> Lower<'_, '_, W> {
+    /// Fills the function.
+    pub(super) fn catch_up(&mut self, turns: &[Turn]) {
+        for &turn in turns {
+            let kept = &self.c.maintained[usize::from(turn)];
+            match kept.by_block {
+                true => self.catch_up_blocks(kept, turn),
+                false => self.catch_up_tuples(kept, turn),
+            }
+        }
+        let done = self.b.create_block();
+        self.b.ins().jump(done, &[]);
+        self.end(done);
+    }
+
+    fn catch_up_blocks(&mut self, kept: &Maintained, turn: Turn) {
+        let address = self.dirty(turn);
+        let blocks = self.load_row(address);
+        let some = self.any(&blocks);
+        self.when(some, |it| {
+            it.empty_row(address);
+            it.members(&blocks, |it, block| it.derive_block(kept, block));
+        });
+    }
+
+    /// Derives a block anew.
+    fn derive_block(&mut self, kept: &Maintained, block: Value) {
+        let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
+        self.room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
+        let first = self.block_row(Space::Maintained, kept.base, kept.stride, block);
+        let old: Vec<Row> = (0..kept.stride).map(|at| self.take_row(first, at)).collect();
+        let support = self.row_at(Space::Maintained, alone(kept.support));
+        let had = self.load_row(support);
+        let one = self.one_of(block);
+        let without: Row = had.iter().zip(&one).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+        self.store_row(support, &without);
+        self.give(&[block]);
+        self.run(kept.derive);
+        let new: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+        let differ: Vec<Row> = old.iter().zip(&new).map(|(a, b)| self.differ(a, b)).collect();
+        let all = self.union(&differ);
+        let changed = self.any(&all);
+        self.when(changed, |it| {
+            for (at, (old, differ)) in (0i64..).zip(old.iter().zip(&differ)) {
+                let changed = it.any(differ);
+                it.when(changed, |it| {
+                    let address = it.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
+                    it.save_row(address, old);
+                });
+            }
+            let has = it.load_row(support);
+            let differ = it.differ(&had, &has);
+            let changed = it.any(&differ);
+            it.when(changed, |it| it.save_row(support, &had));
+            if let Some(index) = kept.index {
+                let (old, new) = (it.union(&old), it.union(&new));
+                let differ = it.differ(&old, &new);
+                it.members(&differ, |it, value| it.flip_index(index, value, block));
+            }
+            it.tell_blocks(kept.rel, &one);
+            if !it.c.readers[usize::from(kept.rel.0)].is_by_block() {
+                it.tell_rows(kept, first, block, [&old, &new]);
+            }
+        });
+    }
+
+    /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
+    fn tell_rows(&mut self, kept: &Maintained, first: Value, block: Value, [old, new]: [&[Row]; 2]) {
+        let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
+        for (here, other) in [(old, new), (new, old)] {
+            for (at, row) in (0..).zip(here) {
+                self.put_row(first, at, row);
+            }
+            for (at, (row, other)) in here.iter().zip(other).enumerate() {
+                let only: Row =
+                    row.iter().zip(other).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+                let keys = keys_within(dense, at);
+                self.members(&only, |it, member| {
+                    let keys = keys.iter().map(|key| it.b.ins().iconst(I64, *key));
+                    let tuple: Vec<Value> =
+                        std::iter::once(block).chain(keys.collect::<Vec<_>>()).chain([member]).collect();
+                    it.tell_tuple(kept.rel, &tuple, false); // those of blocks have been told
+                });
+            }
+        }
+    }
+
+    fn catch_up_tuples(&mut self, kept: &Maintained, turn: Turn) {
+        let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
+        let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
+        let fields = self.part().fields;
+        let all = self.shared(fields.suspects);
+        let flags = MemFlagsData::trusted();
+        let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
+        self.when(n, |it| {
+            let zero = it.b.ins().iconst(I64, 0);
+            it.b.ins().store(flags, zero, all, Offset32::new(start * WORD));
+            let at: Variable = it.b.declare_var(I64);
+            it.b.def_var(at, zero);
+            let [turn, end] = std::array::from_fn(|_| it.b.create_block());
+            it.b.ins().jump(turn, &[]);
+            it.b.switch_to_block(turn);
+            let now = it.b.use_var(at);
+            let next = it.b.ins().iadd_imm_s(now, 1);
+            it.b.def_var(at, next);
+            let offset = it.b.ins().imul_imm_s(now, arity as i64 * i64::from(WORD));
+            let place = it.b.ins().iadd(all, offset);
+            let value = |column: i32| Offset32::new((start + 1 + column) * WORD);
+            let tuple: Vec<Value> =
+                (0..arity as i32).map(|column| it.b.ins().load(I64, flags, place, value(column))).collect();
+            it.check_tuple(kept, dense, &tuple);
+            let more = it.b.ins().icmp(IntCC::SignedLessThan, next, n);
+            it.b.ins().brif(more, turn, &[], end, &[]);
+            it.b.switch_to_block(end);
+        });
+    }
+
+    /// Checks whether a tuple holds.
+    fn check_tuple(&mut self, kept: &Maintained, dense: &Dense, tuple: &[Value]) {
+        self.room(3 + dense.strides.first().copied().unwrap_or(1));
+        self.give(tuple);
+        let holds: Variable = self.b.declare_var(I64);
+        let [halted, found, next] = std::array::from_fn(|_| self.b.create_block());
+        self.inline(kept.derive, [halted, found]);
+        for (block, value) in [(halted, 0), (found, 1)] {
+            self.b.switch_to_block(block);
+            let value = self.b.ins().iconst(I64, value);
+            self.b.def_var(holds, value);
+            self.b.ins().jump(next, &[]);
+        }
+        self.b.switch_to_block(next);
+        let holds = self.b.use_var(holds);
+        let zero = self.b.ins().iconst(I64, 0);
+        let (keys, last) = match tuple.split_last() {
+            Some((last, keys)) => (keys, *last),
+            None => (&[][..], zero),
+        };
+        let mut index = self.b.ins().iconst(I64, i64::from(dense.base));
+        for (&key, &stride) in keys.iter().zip(&dense.strides) {
+            let part = self.b.ins().imul_imm_s(key, i64::from(stride));
+            index = self.b.ins().iadd(index, part);
+        }
+        let row = self.row_of(Space::Maintained, index);
+        let (address, within) = self.word_with(row, last);
+        let old = self.load_word(address, 0);
+        let has = self.b.ins().band(old, within);
+        let had = self.b.ins().icmp_imm_s(IntCC::NotEqual, has, 0);
+        let had = self.b.ins().uextend(I64, had);
+        let differs = self.b.ins().icmp(IntCC::NotEqual, had, holds);
+        let new = self.b.ins().bxor(old, within);
+        self.when(differs, |it| {
+            it.when(had, |it| it.tell_tuple(kept.rel, tuple, true));
+            it.save(address, old);
+            it.store_word(address, 0, new);
+            if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
+                it.update_support(dense, support, first);
+            }
+            if let Some(index) = it.c.indexes[usize::from(kept.rel.0)] {
+                let first = tuple.first().copied().unwrap_or(zero);
+                let row = it.b.ins().iadd_imm_s(last, i64::from(index));
+                it.update_index(dense, row, first, last);
+            }
+            it.when(holds, |it| it.tell_tuple(kept.rel, tuple, true));
+        });
+    }
+
+    /// Notes in the support whether the rows of a first value have any.
+    fn update_support(&mut self, dense: &Dense, support: u32, first: Value) {
+        let any = self.any_in_block(dense, first, None);
+        let address = self.row_at(Space::Maintained, alone(support));
+        self.put_bit(address, first, any);
+    }
+
+    fn update_index(&mut self, dense: &Dense, row: Value, first: Value, last: Value) {
+        let any = self.any_in_block(dense, first, Some(last));
+        let address = self.row_of(Space::Maintained, row);
+        self.put_bit(address, first, any);
+    }
+
+    /// A value that is not 0 if a block has members, or that one.
+    fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
+        let stride = dense.strides.first().copied().unwrap_or(1);
+        let start = self.block_row(Space::Maintained, dense.base, stride, first);
+        let rows: Vec<Row> = (0..stride).map(|at| self.row_in_block(start, at)).collect();
+        let mut all = self.union(&rows);
+        if let Some(member) = member {
+            let one = self.one_of(member);
+            all = self.both(&all, &one);
+        }
+        self.any(&all)
+    }
+
+    fn put_bit(&mut self, address: Value, bit: Value, on: Value) {
+        let (address, within) = self.word_with(address, bit);
+        let old = self.load_word(address, 0);
+        let with = self.b.ins().bor(old, within);
+        let without = self.b.ins().band_not(old, within);
+        let new = self.b.ins().select(on, with, without);
+        self.save(address, old);
+        self.store_word(address, 0, new);
+    }
+
+    fn flip_index(&mut self, index: u32, value: Value, block: Value) {
+        let row = self.b.ins().iadd_imm_s(value, i64::from(index));
+        let address = self.row_of(Space::Maintained, row);
+        let (address, within) = self.word_with(address, block);
+        let old = self.load_word(address, 0);
+        self.save(address, old);
+        let new = self.b.ins().bxor(old, within);
+        self.store_word(address, 0, new);
+    }
+
+    // --- rows of a block ------------------------------------------------------------------------
+
+    fn row_in_block(&mut self, first: Value, at: u32) -> Row {
+        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+        self.load_row(address)
+    }
+
+    /// The row, which is empty then.
+    fn take_row(&mut self, first: Value, at: u32) -> Row {
+        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+        let row = self.load_row(address);
+        self.empty_row(address);
+        row
+    }
+
+    fn put_row(&mut self, first: Value, at: u32, row: &Row) {
+        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+        self.store_row(address, row);
+    }
+
+    fn store_row(&mut self, address: Value, row: &Row) {
+        for (at, &word) in (0..).zip(row) {
+            self.store_word(address, at * WORD, word);
+        }
+    }
+
+    fn differ(&mut self, row: &Row, other: &Row) -> Row {
+        row.iter().zip(other).map(|(a, b)| self.b.ins().bxor(*a, *b)).collect()
+    }
+
+    fn union(&mut self, rows: &[Row]) -> Row {
+        let mut all = rows[0].clone();
+        for row in &rows[1..] {
+            all = all.iter().zip(row).map(|(a, b)| self.b.ins().bor(*a, *b)).collect();
+        }
+        all
+    }
+
+    /// Empties blocks of a relation of the frame.
+    pub(super) fn empty_blocks(
+        &mut self,
+        entry: &super::super::super::machine::Demanded,
+        used: &Row,
+    ) {
+        debug_assert!(entry.stride <= UNROLLED);
+        self.members(used, |it, member| {
+            let first = it.block_row(Space::Frame, entry.base, entry.stride, member);
+            for at in 0..entry.stride {
+                let address = it.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+                it.empty_row(address);
+            }
+        });
+    }
+}
+
+/// The keys between the first column and the last of the row of that number within its block.
+fn keys_within(dense: &Dense, mut at: usize) -> Vec<i64> {
+    let strides = dense.strides.iter().skip(1);
+    let key = |&stride: &u32| {
+        let key = at / stride as usize;
+        at %= stride as usize;
+        key as i64
+    };
+    strides.map(key).collect()
+}

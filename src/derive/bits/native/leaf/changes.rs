@@ -1,0 +1,212 @@
+//! The functions of attributes: a value is written to the rows, and what is kept hears of it.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+
+use super::super::super::compile::{Guards, Readers};
+use super::super::super::layout::{NONE, Store};
+use super::super::super::machine::Turn;
+use super::super::super::word::Word;
+use super::super::lower::{Lower, WORD, alone};
+use super::super::rows::Row;
+use crate::derive::bits::code::Space;
+use crate::facts::AttrId;
+use crate::rules::{Input, RelId, Role};
+
+/// Words that a write saves: the value, two rows of its inverse, and who has one.
+const SAVED: u32 = 4;
+
+/// Which readers are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    All,
+    /// Those that ask for the value: the others were told when the old one went.
+    OfValue,
+}
+
+impl<W: Word> Lower<'_, '_, W> {
+    /// Fills the function that writes an attribute: entity and new value, which may be none.
+    pub(super) fn change(&mut self, attr: AttrId) {
+        let [_, entity, new] = self.params();
+        self.room(SAVED);
+        for &(rel, member) in &self.c.inputs[usize::from(attr.0)] {
+            debug_assert_eq!(member, 0, "lists are not written here");
+            let Role::Input(input) = self.c.program.relation(rel).role else { continue };
+            let next = self.b.create_block();
+            match (&self.c.stores[usize::from(rel.0)], input) {
+                (&Store::Key { fun, present, inverse, entities }, _) => {
+                    let inside = self.b.ins().icmp_imm_u(
+                        IntCC::UnsignedLessThan,
+                        entity,
+                        i64::from(entities),
+                    );
+                    self.unless(inside, next);
+                    self.write_value(rel, fun, Some((present, inverse)), [entity, new]);
+                }
+                (&Store::Game { fun }, _) => {
+                    self.leave_if(entity, next);
+                    self.write_value(rel, fun, None, [entity, new]);
+                }
+                (Store::Dense(dense), Input::Flag(_)) => {
+                    self.write_flag(rel, dense.base, entity, new, &[entity]);
+                }
+                (Store::Dense(dense), Input::GameFlag(_)) => {
+                    self.leave_if(entity, next);
+                    self.write_flag(rel, dense.base, entity, new, &[]);
+                }
+                _ => {}
+            }
+            self.b.ins().jump(next, &[]);
+            self.b.switch_to_block(next);
+        }
+        let done = self.b.create_block();
+        self.b.ins().jump(done, &[]);
+        self.end(done);
+    }
+
+    /// A value of an entity, with the rows that go with it, or of the game.
+    fn write_value(
+        &mut self,
+        rel: RelId,
+        fun: u32,
+        rows: Option<(u32, Option<u32>)>,
+        [entity, new]: [Value; 2],
+    ) {
+        let offset = self.b.ins().ishl_imm_u(entity, 3);
+        let first = self.b.ins().iadd_imm_s(self.funs, i64::from(fun) * i64::from(WORD));
+        let address = self.b.ins().iadd(first, offset);
+        let flags = MemFlagsData::trusted();
+        let old = self.b.ins().load(cranelift_codegen::ir::types::I64, flags, address, 0);
+        let differs = self.b.ins().icmp(IntCC::NotEqual, old, new);
+        self.when(differs, |it| {
+            let had = it.b.ins().icmp_imm_s(IntCC::NotEqual, old, NONE);
+            let has = it.b.ins().icmp_imm_s(IntCC::NotEqual, new, NONE);
+            let tuple = |value: Value| match rows {
+                Some(_) => vec![entity, value],
+                None => vec![value],
+            };
+            it.when(had, |it| {
+                it.tell(rel, &tuple(old), Told::All);
+                if let Some((_, Some(inverse))) = rows {
+                    it.flip(inverse, old, entity);
+                }
+            });
+            it.save(address, old);
+            it.b.ins().store(flags, new, address, Offset32::new(0));
+            it.when(has, |it| {
+                if let Some((_, Some(inverse))) = rows {
+                    it.flip(inverse, new, entity);
+                }
+            });
+            if let Some((present, _)) = rows {
+                let flips = it.b.ins().icmp(IntCC::NotEqual, had, has);
+                let zero = it.b.ins().iconst(cranelift_codegen::ir::types::I64, 0);
+                it.when(flips, |it| it.flip(present, zero, entity));
+            }
+            it.when(has, |it| {
+                // As the interpreter has it: what was there before told those who do not ask for the value.
+                let [told, anew, next] = std::array::from_fn(|_| it.b.create_block());
+                it.b.ins().brif(had, told, &[], anew, &[]);
+                it.b.switch_to_block(told);
+                let which = if rows.is_some() { Told::OfValue } else { Told::All };
+                it.tell(rel, &tuple(new), which);
+                it.b.ins().jump(next, &[]);
+                it.b.switch_to_block(anew);
+                it.tell(rel, &tuple(new), Told::All);
+                it.b.ins().jump(next, &[]);
+                it.b.switch_to_block(next);
+            });
+        });
+    }
+
+    fn write_flag(
+        &mut self,
+        rel: RelId,
+        base: u32,
+        member: Value,
+        new: Value,
+        tuple: &[Value],
+    ) {
+        let address = self.row_at(Space::Maintained, alone(base));
+        let (address, within) = self.word_with(address, member);
+        let old = self.load_word(address, 0);
+        let has = self.b.ins().band(old, within);
+        let had = self.b.ins().icmp_imm_s(IntCC::NotEqual, has, 0);
+        let will = self.b.ins().icmp_imm_s(IntCC::Equal, new, 1);
+        let differs = self.b.ins().icmp(IntCC::NotEqual, had, will);
+        let word = self.b.ins().bxor(old, within);
+        self.when(differs, |it| {
+            it.when(had, |it| it.tell(rel, tuple, Told::All));
+            it.save(address, old);
+            it.store_word(address, 0, word);
+            it.when(will, |it| it.tell(rel, tuple, Told::All));
+        });
+    }
+
+    /// A member comes to the row of a value, or goes.
+    fn flip(&mut self, base: u32, value: Value, member: Value) {
+        let index = self.b.ins().iadd_imm_s(value, i64::from(base));
+        let address = self.row_of(Space::Maintained, index);
+        let (address, within) = self.word_with(address, member);
+        let old = self.load_word(address, 0);
+        self.save(address, old);
+        let new = self.b.ins().bxor(old, within);
+        self.store_word(address, 0, new);
+    }
+
+    /// Tells the readers of a relation that a tuple comes or goes.
+    fn tell(&mut self, rel: RelId, tuple: &[Value], told: Told) {
+        let readers: &Readers = &self.c.readers[usize::from(rel.0)];
+        if let (Some(&first), Told::All) = (tuple.first(), told) {
+            let block = self.one_of(first);
+            readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, &block, guards));
+        }
+        for (turn, column, guards) in &readers.others {
+            let block = self.one_of(tuple[*column]);
+            self.dirty_if(*turn, &block, guards);
+        }
+        let once = readers.once.filter(|_| told == Told::All);
+        for start in once.into_iter().chain(readers.each) {
+            self.give(tuple);
+            self.run(start);
+        }
+    }
+
+    /// The readers of a block of a kept relation.
+    pub(super) fn tell_blocks(&mut self, rel: RelId, block: &Row) {
+        let readers: &Readers = &self.c.readers[usize::from(rel.0)];
+        readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, block, guards));
+    }
+
+    /// The readers of a tuple of a kept relation, those of blocks aside.
+    pub(super) fn tell_tuple(&mut self, rel: RelId, tuple: &[Value], with_blocks: bool) {
+        if with_blocks {
+            self.tell(rel, tuple, Told::All);
+            return;
+        }
+        let readers: &Readers = &self.c.readers[usize::from(rel.0)];
+        for (turn, column, guards) in &readers.others {
+            let block = self.one_of(tuple[*column]);
+            self.dirty_if(*turn, &block, guards);
+        }
+        for start in readers.once.into_iter().chain(readers.each) {
+            self.give(tuple);
+            self.run(start);
+        }
+    }
+
+    /// Notes a block whose guards it is in.
+    fn dirty_if(&mut self, turn: Turn, block: &Row, guards: &Guards) {
+        if !self.part().kept[usize::from(turn)] {
+            return;
+        }
+        let mut block = block.clone();
+        for &guard in guards {
+            let row = self.row_at(Space::Maintained, alone(guard));
+            let row = self.load_row(row);
+            block = self.both(&block, &row);
+        }
+        self.note_dirty(turn, &block);
+    }
+}

@@ -1,0 +1,445 @@
+//! Counting leaves in machine code: what can be done after an action, without the action being taken.
+//!
+//! A count of the last ply asks for one number of each action. The function of an action solves its reactions, writes
+//! what they say to the rows alone, brings up to date what the count reads, derives and counts it, and takes all
+//! back: no fact is written, and nothing is journaled but words. All of it is straight code, made for the
+//! program as a whole: what is asked for decides which relations are kept up to date at all.
+//!
+//! Deliberately absent: programs whose reactions do more than write facts, or whose rules need lists of tuples, for
+//! which the caller takes the action; and single actions that come to more than there is room for, which bail out.
+
+mod after;
+mod catch_up;
+mod changes;
+mod scans;
+mod wanted;
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, Signature, Value, types::I32, types::I64};
+use cranelift_codegen::ir::MemFlagsData;
+use cranelift_frontend::{FunctionBuilderContext, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Linkage, Module};
+
+use super::super::code::Reg;
+use super::super::compile::Compiled;
+use super::super::machine::{Demanded, Turn};
+use super::super::planner::GIVEN;
+use super::super::word::Word;
+use super::call::{self, AfterAction, ContextFields};
+use super::lower::{FAULT, HALTED, Lower, WORD};
+use super::registers::Registers;
+use super::rows::Row;
+use crate::derive::leaves::Leaves;
+use crate::facts::AttrId;
+use wanted::Wanted;
+
+/// What a function of leaves returns besides: there is no room, or nothing is known of such a case. What was written has been taken
+/// back.
+pub(super) const BAILED: i64 = 3;
+
+/// Maximum number of tuples of one relation that are checked after an action.
+const SUSPECTS: u64 = 48;
+
+/// Rows of a block beyond which code is not made row by row.
+const UNROLLED: u32 = 16;
+
+/// The functions of a program.
+pub(in super::super) struct LeafCode {
+    /// By action.
+    actions: Vec<Option<AfterAction>>,
+    /// Words that hold the tuples to be checked.
+    suspect_words: usize,
+    _memory: call::Memory,
+}
+
+impl std::fmt::Debug for LeafCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let actions = self.actions.iter().flatten().count();
+        f.debug_struct("LeafCode").field("actions", &actions).finish_non_exhaustive()
+    }
+}
+
+impl LeafCode {
+    /// The code that counts what is asked for. `None` where there can be none.
+    pub(in super::super) fn compile<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Option<Self> {
+        let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
+        let _entered = span.enter();
+        match Wanted::of(c, leaves).and_then(|wanted| Maker::new(c, wanted)?.make(leaves)) {
+            Ok(code) => Some(code),
+            Err(reason) => {
+                tracing::debug!(%reason, "leaves are counted by taking the actions");
+                None
+            }
+        }
+    }
+
+    /// The code of an action.
+    #[inline]
+    pub(in super::super) fn action(&self, action: usize) -> Option<AfterAction> {
+        self.actions.get(action).copied().flatten()
+    }
+
+    pub(in super::super) fn suspect_words(&self) -> usize {
+        self.suspect_words
+    }
+}
+
+/// What a function of the leaves knows besides what stretches know.
+pub(super) struct Part {
+    /// What all functions share, see [`call::Context`].
+    context: Value,
+    fields: ContextFields,
+    /// Gives up.
+    bail: Block,
+    /// By attribute, what writes it.
+    changes: HashMap<AttrId, FuncRef>,
+    /// Brings up to date what is kept.
+    catch_up: Option<FuncRef>,
+    /// The relations that are kept up to date.
+    kept: Vec<bool>,
+    /// Where the tuples of a relation wait to be checked: the first word, and how many values they have.
+    suspects: HashMap<Turn, (i32, usize)>,
+    /// The reaction whose body is being solved, with what its solutions come to.
+    solving: Option<after::Solving>,
+}
+
+/// Makes the functions of a program.
+struct Maker<'c, W> {
+    c: &'c Compiled<W>,
+    wanted: Wanted,
+    module: JITModule,
+    functions: FunctionBuilderContext,
+    changes: HashMap<AttrId, FuncId>,
+    catch_up: Option<FuncId>,
+    suspects: HashMap<Turn, (i32, usize)>,
+    suspect_words: usize,
+}
+
+impl<'c, W: Word> Maker<'c, W> {
+    fn new(c: &'c Compiled<W>, wanted: Wanted) -> Result<Self, String> {
+        let module = super::module()?;
+        let (mut suspects, mut words) = (HashMap::new(), 0);
+        for &turn in wanted.turns.iter() {
+            let kept = &c.maintained[usize::from(turn)];
+            if !kept.by_block {
+                let arity = c.program.relation(kept.rel).columns.len();
+                suspects.insert(turn, (words as i32, arity));
+                words += 1 + SUSPECTS as usize * arity;
+            }
+        }
+        Ok(Self {
+            c,
+            wanted,
+            module,
+            functions: FunctionBuilderContext::new(),
+            changes: HashMap::new(),
+            catch_up: None,
+            suspects,
+            suspect_words: words,
+        })
+    }
+
+    fn make(mut self, leaves: &Leaves) -> Result<LeafCode, String> {
+        for &attr in &self.wanted.attrs.clone() {
+            let id = self.declare(&format!("write{}", attr.0))?;
+            self.changes.insert(attr, id);
+        }
+        let catch_up = self.declare("catch_up")?;
+        self.catch_up = Some(catch_up);
+        for &attr in &self.wanted.attrs.clone() {
+            self.define(self.changes[&attr], |it| it.change(attr))?;
+        }
+        let turns = self.wanted.turns.clone();
+        self.define(catch_up, |it| it.catch_up(&turns))?;
+        let mut actions = Vec::new();
+        for (at, batches) in leaves.batches.iter().enumerate() {
+            let made = match batches {
+                None => None,
+                Some(batches) => {
+                    let id = self.declare(&format!("after{at}"))?;
+                    self.define(id, |it| it.after(batches.clone(), leaves))?;
+                    Some(id)
+                }
+            };
+            actions.push(made);
+        }
+        self.module.finalize_definitions().map_err(|it| it.to_string())?;
+        let entry = |id: FuncId| AfterAction::new(self.module.get_finalized_function(id));
+        let actions = actions.into_iter().map(|it| it.map(entry)).collect();
+        Ok(LeafCode {
+            actions,
+            suspect_words: self.suspect_words,
+            _memory: call::Memory::new(self.module),
+        })
+    }
+
+    fn declare(&mut self, name: &str) -> Result<FuncId, String> {
+        let signature = signature(&self.module);
+        let declared = self.module.declare_function(name, Linkage::Local, &signature);
+        declared.map_err(|it| it.to_string())
+    }
+
+    fn define(
+        &mut self,
+        id: FuncId,
+        body: impl FnOnce(&mut Lower<'_, '_, W>),
+    ) -> Result<(), String> {
+        let mut context = self.module.make_context();
+        context.func.signature = signature(&self.module);
+        let module = &mut self.module;
+        let mut refer = |id: FuncId| module.declare_func_in_func(id, &mut context.func);
+        let changes = self.changes.iter().map(|(attr, id)| (*attr, refer(*id))).collect();
+        let catch_up = self.catch_up.map(&mut refer);
+        let mut kept = vec![false; self.c.maintained.len()];
+        self.wanted.turns.iter().for_each(|it| kept[usize::from(*it)] = true);
+        let mut lower = Lower::new(&mut context.func, &mut self.functions, &self.module, self.c);
+        let bail = lower.b.create_block();
+        lower.b.set_cold_block(bail);
+        let [shared] = lower.params();
+        lower.registers = Registers::Values(HashMap::new());
+        lower.leaf = Some(Part {
+            context: shared,
+            fields: ContextFields::new(),
+            bail,
+            changes,
+            catch_up,
+            kept,
+            suspects: self.suspects.clone(),
+            solving: None,
+        });
+        // What runs out of its budget gives up.
+        lower.halted = bail;
+        lower.take_context();
+        body(&mut lower);
+        lower.finish(&self.module);
+        super::define(&mut self.module, id, &mut context)
+    }
+}
+
+/// The context, and up to two numbers.
+fn signature(module: &JITModule) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params.extend([AbiParam::new(I64); 3]);
+    signature.returns.push(AbiParam::new(I32));
+    signature
+}
+
+impl<W: Word> Lower<'_, '_, W> {
+    pub(super) fn part(&mut self) -> &mut Part {
+        self.leaf.as_mut().expect("it is a function of leaves")
+    }
+
+    /// Where everything is.
+    fn take_context(&mut self) {
+        let fields = self.part().fields;
+        self.state = self.shared(fields.state);
+        self.program = self.shared(fields.program);
+        self.rows = self.shared(fields.rows);
+        self.funs = self.shared(fields.funs);
+        self.enter_frame(fields.frame_after);
+    }
+
+    /// From here on rows of the frame are those of that one.
+    fn enter_frame(&mut self, field: i32) {
+        let offset = self.shared(field);
+        self.rows_of_frame = self.b.ins().iadd(self.rows, offset);
+    }
+
+    fn shared(&mut self, field: i32) -> Value {
+        let context = self.part().context;
+        self.b.ins().load(I64, MemFlagsData::trusted(), context, Offset32::new(field))
+    }
+
+    fn share(&mut self, field: i32, value: Value) {
+        let context = self.part().context;
+        self.b.ins().store(MemFlagsData::trusted(), value, context, Offset32::new(field));
+    }
+
+    /// The ends of a function that others of its kind call.
+    fn end(&mut self, done: Block) {
+        let (bail, fault) = (self.part().bail, self.fault);
+        for (block, result) in [(done, HALTED), (bail, BAILED), (fault, FAULT)] {
+            self.b.switch_to_block(block);
+            let result = self.b.ins().iconst(I32, result);
+            self.b.ins().return_(&[result]);
+        }
+        // What nothing comes to must end, too.
+        let found = self.found;
+        self.b.switch_to_block(found);
+        self.b.ins().jump(bail, &[]);
+    }
+
+    /// Runs a stretch and goes on.
+    fn run(&mut self, start: u32) {
+        let next = self.b.create_block();
+        self.inline(start, [next, next]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Puts a stretch here, which goes on at these blocks.
+    fn inline(&mut self, start: u32, [halted, found]: [Block; 2]) {
+        let (targets, _) = super::flow::targets(&self.c.machine, start);
+        let outer = std::mem::take(&mut self.blocks);
+        self.create_blocks(&targets);
+        self.stretch(start as usize, [halted, found]);
+        self.blocks = outer;
+        self.left = false;
+    }
+
+    /// Puts a tuple where stretches look for it.
+    fn give(&mut self, tuple: &[Value]) {
+        for (reg, &value) in GIVEN.into_iter().zip(tuple) {
+            self.set_reg(reg, value);
+        }
+    }
+
+    /// Calls a function of leaves; goes on if it went well.
+    fn call_leaf(&mut self, function: FuncRef, [a, b]: [Value; 2]) {
+        let (context, bail, fault) = {
+            let fault = self.fault;
+            let part = self.part();
+            (part.context, part.bail, fault)
+        };
+        let call = self.b.ins().call(function, &[context, a, b]);
+        let result = self.b.inst_results(call)[0];
+        let [failed, next] = std::array::from_fn(|_| self.b.create_block());
+        self.b.set_cold_block(failed);
+        self.b.ins().brif(result, failed, &[], next, &[]);
+        self.b.switch_to_block(failed);
+        let is_fault = self.b.ins().icmp_imm_s(
+            cranelift_codegen::ir::condcodes::IntCC::Equal,
+            result,
+            FAULT,
+        );
+        self.b.ins().brif(is_fault, fault, &[], bail, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Gives up unless so many words can be written still.
+    fn room(&mut self, words: u32) {
+        let fields = self.part().fields;
+        let (top, end) = (self.shared(fields.undo), self.shared(fields.undo_end));
+        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * 16);
+        let enough = self.b.ins().icmp(
+            cranelift_codegen::ir::condcodes::IntCC::UnsignedLessThanOrEqual,
+            top,
+            end,
+        );
+        let bail = self.part().bail;
+        self.unless(enough, bail);
+    }
+
+    /// Notes what a word was.
+    fn save(&mut self, address: Value, old: Value) {
+        let fields = self.part().fields;
+        let top = self.shared(fields.undo);
+        let flags = MemFlagsData::trusted();
+        self.b.ins().store(flags, address, top, Offset32::new(0));
+        self.b.ins().store(flags, old, top, Offset32::new(WORD));
+        let top = self.b.ins().iadd_imm_s(top, 16);
+        self.share(fields.undo, top);
+    }
+
+    /// Notes what a row was.
+    fn save_row(&mut self, address: Value, old: &Row) {
+        for (at, &word) in (0i64..).zip(old) {
+            let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
+            self.save(address, word);
+        }
+    }
+
+    /// Writes back what words were.
+    fn take_back(&mut self) {
+        let fields = self.part().fields;
+        let start = self.shared(fields.undo_start);
+        let top: Variable = self.b.declare_var(I64);
+        let now = self.shared(fields.undo);
+        self.b.def_var(top, now);
+        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let at = self.b.use_var(top);
+        let more = self.b.ins().icmp(
+            cranelift_codegen::ir::condcodes::IntCC::UnsignedGreaterThan,
+            at,
+            start,
+        );
+        self.b.ins().brif(more, turn, &[], end, &[]);
+        self.b.switch_to_block(turn);
+        let at = self.b.ins().iadd_imm_s(at, -16);
+        self.b.def_var(top, at);
+        let flags = MemFlagsData::trusted();
+        let address = self.b.ins().load(I64, flags, at, Offset32::new(0));
+        let old = self.b.ins().load(I64, flags, at, Offset32::new(WORD));
+        self.b.ins().store(flags, old, address, Offset32::new(0));
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(end);
+    }
+
+    /// Blocks of a kept relation may have changed.
+    pub(super) fn note_dirty(&mut self, turn: Turn, blocks: &Row) {
+        if !self.part().kept[usize::from(turn)] {
+            return;
+        }
+        let address = self.dirty(turn);
+        self.grow_row(address, blocks);
+    }
+
+    /// Where the blocks are noted that may have changed.
+    fn dirty(&mut self, turn: Turn) -> Value {
+        let fields = self.part().fields;
+        let dirty = self.shared(fields.dirty);
+        self.b.ins().iadd_imm_s(dirty, i64::from(turn) << Self::ROW_SHIFT)
+    }
+
+    /// A tuple of a kept relation may have changed.
+    pub(super) fn note_suspect(&mut self, turn: Turn, values: u32) {
+        let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
+        let fields = self.part().fields;
+        let list = self.c.machine.lists[values as usize];
+        let regs: Vec<Reg> =
+            self.c.machine.regs[list.start as usize..(list.start + list.len) as usize].to_vec();
+        let values: Vec<Value> = regs.iter().take(arity).map(|it| self.reg(*it)).collect();
+        let all = self.shared(fields.suspects);
+        let flags = MemFlagsData::trusted();
+        let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
+        let bail = self.part().bail;
+        let room = self.b.ins().icmp_imm_u(
+            cranelift_codegen::ir::condcodes::IntCC::UnsignedLessThan,
+            n,
+            SUSPECTS as i64,
+        );
+        self.unless(room, bail);
+        let offset = self.b.ins().imul_imm_s(n, arity as i64 * i64::from(WORD));
+        let at = self.b.ins().iadd(all, offset);
+        for (column, value) in (1..).zip(values) {
+            self.b.ins().store(flags, value, at, Offset32::new((start + column) * WORD));
+        }
+        let n = self.b.ins().iadd_imm_s(n, 1);
+        self.b.ins().store(flags, n, all, Offset32::new(start * WORD));
+    }
+
+    /// A relation is derived from here on: it is empty.
+    pub(super) fn start_over(&mut self, entry: &Demanded) {
+        use super::super::code::Space;
+        use super::lower::alone;
+        let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
+        let used = self.load_row(row);
+        self.empty_row(row);
+        if entry.support.is_none() {
+            return;
+        }
+        let some = self.any(&used);
+        self.when(some, |it| {
+            if entry.stride == 1 || entry.stride > UNROLLED {
+                it.empty(entry, &used);
+                return;
+            }
+            it.empty_blocks(entry, &used);
+        });
+    }
+}
+

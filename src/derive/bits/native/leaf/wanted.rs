@@ -1,0 +1,168 @@
+//! What a count of leaves reads, and whether code can be made for it.
+
+use super::super::super::compile::{Compiled, Mode};
+use super::super::super::layout::Store;
+use super::super::super::machine::{Inst, Turn};
+use super::super::super::word::Word;
+use super::super::flow;
+use super::UNROLLED;
+use super::after::{is_calculated, written};
+use super::scans::is_short;
+use crate::derive::leaves::Leaves;
+use crate::facts::AttrId;
+use crate::rules::{Input, Literal, RelId, Role};
+
+/// What the functions are made for.
+pub(super) struct Wanted {
+    /// The attributes whose writes matter.
+    pub(super) attrs: Vec<AttrId>,
+    /// The relations that are kept up to date, in their order.
+    pub(super) turns: Vec<Turn>,
+}
+
+impl Wanted {
+    pub(super) fn of<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Result<Self, String> {
+        let reads = reads(c, leaves);
+        let is_read = |rel: RelId| reads[usize::from(rel.0)];
+        let name = |rel: RelId| &c.program.relation(rel).name;
+        let mut turns = Vec::new();
+        for (turn, kept) in (0..).zip(&c.maintained) {
+            if !is_read(kept.rel) {
+                continue;
+            }
+            if kept.again.is_some() || kept.stride > UNROLLED {
+                return Err(format!("{} is kept in rounds or in many rows", name(kept.rel)));
+            }
+            is_straight(c, kept.derive)?;
+            turns.push(turn);
+        }
+        for (at, mode) in c.modes.iter().enumerate() {
+            let rel = RelId(at as u16);
+            if !is_read(rel) {
+                continue;
+            }
+            match (mode, &c.stores[at]) {
+                (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
+                (Mode::Scratch { .. }, Store::Dense(_)) => is_straight(c, c.derive[at])?,
+                _ => return Err(format!("{} is a list", name(rel))),
+            }
+            if let Role::Given(_) = c.program.relation(rel).role {
+                return Err(format!("{} is handed over", name(rel)));
+            }
+        }
+        let attrs = attrs(c, leaves, &reads)?;
+        for &attr in &attrs {
+            for &(rel, _) in &c.inputs[usize::from(attr.0)] {
+                tells_straight(c, rel)?;
+            }
+        }
+        for &turn in &turns {
+            tells_straight(c, c.maintained[usize::from(turn)].rel)?;
+        }
+        let counted = leaves.counted.iter().chain(&leaves.odd).chain([&leaves.over]);
+        for &rel in counted {
+            match c.stores[usize::from(rel.0)] {
+                Store::Dense(_) => {}
+                // It has no row, ever.
+                Store::Static if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
+                _ => return Err(format!("{} is not rows", name(rel))),
+            }
+        }
+        Ok(Self { attrs, turns })
+    }
+}
+
+/// The relations that the count, and reactions after the first batch, depend on.
+fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Vec<bool> {
+    let mut open: Vec<RelId> =
+        leaves.counted.iter().chain(&leaves.odd).copied().chain([leaves.over]).collect();
+    for batches in leaves.batches.iter().flatten() {
+        for plan in c.batches[batches.clone()].iter().skip(1).flatten() {
+            let reaction = c.code.effects[plan.code as usize].reaction;
+            add(&c.program.reactions[reaction].body, &mut open);
+        }
+    }
+    let mut reads = vec![false; c.program.relations.len()];
+    while let Some(rel) = open.pop() {
+        if !std::mem::replace(&mut reads[usize::from(rel.0)], true) {
+            for &rule in &c.program.relation(rel).rules {
+                add(&c.program.rule(rule).body, &mut open);
+            }
+        }
+    }
+    reads
+}
+
+fn add(body: &[Literal], open: &mut Vec<RelId>) {
+    for literal in body {
+        match literal {
+            Literal::Atom(atom) => open.push(atom.rel),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(it) => add(&it.body, open),
+        }
+    }
+}
+
+/// The attributes that reactions write and something that is read depends on.
+fn attrs<W: Word>(c: &Compiled<W>, leaves: &Leaves, reads: &[bool]) -> Result<Vec<AttrId>, String> {
+    let mut found: Vec<AttrId> = Vec::new();
+    let all = |_: ()| (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
+    for batches in leaves.batches.iter().flatten() {
+        for plan in c.batches[batches.clone()].iter().flatten() {
+            is_straight(c, plan.pc)?;
+            for effect in &c.code.effects[plan.code as usize].effects {
+                let exprs = super::after::expressions(effect);
+                if !exprs.iter().all(|it| is_calculated(&c.code.exprs, *it)) {
+                    return Err("an effect calculates what code does not".into());
+                }
+            }
+            found.extend(written(c, plan).unwrap_or_else(|| all(())));
+        }
+    }
+    found.sort_unstable_by_key(|it| it.0);
+    found.dedup();
+    found.retain(|attr| c.inputs[usize::from(attr.0)].iter().any(|it| reads[usize::from(it.0.0)]));
+    for attr in &found {
+        for &(rel, _) in &c.inputs[usize::from(attr.0)] {
+            if let Role::Input(Input::List(..)) = c.program.relation(rel).role {
+                return Err(format!("{} is a list of values", c.program.relation(rel).name));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the readers of a relation can be told by straight code.
+fn tells_straight<W: Word>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
+    let readers = &c.readers[usize::from(rel.0)];
+    readers.once.into_iter().chain(readers.each).try_for_each(|it| is_straight(c, it))
+}
+
+/// Whether a stretch needs none of the interpreter's own methods.
+fn is_straight<W: Word>(c: &Compiled<W>, start: u32) -> Result<(), String> {
+    let (start, end) = (start as usize, flow::end(&c.machine, start));
+    let exprs = &c.machine.exprs;
+    let is_called = |inst: &Inst| match inst {
+        Inst::Fold { .. }
+        | Inst::Fix { .. }
+        | Inst::FixFrame { .. }
+        | Inst::Value { .. }
+        | Inst::Collect { .. }
+        | Inst::EmitTuple { .. }
+        | Inst::Args { .. } => true,
+        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !is_short(c, *scan),
+        Inst::CompareExpr { lhs, rhs, .. } => {
+            !is_calculated(exprs, *lhs) || !is_calculated(exprs, *rhs)
+        }
+        Inst::Let { expr, .. } => !is_calculated(exprs, *expr),
+        _ => false,
+    };
+    let Some(at) = (start..end).find(|it| is_called(&c.machine.insts[*it])) else { return Ok(()) };
+    let (inst, owner) = (c.machine.insts[at], c.machine.owner[at] as usize);
+    let rules = &c.program.rules;
+    let span = match rules.get(owner) {
+        Some(rule) => rule.span,
+        None => c.program.reactions[owner - rules.len()].span,
+    };
+    Err(format!("{}: {inst:?} is the interpreter's", c.program.place(span)))
+}

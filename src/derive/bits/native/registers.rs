@@ -1,0 +1,68 @@
+//! Registers in machine code.
+//!
+//! Stretches that call back keep them in memory, where the interpreter finds them; those that need nobody else
+//! have them as values of the function, which the processor's own registers hold.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
+use cranelift_frontend::Variable;
+
+use super::super::code::Reg;
+use super::super::word::Word;
+use super::lower::{Lower, WORD};
+
+/// Where the registers of a function are.
+pub(super) enum Registers {
+    Memory,
+    Values(HashMap<Reg, Variable>),
+}
+
+impl<W: Word> Lower<'_, '_, W> {
+    pub(super) fn reg(&mut self, reg: Reg) -> Value {
+        if let Some(&value) = self.constants.get(&reg) {
+            return self.b.ins().iconst(I64, value);
+        }
+        match self.variable(reg) {
+            Some(it) => self.b.use_var(it),
+            None => self.load_reg(reg),
+        }
+    }
+
+    pub(super) fn set_reg(&mut self, reg: Reg, value: Value) {
+        match self.variable(reg) {
+            Some(it) => self.b.def_var(it, value),
+            None => self.store_reg(reg, value),
+        }
+    }
+
+    /// Has the interpreter find these where it looks for them.
+    pub(super) fn flush(&mut self, regs: &[Reg]) {
+        for &reg in regs {
+            if !self.constants.contains_key(&reg)
+                && let Some(it) = self.variable(reg)
+            {
+                let value = self.b.use_var(it);
+                self.store_reg(reg, value);
+            }
+        }
+    }
+
+    fn variable(&mut self, reg: Reg) -> Option<Variable> {
+        let Registers::Values(values) = &mut self.registers else { return None };
+        Some(*values.entry(reg).or_insert_with(|| self.b.declare_var(I64)))
+    }
+
+    fn load_reg(&mut self, reg: Reg) -> Value {
+        let at = self.fields.regs + i32::from(reg) * WORD;
+        let flags = Self::memory(self.regs_region);
+        self.b.ins().load(I64, flags, self.state, Offset32::new(at))
+    }
+
+    fn store_reg(&mut self, reg: Reg, value: Value) {
+        let at = self.fields.regs + i32::from(reg) * WORD;
+        let flags = Self::memory(self.regs_region);
+        self.b.ins().store(flags, value, self.state, Offset32::new(at));
+    }
+}
