@@ -1,18 +1,19 @@
-//! What a count of leaves asks for: see [`World::leaves_after`].
+//! What a count of leaves asks for: see [`World::leaves_below`].
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::rows::Tuple;
 use super::world::{Engine, World};
 use crate::rules::{ActionId, Event, RelId};
 
-/// The rows that are counted after an action.
+/// The rows that are counted after each action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaves {
     /// If this has rows, there are none.
     pub(super) over: RelId,
-    /// The relations whose rows are leaves.
-    pub(super) counted: Vec<RelId>,
+    /// The actions whose rows are leaves, with their relations.
+    pub(super) counted: Vec<(ActionId, RelId)>,
     /// If one of these has rows, they are no count.
     pub(super) odd: Vec<RelId>,
     /// By action, the batches that it takes, if they do no more than write facts.
@@ -20,9 +21,9 @@ pub struct Leaves {
 }
 
 impl World {
-    /// What to ask [`World::leaves_after`] for: the rows of these relations, none where `over` has rows, and no answer where
+    /// What to ask [`World::leaves_below`] for: the rows of these relations, none where `over` has rows, and no answer where
     /// a relation of `odd` has.
-    pub fn leaves(&self, over: RelId, counted: Vec<RelId>, odd: Vec<RelId>) -> Leaves {
+    pub fn leaves(&self, over: RelId, counted: Vec<(ActionId, RelId)>, odd: Vec<RelId>) -> Leaves {
         let program = self.program();
         let lasts = program.expiry.until_action.is_empty() && program.expiry.until_turn.is_empty();
         let schedule = &self.plan().schedule;
@@ -35,17 +36,16 @@ impl World {
         Leaves { over, counted, odd, batches }
     }
 
-    /// The number of leaves after an action, which is not taken. `None` if it must be taken for that: the reference
-    /// evaluator has no other way, nor have programs before they are machine code, nor some actions.
-    pub fn leaves_after(
+    /// The number of leaves after all actions of a position that is not over, none of which is taken. The actions that have to be
+    /// taken for it are added to the list and not counted. `None` if that is all of them: the reference evaluator has no other way,
+    /// nor have programs before they are machine code, nor positions with rows of `odd`.
+    pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
-        action: ActionId,
-        args: &[i64],
+        rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        let args = &*self.plan.program().action(action).whole(args);
         match &mut self.engine {
-            Engine::Bits(it) => it.leaves_after(leaves, action, args),
+            Engine::Bits(it) => it.leaves_below(leaves, rest),
             Engine::Frog(_) => None,
         }
     }

@@ -176,7 +176,7 @@ pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> 
             Decision::Except(rel) => odd.push(rel),
             Decision::Simulation => return None,
         }
-        counted.push(action.rel);
+        counted.push((action.id, action.rel));
     }
     let never_fail = || contract.rooms.iter().all(|it| it.always == Some(0));
     let is_sure = mode.is_counted(contract) || never_fail();

@@ -147,8 +147,21 @@ impl Tree<'_> {
             let program = world.program().clone();
             return program.actions.iter().map(|it| self.leaves_of(world, it)).sum();
         }
+        if let (2, Some(leaves)) = (depth, &self.leaves)
+            && let Some(count) = self.leaves_below(world, leaves)
+        {
+            return count;
+        }
         let moves = open_moves(world, self.contract, self.mode);
         moves.iter().map(|it| self.below(world, it, depth)).sum()
+    }
+
+    /// The leaves of all actions, which are taken only if they have to be.
+    fn leaves_below(&self, world: &mut World, leaves: &Arc<Leaves>) -> Option<u64> {
+        let mut rest = Vec::new();
+        let count = world.leaves_below(leaves, &mut rest)?;
+        let moves = rest.into_iter().map(|(action, args)| Move { action, args });
+        Some(count + moves.map(|it| self.below(world, &it, 2)).sum::<u64>())
     }
 
     fn leaves_of(&self, world: &mut World, action: &Action) -> u64 {
@@ -159,11 +172,6 @@ impl Tree<'_> {
     }
 
     fn below(&self, world: &mut World, mv: &Move, depth: u32) -> u64 {
-        if let (2, Some(leaves)) = (depth, &self.leaves)
-            && let Some(count) = world.leaves_after(leaves, mv.action, &mv.args)
-        {
-            return count;
-        }
         after(world, mv, |world| self.count(world, depth - 1)).unwrap_or(0)
     }
 }

@@ -50,12 +50,11 @@ pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
         traced: bool,
         outputs: &mut Vec<Output>,
     );
-    /// The count of leaves after an action; `None` if it must be taken for that.
-    fn leaves_after(
+    /// See `World::leaves_below`.
+    fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
-        action: ActionId,
-        args: &[i64],
+        rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64>;
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
@@ -190,13 +189,12 @@ impl<W: Word> Evaluator for Engine<W> {
         std::mem::swap(&mut self.live.s.ids, ids);
     }
 
-    fn leaves_after(
+    fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
-        action: ActionId,
-        args: &[i64],
+        rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        self.live.leaves_after(&self.c, leaves, action, args)
+        self.live.leaves_below(&self.c, leaves, rest)
     }
 
     fn set_counting(&mut self, on: bool) {

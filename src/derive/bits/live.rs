@@ -46,6 +46,8 @@ pub(super) struct Live<W> {
     scratch: Vec<W>,
     /// What counting leaves needs, once they are counted.
     pub(super) room: Option<Box<LeafRoom>>,
+    /// The actions whose leaves are being counted, one after the other.
+    pub(super) leaf_rows: Vec<i64>,
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
@@ -64,6 +66,7 @@ impl<W: Word> Live<W> {
             unchecked: vec![false; c.maintained.len()],
             scratch: Vec::new(),
             room: None,
+            leaf_rows: Vec::new(),
             log: None,
         };
         engine.suspect_unprompted(c);

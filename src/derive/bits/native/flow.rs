@@ -1,14 +1,15 @@
 //! Control flow: splits instructions into stretches that become one function each, and finds the targets of jumps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::super::code::{Reg, RegList};
 use super::super::compile::{Compiled, Mode};
 use super::super::machine::{Inst, Machine};
 
 /// Every instruction at which something begins that is run from outside: what derives a relation, a
 /// block or a tuple, tells of a change, solves a reaction, and the bodies of those that are run by
-/// calls from within.
-pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeSet<u32> {
+/// calls from within. With each goes whether it is closed.
+pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     let mut starts = BTreeSet::new();
     let known = |it: &u32| *it != u32::MAX;
     starts.extend(c.derive.iter().copied().filter(known));
@@ -20,14 +21,36 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeSet<u32> {
     debug_assert!(c.modes.iter().zip(&c.derive).all(|(mode, start)| known(start)
         || matches!(mode, Mode::Given | Mode::General { .. })));
     let mut open: Vec<u32> = starts.iter().copied().collect();
+    let mut closed: BTreeMap<u32, bool> =
+        starts.into_iter().map(|it| (it, is_closed(&c.machine, it))).collect();
     while let Some(start) = open.pop() {
         for body in targets(&c.machine, start).1 {
-            if starts.insert(body) {
+            if closed.insert(body, false).is_none() {
                 open.push(body);
             }
         }
     }
-    starts
+    closed
+}
+
+/// Whether a stretch is all that has to do with its registers: the interpreter does nothing for it that reads or sets some.
+fn is_closed(machine: &Machine, start: u32) -> bool {
+    !machine.insts[start as usize..=end(machine, start)].iter().any(|inst| {
+        matches!(
+            inst,
+            Inst::Fold { .. }
+                | Inst::Fix { .. }
+                | Inst::FixFrame { .. }
+                | Inst::Scan { .. }
+                | Inst::TestScan { .. }
+                | Inst::CompareExpr { .. }
+                | Inst::Let { .. }
+                | Inst::Value { .. }
+                | Inst::Collect { .. }
+                | Inst::EmitTuple { .. }
+                | Inst::Args { .. }
+        )
+    })
 }
 
 /// Where jumps of a stretch end, and the bodies that it runs by calls.
@@ -85,4 +108,42 @@ pub(super) fn end(machine: &Machine, start: u32) -> usize {
             _ => 0,
         } + 1;
     }
+}
+
+/// The registers that a stretch sets to members of rows and to nothing else.
+pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
+    let (mut members, mut others) = (HashSet::new(), HashSet::new());
+    for inst in &machine.insts[start as usize..=end(machine, start)] {
+        match *inst {
+            Inst::Loop { reg, .. } | Inst::Next { reg, .. } => {
+                members.insert(reg);
+            }
+            Inst::Scan { scan, .. } => others.extend(list_of(machine, machine.scans[scan as usize].free)),
+            Inst::Fold { results, .. } => others.extend(list_of(machine, machine.lists[results as usize])),
+            Inst::Args { regs } => others.extend(list_of(machine, machine.lists[regs as usize])),
+            Inst::Chase { chase } => {
+                let it = machine.chases[chase as usize];
+                others.extend([it.middle, it.member]);
+            }
+            Inst::Count { reg }
+            | Inst::FetchK1 { reg, .. }
+            | Inst::FetchK { reg, .. }
+            | Inst::FetchS { reg, .. }
+            | Inst::Let { reg, .. }
+            | Inst::Value { reg, .. }
+            | Inst::Reach { reg, .. }
+            | Inst::Fix { reg, .. }
+            | Inst::FixFrame { reg, .. } => {
+                others.insert(reg);
+            }
+            _ => {}
+        }
+    }
+    members.retain(|it| !others.contains(it));
+    members
+}
+
+/// The registers of a list.
+pub(super) fn list_of(machine: &Machine, list: RegList) -> Vec<Reg> {
+    machine.regs[list.start as usize..(list.start + list.len) as usize].to_vec()
 }

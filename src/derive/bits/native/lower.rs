@@ -4,7 +4,7 @@
 //! a row; registers stay in memory, where calls find them. Rows and values are reached only after their index was
 //! compared with what there is: an index beyond that ends the stretch with a fault.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -23,6 +23,7 @@ use super::super::layout::NONE;
 use super::super::machine::{Demanded, Inst, Place};
 use super::super::word::Word;
 use super::call::{self, Fields, Helper};
+use super::chase::Ways;
 use super::flow;
 use super::leaf::Part;
 use super::registers::Registers;
@@ -45,16 +46,20 @@ pub(super) fn signature(module: &JITModule) -> Signature {
     signature
 }
 
-/// Fills a function with the stretch that begins at `start`.
+/// Fills a function with the stretch that begins at `start`. It is closed if no other one has to do with its registers.
 pub(super) fn function<W: Word>(
     function: &mut Function,
     context: &mut FunctionBuilderContext,
     module: &JITModule,
     c: &Compiled<W>,
-    start: u32,
+    ways: &Ways<W>,
+    (start, is_closed): (u32, bool),
 ) {
-    let mut lower = Lower::new(function, context, module, c);
+    let mut lower = Lower::new(function, context, module, c, ways);
     lower.take_what_is_lent();
+    if is_closed {
+        lower.keep_registers();
+    }
     lower.begin(start);
     lower.finish(module);
 }
@@ -76,6 +81,8 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) acc: Rest,
     pub(super) slots: HashMap<u8, Rest>,
     pub(super) constants: HashMap<Reg, i64>,
+    /// Registers that hold members of rows and nothing else: they are below the width.
+    pub(super) members: HashSet<Reg>,
     /// Blocks that jumps end at.
     pub(super) blocks: HashMap<usize, Block>,
     pub(super) fault: Block,
@@ -83,6 +90,8 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) found: Block,
     /// No instruction leads on: the last one jumped.
     pub(super) left: bool,
+    /// The ways of chases, see [`super::chase`].
+    pub(super) ways: &'c Ways<W>,
     /// What a function of the leaves knows besides.
     pub(super) leaf: Option<Part>,
     /// The signature of helpers, once it is in use, and what it is made from.
@@ -97,6 +106,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         context: &'f mut FunctionBuilderContext,
         module: &JITModule,
         c: &'c Compiled<W>,
+        ways: &'c Ways<W>,
     ) -> Self {
         let [regs_region, rows_region] = [(0, "registers"), (1, "rows")].map(|(user_id, name)| {
             let data = AliasRegionData { user_id, description: name.into() };
@@ -128,11 +138,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             acc,
             slots: HashMap::new(),
             constants,
+            members: HashSet::new(),
             blocks: HashMap::new(),
             fault,
             halted,
             found,
             left: false,
+            ways,
             leaf: None,
             signature: None,
             plain: module.make_signature(),
@@ -173,6 +185,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     fn begin(&mut self, start: u32) {
         let (targets, _) = flow::targets(&self.c.machine, start);
         self.create_blocks(&targets);
+        self.members = flow::members(&self.c.machine, start);
         self.stretch(start as usize, [self.halted, self.found]);
         for (block, result) in [(self.halted, HALTED), (self.found, FOUND), (self.fault, FAULT)] {
             self.b.switch_to_block(block);
@@ -473,14 +486,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 }
                 self.set_reg(reg, sum);
             }
-            Inst::Chase { chase } => {
-                let it = self.c.machine.chases[chase as usize];
-                self.flush(&it.row.keys);
-                self.flush(&it.fun.keys);
-                let chase = self.b.ins().iconst(I64, i64::from(chase));
-                let acc = self.acc();
-                self.pass(call::chase::<W> as Helper, chase, &acc);
-            }
+            Inst::Chase { chase } => self.chase(chase),
             Inst::Enter { entry } if self.leaf.is_some() => {
                 self.start_over(&self.c.machine.entries[entry as usize]);
             }
@@ -508,10 +514,12 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             }
             Inst::Suspect { turn, values } => {
                 let what = i64::from(turn) << 32 | i64::from(values);
+                self.flush_list(values);
                 let args = [pc as i64, what].map(|it| self.b.ins().iconst(I64, it));
                 self.call(call::suspect::<W> as Helper, &args);
             }
             Inst::React { named } => {
+                self.flush_list(named);
                 let args = [pc as i64, i64::from(named)].map(|it| self.b.ins().iconst(I64, it));
                 self.call(call::react::<W> as Helper, &args);
             }
@@ -649,28 +657,70 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// The address of a row of the space, if it is one.
     pub(super) fn row_of(&mut self, space: Space, index: Value) -> Value {
-        let statics = &self.c.statics.rows;
-        let (start, n) = match space {
-            Space::Static => {
-                (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len() as u64)
-            }
-            Space::Maintained => (self.rows, self.in_frame()),
-            Space::Frame => (self.rows_of_frame, self.in_frame()),
-        };
+        let (start, n) = self.rows_in(space);
         self.address(start, index, n, Self::ROW_SHIFT)
+    }
+
+    /// Where the rows of a space begin, and how many there are.
+    fn rows_in(&mut self, space: Space) -> (Value, u64) {
+        let start = match space {
+            Space::Static => self.b.ins().iconst(I64, self.c.statics.rows.as_ptr() as i64),
+            Space::Maintained => self.rows,
+            Space::Frame => self.rows_of_frame,
+        };
+        (start, self.number_of_rows(space))
+    }
+
+    pub(super) fn number_of_rows(&self, space: Space) -> u64 {
+        match space {
+            Space::Static => self.c.statics.rows.len() as u64,
+            Space::Maintained | Space::Frame => self.in_frame(),
+        }
     }
 
     /// The address of one of so many that are a power of two apart.
     fn address(&mut self, start: Value, index: Value, n: u64, shift: i64) -> Value {
         let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, index, n as i64);
         self.or_fault(inside);
+        self.address_inside(start, index, shift)
+    }
+
+    fn address_inside(&mut self, start: Value, index: Value, shift: i64) -> Value {
         let offset = self.b.ins().ishl_imm_u(index, shift);
         self.b.ins().iadd(start, offset)
     }
 
     pub(super) fn row_at(&mut self, space: Space, at: Place) -> Value {
+        let (start, n) = self.rows_in(space);
+        self.place(start, at, n, Self::ROW_SHIFT)
+    }
+
+    /// The address of a place among so many. It is compared with their number unless its registers are known to
+    /// hold members of rows, or constants, and no such place is beyond.
+    fn place(&mut self, start: Value, at: Place, n: u64, shift: i64) -> Value {
         let index = self.index(at);
-        self.row_of(space, index)
+        match self.highest(at) {
+            Some(highest) if highest < n => self.address_inside(start, index, shift),
+            _ => self.address(start, index, n, shift),
+        }
+    }
+
+    /// The highest number that a place can have, if anything is known of its registers.
+    pub(super) fn highest(&self, at: Place) -> Option<u64> {
+        let mut highest = u64::from(at.base);
+        for (key, stride) in at.keys.into_iter().zip(at.strides) {
+            if stride != 0 {
+                highest += u64::from(stride) * self.highest_in(key)?;
+            }
+        }
+        Some(highest)
+    }
+
+    fn highest_in(&self, reg: Reg) -> Option<u64> {
+        match self.constants.get(&reg) {
+            Some(&value) => u64::try_from(value).ok().filter(|it| *it < 1 << 32),
+            None => self.members.contains(&reg).then_some(W::WIDTH as u64 - 1),
+        }
     }
 
     pub(super) fn narrow(&mut self, row: &Row) {
@@ -746,14 +796,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     }
 
     pub(super) fn fun(&mut self, is_static: bool, at: Place) -> Value {
-        let index = self.index(at);
         let statics = &self.c.statics.funs;
         let (start, n) = if is_static {
             (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len())
         } else {
             (self.funs, self.c.kept_funs)
         };
-        let address = self.address(start, index, n as u64, 3);
+        let address = self.place(start, at, n as u64, 3);
         self.b.ins().load(I64, MemFlagsData::trusted(), address, 0)
     }
 

@@ -6,6 +6,7 @@
 //! machines that Cranelift does not know, which the interpreter serves; counting, as the interpreter counts.
 
 mod call;
+mod chase;
 mod flow;
 mod leaf;
 mod lower;
@@ -13,6 +14,7 @@ mod registers;
 mod rows;
 mod sweeps;
 
+use std::any::Any;
 use std::fmt;
 
 use cranelift_codegen::Context;
@@ -24,6 +26,7 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
+use chase::Ways;
 pub(super) use call::{EntryPoint, LeafRoom};
 pub(super) use leaf::LeafCode;
 
@@ -31,6 +34,8 @@ pub(super) use leaf::LeafCode;
 pub(super) struct Native {
     /// The code of the stretch that begins at each instruction, if one does.
     entries: Vec<Option<EntryPoint>>,
+    /// Tables that code reads.
+    _ways: Box<dyn Any + Send + Sync>,
     _memory: call::Memory,
 }
 
@@ -64,16 +69,17 @@ impl Native {
 
     fn translate<W: Word>(c: &Compiled<W>) -> Result<Self, String> {
         let mut module = module()?;
+        let ways = Ways::of(c);
         let mut context = module.make_context();
         let mut functions = FunctionBuilderContext::new();
         let mut made: Vec<(u32, FuncId)> = Vec::new();
-        for start in flow::starts(c) {
+        for (start, is_closed) in flow::starts(c) {
             let signature = lower::signature(&module);
             let id = module
                 .declare_function(&format!("at{start}"), Linkage::Local, &signature)
                 .map_err(|it| it.to_string())?;
             context.func.signature = signature;
-            lower::function(&mut context.func, &mut functions, &module, c, start);
+            lower::function(&mut context.func, &mut functions, &module, c, &ways, (start, is_closed));
             define(&mut module, id, &mut context)?;
             made.push((start, id));
         }
@@ -82,7 +88,7 @@ impl Native {
         for (start, id) in made {
             entries[start as usize] = Some(EntryPoint::new(module.get_finalized_function(id)));
         }
-        Ok(Self { entries, _memory: call::Memory::new(module) })
+        Ok(Self { entries, _ways: Box::new(ways), _memory: call::Memory::new(module) })
     }
 }
 

@@ -10,7 +10,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 use cranelift_frontend::Variable;
 
 use super::super::code::Reg;
+use super::super::planner::GIVEN;
 use super::super::word::Word;
+use super::flow::list_of;
 use super::lower::{Lower, WORD};
 
 /// Where the registers of a function are.
@@ -47,6 +49,19 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.store_reg(reg, value);
             }
         }
+    }
+
+    /// The same for a list of them.
+    pub(super) fn flush_list(&mut self, list: u32) {
+        let regs = list_of(&self.c.machine, self.c.machine.lists[list as usize]);
+        self.flush(&regs);
+    }
+
+    /// From here on they are values, those that say what the stretch is about included.
+    pub(super) fn keep_registers(&mut self) {
+        let given = GIVEN.map(|it| self.load_reg(it));
+        self.registers = Registers::Values(HashMap::new());
+        GIVEN.into_iter().zip(given).for_each(|(reg, value)| self.set_reg(reg, value));
     }
 
     fn variable(&mut self, reg: Reg) -> Option<Variable> {

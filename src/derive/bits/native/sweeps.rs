@@ -128,9 +128,10 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// The rows of members, the first and the last of which are known to be there: so are all.
     fn along(&mut self, space: Space, first: Place, stride: u32, members: &Row) -> Along {
-        let index = self.index(first);
-        let first = self.row_of(space, index);
-        if stride > 0 {
+        let (index, highest) = (self.index(first), self.highest(first));
+        let most = highest.map(|it| it + u64::from(stride) * (W::WIDTH as u64 - 1));
+        let first = self.row_at(space, first);
+        if stride > 0 && most.is_none_or(|it| it >= self.number_of_rows(space)) {
             let last = self.last(members);
             let offset = self.b.ins().imul_imm_s(last, i64::from(stride));
             let index = self.b.ins().iadd(index, offset);
@@ -140,7 +141,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The highest member, 0 if there is none.
-    fn last(&mut self, members: &Row) -> Value {
+    pub(super) fn last(&mut self, members: &Row) -> Value {
         let mut last = None;
         for (at, &word) in members.iter().enumerate() {
             let some = if at == 0 { self.b.ins().bor_imm_u(word, 1) } else { word };

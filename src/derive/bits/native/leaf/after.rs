@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types::I32, types::I64};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types::I32, types::I64};
 use cranelift_frontend::Variable;
 
 use super::super::super::code::{EffectCode, ExprId, ExprNode, Reg, Space};
@@ -90,7 +90,7 @@ pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<V
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function of an action.
-    pub(super) fn after(&mut self, batches: Range<usize>, leaves: &Leaves) {
+    pub(super) fn after(&mut self, batches: Range<usize>) {
         let fields = self.part().fields;
         for (number, batch) in batches.enumerate() {
             let args: Vec<Value> = (0..4).map(|at| self.shared(fields.args + at * 8)).collect();
@@ -110,13 +110,11 @@ impl<W: Word> Lower<'_, '_, W> {
             for writes in &solved {
                 writes.iter().for_each(|it| self.write(it));
             }
-            if let Some(catch_up) = self.part().catch_up {
-                let none = self.b.ins().iconst(I64, 0);
-                self.call_leaf(catch_up, [none, none]);
-            }
+            let catch_up = self.part().catch_up;
+            self.call_for_all(catch_up);
         }
-        let count = self.count_leaves(leaves);
-        self.share(fields.count, count);
+        let count = self.part().count;
+        self.call_for_all(count);
         self.take_back();
         self.return_(HALTED);
         let bail = self.part().bail;
@@ -129,6 +127,14 @@ impl<W: Word> Lower<'_, '_, W> {
         let found = self.found;
         self.b.switch_to_block(found);
         self.b.ins().jump(bail, &[]);
+    }
+
+    /// Calls a function that is about no entity.
+    fn call_for_all(&mut self, function: Option<FuncRef>) {
+        let none = self.b.ins().iconst(I64, 0);
+        if let Some(function) = function {
+            self.call_leaf(function, [none, none]);
+        }
     }
 
     fn return_(&mut self, result: i64) {
@@ -282,7 +288,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    fn changes_of(&mut self, what: What) -> Vec<cranelift_codegen::ir::FuncRef> {
+    fn changes_of(&mut self, what: What) -> Vec<FuncRef> {
         let schema = &self.c.program.schema;
         let of_pieces = |attr: &AttrId| schema.owners(*attr).is_none();
         let changes = &self.leaf.as_ref().expect("it is a function of leaves").changes;
@@ -306,8 +312,8 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// How many rows there are of what is counted; none if the game is over.
-    fn count_leaves(&mut self, leaves: &Leaves) -> Value {
+    /// Fills the function that counts: how many rows there are; none if the game is over.
+    pub(super) fn count_leaves(&mut self, leaves: &Leaves) {
         let mut derived = Vec::new();
         let all: Variable = self.b.declare_var(I64);
         let none = self.b.ins().iconst(I64, 0);
@@ -322,7 +328,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.leave_if(some, bail);
             }
         }
-        for &rel in &leaves.counted {
+        for &(_, rel) in &leaves.counted {
             self.derive_all(&self.c.needs[usize::from(rel.0)], &mut derived);
             if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
                 self.count_rows(dense, all);
@@ -330,7 +336,12 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         self.b.ins().jump(end, &[]);
         self.b.switch_to_block(end);
-        self.b.use_var(all)
+        let all = self.b.use_var(all);
+        let field = self.part().fields.count;
+        self.share(field, all);
+        let done = self.b.create_block();
+        self.b.ins().jump(done, &[]);
+        self.end(done);
     }
 
     /// A value that is not 0 if a relation has rows; `None` if it has none whatever happens.
@@ -398,7 +409,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Does something for each member of a row.
-    pub(super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
+    pub(in super::super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
         let rest = self.declare();
         self.set(&rest, row);
         let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());

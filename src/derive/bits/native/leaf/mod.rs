@@ -14,6 +14,7 @@ mod changes;
 mod scans;
 mod wanted;
 
+use std::any::Any;
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::immediates::Offset32;
@@ -28,6 +29,7 @@ use super::super::compile::Compiled;
 use super::super::machine::{Demanded, Turn};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
+use super::chase::Ways;
 use super::call::{self, AfterAction, ContextFields};
 use super::lower::{FAULT, HALTED, Lower, WORD};
 use super::registers::Registers;
@@ -52,6 +54,8 @@ pub(in super::super) struct LeafCode {
     actions: Vec<Option<AfterAction>>,
     /// Words that hold the tuples to be checked.
     suspect_words: usize,
+    /// Tables that code reads.
+    _ways: Box<dyn Any + Send + Sync>,
     _memory: call::Memory,
 }
 
@@ -67,8 +71,10 @@ impl LeafCode {
     pub(in super::super) fn compile<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Option<Self> {
         let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
         let _entered = span.enter();
-        match Wanted::of(c, leaves).and_then(|wanted| Maker::new(c, wanted)?.make(leaves)) {
-            Ok(code) => Some(code),
+        let ways = Ways::of(c);
+        let made = Wanted::of(c, leaves).and_then(|it| Maker::new(c, it, &ways)?.make(leaves));
+        match made {
+            Ok(code) => Some(Self { _ways: Box::new(ways), ..code }),
             Err(reason) => {
                 tracing::debug!(%reason, "leaves are counted by taking the actions");
                 None
@@ -98,6 +104,8 @@ pub(super) struct Part {
     changes: HashMap<AttrId, FuncRef>,
     /// Brings up to date what is kept.
     catch_up: Option<FuncRef>,
+    /// Derives what is counted, and counts it.
+    count: Option<FuncRef>,
     /// The relations that are kept up to date.
     kept: Vec<bool>,
     /// Where the tuples of a relation wait to be checked: the first word, and how many values they have.
@@ -109,17 +117,19 @@ pub(super) struct Part {
 /// Makes the functions of a program.
 struct Maker<'c, W> {
     c: &'c Compiled<W>,
+    ways: &'c Ways<W>,
     wanted: Wanted,
     module: JITModule,
     functions: FunctionBuilderContext,
     changes: HashMap<AttrId, FuncId>,
     catch_up: Option<FuncId>,
+    count: Option<FuncId>,
     suspects: HashMap<Turn, (i32, usize)>,
     suspect_words: usize,
 }
 
 impl<'c, W: Word> Maker<'c, W> {
-    fn new(c: &'c Compiled<W>, wanted: Wanted) -> Result<Self, String> {
+    fn new(c: &'c Compiled<W>, wanted: Wanted, ways: &'c Ways<W>) -> Result<Self, String> {
         let module = super::module()?;
         let (mut suspects, mut words) = (HashMap::new(), 0);
         for &turn in wanted.turns.iter() {
@@ -132,11 +142,13 @@ impl<'c, W: Word> Maker<'c, W> {
         }
         Ok(Self {
             c,
+            ways,
             wanted,
             module,
             functions: FunctionBuilderContext::new(),
             changes: HashMap::new(),
             catch_up: None,
+            count: None,
             suspects,
             suspect_words: words,
         })
@@ -148,19 +160,21 @@ impl<'c, W: Word> Maker<'c, W> {
             self.changes.insert(attr, id);
         }
         let catch_up = self.declare("catch_up")?;
-        self.catch_up = Some(catch_up);
+        let count = self.declare("count")?;
+        (self.catch_up, self.count) = (Some(catch_up), Some(count));
         for &attr in &self.wanted.attrs.clone() {
             self.define(self.changes[&attr], |it| it.change(attr))?;
         }
         let turns = self.wanted.turns.clone();
         self.define(catch_up, |it| it.catch_up(&turns))?;
+        self.define(count, |it| it.count_leaves(leaves))?;
         let mut actions = Vec::new();
         for (at, batches) in leaves.batches.iter().enumerate() {
             let made = match batches {
                 None => None,
                 Some(batches) => {
                     let id = self.declare(&format!("after{at}"))?;
-                    self.define(id, |it| it.after(batches.clone(), leaves))?;
+                    self.define(id, |it| it.after(batches.clone()))?;
                     Some(id)
                 }
             };
@@ -172,6 +186,7 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(LeafCode {
             actions,
             suspect_words: self.suspect_words,
+            _ways: Box::new(()),
             _memory: call::Memory::new(self.module),
         })
     }
@@ -192,10 +207,12 @@ impl<'c, W: Word> Maker<'c, W> {
         let module = &mut self.module;
         let mut refer = |id: FuncId| module.declare_func_in_func(id, &mut context.func);
         let changes = self.changes.iter().map(|(attr, id)| (*attr, refer(*id))).collect();
-        let catch_up = self.catch_up.map(&mut refer);
+        let [catch_up, count] = [self.catch_up, self.count].map(|it| it.map(&mut refer));
         let mut kept = vec![false; self.c.maintained.len()];
         self.wanted.turns.iter().for_each(|it| kept[usize::from(*it)] = true);
-        let mut lower = Lower::new(&mut context.func, &mut self.functions, &self.module, self.c);
+        let (c, ways) = (self.c, self.ways);
+        let mut lower =
+            Lower::new(&mut context.func, &mut self.functions, &self.module, c, ways);
         let bail = lower.b.create_block();
         lower.b.set_cold_block(bail);
         let [shared] = lower.params();
@@ -206,6 +223,7 @@ impl<'c, W: Word> Maker<'c, W> {
             bail,
             changes,
             catch_up,
+            count,
             kept,
             suspects: self.suspects.clone(),
             solving: None,
@@ -283,9 +301,12 @@ impl<W: Word> Lower<'_, '_, W> {
     fn inline(&mut self, start: u32, [halted, found]: [Block; 2]) {
         let (targets, _) = super::flow::targets(&self.c.machine, start);
         let outer = std::mem::take(&mut self.blocks);
+        let mut members = super::flow::members(&self.c.machine, start);
+        members.extend(self.members.iter().copied());
+        let members = std::mem::replace(&mut self.members, members);
         self.create_blocks(&targets);
         self.stretch(start as usize, [halted, found]);
-        self.blocks = outer;
+        (self.blocks, self.members) = (outer, members);
         self.left = false;
     }
 

@@ -59,8 +59,7 @@ impl Wanted {
         for &turn in &turns {
             tells_straight(c, c.maintained[usize::from(turn)].rel)?;
         }
-        let counted = leaves.counted.iter().chain(&leaves.odd).chain([&leaves.over]);
-        for &rel in counted {
+        for rel in asked_for(leaves) {
             match c.stores[usize::from(rel.0)] {
                 Store::Dense(_) => {}
                 // It has no row, ever.
@@ -72,10 +71,15 @@ impl Wanted {
     }
 }
 
+/// The relations that are counted or looked at.
+fn asked_for(leaves: &Leaves) -> impl Iterator<Item = RelId> {
+    let counted = leaves.counted.iter().map(|it| it.1);
+    counted.chain(leaves.odd.iter().copied()).chain([leaves.over])
+}
+
 /// The relations that the count, and reactions after the first batch, depend on.
 fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Vec<bool> {
-    let mut open: Vec<RelId> =
-        leaves.counted.iter().chain(&leaves.odd).copied().chain([leaves.over]).collect();
+    let mut open: Vec<RelId> = asked_for(leaves).collect();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().skip(1).flatten() {
             let reaction = c.code.effects[plan.code as usize].reaction;

@@ -1,0 +1,182 @@
+//! Lines: what a chase comes to, without following it.
+//!
+//! A chase follows a function of statics from each member of a row while it is on a passable one. Where all members of the
+//! ways that the function leads along ascend, or all descend, the first that stops it is the lowest or the highest
+//! that is not passable, and a table has what lies behind: so it is a few instructions, whatever the length. Deliberately absent: functions that turn, which are followed
+//! step by step (`State::chase`).
+
+use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
+
+use super::super::code::Reg;
+use super::super::compile::Compiled;
+use super::super::layout::NONE;
+use super::super::machine::{Chase, Place};
+use super::super::word::Word;
+use super::call::{self, Helper};
+use super::lower::Lower;
+use super::rows::Row;
+
+/// For each chase of a program its tables, if it has some.
+pub(in super::super) struct Ways<W>(Vec<Option<Way<W>>>);
+
+/// The tables of a chase.
+struct Way<W> {
+    /// By value of the middle column and by member, the members that follow.
+    rows: Vec<W>,
+    /// By value of the middle column: whether the ways ascend.
+    ascends: Vec<bool>,
+}
+
+/// Maximum number of values of the middle column, each of which is code of its own.
+const MIDDLES: u16 = 16;
+
+impl<W: Word> Ways<W> {
+    pub(super) fn of(c: &Compiled<W>) -> Self {
+        Self(c.machine.chases.iter().map(|it| Way::of(c, it)).collect())
+    }
+}
+
+impl<W: Word> Way<W> {
+    fn of(c: &Compiled<W>, chase: &Chase) -> Option<Self> {
+        if !chase.is_static || chase.size > MIDDLES {
+            return None;
+        }
+        let members = members(chase);
+        let mut way = Self { rows: Vec::new(), ascends: Vec::new() };
+        for middle in 0..i64::from(chase.size) {
+            let first = first_value(c, chase, middle)?;
+            let (mut rises, mut falls) = (false, false);
+            let next = |from: usize| {
+                let at = (from < members).then(|| first + from * chase.step as usize)?;
+                c.statics.funs.get(at).filter(|it| **it != NONE).map(|it| *it as usize)
+            };
+            for member in 0..W::WIDTH {
+                let (mut row, mut from) = (W::default(), member);
+                while let Some(to) = next(from) {
+                    if to >= W::WIDTH {
+                        return None;
+                    }
+                    rises |= to > from;
+                    falls |= to <= from;
+                    if row.has(to) {
+                        return None; // it goes round
+                    }
+                    row = row.or(W::one(to));
+                    from = to;
+                }
+                way.rows.push(row);
+            }
+            if rises && falls {
+                return None;
+            }
+            way.ascends.push(!falls);
+        }
+        Some(way)
+    }
+}
+
+/// How many members the function has values of, as far as that can be told: those of one value of the middle column lie
+/// before those of the next.
+fn members(chase: &Chase) -> usize {
+    let of_middle = chase.fun.keys.iter().zip(chase.fun.strides);
+    let mut strides = of_middle.filter(|it| *it.0 == chase.middle && it.1 != 0).map(|it| it.1);
+    let apart = strides.next().map(|it| usize::from(it) / chase.step.max(1) as usize);
+    apart.filter(|it| *it > 0).unwrap_or(usize::MAX)
+}
+
+/// The number of the first member's value, if nothing but the middle column decides it.
+fn first_value<W: Word>(c: &Compiled<W>, chase: &Chase, middle: i64) -> Option<usize> {
+    let Place { base, strides, keys } = chase.fun;
+    let mut first = i64::from(base);
+    for (key, stride) in keys.into_iter().zip(strides).filter(|it| it.1 != 0) {
+        first += i64::from(stride) * key_value(c, chase, middle, key)?;
+    }
+    usize::try_from(first).ok()
+}
+
+fn key_value<W: Word>(c: &Compiled<W>, chase: &Chase, middle: i64, key: Reg) -> Option<i64> {
+    if key == chase.middle {
+        return Some(middle);
+    }
+    if key == chase.member {
+        return Some(0);
+    }
+    c.code.constants.iter().find(|it| it.1 == key).map(|it| it.0)
+}
+
+impl<W: Word> Lower<'_, '_, W> {
+    /// Follows a function from the members of rows while it is on members of the accumulator.
+    pub(super) fn chase(&mut self, number: u32) {
+        let chase = self.c.machine.chases[number as usize];
+        let (ways, passable) = (self.ways, self.acc());
+        let Some(Some(way)) = ways.0.get(number as usize) else {
+            self.flush(&chase.row.keys);
+            self.flush(&chase.fun.keys);
+            let number = self.b.ins().iconst(I64, i64::from(number));
+            self.pass(call::chase::<W> as Helper, number, &passable);
+            return;
+        };
+        let blocked: Row = passable.iter().map(|it| self.b.ins().bnot(*it)).collect();
+        let index = self.index(chase.row);
+        let last = i64::from(chase.size - 1) * i64::from(chase.stride);
+        let space = match chase.frame {
+            true => super::super::code::Space::Frame,
+            false => super::super::code::Space::Maintained,
+        };
+        let first = self.row_of(space, index);
+        let end = self.b.ins().iadd_imm_s(index, last);
+        self.row_of(space, end); // so are those between
+        for middle in 0..usize::from(chase.size) {
+            let offset = (middle as i64 * i64::from(chase.stride)) << Self::ROW_SHIFT;
+            let address = self.b.ins().iadd_imm_s(first, offset);
+            let table = way.rows[middle * W::WIDTH..].as_ptr() as i64;
+            let row = self.load_row(address);
+            let ascends = way.ascends[middle];
+            // Mostly a row has one member, or none, which is told from it by no jump.
+            let some = self.any(&row);
+            let (member, others) = self.pop(&row);
+            let member = self.b.ins().band_imm_s(member, W::WIDTH as i64 - 1);
+            let reached = self.reached(table, member, &blocked, ascends);
+            let reached = self.only_if(some, &reached);
+            self.grow_row(address, &reached);
+            let more = self.any(&others);
+            self.when(more, |it| {
+                it.members(&others, |it, member| {
+                    let reached = it.reached(table, member, &blocked, ascends);
+                    it.grow_row(address, &reached);
+                });
+            });
+        }
+    }
+
+    /// The row if the value is not 0, else none.
+    fn only_if(&mut self, some: Value, row: &Row) -> Row {
+        let none = self.b.ins().iconst(I64, 0);
+        row.iter().map(|it| self.b.ins().select(some, *it, none)).collect()
+    }
+
+    /// What a member leads to, up to the first that stops it.
+    fn reached(&mut self, table: i64, member: Value, blocked: &Row, ascends: bool) -> Row {
+        let table = self.b.ins().iconst(I64, table);
+        let way = self.way(table, member);
+        let own = self.one_of(member);
+        let on_it: Row = way.iter().zip(&own).map(|(a, b)| self.b.ins().bor(*a, *b)).collect();
+        let mut stops = self.both(&on_it, blocked);
+        // Nothing lies behind the last member: it stands for none.
+        let stop = if ascends {
+            let last = stops.len() - 1;
+            stops[last] = self.b.ins().bor_imm_s(stops[last], i64::MIN);
+            self.pop(&stops).0
+        } else {
+            self.last(&stops)
+        };
+        let behind = self.way(table, stop);
+        way.iter().zip(&behind).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect()
+    }
+
+    fn way(&mut self, table: Value, member: Value) -> Row {
+        let offset = self.b.ins().ishl_imm_u(member, Self::ROW_SHIFT);
+        let address = self.b.ins().iadd(table, offset);
+        self.load_row(address)
+    }
+}
