@@ -32,6 +32,7 @@ mod golden;
 mod hostile;
 mod include;
 mod language;
+mod leaves;
 mod legality;
 mod lsp;
 mod model;

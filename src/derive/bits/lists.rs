@@ -23,6 +23,7 @@ impl Sorted {
         &self.values[at * self.arity..(at + 1) * self.arity]
     }
 
+    #[cfg(feature = "native")]
     pub(super) fn len(&self) -> usize {
         self.len
     }

@@ -29,8 +29,8 @@ use super::code::{Address, Op, Reg, RowSource, Space, StoreId};
 use super::fuel::Fuel;
 use super::general::{self};
 use super::inline::Rules;
-use super::leaves::LeafPlan;
 use super::layout::{Layout, Statics, Store, size};
+use super::leaves::LeafPlan;
 use super::lists::{Fixed, Sparse};
 use super::machine::{Demanded, Inst, Machine, Turn};
 use super::memo::Memo;
@@ -309,7 +309,7 @@ pub(super) fn compile<W: Word>(
         kept_funs: layout.kept_funs as usize,
         frame_rows: layout.frame_rows as usize,
         native: OnceLock::new(),
-            leaf_plan: OnceLock::new(),
+        leaf_plan: OnceLock::new(),
         program,
     })
 }

@@ -9,6 +9,13 @@
 //!   functions, each index compared with their number (that of the values is asserted before), none
 //!   of which grows or moves while code runs; statics, which are never written and live as long as
 //!   the program, which owns the code;
+//! - functions of leaves ([`AfterAction::run`]) find the same in a [`Context`] that lives as long as the call, with the frames
+//!   of before the action and after it, both of which are asserted to be there. Besides they write three lists: the words that
+//!   they wrote over, each piece of work after a comparison with the room that is left; tuples to be checked,
+//!   each after a comparison with their maximum; blocks that may have changed, a row for each maintained relation,
+//!   whose number is asserted. What they write back they have written over themselves;
+//! - an index is not compared where it is base plus registers times strides, the registers hold members of rows or constants, and the highest
+//!   such index is within; the way of a chase is looked up by a member, of which its table has a row each;
 //! - helpers get back the two references that the caller lent, one at a time;
 //! - a panic in a helper ends the process: it never unwinds through code that knows no unwinding.
 

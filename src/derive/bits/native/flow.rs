@@ -118,8 +118,12 @@ pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
             Inst::Loop { reg, .. } | Inst::Next { reg, .. } => {
                 members.insert(reg);
             }
-            Inst::Scan { scan, .. } => others.extend(list_of(machine, machine.scans[scan as usize].free)),
-            Inst::Fold { results, .. } => others.extend(list_of(machine, machine.lists[results as usize])),
+            Inst::Scan { scan, .. } => {
+                others.extend(list_of(machine, machine.scans[scan as usize].free))
+            }
+            Inst::Fold { results, .. } => {
+                others.extend(list_of(machine, machine.lists[results as usize]))
+            }
             Inst::Args { regs } => others.extend(list_of(machine, machine.lists[regs as usize])),
             Inst::Chase { chase } => {
                 let it = machine.chases[chase as usize];

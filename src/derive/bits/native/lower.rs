@@ -219,7 +219,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                     pc += usize::from(body);
                 }
                 Inst::Scan { scan, body } if self.leaf.is_some() => {
-                    self.scan_static(&self.c.machine.scans[scan as usize], pc as u32 + 1, found);
+                    self.scan_static(scan, pc as u32 + 1, found);
                     pc += usize::from(body);
                 }
                 Inst::Scan { body, .. } => {
@@ -465,9 +465,8 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.set_reg(reg, value);
             }
             Inst::TestScan { scan, negated, skip } if self.leaf.is_some() => {
-                let hits = self.static_scan_hits(&self.c.machine.scans[scan as usize]);
                 let fails = self.target(pc + usize::from(skip));
-                if negated { self.leave_if(hits, fails) } else { self.unless(hits, fails) }
+                self.test_static(scan, negated, fails);
             }
             Inst::CompareExpr { skip, .. }
             | Inst::Let { skip, .. }
@@ -499,7 +498,9 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 let block = self.one(block);
                 self.note_dirty(turn, &block);
             }
-            Inst::Suspect { turn, values } if self.leaf.is_some() => self.note_suspect(turn, values),
+            Inst::Suspect { turn, values } if self.leaf.is_some() => {
+                self.note_suspect(turn, values)
+            }
             Inst::React { named } if self.leaf.is_some() => self.solved(named),
             Inst::Dirty { turn, block } => {
                 let turn = self.b.ins().iconst(I64, i64::from(turn));

@@ -2,7 +2,8 @@
 //!
 //! The interpreter (`run.rs`) stays what every session begins with; code is made once for a program,
 //! when one of its sessions has been busy for long enough, and all its sessions then run it. It does
-//! what the interpreter does, instruction by instruction, for rows of any width. Deliberately absent:
+//! what the interpreter does, instruction by instruction, for rows of any width. Counts of leaves have code of their own, which
+//! is made for the program as a whole (`leaf`). Deliberately absent:
 //! machines that Cranelift does not know, which the interpreter serves; counting, as the interpreter counts.
 
 mod call;
@@ -26,8 +27,8 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
-use chase::Ways;
 pub(super) use call::{EntryPoint, LeafRoom};
+use chase::Ways;
 pub(super) use leaf::LeafCode;
 
 /// A program's instructions as machine code.
@@ -79,7 +80,14 @@ impl Native {
                 .declare_function(&format!("at{start}"), Linkage::Local, &signature)
                 .map_err(|it| it.to_string())?;
             context.func.signature = signature;
-            lower::function(&mut context.func, &mut functions, &module, c, &ways, (start, is_closed));
+            lower::function(
+                &mut context.func,
+                &mut functions,
+                &module,
+                c,
+                &ways,
+                (start, is_closed),
+            );
             define(&mut module, id, &mut context)?;
             made.push((start, id));
         }

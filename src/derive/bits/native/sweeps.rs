@@ -34,13 +34,37 @@ impl<W: Word> Lower<'_, '_, W> {
         let sides = self.sides(sweep.terms, &members);
         let space = sweep.space();
         let rows = self.along(space, sweep.row, sweep.stride, &members);
-        let used = self.for_each(&members, |it, member| {
+        let grow = |it: &mut Self, member| {
             let found = it.found(&sides, member, &fixed);
             let address = it.row_along(&rows, member);
             it.grow_row(address, &found);
-            it.any(&found)
-        });
-        let Some((base, noted)) = sweep.support else { return };
+            found
+        };
+        let Some((base, noted)) = sweep.support else {
+            return self.members(&members, |it, member| {
+                grow(it, member);
+            });
+        };
+        let used = match noted {
+            Noted::Members => self.for_each(&members, |it, member| {
+                let found = grow(it, member);
+                it.any(&found)
+            }),
+            // Whether there are any is all that is asked.
+            Noted::Register(_) => {
+                let all = self.declare();
+                let none = self.b.ins().iconst(I64, 0);
+                self.set(&all, &Row::from_elem(none, members.len()));
+                self.members(&members, |it, member| {
+                    let found = grow(it, member);
+                    let before = it.values(&all);
+                    let union =
+                        before.iter().zip(&found).map(|(a, b)| it.b.ins().bor(*a, *b)).collect();
+                    it.set(&all, &union);
+                });
+                self.values(&all)
+            }
+        };
         let some = self.any(&used);
         self.when(some, |it| {
             let noted = match noted {

@@ -71,9 +71,8 @@ pub(super) fn is_calculated(exprs: &[ExprNode], expr: ExprId) -> bool {
     match exprs[expr.0 as usize] {
         ExprNode::Reg(_) => true,
         ExprNode::Binary(op, lhs, rhs) => {
-            matches!(op, Arith::Add | Arith::Sub | Arith::Mul)
-                && is_calculated(exprs, lhs)
-                && is_calculated(exprs, rhs)
+            let divides = matches!(op, Arith::Div | Arith::Mod);
+            !divides && is_calculated(exprs, lhs) && is_calculated(exprs, rhs)
         }
     }
 }

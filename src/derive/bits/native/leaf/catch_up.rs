@@ -48,26 +48,26 @@ impl<W: Word> Lower<'_, '_, W> {
         let support = self.row_at(Space::Maintained, alone(kept.support));
         let had = self.load_row(support);
         let one = self.one_of(block);
-        let without: Row = had.iter().zip(&one).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+        let without: Row =
+            had.iter().zip(&one).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
         self.store_row(support, &without);
         self.give(&[block]);
         self.run(kept.derive);
+        if let Some(again) = kept.again {
+            self.until_nothing_is_new(kept, first, block, again);
+        }
         let new: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
         let differ: Vec<Row> = old.iter().zip(&new).map(|(a, b)| self.differ(a, b)).collect();
         let all = self.union(&differ);
         let changed = self.any(&all);
         self.when(changed, |it| {
             for (at, (old, differ)) in (0i64..).zip(old.iter().zip(&differ)) {
-                let changed = it.any(differ);
-                it.when(changed, |it| {
-                    let address = it.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
-                    it.save_row(address, old);
-                });
+                let address = it.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
+                it.save_row(address, old, differ);
             }
             let has = it.load_row(support);
             let differ = it.differ(&had, &has);
-            let changed = it.any(&differ);
-            it.when(changed, |it| it.save_row(support, &had));
+            it.save_row(support, &had, &differ);
             if let Some(index) = kept.index {
                 let (old, new) = (it.union(&old), it.union(&new));
                 let differ = it.differ(&old, &new);
@@ -80,8 +80,30 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
+    /// Runs the recursive rules of a block until none adds anything.
+    fn until_nothing_is_new(&mut self, kept: &Maintained, first: Value, block: Value, again: u32) {
+        let [head, next] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let before: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+        self.give(&[block]);
+        self.run(again);
+        let after: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+        let differ: Vec<Row> = before.iter().zip(&after).map(|(a, b)| self.differ(a, b)).collect();
+        let all = self.union(&differ);
+        let some = self.any(&all);
+        self.b.ins().brif(some, head, &[], next, &[]);
+        self.b.switch_to_block(next);
+    }
+
     /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
-    fn tell_rows(&mut self, kept: &Maintained, first: Value, block: Value, [old, new]: [&[Row]; 2]) {
+    fn tell_rows(
+        &mut self,
+        kept: &Maintained,
+        first: Value,
+        block: Value,
+        [old, new]: [&[Row]; 2],
+    ) {
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
         for (here, other) in [(old, new), (new, old)] {
             for (at, row) in (0..).zip(here) {
@@ -93,8 +115,10 @@ impl<W: Word> Lower<'_, '_, W> {
                 let keys = keys_within(dense, at);
                 self.members(&only, |it, member| {
                     let keys = keys.iter().map(|key| it.b.ins().iconst(I64, *key));
-                    let tuple: Vec<Value> =
-                        std::iter::once(block).chain(keys.collect::<Vec<_>>()).chain([member]).collect();
+                    let tuple: Vec<Value> = std::iter::once(block)
+                        .chain(keys.collect::<Vec<_>>())
+                        .chain([member])
+                        .collect();
                     it.tell_tuple(kept.rel, &tuple, false); // those of blocks have been told
                 });
             }
@@ -122,8 +146,9 @@ impl<W: Word> Lower<'_, '_, W> {
             let offset = it.b.ins().imul_imm_s(now, arity as i64 * i64::from(WORD));
             let place = it.b.ins().iadd(all, offset);
             let value = |column: i32| Offset32::new((start + 1 + column) * WORD);
-            let tuple: Vec<Value> =
-                (0..arity as i32).map(|column| it.b.ins().load(I64, flags, place, value(column))).collect();
+            let tuple: Vec<Value> = (0..arity as i32)
+                .map(|column| it.b.ins().load(I64, flags, place, value(column)))
+                .collect();
             it.check_tuple(kept, dense, &tuple);
             let more = it.b.ins().icmp(IntCC::SignedLessThan, next, n);
             it.b.ins().brif(more, turn, &[], end, &[]);

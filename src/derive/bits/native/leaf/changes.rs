@@ -15,7 +15,7 @@ use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
 /// Words that a write saves: the value, two rows of its inverse, and who has one.
-const SAVED: u32 = 4;
+const SAVES: u32 = 4;
 
 /// Which readers are told.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function that writes an attribute: entity and new value, which may be none.
     pub(super) fn change(&mut self, attr: AttrId) {
         let [_, entity, new] = self.params();
-        self.room(SAVED);
+        self.room(SAVES);
         for &(rel, member) in &self.c.inputs[usize::from(attr.0)] {
             debug_assert_eq!(member, 0, "lists are not written here");
             let Role::Input(input) = self.c.program.relation(rel).role else { continue };
@@ -120,14 +120,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    fn write_flag(
-        &mut self,
-        rel: RelId,
-        base: u32,
-        member: Value,
-        new: Value,
-        tuple: &[Value],
-    ) {
+    fn write_flag(&mut self, rel: RelId, base: u32, member: Value, new: Value, tuple: &[Value]) {
         let address = self.row_at(Space::Maintained, alone(base));
         let (address, within) = self.word_with(address, member);
         let old = self.load_word(address, 0);

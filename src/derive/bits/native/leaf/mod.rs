@@ -16,10 +16,14 @@ mod wanted;
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use cranelift_codegen::ir::immediates::Offset32;
-use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, Signature, Value, types::I32, types::I64};
 use cranelift_codegen::ir::MemFlagsData;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{
+    AbiParam, Block, FuncRef, InstBuilder, Signature, Value, types::I32, types::I64,
+};
 use cranelift_frontend::{FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
@@ -29,13 +33,14 @@ use super::super::compile::Compiled;
 use super::super::machine::{Demanded, Turn};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
-use super::chase::Ways;
 use super::call::{self, AfterAction, ContextFields};
+use super::chase::Ways;
 use super::lower::{FAULT, HALTED, Lower, WORD};
 use super::registers::Registers;
 use super::rows::Row;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
+use scans::Tables;
 use wanted::Wanted;
 
 /// What a function of leaves returns besides: there is no room, or nothing is known of such a case. What was written has been taken
@@ -44,6 +49,9 @@ pub(super) const BAILED: i64 = 3;
 
 /// Maximum number of tuples of one relation that are checked after an action.
 const SUSPECTS: u64 = 48;
+
+/// Bytes of a word that is saved, with its address.
+const SAVED: i64 = 16;
 
 /// Rows of a block beyond which code is not made row by row.
 const UNROLLED: u32 = 16;
@@ -56,6 +64,7 @@ pub(in super::super) struct LeafCode {
     suspect_words: usize,
     /// Tables that code reads.
     _ways: Box<dyn Any + Send + Sync>,
+    _lists: Arc<Tables>,
     _memory: call::Memory,
 }
 
@@ -71,10 +80,11 @@ impl LeafCode {
     pub(in super::super) fn compile<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Option<Self> {
         let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
         let _entered = span.enter();
-        let ways = Ways::of(c);
-        let made = Wanted::of(c, leaves).and_then(|it| Maker::new(c, it, &ways)?.make(leaves));
+        let lists = Arc::new(Tables::of(c));
+        let made = Wanted::of(c, leaves, &lists)
+            .and_then(|wanted| Maker::new(c, wanted, lists)?.make(leaves));
         match made {
-            Ok(code) => Some(Self { _ways: Box::new(ways), ..code }),
+            Ok(code) => Some(code),
             Err(reason) => {
                 tracing::debug!(%reason, "leaves are counted by taking the actions");
                 None
@@ -98,6 +108,8 @@ pub(super) struct Part {
     /// What all functions share, see [`call::Context`].
     context: Value,
     fields: ContextFields,
+    /// Where the next word is saved. The context has it while another function runs.
+    top: Variable,
     /// Gives up.
     bail: Block,
     /// By attribute, what writes it.
@@ -110,6 +122,8 @@ pub(super) struct Part {
     kept: Vec<bool>,
     /// Where the tuples of a relation wait to be checked: the first word, and how many values they have.
     suspects: HashMap<Turn, (i32, usize)>,
+    /// What is known of lists.
+    lists: Arc<Tables>,
     /// The reaction whose body is being solved, with what its solutions come to.
     solving: Option<after::Solving>,
 }
@@ -117,7 +131,8 @@ pub(super) struct Part {
 /// Makes the functions of a program.
 struct Maker<'c, W> {
     c: &'c Compiled<W>,
-    ways: &'c Ways<W>,
+    ways: Ways<W>,
+    lists: Arc<Tables>,
     wanted: Wanted,
     module: JITModule,
     functions: FunctionBuilderContext,
@@ -129,7 +144,7 @@ struct Maker<'c, W> {
 }
 
 impl<'c, W: Word> Maker<'c, W> {
-    fn new(c: &'c Compiled<W>, wanted: Wanted, ways: &'c Ways<W>) -> Result<Self, String> {
+    fn new(c: &'c Compiled<W>, wanted: Wanted, lists: Arc<Tables>) -> Result<Self, String> {
         let module = super::module()?;
         let (mut suspects, mut words) = (HashMap::new(), 0);
         for &turn in wanted.turns.iter() {
@@ -142,7 +157,8 @@ impl<'c, W: Word> Maker<'c, W> {
         }
         Ok(Self {
             c,
-            ways,
+            ways: Ways::of(c),
+            lists,
             wanted,
             module,
             functions: FunctionBuilderContext::new(),
@@ -186,7 +202,8 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(LeafCode {
             actions,
             suspect_words: self.suspect_words,
-            _ways: Box::new(()),
+            _ways: Box::new(self.ways),
+            _lists: self.lists,
             _memory: call::Memory::new(self.module),
         })
     }
@@ -210,22 +227,24 @@ impl<'c, W: Word> Maker<'c, W> {
         let [catch_up, count] = [self.catch_up, self.count].map(|it| it.map(&mut refer));
         let mut kept = vec![false; self.c.maintained.len()];
         self.wanted.turns.iter().for_each(|it| kept[usize::from(*it)] = true);
-        let (c, ways) = (self.c, self.ways);
         let mut lower =
-            Lower::new(&mut context.func, &mut self.functions, &self.module, c, ways);
+            Lower::new(&mut context.func, &mut self.functions, &self.module, self.c, &self.ways);
         let bail = lower.b.create_block();
         lower.b.set_cold_block(bail);
         let [shared] = lower.params();
+        let top = lower.b.declare_var(I64);
         lower.registers = Registers::Values(HashMap::new());
         lower.leaf = Some(Part {
             context: shared,
             fields: ContextFields::new(),
+            top,
             bail,
             changes,
             catch_up,
             count,
             kept,
             suspects: self.suspects.clone(),
+            lists: Arc::clone(&self.lists),
             solving: None,
         });
         // What runs out of its budget gives up.
@@ -258,6 +277,21 @@ impl<W: Word> Lower<'_, '_, W> {
         self.rows = self.shared(fields.rows);
         self.funs = self.shared(fields.funs);
         self.enter_frame(fields.frame_after);
+        self.take_top();
+    }
+
+    /// What was saved so far is known again.
+    fn take_top(&mut self) {
+        let (fields, top) = (self.part().fields, self.part().top);
+        let now = self.shared(fields.undo);
+        self.b.def_var(top, now);
+    }
+
+    /// Tells other functions what was saved so far.
+    fn hand_on_top(&mut self) {
+        let (fields, top) = (self.part().fields, self.part().top);
+        let now = self.b.use_var(top);
+        self.share(fields.undo, now);
     }
 
     /// From here on rows of the frame are those of that one.
@@ -281,6 +315,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let (bail, fault) = (self.part().bail, self.fault);
         for (block, result) in [(done, HALTED), (bail, BAILED), (fault, FAULT)] {
             self.b.switch_to_block(block);
+            self.hand_on_top();
             let result = self.b.ins().iconst(I32, result);
             self.b.ins().return_(&[result]);
         }
@@ -324,73 +359,71 @@ impl<W: Word> Lower<'_, '_, W> {
             let part = self.part();
             (part.context, part.bail, fault)
         };
+        self.hand_on_top();
         let call = self.b.ins().call(function, &[context, a, b]);
         let result = self.b.inst_results(call)[0];
+        self.take_top();
         let [failed, next] = std::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(failed);
         self.b.ins().brif(result, failed, &[], next, &[]);
         self.b.switch_to_block(failed);
-        let is_fault = self.b.ins().icmp_imm_s(
-            cranelift_codegen::ir::condcodes::IntCC::Equal,
-            result,
-            FAULT,
-        );
+        let is_fault = self.b.ins().icmp_imm_s(IntCC::Equal, result, FAULT);
         self.b.ins().brif(is_fault, fault, &[], bail, &[]);
         self.b.switch_to_block(next);
     }
 
     /// Gives up unless so many words can be written still.
     fn room(&mut self, words: u32) {
-        let fields = self.part().fields;
-        let (top, end) = (self.shared(fields.undo), self.shared(fields.undo_end));
-        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * 16);
-        let enough = self.b.ins().icmp(
-            cranelift_codegen::ir::condcodes::IntCC::UnsignedLessThanOrEqual,
-            top,
-            end,
-        );
+        let (fields, top) = (self.part().fields, self.part().top);
+        let (top, end) = (self.b.use_var(top), self.shared(fields.undo_end));
+        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED);
+        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, end);
         let bail = self.part().bail;
         self.unless(enough, bail);
     }
 
     /// Notes what a word was.
     fn save(&mut self, address: Value, old: Value) {
-        let fields = self.part().fields;
-        let top = self.shared(fields.undo);
+        let top = self.put_saved(address, old);
+        let above = self.b.ins().iadd_imm_s(top, SAVED);
+        let top = self.part().top;
+        self.b.def_var(top, above);
+    }
+
+    /// Notes what the words of a row were that differ: by no jump, for which of them do is hard to foretell.
+    fn save_row(&mut self, address: Value, old: &Row, differ: &Row) {
+        for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
+            let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
+            let top = self.put_saved(address, word);
+            let above = self.b.ins().iadd_imm_s(top, SAVED);
+            let above = self.b.ins().select(differs, above, top);
+            let top = self.part().top;
+            self.b.def_var(top, above);
+        }
+    }
+
+    /// Puts a word where the next is saved.
+    fn put_saved(&mut self, address: Value, old: Value) -> Value {
+        let top = self.part().top;
+        let top = self.b.use_var(top);
         let flags = MemFlagsData::trusted();
         self.b.ins().store(flags, address, top, Offset32::new(0));
         self.b.ins().store(flags, old, top, Offset32::new(WORD));
-        let top = self.b.ins().iadd_imm_s(top, 16);
-        self.share(fields.undo, top);
-    }
-
-    /// Notes what a row was.
-    fn save_row(&mut self, address: Value, old: &Row) {
-        for (at, &word) in (0i64..).zip(old) {
-            let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
-            self.save(address, word);
-        }
+        top
     }
 
     /// Writes back what words were.
     fn take_back(&mut self) {
-        let fields = self.part().fields;
+        let (fields, top) = (self.part().fields, self.part().top);
         let start = self.shared(fields.undo_start);
-        let top: Variable = self.b.declare_var(I64);
-        let now = self.shared(fields.undo);
-        self.b.def_var(top, now);
         let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
         let at = self.b.use_var(top);
-        let more = self.b.ins().icmp(
-            cranelift_codegen::ir::condcodes::IntCC::UnsignedGreaterThan,
-            at,
-            start,
-        );
+        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
         self.b.ins().brif(more, turn, &[], end, &[]);
         self.b.switch_to_block(turn);
-        let at = self.b.ins().iadd_imm_s(at, -16);
+        let at = self.b.ins().iadd_imm_s(at, -SAVED);
         self.b.def_var(top, at);
         let flags = MemFlagsData::trusted();
         let address = self.b.ins().load(I64, flags, at, Offset32::new(0));
@@ -428,11 +461,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let flags = MemFlagsData::trusted();
         let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
         let bail = self.part().bail;
-        let room = self.b.ins().icmp_imm_u(
-            cranelift_codegen::ir::condcodes::IntCC::UnsignedLessThan,
-            n,
-            SUSPECTS as i64,
-        );
+        let room = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, n, SUSPECTS as i64);
         self.unless(room, bail);
         let offset = self.b.ins().imul_imm_s(n, arity as i64 * i64::from(WORD));
         let at = self.b.ins().iadd(all, offset);
@@ -463,4 +492,3 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 }
-

@@ -1,73 +1,152 @@
-//! Lists of statics, which are known: each tuple is code of its own.
+//! Lists of statics, which are known: their tuples are found by a table of what they begin with.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types::I64};
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types::I64};
 use cranelift_frontend::Variable;
 
 use super::super::super::code::{Reg, RegList};
 use super::super::super::compile::Compiled;
 use super::super::super::machine::Scan;
 use super::super::super::word::Word;
-use super::super::lower::Lower;
+use super::super::lower::{Lower, WORD};
 
-/// Maximum number of tuples that code is made of.
-const TUPLES: usize = 24;
+/// Maximum number of tuples of a list that has a table.
+const TUPLES: usize = 1 << 14;
 
-/// Whether the list is one that code can be made of.
-pub(super) fn is_short<W: Word>(c: &Compiled<W>, scan: u32) -> bool {
-    let scan = &c.machine.scans[scan as usize];
-    c.static_list(scan).is_some_and(|it| it.len() <= TUPLES)
+/// Maximum number of places of a table.
+const PLACES: usize = 1 << 14;
+
+/// For each scan of a program, its table, if it has one.
+pub(in super::super) struct Tables(Vec<Option<Table>>);
+
+/// The tuples of a list by what they begin with.
+struct Table {
+    /// How many values each of the first columns may have.
+    sizes: Vec<usize>,
+    /// For each combination of these where its tuples begin and where they end: bytes from the first.
+    places: Vec<[i64; 2]>,
+    /// The values of all tuples; what is not part of what they begin with.
+    values: Vec<i64>,
+}
+
+impl Tables {
+    pub(super) fn of<W: Word>(c: &Compiled<W>) -> Self {
+        Self(c.machine.scans.iter().map(|it| Table::of(c, it)).collect())
+    }
+
+    fn of_scan(&self, scan: u32) -> Option<&Table> {
+        self.0.get(scan as usize)?.as_ref()
+    }
+
+    /// Whether a scan is one that code can do.
+    pub(super) fn knows(&self, scan: u32) -> bool {
+        self.of_scan(scan).is_some()
+    }
+}
+
+impl Table {
+    fn of<W: Word>(c: &Compiled<W>, scan: &Scan) -> Option<Self> {
+        let list = c.static_list(scan).filter(|it| it.len() <= TUPLES)?;
+        let known = scan.bound.len as usize;
+        let mut sizes = vec![1_usize; known];
+        for tuple in list.tuples() {
+            for (size, &value) in sizes.iter_mut().zip(tuple) {
+                *size = (*size).max(usize::try_from(value).ok()?.checked_add(1)?);
+            }
+        }
+        let places = sizes.iter().try_fold(1_usize, |all, it| all.checked_mul(*it))?;
+        if places > PLACES {
+            return None;
+        }
+        let mut table = Self { sizes, places: vec![[0; 2]; places], values: Vec::new() };
+        for tuple in list.tuples() {
+            let place =
+                tuple.iter().zip(&table.sizes).fold(0, |at, (it, size)| at * size + *it as usize);
+            let start = table.values.len() as i64 * i64::from(WORD);
+            table.values.extend(&tuple[known..]);
+            // Those that begin alike follow each other; what has no values but these is there or not.
+            let end = start + i64::from(WORD) * (tuple.len() - known).max(1) as i64;
+            let [first, last] = &mut table.places[place];
+            *first = if *last == 0 { start } else { *first };
+            *last = end;
+        }
+        Some(table)
+    }
 }
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Runs the body for each tuple of a list; a solution goes on at the block.
-    pub(in super::super) fn scan_static(&mut self, scan: &Scan, body: u32, found: Block) {
-        let tuples = self.tuples(scan);
-        let (bound, free) = (self.list_of(scan.bound), self.list_of(scan.free));
-        for tuple in tuples {
-            let next = self.b.create_block();
-            self.unless_they_are(&bound, &tuple, next);
-            for (&reg, &value) in free.iter().zip(&tuple[bound.len()..]) {
-                let value = self.b.ins().iconst(I64, value);
-                self.set_reg(reg, value);
-            }
-            self.inline(body, [next, found]);
-            self.b.switch_to_block(next);
-        }
-    }
-
-    /// A value that is not 0 if some tuple of a list begins so.
-    pub(in super::super) fn static_scan_hits(&mut self, scan: &Scan) -> Value {
-        let tuples = self.tuples(scan);
-        let bound = self.list_of(scan.bound);
-        let hits: Variable = self.b.declare_var(I64);
-        let [zero, one] = [0, 1].map(|it| self.b.ins().iconst(I64, it));
+    pub(in super::super) fn scan_static(&mut self, scan: u32, body: u32, found: Block) {
+        let part = self.c.machine.scans[scan as usize];
         let end = self.b.create_block();
-        self.b.def_var(hits, one);
-        for tuple in tuples {
-            let next = self.b.create_block();
-            self.unless_they_are(&bound, &tuple, next);
-            self.b.ins().jump(end, &[]);
-            self.b.switch_to_block(next);
+        let [start, last] = self.range(scan, end);
+        let free = self.list_of(part.free);
+        let at: Variable = self.b.declare_var(I64);
+        self.b.def_var(at, start);
+        let [head, turn, next] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let now = self.b.use_var(at);
+        let more = self.b.ins().icmp(IntCC::SignedLessThan, now, last);
+        self.b.ins().brif(more, turn, &[], end, &[]);
+        self.b.switch_to_block(turn);
+        let values = self.table_values(scan);
+        let tuple = self.b.ins().iadd(values, now);
+        for (at, &reg) in (0..).zip(&free) {
+            let flags = MemFlagsData::trusted();
+            let value = self.b.ins().load(I64, flags, tuple, Offset32::new(at * WORD));
+            self.set_reg(reg, value);
         }
-        self.b.def_var(hits, zero);
-        self.b.ins().jump(end, &[]);
+        let after = self.b.ins().iadd_imm_s(now, i64::from(WORD) * free.len().max(1) as i64);
+        self.b.def_var(at, after);
+        self.inline(body, [next, found]);
+        self.b.switch_to_block(next);
+        self.b.ins().jump(head, &[]);
         self.b.switch_to_block(end);
-        self.b.use_var(hits)
     }
 
-    /// Goes on if the registers have the first values of a tuple.
-    fn unless_they_are(&mut self, bound: &[Reg], tuple: &[i64], other: Block) {
-        for (&reg, &value) in bound.iter().zip(tuple) {
-            let has = self.reg(reg);
-            let is_it = self.b.ins().icmp_imm_s(IntCC::Equal, has, value);
-            self.unless(is_it, other);
+    /// Goes on if some tuple of a list begins so, or if none does.
+    pub(in super::super) fn test_static(&mut self, scan: u32, negated: bool, fails: Block) {
+        let [none, next] = std::array::from_fn(|_| self.b.create_block());
+        let [start, last] = self.range(scan, none);
+        let some = self.b.ins().icmp(IntCC::SignedLessThan, start, last);
+        let (hit, missed) = if negated { (fails, next) } else { (next, fails) };
+        self.b.ins().brif(some, hit, &[], missed, &[]);
+        self.b.switch_to_block(none);
+        self.b.ins().jump(missed, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Where the tuples begin and end that begin as the registers have it; goes to the block if no tuple has such values.
+    fn range(&mut self, scan: u32, none: Block) -> [Value; 2] {
+        let bound = self.list_of(self.c.machine.scans[scan as usize].bound);
+        let (sizes, places) = match self.tables().of_scan(scan) {
+            Some(it) => (it.sizes.clone(), it.places.as_ptr() as i64),
+            None => (Vec::new(), 0),
+        };
+        let mut place = self.b.ins().iconst(I64, 0);
+        for (&reg, &size) in bound.iter().zip(&sizes) {
+            let value = self.reg(reg);
+            let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, value, size as i64);
+            self.unless(inside, none);
+            let before = self.b.ins().imul_imm_s(place, size as i64);
+            place = self.b.ins().iadd(before, value);
         }
+        let offset = self.b.ins().ishl_imm_u(place, 4);
+        let places = self.b.ins().iconst(I64, places);
+        let address = self.b.ins().iadd(places, offset);
+        [0, WORD]
+            .map(|at| self.b.ins().load(I64, MemFlagsData::trusted(), address, Offset32::new(at)))
     }
 
-    fn tuples(&self, scan: &Scan) -> Vec<Vec<i64>> {
-        let list = self.c.static_list(scan);
-        list.into_iter().flat_map(|it| it.tuples()).map(<[i64]>::to_vec).collect()
+    fn tables(&self) -> &Tables {
+        &self.leaf.as_ref().expect("it is a function of leaves").lists
+    }
+
+    fn table_values(&mut self, scan: u32) -> Value {
+        let values = self.tables().of_scan(scan).map_or(0, |it| it.values.as_ptr() as i64);
+        self.b.ins().iconst(I64, values)
     }
 
     fn list_of(&self, list: RegList) -> Vec<Reg> {

@@ -7,7 +7,7 @@ use super::super::super::word::Word;
 use super::super::flow;
 use super::UNROLLED;
 use super::after::{is_calculated, written};
-use super::scans::is_short;
+use super::scans::Tables;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Input, Literal, RelId, Role};
@@ -21,7 +21,12 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn of<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Result<Self, String> {
+    pub(super) fn of<W: Word>(
+        c: &Compiled<W>,
+        leaves: &Leaves,
+        lists: &Tables,
+    ) -> Result<Self, String> {
+        let is_straight = |start: u32| is_straight(c, lists, start);
         let reads = reads(c, leaves);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
         let name = |rel: RelId| &c.program.relation(rel).name;
@@ -30,10 +35,11 @@ impl Wanted {
             if !is_read(kept.rel) {
                 continue;
             }
-            if kept.again.is_some() || kept.stride > UNROLLED {
-                return Err(format!("{} is kept in rounds or in many rows", name(kept.rel)));
+            if kept.stride > UNROLLED {
+                return Err(format!("{} is kept in too many rows", name(kept.rel)));
             }
-            is_straight(c, kept.derive)?;
+            kept.again.map_or(Ok(()), is_straight)?;
+            is_straight(kept.derive)?;
             turns.push(turn);
         }
         for (at, mode) in c.modes.iter().enumerate() {
@@ -43,27 +49,28 @@ impl Wanted {
             }
             match (mode, &c.stores[at]) {
                 (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
-                (Mode::Scratch { .. }, Store::Dense(_)) => is_straight(c, c.derive[at])?,
+                (Mode::Scratch { .. }, Store::Dense(_)) => is_straight(c.derive[at])?,
                 _ => return Err(format!("{} is a list", name(rel))),
             }
             if let Role::Given(_) = c.program.relation(rel).role {
                 return Err(format!("{} is handed over", name(rel)));
             }
         }
-        let attrs = attrs(c, leaves, &reads)?;
+        let attrs = attrs(c, leaves, &reads, &is_straight)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
-                tells_straight(c, rel)?;
+                readers(c, rel).try_for_each(is_straight)?;
             }
         }
         for &turn in &turns {
-            tells_straight(c, c.maintained[usize::from(turn)].rel)?;
+            readers(c, c.maintained[usize::from(turn)].rel).try_for_each(is_straight)?;
         }
         for rel in asked_for(leaves) {
             match c.stores[usize::from(rel.0)] {
                 Store::Dense(_) => {}
                 // It has no row, ever.
-                Store::Static if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
+                Store::Static
+                    if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
                 _ => return Err(format!("{} is not rows", name(rel))),
             }
         }
@@ -108,12 +115,17 @@ fn add(body: &[Literal], open: &mut Vec<RelId>) {
 }
 
 /// The attributes that reactions write and something that is read depends on.
-fn attrs<W: Word>(c: &Compiled<W>, leaves: &Leaves, reads: &[bool]) -> Result<Vec<AttrId>, String> {
+fn attrs<W: Word>(
+    c: &Compiled<W>,
+    leaves: &Leaves,
+    reads: &[bool],
+    is_straight: &dyn Fn(u32) -> Result<(), String>,
+) -> Result<Vec<AttrId>, String> {
     let mut found: Vec<AttrId> = Vec::new();
     let all = |_: ()| (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
-            is_straight(c, plan.pc)?;
+            is_straight(plan.pc)?;
             for effect in &c.code.effects[plan.code as usize].effects {
                 let exprs = super::after::expressions(effect);
                 if !exprs.iter().all(|it| is_calculated(&c.code.exprs, *it)) {
@@ -136,14 +148,14 @@ fn attrs<W: Word>(c: &Compiled<W>, leaves: &Leaves, reads: &[bool]) -> Result<Ve
     Ok(found)
 }
 
-/// Whether the readers of a relation can be told by straight code.
-fn tells_straight<W: Word>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
+/// The stretches that tell the readers of a relation.
+fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
     let readers = &c.readers[usize::from(rel.0)];
-    readers.once.into_iter().chain(readers.each).try_for_each(|it| is_straight(c, it))
+    readers.once.into_iter().chain(readers.each)
 }
 
 /// Whether a stretch needs none of the interpreter's own methods.
-fn is_straight<W: Word>(c: &Compiled<W>, start: u32) -> Result<(), String> {
+fn is_straight<W: Word>(c: &Compiled<W>, lists: &Tables, start: u32) -> Result<(), String> {
     let (start, end) = (start as usize, flow::end(&c.machine, start));
     let exprs = &c.machine.exprs;
     let is_called = |inst: &Inst| match inst {
@@ -154,7 +166,7 @@ fn is_straight<W: Word>(c: &Compiled<W>, start: u32) -> Result<(), String> {
         | Inst::Collect { .. }
         | Inst::EmitTuple { .. }
         | Inst::Args { .. } => true,
-        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !is_short(c, *scan),
+        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !lists.knows(*scan),
         Inst::CompareExpr { lhs, rhs, .. } => {
             !is_calculated(exprs, *lhs) || !is_calculated(exprs, *rhs)
         }

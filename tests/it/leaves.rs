@@ -1,0 +1,109 @@
+//! Leaves counted by machine code, against leaves counted after each action was taken; `RULEMATE_FULL=1` walks further.
+
+use std::sync::Arc;
+
+use rulemate::derive::World;
+use rulemate::moves::{Contract, legal_moves, perft};
+use rulemate::rules::RelId;
+
+use crate::random_rules::Choices;
+use crate::setup::Table;
+
+/// The leaves two plies on, by taking each action and counting what can be done then.
+fn taken(world: &mut World, contract: &Contract) -> u64 {
+    let mut count = 0;
+    for mv in legal_moves(world, contract) {
+        let mark = world.mark();
+        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+        count += perft(world, contract, 1);
+        world.rollback(mark);
+    }
+    count
+}
+
+/// What is kept from change to change is what follows from the facts alone.
+fn rows_are_true(world: &mut World, place: &str) {
+    let mut scratch = world.clone();
+    scratch.forget_rows();
+    for rel in (0..world.program().relations.len() as u16).map(RelId) {
+        assert_eq!(world.tuples(rel), scratch.tuples(rel), "{place}");
+    }
+}
+
+/// Counts along a random game, which begins again when it ends.
+fn walk(game: &str, plies: u32) {
+    let mut table = Table::of(game);
+    table.world.plan().make_native();
+    let start = table.world.clone();
+    let mut choices = Choices(game.len() as u64);
+    for ply in 0..plies {
+        let (world, contract) = (&mut table.world, &table.contract);
+        let moves = legal_moves(world, contract);
+        if moves.is_empty() {
+            table.world = start.clone();
+            continue;
+        }
+        let place = format!("{game}, ply {ply}");
+        let expected = taken(world, contract);
+        // Twice: the second time the rows are those that the first has left.
+        for _ in 0..2 {
+            assert_eq!(perft(world, contract, 2), expected, "{place}");
+        }
+        assert_eq!(world.check(), Ok(()), "{place}");
+        if choices.one_in(8) {
+            rows_are_true(world, &place);
+        }
+        let mv = moves[choices.below(moves.len())].clone();
+        table.play(&mv);
+    }
+}
+
+fn walks(games: &[&str]) {
+    let plies = if crate::fixture::is_full() { 1000 } else { 40 };
+    games.iter().for_each(|it| walk(it, plies));
+}
+
+#[test]
+fn in_chess_and_its_kin() {
+    walks(&["chess", "knightmate", "coregal", "3check", "kingofthehill", "horde"]);
+}
+
+#[test]
+fn where_captures_are_compulsory() {
+    walks(&["antichess", "suicide"]);
+}
+
+#[test]
+fn where_more_happens_than_a_move() {
+    walks(&["atomic", "crazyhouse", "duck", "piece-hp", "explosive-rook"]);
+}
+
+#[test]
+fn on_other_boards() {
+    walks(&["gardner", "capablanca", "xiangqi", "minishogi", "makruk", "barrel"]);
+}
+
+#[test]
+fn where_there_is_no_chess() {
+    walks(&["othello", "connect-four", "hex", "nim", "checkers"]);
+}
+
+/// Whether all leaves below the start are counted by code.
+fn is_code(game: &str) -> bool {
+    let mut table = Table::of(game);
+    table.world.plan().make_native();
+    let actions = &table.world.program().actions;
+    let counted = actions.iter().map(|it| (it.id, it.rel)).collect();
+    let leaves = Arc::new(table.world.leaves(table.contract.over, counted, Vec::new()));
+    let mut rest = Vec::new();
+    table.world.leaves_below(&leaves, &mut rest).is_some() && rest.is_empty()
+}
+
+/// Nothing that is counted says whether code counted it.
+#[test]
+#[cfg(all(feature = "native", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn code_is_made_for_games_that_rules_decide() {
+    for game in ["chess", "knightmate", "3check", "kingofthehill"] {
+        assert!(is_code(game), "{game}");
+    }
+}
