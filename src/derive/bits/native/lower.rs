@@ -298,6 +298,9 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     fn instruction(&mut self, inst: Inst, pc: usize) {
         use Space::{Frame, Maintained, Static};
+        if self.leaf.is_some() && self.of_leaf(inst, pc) {
+            return;
+        }
         match inst {
             Inst::LoadS1 { base, key, skip } => self.load_some(Static, near(base, key), pc, skip),
             Inst::LoadK1 { base, key, skip } => {
@@ -453,21 +456,6 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 let holds = self.b.ins().icmp(condition(op), lhs, rhs);
                 self.check(holds, pc, skip);
             }
-            Inst::CompareExpr { op, lhs, rhs, skip } if self.leaf.is_some() => {
-                let fails = self.target(pc + usize::from(skip));
-                let [lhs, rhs] = [lhs, rhs].map(|it| self.expr(it, fails));
-                let holds = self.b.ins().icmp(condition(op), lhs, rhs);
-                self.check(holds, pc, skip);
-            }
-            Inst::Let { reg, expr, skip } if self.leaf.is_some() => {
-                let fails = self.target(pc + usize::from(skip));
-                let value = self.expr(expr, fails);
-                self.set_reg(reg, value);
-            }
-            Inst::TestScan { scan, negated, skip } if self.leaf.is_some() => {
-                let fails = self.target(pc + usize::from(skip));
-                self.test_static(scan, negated, fails);
-            }
             Inst::CompareExpr { skip, .. }
             | Inst::Let { skip, .. }
             | Inst::TestScan { skip, .. } => {
@@ -486,22 +474,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.set_reg(reg, sum);
             }
             Inst::Chase { chase } => self.chase(chase),
-            Inst::Enter { entry } if self.leaf.is_some() => {
-                self.start_over(&self.c.machine.entries[entry as usize]);
-            }
             Inst::Enter { entry } => {
                 let entry = self.c.machine.entries[entry as usize];
                 let past = self.target(pc + entry.len as usize);
                 self.enter(&entry, past);
             }
-            Inst::Dirty { turn, block } if self.leaf.is_some() => {
-                let block = self.one(block);
-                self.note_dirty(turn, &block);
-            }
-            Inst::Suspect { turn, values } if self.leaf.is_some() => {
-                self.note_suspect(turn, values)
-            }
-            Inst::React { named } if self.leaf.is_some() => self.solved(named),
             Inst::Dirty { turn, block } => {
                 let turn = self.b.ins().iconst(I64, i64::from(turn));
                 let block = self.one(block);
@@ -633,97 +610,6 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     // --- rows and values ------------------------------------------------------------------------
 
-    /// The number of a row or value: base plus keys times strides.
-    pub(super) fn index(&mut self, at: Place) -> Value {
-        let mut index = None;
-        for (key, stride) in at.keys.into_iter().zip(at.strides) {
-            if stride == 0 {
-                continue;
-            }
-            let key = self.reg(key);
-            let part = match stride {
-                1 => key,
-                _ => self.b.ins().imul_imm_s(key, i64::from(stride)),
-            };
-            index = Some(match index {
-                None => part,
-                Some(sum) => self.b.ins().iadd(sum, part),
-            });
-        }
-        match index {
-            None => self.b.ins().iconst(I64, i64::from(at.base)),
-            Some(index) => self.b.ins().iadd_imm_s(index, i64::from(at.base)),
-        }
-    }
-
-    /// The address of a row of the space, if it is one.
-    pub(super) fn row_of(&mut self, space: Space, index: Value) -> Value {
-        let (start, n) = self.rows_in(space);
-        self.address(start, index, n, Self::ROW_SHIFT)
-    }
-
-    /// Where the rows of a space begin, and how many there are.
-    fn rows_in(&mut self, space: Space) -> (Value, u64) {
-        let start = match space {
-            Space::Static => self.b.ins().iconst(I64, self.c.statics.rows.as_ptr() as i64),
-            Space::Maintained => self.rows,
-            Space::Frame => self.rows_of_frame,
-        };
-        (start, self.number_of_rows(space))
-    }
-
-    pub(super) fn number_of_rows(&self, space: Space) -> u64 {
-        match space {
-            Space::Static => self.c.statics.rows.len() as u64,
-            Space::Maintained | Space::Frame => self.in_frame(),
-        }
-    }
-
-    /// The address of one of so many that are a power of two apart.
-    fn address(&mut self, start: Value, index: Value, n: u64, shift: i64) -> Value {
-        let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, index, n as i64);
-        self.or_fault(inside);
-        self.address_inside(start, index, shift)
-    }
-
-    fn address_inside(&mut self, start: Value, index: Value, shift: i64) -> Value {
-        let offset = self.b.ins().ishl_imm_u(index, shift);
-        self.b.ins().iadd(start, offset)
-    }
-
-    pub(super) fn row_at(&mut self, space: Space, at: Place) -> Value {
-        let (start, n) = self.rows_in(space);
-        self.place(start, at, n, Self::ROW_SHIFT)
-    }
-
-    /// The address of a place among so many. It is compared with their number unless its registers are known to
-    /// hold members of rows, or constants, and no such place is beyond.
-    fn place(&mut self, start: Value, at: Place, n: u64, shift: i64) -> Value {
-        let index = self.index(at);
-        match self.highest(at) {
-            Some(highest) if highest < n => self.address_inside(start, index, shift),
-            _ => self.address(start, index, n, shift),
-        }
-    }
-
-    /// The highest number that a place can have, if anything is known of its registers.
-    pub(super) fn highest(&self, at: Place) -> Option<u64> {
-        let mut highest = u64::from(at.base);
-        for (key, stride) in at.keys.into_iter().zip(at.strides) {
-            if stride != 0 {
-                highest += u64::from(stride) * self.highest_in(key)?;
-            }
-        }
-        Some(highest)
-    }
-
-    fn highest_in(&self, reg: Reg) -> Option<u64> {
-        match self.constants.get(&reg) {
-            Some(&value) => u64::try_from(value).ok().filter(|it| *it < 1 << 32),
-            None => self.members.contains(&reg).then_some(W::WIDTH as u64 - 1),
-        }
-    }
-
     pub(super) fn narrow(&mut self, row: &Row) {
         let acc = self.acc();
         let acc = self.both(&acc, row);
@@ -839,7 +725,7 @@ pub(super) fn alone(base: u32) -> Place {
     Place { base, strides: [0, 0], keys: [0, 0] }
 }
 
-fn condition(op: Comparison) -> IntCC {
+pub(super) fn condition(op: Comparison) -> IntCC {
     match op {
         Comparison::Eq => IntCC::Equal,
         Comparison::Ne => IntCC::NotEqual,

@@ -11,6 +11,7 @@ mod chase;
 mod flow;
 mod leaf;
 mod lower;
+mod places;
 mod registers;
 mod rows;
 mod sweeps;

@@ -28,14 +28,14 @@ use cranelift_frontend::{FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 
-use super::super::code::Reg;
+use super::super::code::{Reg, Space};
 use super::super::compile::Compiled;
-use super::super::machine::{Demanded, Turn};
+use super::super::machine::{Demanded, Inst, Turn};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::call::{self, AfterAction, ContextFields};
 use super::chase::Ways;
-use super::lower::{FAULT, HALTED, Lower, WORD};
+use super::lower::{FAULT, HALTED, Lower, WORD, alone, condition};
 use super::registers::Registers;
 use super::rows::Row;
 use crate::derive::leaves::Leaves;
@@ -433,8 +433,38 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
     }
 
+    /// Lowers an instruction that is another one where leaves are counted. Whether it is.
+    pub(super) fn of_leaf(&mut self, inst: Inst, pc: usize) -> bool {
+        match inst {
+            Inst::Enter { entry } => self.start_over(&self.c.machine.entries[entry as usize]),
+            Inst::Dirty { turn, block } => {
+                let block = self.one(block);
+                self.note_dirty(turn, &block);
+            }
+            Inst::Suspect { turn, values } => self.note_suspect(turn, values),
+            Inst::React { named } => self.solved(named),
+            Inst::CompareExpr { op, lhs, rhs, skip } => {
+                let fails = self.target(pc + usize::from(skip));
+                let [lhs, rhs] = [lhs, rhs].map(|it| self.expr(it, fails));
+                let holds = self.b.ins().icmp(condition(op), lhs, rhs);
+                self.unless(holds, fails);
+            }
+            Inst::Let { reg, expr, skip } => {
+                let fails = self.target(pc + usize::from(skip));
+                let value = self.expr(expr, fails);
+                self.set_reg(reg, value);
+            }
+            Inst::TestScan { scan, negated, skip } => {
+                let fails = self.target(pc + usize::from(skip));
+                self.test_static(scan, negated, fails);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Blocks of a kept relation may have changed.
-    pub(super) fn note_dirty(&mut self, turn: Turn, blocks: &Row) {
+    fn note_dirty(&mut self, turn: Turn, blocks: &Row) {
         if !self.part().kept[usize::from(turn)] {
             return;
         }
@@ -450,7 +480,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// A tuple of a kept relation may have changed.
-    pub(super) fn note_suspect(&mut self, turn: Turn, values: u32) {
+    fn note_suspect(&mut self, turn: Turn, values: u32) {
         let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
         let fields = self.part().fields;
         let list = self.c.machine.lists[values as usize];
@@ -473,9 +503,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// A relation is derived from here on: it is empty.
-    pub(super) fn start_over(&mut self, entry: &Demanded) {
-        use super::super::code::Space;
-        use super::lower::alone;
+    fn start_over(&mut self, entry: &Demanded) {
         let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
         let used = self.load_row(row);
         self.empty_row(row);
