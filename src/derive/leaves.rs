@@ -21,8 +21,8 @@ pub struct Leaves {
 }
 
 impl World {
-    /// What to ask [`World::leaves_below`] for: the rows of these relations, none where `over` has rows, and no answer where
-    /// a relation of `odd` has.
+    /// What to ask [`World::leaves_below`] for: the rows of these relations, none where `over` has rows, and no
+    /// answer where a relation of `odd` has.
     pub fn leaves(&self, over: RelId, counted: Vec<(ActionId, RelId)>, odd: Vec<RelId>) -> Leaves {
         let program = self.program();
         let lasts = program.expiry.until_action.is_empty() && program.expiry.until_turn.is_empty();
@@ -36,9 +36,10 @@ impl World {
         Leaves { over, counted, odd, batches }
     }
 
-    /// The number of leaves after all actions of a position that is not over, none of which is taken. The actions that have to be
-    /// taken for it are added to the list and not counted. `None` if that is all of them: the reference evaluator has no other way,
-    /// nor have programs before they are machine code, nor positions with rows of `odd`.
+    /// The number of leaves after all actions of a position that is not over, none of which is taken. The
+    /// actions that have to be taken for it are added to the list and not counted. `None` if that is all of
+    /// them: the reference evaluator has no other way, nor have programs before they are machine code, nor
+    /// positions with rows of `odd`.
     pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,

@@ -2,20 +2,21 @@
 //!
 //! The one place of the evaluator with `unsafe`. What makes it sound:
 //! - code is run on the state and the program that it was made for ([`EntryPoint::run`] takes both by
-//!   reference, and the program that owns the code has rows of the same width), and a row is as many words
-//!   side by side as its width has;
-//! - it reads and writes memory in four places: registers, a row and two numbers of [`State`], whose
-//!   offsets the compiler tells; flags, whose number is asserted before; rows and values of
-//!   functions, each index compared with their number (that of the values is asserted before), none
-//!   of which grows or moves while code runs; statics, which are never written and live as long as
-//!   the program, which owns the code;
-//! - functions of leaves ([`AfterAction::run`]) find the same in a [`Context`] that lives as long as the call, with the frames
-//!   of before the action and after it, both of which are asserted to be there. Besides they write three lists: the words that
-//!   they wrote over, each piece of work after a comparison with the room that is left; tuples to be checked,
-//!   each after a comparison with their maximum; blocks that may have changed, a row for each maintained relation,
-//!   whose number is asserted. What they write back they have written over themselves;
-//! - an index is not compared where it is base plus registers times strides, the registers hold members of rows or constants, and the highest
-//!   such index is within; the way of a chase is looked up by a member, of which its table has a row each;
+//!   reference, and the program that owns the code has rows of the same width), and a row is as many words side
+//!   by side as its width has;
+//! - it reads and writes memory in four places: registers, a row and two numbers of [`State`], whose offsets
+//!   the compiler tells; flags, whose number is asserted before; rows and values of functions, each index
+//!   compared with their number (that of the values is asserted before), none of which grows or moves while
+//!   code runs; statics, which are never written and live as long as the program, which owns the code;
+//! - functions of leaves ([`AfterAction::run`]) find the same in a [`Context`] that lives as long as the call,
+//!   with the frames of before the action and after it, both of which are asserted to be there. Besides they
+//!   write three lists: the words that they wrote over, each piece of work after a comparison with the room
+//!   that is left; tuples to be checked, each after a comparison with their maximum; blocks that may have
+//!   changed, a row for each maintained relation, whose number is asserted. What they write back they have
+//!   written over themselves;
+//! - an index is not compared where it is base plus registers times strides, the registers hold members of rows
+//!   or constants, and the highest such index is within; the way of a chase is looked up by a member, of which
+//!   its table has a row each;
 //! - helpers get back the two references that the caller lent, one at a time;
 //! - a panic in a helper ends the process: it never unwinds through code that knows no unwinding.
 
@@ -175,11 +176,10 @@ impl AfterAction {
         Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
     }
 
-    /// The count after the action, in the frames that begin at these rows: that of before the action, and the current one. `None` if
-    /// it came to more than there is room for. What was noted as changed is left, then.
+    /// The count after the action, in the frames that begin at these rows: that of before the action, and the
+    /// current one. `None` if it came to more than there is room for. What was noted as changed is left, then.
     ///
-    /// # Panics
-    /// It came to an index that is out of range.
+    /// # Panics It came to an index that is out of range.
     #[inline]
     pub(in super::super) fn run<W: Word>(
         self,

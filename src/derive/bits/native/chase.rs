@@ -1,9 +1,10 @@
 //! Lines: what a chase comes to, without following it.
 //!
-//! A chase follows a function of statics from each member of a row while it is on a passable one. Where all members of the
-//! ways that the function leads along ascend, or all descend, the first that stops it is the lowest or the highest
-//! that is not passable, and a table has what lies behind: so it is a few instructions, whatever the length. Deliberately absent: functions that turn, which are followed
-//! step by step (`State::chase`).
+//! A chase follows a function of statics from each member of a row while it is on a passable one. Where all
+//! members of the ways that the function leads along ascend, or all descend, the first that stops it is the
+//! lowest or the highest that is not passable, and a table has what lies behind: so it is a few instructions,
+//! whatever the length. Deliberately absent: functions that turn, which are followed step by step
+//! (`State::chase`).
 
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 
@@ -75,8 +76,8 @@ impl<W: Word> Way<W> {
     }
 }
 
-/// How many members the function has values of, as far as that can be told: those of one value of the middle column lie
-/// before those of the next.
+/// How many members the function has values of, as far as that can be told: those of one value of the middle
+/// column lie before those of the next.
 fn members(chase: &Chase) -> usize {
     let of_middle = chase.fun.keys.iter().zip(chase.fun.strides);
     let mut strides = of_middle.filter(|it| *it.0 == chase.middle && it.1 != 0).map(|it| it.1);

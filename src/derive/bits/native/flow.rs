@@ -33,7 +33,8 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     closed
 }
 
-/// Whether a stretch is all that has to do with its registers: the interpreter does nothing for it that reads or sets some.
+/// Whether a stretch is all that has to do with its registers: the interpreter does nothing for it that reads
+/// or sets some.
 fn is_closed(machine: &Machine, start: u32) -> bool {
     !machine.insts[start as usize..=end(machine, start)].iter().any(|inst| {
         matches!(

@@ -1,10 +1,10 @@
 //! Stretches of instructions compiled to machine code, for sessions that run them often.
 //!
-//! The interpreter (`run.rs`) stays what every session begins with; code is made once for a program,
-//! when one of its sessions has been busy for long enough, and all its sessions then run it. It does
-//! what the interpreter does, instruction by instruction, for rows of any width. Counts of leaves have code of their own, which
-//! is made for the program as a whole (`leaf`). Deliberately absent:
-//! machines that Cranelift does not know, which the interpreter serves; counting, as the interpreter counts.
+//! The interpreter (`run.rs`) stays what every session begins with; code is made once for a program, when one
+//! of its sessions has been busy for long enough, and all its sessions then run it. It does what the
+//! interpreter does, instruction by instruction, for rows of any width. Counts of leaves have code of their
+//! own, which is made for the program as a whole (`leaf`). Deliberately absent: machines that Cranelift does
+//! not know, which the interpreter serves; counting, as the interpreter counts.
 
 mod call;
 mod chase;

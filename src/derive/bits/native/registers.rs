@@ -1,6 +1,6 @@
 //! Registers in machine code.
 //!
-//! Stretches that call back keep them in memory, where the interpreter finds them; those that need nobody else
+//! Stretches that call back keep them in memory, where the interpreter finds them; those that call nothing
 //! have them as values of the function, which the processor's own registers hold.
 
 use std::collections::HashMap;

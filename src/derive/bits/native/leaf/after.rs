@@ -60,23 +60,6 @@ fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
     }
 }
 
-/// The expressions of an effect.
-pub(super) fn expressions(effect: &EffectCode) -> Vec<ExprId> {
-    let write = write_of(effect);
-    write.map_or(Vec::new(), |(_, entity, value)| [entity].into_iter().chain(value).collect())
-}
-
-/// Whether an expression is one that code calculates.
-pub(super) fn is_calculated(exprs: &[ExprNode], expr: ExprId) -> bool {
-    match exprs[expr.0 as usize] {
-        ExprNode::Reg(_) => true,
-        ExprNode::Binary(op, lhs, rhs) => {
-            let divides = matches!(op, Arith::Div | Arith::Mod);
-            !divides && is_calculated(exprs, lhs) && is_calculated(exprs, rhs)
-        }
-    }
-}
-
 /// The attributes that the reactions of a batch write; all if entities go.
 pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<Vec<AttrId>> {
     let effects = c.code.effects[plan.code as usize].effects.iter();
@@ -255,22 +238,42 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// A sum, difference or product; goes to the block where there is none.
-    pub(in super::super) fn calculate(
-        &mut self,
-        op: Arith,
-        [lhs, rhs]: [Value; 2],
-        none: Block,
-    ) -> Value {
+    /// What [`Arith::apply`] gives; goes to the block where that is nothing.
+    fn calculate(&mut self, op: Arith, [lhs, rhs]: [Value; 2], none: Block) -> Value {
         let (value, overflows) = match op {
             Arith::Add => self.b.ins().sadd_overflow(lhs, rhs),
             Arith::Sub => self.b.ins().ssub_overflow(lhs, rhs),
-            _ => self.b.ins().smul_overflow(lhs, rhs),
+            Arith::Mul => self.b.ins().smul_overflow(lhs, rhs),
+            Arith::Div | Arith::Mod => return self.divide(op, [lhs, rhs], none),
         };
         self.leave_if(overflows, none);
         let is_none = self.b.ins().icmp_imm_s(IntCC::Equal, value, NONE);
         self.leave_if(is_none, none);
         value
+    }
+
+    /// A quotient, rounded down, or what is left then.
+    fn divide(&mut self, op: Arith, [lhs, rhs]: [Value; 2], none: Block) -> Value {
+        // What the processor would not do: nothing is divided by 0, and the lowest number by -1.
+        self.unless(rhs, none);
+        let is_lowest = self.b.ins().icmp_imm_s(IntCC::Equal, lhs, i64::MIN);
+        self.leave_if(is_lowest, none);
+        let rest = self.b.ins().srem(lhs, rhs);
+        let signs = self.b.ins().bxor(rest, rhs);
+        let differ = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
+        let is_below = self.b.ins().band(differ, some);
+        match op {
+            Arith::Div => {
+                let quotient = self.b.ins().sdiv(lhs, rhs);
+                let less = self.b.ins().iadd_imm_s(quotient, -1);
+                self.b.ins().select(is_below, less, quotient)
+            }
+            _ => {
+                let more = self.b.ins().iadd(rest, rhs);
+                self.b.ins().select(is_below, more, rest)
+            }
+        }
     }
 
     /// Writes what the solutions of a reaction say.

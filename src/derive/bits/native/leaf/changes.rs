@@ -14,7 +14,7 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// Words that a write saves: the value, two rows of its inverse, and who has one.
+/// Words that a write saves: the value, two rows of its inverse, and the row of those that have one.
 const SAVES: u32 = 4;
 
 /// Which readers are told.
@@ -105,7 +105,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 it.when(flips, |it| it.flip(present, zero, entity));
             }
             it.when(has, |it| {
-                // As the interpreter has it: what was there before told those who do not ask for the value.
+                // As the interpreter has it: those that do not ask for the value were told when the old one went.
                 let [told, anew, next] = std::array::from_fn(|_| it.b.create_block());
                 it.b.ins().brif(had, told, &[], anew, &[]);
                 it.b.switch_to_block(told);

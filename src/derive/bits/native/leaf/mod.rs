@@ -43,8 +43,8 @@ use crate::facts::AttrId;
 use scans::Tables;
 use wanted::Wanted;
 
-/// What a function of leaves returns besides: there is no room, or nothing is known of such a case. What was written has been taken
-/// back.
+/// What a function of leaves returns besides: there is no room, or nothing is known of such a case. What was
+/// written has been taken back.
 pub(super) const BAILED: i64 = 3;
 
 /// Maximum number of tuples of one relation that are checked after an action.

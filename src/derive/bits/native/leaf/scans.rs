@@ -118,7 +118,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Where the tuples begin and end that begin as the registers have it; goes to the block if no tuple has such values.
+    /// Where the tuples begin and end that begin as the registers have it; goes to the block if no tuple has
+    /// such values.
     fn range(&mut self, scan: u32, none: Block) -> [Value; 2] {
         let bound = self.list_of(self.c.machine.scans[scan as usize].bound);
         let (sizes, places) = match self.tables().of_scan(scan) {

@@ -6,7 +6,7 @@ use super::super::super::machine::{Inst, Turn};
 use super::super::super::word::Word;
 use super::super::flow;
 use super::UNROLLED;
-use super::after::{is_calculated, written};
+use super::after::written;
 use super::scans::Tables;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
@@ -122,17 +122,11 @@ fn attrs<W: Word>(
     is_straight: &dyn Fn(u32) -> Result<(), String>,
 ) -> Result<Vec<AttrId>, String> {
     let mut found: Vec<AttrId> = Vec::new();
-    let all = |_: ()| (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
+    let all = || (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
             is_straight(plan.pc)?;
-            for effect in &c.code.effects[plan.code as usize].effects {
-                let exprs = super::after::expressions(effect);
-                if !exprs.iter().all(|it| is_calculated(&c.code.exprs, *it)) {
-                    return Err("an effect calculates what code does not".into());
-                }
-            }
-            found.extend(written(c, plan).unwrap_or_else(|| all(())));
+            found.extend(written(c, plan).unwrap_or_else(all));
         }
     }
     found.sort_unstable_by_key(|it| it.0);
@@ -157,7 +151,6 @@ fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
 /// Whether a stretch needs none of the interpreter's own methods.
 fn is_straight<W: Word>(c: &Compiled<W>, lists: &Tables, start: u32) -> Result<(), String> {
     let (start, end) = (start as usize, flow::end(&c.machine, start));
-    let exprs = &c.machine.exprs;
     let is_called = |inst: &Inst| match inst {
         Inst::Fold { .. }
         | Inst::Fix { .. }
@@ -167,10 +160,6 @@ fn is_straight<W: Word>(c: &Compiled<W>, lists: &Tables, start: u32) -> Result<(
         | Inst::EmitTuple { .. }
         | Inst::Args { .. } => true,
         Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !lists.knows(*scan),
-        Inst::CompareExpr { lhs, rhs, .. } => {
-            !is_calculated(exprs, *lhs) || !is_calculated(exprs, *rhs)
-        }
-        Inst::Let { expr, .. } => !is_calculated(exprs, *expr),
         _ => false,
     };
     let Some(at) = (start..end).find(|it| is_called(&c.machine.insts[*it])) else { return Ok(()) };
