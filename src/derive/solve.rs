@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::rows::{Rows, Tuple};
 use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId, term_vars,
+    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId,
 };
 
 /// Values of variables so far, by variable.
@@ -158,9 +158,8 @@ fn all_bound(expr: &Expr, bindings: &[Option<i64>]) -> bool {
 
 /// Every variable that the aggregate shares with the rest of the body is bound.
 fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
-    let mut vars = Vec::new();
-    inner_vars(aggregate, &mut vars);
     let is_bound = |var: VarId| bindings[usize::from(var.0)].is_some();
+    let vars = aggregate.shared_vars();
     vars.into_iter().all(|it| is_bound(it) || !occurs_beside(body, aggregate, it))
 }
 
@@ -169,30 +168,8 @@ fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>
 fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
     let is_it = |it: &Literal| matches!(it, Literal::Aggregate(it) if std::ptr::eq(it, aggregate));
     let mut vars = Vec::new();
-    body.iter().filter(|it| !is_it(it)).for_each(|it| literal_vars(it, &mut vars));
+    body.iter().filter(|it| !is_it(it)).for_each(|it| it.collect_vars(&mut vars));
     vars.contains(&var)
-}
-
-/// Adds the variables of an aggregate that are not named as its own.
-fn inner_vars(aggregate: &Aggregate, vars: &mut Vec<VarId>) {
-    let mut shared = Vec::new();
-    aggregate.body.iter().for_each(|it| literal_vars(it, &mut shared));
-    aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut shared));
-    vars.extend(shared.into_iter().filter(|it| !aggregate.locals.contains(it)));
-}
-
-fn literal_vars(literal: &Literal, vars: &mut Vec<VarId>) {
-    match literal {
-        Literal::Atom(atom) => vars.extend(term_vars(&atom.args)),
-        Literal::Compare(compare) => {
-            compare.lhs.collect_vars(vars);
-            compare.rhs.collect_vars(vars);
-        }
-        Literal::Aggregate(aggregate) => {
-            inner_vars(aggregate, vars);
-            vars.extend(term_vars(&aggregate.results));
-        }
-    }
 }
 
 struct Search<'r> {

@@ -358,24 +358,7 @@ fn is_known(expr: &Expr, known: &[bool]) -> bool {
 
 /// Whether all variables are known that an aggregate shares with the rest of its body.
 fn is_grouped(aggregate: &Aggregate, known: &[bool]) -> bool {
-    let mut vars = Vec::new();
-    aggregate.body.iter().for_each(|it| collect(it, &mut vars));
-    vars.iter().all(|it| known[usize::from(it.0)] || aggregate.locals.contains(it))
-}
-
-fn collect(literal: &Literal, vars: &mut Vec<VarId>) {
-    match literal {
-        Literal::Atom(atom) => vars.extend(term_vars(&atom.args)),
-        Literal::Compare(compare) => {
-            compare.lhs.collect_vars(vars);
-            compare.rhs.collect_vars(vars);
-        }
-        Literal::Aggregate(it) => {
-            it.body.iter().for_each(|it| collect(it, vars));
-            it.exprs.iter().for_each(|it| it.collect_vars(vars));
-            vars.extend(term_vars(&it.results));
-        }
-    }
+    aggregate.shared_vars().iter().all(|it| known[usize::from(it.0)])
 }
 
 #[cfg(test)]

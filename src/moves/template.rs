@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::Shape;
-use crate::rules::{Action, ActionId, Column, Piece, Program, Template, Type};
+use crate::rules::{Action, ActionId, Column, Program, Template, TemplatePart, Type};
 
 /// The text of an action. A lookup that finds nothing is written `?`; an optional part that says nothing is
 /// left out.
@@ -55,18 +55,18 @@ pub(super) fn render_so(
     let action = program.action(action);
     let args = action.whole(args);
     let mut text = String::new();
-    for piece in &template.0 {
-        match piece {
-            Piece::Optional(all) if !says(world, action, all, &args) => {}
-            Piece::Optional(all) => {
+    for part in &template.0 {
+        match part {
+            TemplatePart::Optional(all) if !says(world, action, all, &args) => {}
+            TemplatePart::Optional(all) => {
                 all.iter().for_each(|it| write(world, &program, action, it, &args, &mut text));
             }
-            Piece::Among(square, _) => {
+            TemplatePart::Among(square, _) => {
                 let mut name = String::new();
                 write(world, &program, action, square, &args, &mut name);
                 text.push_str(much.of(&name));
             }
-            piece => write(world, &program, action, piece, &args, &mut text),
+            part => write(world, &program, action, part, &args, &mut text),
         }
     }
     text
@@ -81,8 +81,8 @@ pub(super) fn render_row(
 ) -> String {
     let program = world.program().clone();
     let mut text = String::new();
-    let mut push = |world: &mut World, pieces: &[Piece]| -> Option<()> {
-        let values: Option<Vec<String>> = pieces
+    let mut push = |world: &mut World, parts: &[TemplatePart]| -> Option<()> {
+        let values: Option<Vec<String>> = parts
             .iter()
             .map(|it| match filled(world, columns, it, row)? {
                 Filled::Text(it) => Some(it.to_owned()),
@@ -92,13 +92,13 @@ pub(super) fn render_row(
         text.push_str(&values?.concat());
         Some(())
     };
-    for piece in &template.0 {
-        let (pieces, optional) = match piece {
-            Piece::Optional(all) => (all.as_slice(), true),
-            piece => (std::slice::from_ref(piece), false),
+    for part in &template.0 {
+        let (parts, optional) = match part {
+            TemplatePart::Optional(all) => (all.as_slice(), true),
+            part => (std::slice::from_ref(part), false),
         };
-        if push(world, pieces).is_none() && !optional {
-            push(world, &[Piece::Text("?".into())]);
+        if push(world, parts).is_none() && !optional {
+            push(world, &[TemplatePart::Text("?".into())]);
         }
     }
     text
@@ -120,14 +120,14 @@ pub(super) fn apart(
     args: &[i64],
 ) -> Option<Apart> {
     let among = template.0.iter().find_map(|it| match it {
-        Piece::Among(square, keys) => Some((square, keys)),
+        TemplatePart::Among(square, keys) => Some((square, keys)),
         _ => None,
     });
     let (square, keys) = among?;
     let program = world.program().clone();
     let action = program.action(action);
     let args = action.whole(args);
-    let mut value = |piece: &Piece| match value_of(world, action, piece, &args) {
+    let mut value = |part: &TemplatePart| match value_of(world, action, part, &args) {
         Some(Filled::Value(ty, raw)) => Some((ty, raw)),
         _ => None,
     };
@@ -140,11 +140,11 @@ fn write(
     world: &mut World,
     program: &Program,
     action: &Action,
-    piece: &Piece,
+    part: &TemplatePart,
     args: &[i64],
     text: &mut String,
 ) {
-    match value_of(world, action, piece, args) {
+    match value_of(world, action, part, args) {
         Some(Filled::Text(it)) => text.push_str(it),
         Some(Filled::Value(ty, raw)) => text.push_str(&program.value_name(ty, raw)),
         None => text.push('?'),
@@ -153,20 +153,20 @@ fn write(
 
 /// Whether an optional part is written: everything in it has a value, and if it tells arguments that are not
 /// listed, not all of them are the defaults.
-fn says(world: &mut World, action: &Action, pieces: &[Piece], args: &[i64]) -> bool {
-    let told = |at: usize| pieces.iter().any(|it| column_in(it) == Some(at));
+fn says(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
+    let told = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
     let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| told(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
     let is_news = differs.peek().is_none() || differs.any(|it| it);
-    is_news && pieces.iter().all(|it| value_of(world, action, it, args).is_some())
+    is_news && parts.iter().all(|it| value_of(world, action, it, args).is_some())
 }
 
-/// The column that a piece starts from.
-fn column_in(piece: &Piece) -> Option<usize> {
-    match piece {
-        Piece::Text(_) | Piece::Optional(_) | Piece::Row(..) => None,
-        Piece::Column(at) => Some(*at),
-        Piece::Lookup(_, inner) | Piece::Among(inner, _) => column_in(inner),
+/// The column that a part starts from.
+fn column_in(part: &TemplatePart) -> Option<usize> {
+    match part {
+        TemplatePart::Text(_) | TemplatePart::Optional(_) | TemplatePart::Row(..) => None,
+        TemplatePart::Column(at) => Some(*at),
+        TemplatePart::Lookup(_, inner) | TemplatePart::Among(inner, _) => column_in(inner),
     }
 }
 
@@ -178,34 +178,34 @@ enum Filled<'a> {
 fn value_of<'a>(
     world: &mut World,
     action: &Action,
-    piece: &'a Piece,
+    part: &'a TemplatePart,
     args: &[i64],
 ) -> Option<Filled<'a>> {
-    filled(world, &action.columns, piece, args)
+    filled(world, &action.columns, part, args)
 }
 
 fn filled<'a>(
     world: &mut World,
     columns: &[Column],
-    piece: &'a Piece,
+    part: &'a TemplatePart,
     args: &[i64],
 ) -> Option<Filled<'a>> {
-    match piece {
-        Piece::Text(text) => Some(Filled::Text(text)),
-        Piece::Optional(_) => None,
-        Piece::Among(inner, _) => filled(world, columns, inner, args),
-        Piece::Column(at) => {
+    match part {
+        TemplatePart::Text(text) => Some(Filled::Text(text)),
+        TemplatePart::Optional(_) => None,
+        TemplatePart::Among(inner, _) => filled(world, columns, inner, args),
+        TemplatePart::Column(at) => {
             let column = columns.get(*at)?;
             Some(Filled::Value(column.ty, *args.get(*at)?))
         }
-        Piece::Row(table, keys) => {
+        TemplatePart::Row(table, keys) => {
             let key = keys.iter().map(|it| args.get(*it).copied().map(Some));
             let pattern: Option<Vec<Option<i64>>> = key.chain([Some(None)]).collect();
             let row = world.matching(*table, &pattern?).into_iter().next()?;
             let ty = world.program().relation(*table).columns.last()?.ty;
             Some(Filled::Value(ty, *row.last()?))
         }
-        Piece::Lookup(table, inner) => {
+        TemplatePart::Lookup(table, inner) => {
             let Filled::Value(_, key) = filled(world, columns, inner, args)? else {
                 return None;
             };
@@ -223,25 +223,25 @@ pub(super) struct Stop {
     pub(super) expected: String,
 }
 
-/// A way in which a text spells a template: its pieces, without the optional parts that are left out, and the
+/// A way in which a text spells a template: its parts, without the optional parts that are left out, and the
 /// values of those that have one, by their numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Spelling<'t> {
-    pub(super) pieces: Vec<&'t Piece>,
+    pub(super) parts: Vec<&'t TemplatePart>,
     pub(super) values: Vec<(usize, i64)>,
 }
 
 /// The template with and without each of its optional parts.
-fn variants(template: &Template) -> Vec<Vec<&Piece>> {
-    let mut all: Vec<Vec<&Piece>> = vec![Vec::new()];
-    for piece in &template.0 {
-        match piece {
-            Piece::Optional(inner) => {
+fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
+    let mut all: Vec<Vec<&TemplatePart>> = vec![Vec::new()];
+    for part in &template.0 {
+        match part {
+            TemplatePart::Optional(inner) => {
                 let with = all.iter().map(|it| it.iter().copied().chain(inner).collect());
-                let with: Vec<Vec<&Piece>> = with.collect();
+                let with: Vec<Vec<&TemplatePart>> = with.collect();
                 all.extend(with);
             }
-            piece => all.iter_mut().for_each(|it| it.push(piece)),
+            part => all.iter_mut().for_each(|it| it.push(part)),
         }
     }
     all
@@ -262,10 +262,10 @@ pub(super) fn spell<'t>(
     let action = program.action(action);
     let mut reader = TemplateReader { action, program: &program, text, stop, found: Vec::new() };
     let mut spellings = Vec::new();
-    for pieces in variants(template) {
-        reader.read(world, &pieces, 0, 0, &mut Vec::new());
+    for parts in variants(template) {
+        reader.read(world, &parts, 0, 0, &mut Vec::new());
         let found = std::mem::take(&mut reader.found);
-        let spelling = |values| Spelling { pieces: pieces.clone(), values };
+        let spelling = |values| Spelling { parts: parts.clone(), values };
         spellings.extend(found.into_iter().map(spelling));
     }
     if spellings.is_empty() { Err(reader.stop) } else { Ok(spellings) }
@@ -283,13 +283,13 @@ impl TemplateReader<'_> {
     fn read(
         &mut self,
         world: &mut World,
-        pieces: &[&Piece],
+        parts: &[&TemplatePart],
         index: usize,
         offset: usize,
         values: &mut Vec<(usize, i64)>,
     ) {
         let rest = &self.text[offset..];
-        let Some((piece, later)) = pieces.split_first() else {
+        let Some((part, later)) = parts.split_first() else {
             if rest.is_empty() {
                 self.found.push(values.clone());
             } else {
@@ -297,14 +297,14 @@ impl TemplateReader<'_> {
             }
             return;
         };
-        if let Piece::Text(literal) = piece {
+        if let TemplatePart::Text(literal) = part {
             match rest.starts_with(literal.as_str()) {
                 true => self.read(world, later, index + 1, offset + literal.len(), values),
                 false => self.fail(offset, &format!("{literal:?}")),
             }
             return;
         }
-        if let Piece::Among(square, _) = piece {
+        if let TemplatePart::Among(square, _) = part {
             for (value, length) in self.parts_of_square(world, square, rest) {
                 values.extend(value.map(|it| (index, it)));
                 self.read(world, later, index + 1, offset + length, values);
@@ -312,9 +312,9 @@ impl TemplateReader<'_> {
             }
             return;
         }
-        let spellings = self.prefixes(world, piece, rest);
+        let spellings = self.prefixes(world, part, rest);
         if spellings.is_empty() {
-            let expected = self.expected(piece);
+            let expected = self.expected(part);
             self.fail(offset, &expected);
         }
         for (value, length) in spellings {
@@ -338,7 +338,7 @@ impl TemplateReader<'_> {
     fn parts_of_square(
         &self,
         world: &mut World,
-        square: &Piece,
+        square: &TemplatePart,
         text: &str,
     ) -> Vec<(Option<i64>, usize)> {
         let whole = self.prefixes(world, square, text);
@@ -350,26 +350,26 @@ impl TemplateReader<'_> {
         parts
     }
 
-    fn output(&self, piece: &Piece) -> Option<Type> {
-        let column = match piece {
-            Piece::Among(inner, _) => return self.output(inner),
-            Piece::Text(_) | Piece::Optional(_) => None,
-            Piece::Column(at) => self.action.columns.get(*at),
-            Piece::Lookup(table, _) | Piece::Row(table, _) => {
+    fn output(&self, part: &TemplatePart) -> Option<Type> {
+        let column = match part {
+            TemplatePart::Among(inner, _) => return self.output(inner),
+            TemplatePart::Text(_) | TemplatePart::Optional(_) => None,
+            TemplatePart::Column(at) => self.action.columns.get(*at),
+            TemplatePart::Lookup(table, _) | TemplatePart::Row(table, _) => {
                 self.program.relation(*table).columns.last()
             }
         };
         column.map(|it| it.ty)
     }
 
-    fn expected(&self, piece: &Piece) -> String {
-        match self.output(piece) {
+    fn expected(&self, part: &TemplatePart) -> String {
+        match self.output(part) {
             Some(Type::Domain(id)) => {
                 format!("a {}", self.program.schema.domain(id).name.to_lowercase())
             }
             Some(Type::Int) => "a number".into(),
-            Some(Type::Text) | None => match piece {
-                Piece::Lookup(table, _) | Piece::Row(table, _) => {
+            Some(Type::Text) | None => match part {
+                TemplatePart::Lookup(table, _) | TemplatePart::Row(table, _) => {
                     format!("a {}", self.program.relation(*table).name)
                 }
                 _ => "a word".into(),
@@ -378,11 +378,11 @@ impl TemplateReader<'_> {
     }
 
     /// The values that the text may begin with, longest spelling first.
-    fn prefixes(&self, world: &mut World, piece: &Piece, text: &str) -> Vec<(i64, usize)> {
-        let mut spellings = match self.output(piece) {
+    fn prefixes(&self, world: &mut World, part: &TemplatePart, text: &str) -> Vec<(i64, usize)> {
+        let mut spellings = match self.output(part) {
             Some(Type::Domain(id)) => members(self.program, id, text),
             Some(Type::Int) => integer(text),
-            Some(Type::Text) => texts(self.program, world, piece, text),
+            Some(Type::Text) => texts(self.program, world, part, text),
             None => Vec::new(),
         };
         spellings.sort_by_key(|&(value, length)| (std::cmp::Reverse(length), value));
@@ -417,9 +417,14 @@ fn integer(text: &str) -> Vec<(i64, usize)> {
         .map_or_else(Vec::new, |value| vec![(value, length)])
 }
 
-fn texts(program: &Program, world: &mut World, piece: &Piece, text: &str) -> Vec<(i64, usize)> {
-    let known: BTreeSet<i64> = match piece {
-        Piece::Lookup(table, _) | Piece::Row(table, _) => {
+fn texts(
+    program: &Program,
+    world: &mut World,
+    part: &TemplatePart,
+    text: &str,
+) -> Vec<(i64, usize)> {
+    let known: BTreeSet<i64> = match part {
+        TemplatePart::Lookup(table, _) | TemplatePart::Row(table, _) => {
             world.tuples(*table).iter().filter_map(|row| row.last().copied()).collect()
         }
         _ => (0..program.texts.len() as i64).collect(),
@@ -443,7 +448,7 @@ pub(super) fn arguments(
     let action = program.action(action);
     let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; action.columns.len()];
     for &(index, value) in &spelling.values {
-        let (at, values) = keys_of(world, spelling.pieces[index], BTreeSet::from([value]));
+        let (at, values) = keys_of(world, spelling.parts[index], BTreeSet::from([value]));
         if let Some(column) = at.and_then(|it| columns.get_mut(it)) {
             *column = Some(match column.take() {
                 Some(known) => known.intersection(&values).copied().collect(),
@@ -480,18 +485,18 @@ pub(super) fn arguments(
     rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
 }
 
-/// Runs a piece backwards: the column it starts from, and the values there that give `values`.
+/// Runs a part backwards: the column it starts from, and the values there that give `values`.
 pub(super) fn keys_of(
     world: &mut World,
-    piece: &Piece,
+    part: &TemplatePart,
     values: BTreeSet<i64>,
 ) -> (Option<usize>, BTreeSet<i64>) {
-    match piece {
+    match part {
         // What several columns tell together, none of them tells alone.
-        Piece::Text(_) | Piece::Optional(_) | Piece::Row(..) => (None, values),
-        Piece::Column(at) => (Some(*at), values),
-        Piece::Among(inner, _) => keys_of(world, inner, values),
-        Piece::Lookup(table, inner) => {
+        TemplatePart::Text(_) | TemplatePart::Optional(_) | TemplatePart::Row(..) => (None, values),
+        TemplatePart::Column(at) => (Some(*at), values),
+        TemplatePart::Among(inner, _) => keys_of(world, inner, values),
+        TemplatePart::Lookup(table, inner) => {
             let mut keys = BTreeSet::new();
             for value in values {
                 let rows = world.matching(*table, &[None, Some(value)]);

@@ -296,10 +296,7 @@ fn is_ready(compare: &Compare, bound: &BTreeSet<VarId>) -> bool {
 
 /// Every variable that an aggregate shares with the rest of its rule is bound.
 fn is_closed(aggregate: &Aggregate, bound: &BTreeSet<VarId>) -> bool {
-    let mut vars = BTreeSet::new();
-    aggregate.body.iter().for_each(|it| variables(it, &mut vars));
-    aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut vars));
-    vars.iter().all(|it| aggregate.locals.contains(it) || bound.contains(it))
+    aggregate.shared_vars().is_subset(bound)
 }
 
 fn new_variables(atom: &Atom, bound: &BTreeSet<VarId>) -> usize {
@@ -320,23 +317,8 @@ fn known_columns(atom: &Atom, bound: &BTreeSet<VarId>) -> u32 {
 /// Adds the variables that have values once the literal is satisfied.
 fn variables_bound_by(literal: &Literal, bound: &mut BTreeSet<VarId>) {
     match literal {
-        Literal::Atom(_) | Literal::Compare(_) => variables(literal, bound),
+        Literal::Atom(_) | Literal::Compare(_) => literal.collect_vars(bound),
         Literal::Aggregate(it) => bound.extend(term_vars(&it.results)),
-    }
-}
-
-fn variables(literal: &Literal, vars: &mut BTreeSet<VarId>) {
-    match literal {
-        Literal::Atom(atom) => vars.extend(term_vars(&atom.args)),
-        Literal::Compare(it) => {
-            it.lhs.collect_vars(vars);
-            it.rhs.collect_vars(vars);
-        }
-        Literal::Aggregate(it) => {
-            it.body.iter().for_each(|it| variables(it, vars));
-            it.exprs.iter().for_each(|it| it.collect_vars(vars));
-            vars.extend(term_vars(&it.results));
-        }
     }
 }
 

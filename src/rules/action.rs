@@ -104,23 +104,23 @@ pub enum Legality {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template(pub Vec<Piece>);
+pub struct Template(pub Vec<TemplatePart>);
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePart {
     Text(String),
     /// `{to}`: the member name (or text, or number) of the action's column with that index.
     Column(usize),
     /// `{at(piece)}`, `{at(partner(rook))}`: a functional relation looked up with the inner
     /// piece's value as its only key.
-    Lookup(RelId, Box<Piece>),
+    Lookup(RelId, Box<TemplatePart>),
     /// `{manner(piece, to)}`: the same with the values of several columns as its keys.
     Row(RelId, Vec<usize>),
     /// `{at(piece) among kind(piece), to}`, in SAN: as much of the square as tells the action from the other
     /// legal ones that have the same values there; nothing if there are none.
-    Among(Box<Piece>, Vec<Piece>),
+    Among(Box<TemplatePart>, Vec<TemplatePart>),
     /// `[...]`: left out where it says nothing: a look-up in it finds no value, or all that it tells of arguments
     /// that are not listed is their defaults.
-    Optional(Vec<Piece>),
+    Optional(Vec<TemplatePart>),
 }

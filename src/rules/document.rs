@@ -5,7 +5,8 @@
 use std::fmt::Write;
 
 use super::program::{
-    Action, Column, Expiry, Given, Input, Legality, Piece, Program, Relation, Role, Template, Type,
+    Action, Column, Expiry, Given, Input, Legality, Program, Relation, Role, Template,
+    TemplatePart, Type,
 };
 use crate::facts::Shape;
 
@@ -204,30 +205,30 @@ fn template(program: &Program, action: &Action, template: &Template) -> String {
         .0
         .iter()
         .map(|it| match it {
-            Piece::Text(text) => text.clone(),
-            Piece::Optional(all) => {
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Optional(all) => {
                 format!("[{}]", self::template(program, action, &Template(all.clone())))
             }
-            piece => format!("{{{}}}", template_piece(program, action, piece)),
+            part => format!("{{{}}}", template_part(program, action, part)),
         })
         .collect()
 }
 
-fn template_piece(program: &Program, action: &Action, piece: &Piece) -> String {
-    match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Optional(_) => String::new(),
-        Piece::Column(at) => action.columns[*at].name.clone(),
-        Piece::Lookup(rel, inner) => {
-            format!("{}({})", program.relation(*rel).name, template_piece(program, action, inner))
+fn template_part(program: &Program, action: &Action, part: &TemplatePart) -> String {
+    match part {
+        TemplatePart::Text(text) => text.clone(),
+        TemplatePart::Optional(_) => String::new(),
+        TemplatePart::Column(at) => action.columns[*at].name.clone(),
+        TemplatePart::Lookup(rel, inner) => {
+            format!("{}({})", program.relation(*rel).name, template_part(program, action, inner))
         }
-        Piece::Row(rel, columns) => {
+        TemplatePart::Row(rel, columns) => {
             let names: Vec<&str> =
                 columns.iter().map(|it| action.columns[*it].name.as_str()).collect();
             format!("{}({})", program.relation(*rel).name, names.join(", "))
         }
-        Piece::Among(inner, keys) => {
-            let of = |it| template_piece(program, action, it);
+        TemplatePart::Among(inner, keys) => {
+            let of = |it| template_part(program, action, it);
             let keys: Vec<String> = keys.iter().map(of).collect();
             format!("{} among {}", of(inner), keys.join(", "))
         }

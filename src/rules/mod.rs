@@ -23,6 +23,7 @@ mod stated;
 mod stratify;
 mod syntax;
 pub mod tree;
+mod variables;
 
 pub use check::{compile, compile_sharing};
 pub use depends::{Attributes, Dependencies, raises, writes};
@@ -33,10 +34,11 @@ pub use meta::{InputHead, inputs, inputs_sharing, metas};
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expiry, Expr, Fold, Given, Input, Legality, Literal, Message, MessagePart, Meta, Op,
-    Piece, Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId,
-    Stratum, Template, Term, TrialId, Tried, Type, Unlisted, Until, Var, VarId, Was, term_vars,
+    Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId, Stratum,
+    Template, TemplatePart, Term, TrialId, Tried, Type, Unlisted, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
 pub use source::{
     EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, included, load_folder, load_path,
 };
+pub use variables::term_vars;

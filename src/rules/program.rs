@@ -14,7 +14,7 @@ use super::check::SEPARATOR;
 use super::stratify::stratify;
 use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
-pub use super::action::{Action, Legality, Piece, Template, Unlisted};
+pub use super::action::{Action, Legality, Template, TemplatePart, Unlisted};
 pub use super::input::Input;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -466,78 +466,6 @@ pub enum MessagePart {
     Value(VarId),
 }
 
-impl Effect {
-    /// The variables that it needs a value of, in the order of their use.
-    pub fn needs(&self) -> Vec<VarId> {
-        let mut vars = Vec::new();
-        match self {
-            Self::Set { args, .. }
-            | Self::Retract { key: args, .. }
-            | Self::Raise { args, .. }
-            | Self::Pass { args }
-            | Self::Emit { args, .. } => args.iter().for_each(|it| it.collect_vars(&mut vars)),
-            Self::Remove { entity: expr } | Self::Rewind { turns: expr } => {
-                expr.collect_vars(&mut vars);
-            }
-            Self::Veto { message } | Self::Note { message } => {
-                vars.extend(message.0.iter().filter_map(|it| match it {
-                    MessagePart::Value(var) => Some(*var),
-                    MessagePart::Text(_) => None,
-                }));
-            }
-            Self::Call { args, .. } => vars.extend(args),
-            Self::Forget { preset, of } => {
-                vars.push(*preset);
-                vars.extend(of);
-            }
-            Self::Inherit { to, from } => vars.extend([to, from]),
-            Self::Spawn { .. } | Self::Stop => {}
-        }
-        vars
-    }
-}
-
-impl Expr {
-    /// Adds the variables of the expression, in the order of their use.
-    pub fn collect_vars(&self, vars: &mut impl Extend<VarId>) {
-        match self {
-            Self::Var(var) => vars.extend([*var]),
-            Self::Const(_) => {}
-            Self::Binary(_, lhs, rhs) => {
-                lhs.collect_vars(vars);
-                rhs.collect_vars(vars);
-            }
-        }
-    }
-}
-
-impl Compare {
-    /// The side of `var = side` that gives the variable its value.
-    pub fn side_for(&self, var: VarId) -> Option<&Expr> {
-        let (lone, is_eq) = (Expr::Var(var), self.op == Op::Eq);
-        [(&self.lhs, &self.rhs), (&self.rhs, &self.lhs)].into_iter().find_map(|(one, other)| {
-            let mut vars = Vec::new();
-            other.collect_vars(&mut vars);
-            (is_eq && *one == lone && !vars.contains(&var)).then_some(other)
-        })
-    }
-}
-
-impl Term {
-    /// The variable that it is, if it is one.
-    pub fn var(&self) -> Option<VarId> {
-        match self {
-            Self::Var(it) => Some(*it),
-            Self::Const(_) | Self::Wild => None,
-        }
-    }
-}
-
-/// The variables among terms, in their order.
-pub fn term_vars(terms: &[Term]) -> impl Iterator<Item = VarId> + '_ {
-    terms.iter().filter_map(Term::var)
-}
-
 impl Relation {
     /// Whether its rows are the same in every state: they are computed once, at load.
     pub fn is_static(&self) -> bool {
@@ -566,7 +494,7 @@ impl Reaction {
     /// those that effects need, without the ones that effects make.
     pub fn named(&self) -> Vec<VarId> {
         let mut vars: Vec<VarId> = self.effects.iter().flat_map(Effect::needs).collect();
-        vars.extend(term_vars(&self.params));
+        vars.extend(self.params.iter().filter_map(Term::var));
         vars.retain(|it| !self.effects.contains(&Effect::Spawn { var: *it }));
         vars.sort_unstable();
         vars.dedup();

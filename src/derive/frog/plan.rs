@@ -7,8 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::rules::{
-    Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Rule, Term, VarId,
-    term_vars,
+    Aggregate, Arith, Atom, Expr, Fold, Literal, Op, Program, RelId, Rule, Term, VarId, term_vars,
 };
 
 use super::Stuck;
@@ -334,7 +333,8 @@ impl<'p> Planner<'p> {
         draft: &Draft<'p>,
         outer: &Layout<'_>,
     ) -> Option<Group> {
-        let seen: BTreeSet<VarId> = aggregate.body.iter().flat_map(all_vars).collect();
+        let mut seen = BTreeSet::new();
+        aggregate.body.iter().for_each(|it| it.collect_vars(&mut seen));
         let mut locals = aggregate.locals.clone();
         locals.retain(|it| seen.contains(it));
         let key = terms(&draft.key);
@@ -411,13 +411,11 @@ struct Part<'p> {
 impl Part<'_> {
     /// The variables that the surroundings see, each once.
     fn vars(&self) -> Vec<VarId> {
-        let mut vars = match self.literal {
-            Literal::Atom(atom) => term_vars(&atom.args).collect(),
-            Literal::Compare(it) => compared(it),
-            Literal::Aggregate(it) => {
-                self.groups.iter().copied().chain(term_vars(&it.results)).collect()
-            }
-        };
+        let mut vars = self.groups.clone();
+        match self.literal {
+            Literal::Aggregate(it) => vars.extend(term_vars(&it.results)),
+            other => other.collect_vars(&mut vars),
+        }
         let mut seen = BTreeSet::new();
         vars.retain(|it| seen.insert(*it));
         vars
@@ -438,12 +436,10 @@ fn parts<'p>(body: &'p [Literal], start: &[VarId], goal: (&[Term], &[VarId])) ->
     let part = |(at, literal): (usize, &'p Literal)| {
         let Literal::Aggregate(it) = literal else { return Part { literal, groups: Vec::new() } };
         let beside = body.iter().enumerate().filter(|(other, _)| *other != at);
-        let mut outside: BTreeSet<VarId> = beside.flat_map(|(_, it)| all_vars(it)).collect();
-        outside.extend(&around);
+        let mut outside: BTreeSet<VarId> = around.iter().copied().collect();
+        beside.for_each(|(_, it)| it.collect_vars(&mut outside));
         outside.extend(term_vars(&it.results));
-        let mut groups = inner_vars(it);
-        groups.retain(|it| outside.contains(it));
-        Part { literal, groups }
+        Part { literal, groups: it.shared_vars().intersection(&outside).copied().collect() }
     };
     body.iter().enumerate().map(part).collect()
 }
@@ -518,29 +514,4 @@ fn draft<'p>(part: &Part<'p>, bound: &BTreeSet<VarId>) -> Draft<'p> {
             Draft { literal, key: groups.clone(), reads, new: new.collect() }
         }
     }
-}
-
-/// All variables of a literal but the named ones of aggregates in it.
-fn all_vars(literal: &Literal) -> Vec<VarId> {
-    match literal {
-        Literal::Atom(atom) => term_vars(&atom.args).collect(),
-        Literal::Compare(it) => compared(it),
-        Literal::Aggregate(it) => {
-            inner_vars(it).into_iter().chain(term_vars(&it.results)).collect()
-        }
-    }
-}
-
-/// The variables of an aggregate's body and expressions that are not named as its own, each once.
-fn inner_vars(aggregate: &Aggregate) -> Vec<VarId> {
-    let mut vars: BTreeSet<VarId> = aggregate.body.iter().flat_map(all_vars).collect();
-    aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut vars));
-    vars.into_iter().filter(|it| !aggregate.locals.contains(it)).collect()
-}
-
-fn compared(compare: &Compare) -> Vec<VarId> {
-    let mut vars = Vec::new();
-    compare.lhs.collect_vars(&mut vars);
-    compare.rhs.collect_vars(&mut vars);
-    vars
 }

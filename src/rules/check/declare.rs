@@ -12,8 +12,8 @@ use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Action, ActionId, Column, EventId, Input, Legality, Meta, Piece, RelId, Relation, Role, Span,
-    Template, Type, Unlisted, Until,
+    Action, ActionId, Column, EventId, Input, Legality, Meta, RelId, Relation, Role, Span,
+    Template, TemplatePart, Type, Unlisted, Until,
 };
 use super::rule::Subject;
 use super::template::{For, tells};
@@ -544,7 +544,7 @@ impl<'t> Checker<'t> {
         let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
         let listed = columns.len() - unlisted.len();
         for (at, it) in decl.given.iter().enumerate().take(unlisted.len()) {
-            if !uci.0.iter().any(|piece| tells(piece, listed + at)) {
+            if !uci.0.iter().any(|part| tells(part, listed + at)) {
                 self.report(mistake::given_untold(it.name, decl.uci.map(|it| it.span)));
             }
         }
@@ -685,17 +685,18 @@ impl<'t> Checker<'t> {
     /// `name:column,column`, where no notation is declared.
     fn default_template(&self, rel: RelId) -> Template {
         let relation = self.relation(rel);
-        let mut pieces = vec![Piece::Text(relation.name.clone())];
+        let mut parts = vec![TemplatePart::Text(relation.name.clone())];
         for at in 0..relation.columns.len() {
-            pieces.push(Piece::Text(if at == 0 { ":" } else { "," }.to_string()));
-            pieces.push(Piece::Column(at));
+            parts.push(TemplatePart::Text(if at == 0 { ":" } else { "," }.to_string()));
+            parts.push(TemplatePart::Column(at));
         }
         let whole = &self.subject(Subject::Whole(rel)).relation.columns;
         for (at, column) in whole.iter().enumerate().skip(relation.columns.len()) {
-            let told = vec![Piece::Text(format!("/{}=", column.name)), Piece::Column(at)];
-            pieces.push(Piece::Optional(told));
+            let told =
+                vec![TemplatePart::Text(format!("/{}=", column.name)), TemplatePart::Column(at)];
+            parts.push(TemplatePart::Optional(told));
         }
-        Template(pieces)
+        Template(parts)
     }
 
     fn declare_repetition(&mut self, names: &[Name<'t>]) {

@@ -11,7 +11,7 @@ use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{Span, Type};
-use super::names::{Scopes, Table};
+use super::names::{NameTable, Scopes};
 use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Speller};
 
 /// A domain with the place of its declaration.
@@ -89,7 +89,7 @@ const BEFORE: &str = "was ";
 pub(super) struct Domains<'t> {
     scopes: Rc<Scopes<'t>>,
     known: Vec<Known<'t>>,
-    ids: Table<'t, DomainId>,
+    ids: NameTable<'t, DomainId>,
     attrs: Vec<Attr>,
     attr_ids: HashMap<String, usize>,
     speller: Speller,
@@ -108,7 +108,7 @@ impl<'t> Domains<'t> {
         Self {
             scopes,
             known: vec![truth],
-            ids: Table::new(),
+            ids: NameTable::new(),
             attrs: Vec::new(),
             attr_ids: HashMap::new(),
             speller: Speller::default(),

@@ -38,7 +38,7 @@ use super::source::included;
 use super::stratify;
 use crate::facts::{AttrId, Speller};
 use domains::Domains;
-use names::{Scopes, Table};
+use names::{NameTable, Scopes};
 
 pub(super) use names::SEPARATOR;
 
@@ -140,7 +140,7 @@ struct Checker<'t> {
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
     scopes: Rc<Scopes<'t>>,
-    relation_ids: Table<'t, RelId>,
+    relation_ids: NameTable<'t, RelId>,
     rules: Vec<Rule>,
     facts: usize,
     actions: Vec<Action>,
@@ -150,11 +150,11 @@ struct Checker<'t> {
     whole: HashMap<RelId, Info<'t>>,
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
-    event_ids: Table<'t, EventId>,
+    event_ids: NameTable<'t, EventId>,
     /// In their order.
     stages: Vec<Stage>,
     /// By the order in which they are declared, which `stage_at` translates to theirs.
-    stage_ids: Table<'t, usize>,
+    stage_ids: NameTable<'t, usize>,
     stage_at: Vec<StageId>,
     default_stage: StageId,
     trials: Vec<Tried>,
@@ -183,7 +183,7 @@ impl<'t> Checker<'t> {
             domains: Domains::new(Rc::clone(&scopes)),
             relations: Vec::new(),
             scopes,
-            relation_ids: Table::new(),
+            relation_ids: NameTable::new(),
             rules: Vec::new(),
             facts: 0,
             actions: Vec::new(),
@@ -192,9 +192,9 @@ impl<'t> Checker<'t> {
             whole: HashMap::new(),
             reactions: Vec::new(),
             events: Vec::new(),
-            event_ids: Table::new(),
+            event_ids: NameTable::new(),
             stages: Vec::new(),
-            stage_ids: Table::new(),
+            stage_ids: NameTable::new(),
             stage_at: Vec::new(),
             default_stage: StageId(0),
             trials: Vec::new(),

@@ -143,13 +143,13 @@ pub(super) struct Declared<T> {
 }
 
 /// Names of one sort with what they mean.
-pub(super) struct Table<'t, T> {
+pub(super) struct NameTable<'t, T> {
     shared: HashMap<&'t str, T>,
     own: HashMap<(u16, &'t str), T>,
     exported: HashMap<&'t str, T>,
 }
 
-impl<'t, T: Copy + Eq + Hash> Table<'t, T> {
+impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
     pub(super) fn new() -> Self {
         Self { shared: HashMap::new(), own: HashMap::new(), exported: HashMap::new() }
     }

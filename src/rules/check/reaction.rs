@@ -9,8 +9,9 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
     Effect, Event, EventId, Given, Input, Literal, Reaction, RelId, Relation, Role, Term, Type,
-    Var, VarId, Was, term_vars,
+    Var, VarId, Was,
 };
+use super::super::variables::term_vars;
 use super::rule::{Body, OUTER, Subject, Use};
 use super::{Checker, Info};
 

@@ -5,7 +5,8 @@
 use foldhash::HashSet;
 
 use super::super::mistake;
-use super::super::program::{Aggregate, Compare, Expr, Literal, Op, Term, VarId, term_vars};
+use super::super::program::{Aggregate, Compare, Expr, Literal, Op, Term, VarId};
+use super::super::variables::term_vars;
 use super::rule::{Body, OUTER, Use};
 
 type Bound = HashSet<VarId>;
@@ -100,10 +101,7 @@ impl Body<'_, '_> {
     fn needs(&self, literal: &Literal, out: &mut Vec<VarId>) {
         match literal {
             Literal::Atom(atom) => out.extend(term_vars(&atom.args)),
-            Literal::Compare(compare) => {
-                compare.lhs.collect_vars(out);
-                compare.rhs.collect_vars(out);
-            }
+            Literal::Compare(compare) => compare.collect_vars(out),
             Literal::Aggregate(aggregate) => self.shared(aggregate, out),
         }
     }
@@ -119,8 +117,7 @@ impl Body<'_, '_> {
 
 fn take_compare(compare: &Compare, bound: &mut Bound) -> bool {
     let mut needed = Vec::new();
-    compare.lhs.collect_vars(&mut needed);
-    compare.rhs.collect_vars(&mut needed);
+    compare.collect_vars(&mut needed);
     needed.retain(|it| !bound.contains(it));
     if needed.is_empty() {
         return true;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::EntityId;
-use crate::rules::{ActionId, Piece, Program, Type};
+use crate::rules::{ActionId, Program, TemplatePart, Type};
 
 use super::super::super::action::{Move, column_of, legal_moves};
 use super::super::super::contract::Contract;
@@ -138,15 +138,15 @@ fn wings(world: &mut World, roles: &Castling, spelling: &Spelling<'_>) -> BTreeS
     let program = world.program().clone();
     let mut wings = BTreeSet::new();
     for &(index, value) in &spelling.values {
-        let Some(Piece::Lookup(table, inner)) = spelling.pieces.get(index) else {
+        let Some(TemplatePart::Lookup(table, inner)) = spelling.parts.get(index) else {
             continue;
         };
-        let Piece::Lookup(inner_table, _) = inner.as_ref() else {
+        let TemplatePart::Lookup(inner_table, _) = inner.as_ref() else {
             continue;
         };
         let ty = program.relation(*inner_table).columns.last().map(|it| it.ty);
         if ty == Some(Type::Domain(roles.wings)) {
-            let step = Piece::Lookup(*table, Box::new(Piece::Column(0)));
+            let step = TemplatePart::Lookup(*table, Box::new(TemplatePart::Column(0)));
             wings.extend(keys_of(world, &step, BTreeSet::from([value])).1);
         }
     }
