@@ -31,6 +31,16 @@ pub(super) fn new_token() -> Result<String, Problem> {
     Ok(HEXLOWER.encode(&bytes))
 }
 
+/// One of so many numbers from 0, drawn by a token, which is random already.
+pub(super) fn drawn_by(token: &str, count: usize) -> usize {
+    usize::from(token.bytes().last().unwrap_or_default()) % count.max(1)
+}
+
+/// 64 bits of a text's hash, in hexadecimal: part of a key where the text itself may be long or have any characters.
+pub(super) fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+}
+
 fn random(bytes: &mut [u8]) -> Result<(), Problem> {
     getrandom::fill(bytes).map_err(|error| {
         tracing::error!(%error, "no random numbers");

@@ -12,7 +12,7 @@ use super::accounts::Account;
 use super::api::Web;
 use super::core::{Act, Control, Input, Seat};
 use super::host::GameOptions;
-use super::ids::new_token;
+use super::ids::{drawn_by, new_token, short_hash};
 use super::moderation::is_blocked;
 use super::problem::Problem;
 use super::rating;
@@ -58,6 +58,18 @@ struct Waiting {
     is_met: bool,
 }
 
+impl Waiting {
+    /// How long it has waited, in milliseconds.
+    fn waited(&self, now: u64) -> u64 {
+        now.saturating_sub(self.at)
+    }
+
+    /// The request no longer holds.
+    fn is_over(&self, now: u64) -> bool {
+        self.waited(now) > PATIENCE
+    }
+}
+
 /// A request: the account, and the prefix of the keys of all requests for the same game.
 #[derive(Debug, Clone)]
 struct Asking {
@@ -76,10 +88,10 @@ impl Asking {
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
         let own: Option<Waiting> = serde_json::from_str(&text).ok();
-        if own.as_ref().is_none_or(|it| it.is_met || self.now.saturating_sub(it.at) > PATIENCE) {
+        if own.as_ref().is_none_or(|it| it.is_met || it.is_over(self.now)) {
             store.change(&[Change { key: self.key(), from: Some(text), to: None }])?;
         }
-        Ok(own.filter(|it| self.now.saturating_sub(it.at) <= PATIENCE))
+        Ok(own.filter(|it| !it.is_over(self.now)))
     }
 
     /// Meets the nearest one that waits, and takes the account itself off the list: the game to join.
@@ -89,12 +101,11 @@ impl Asking {
         for (key, text) in store.records(&self.prefix, "", LOOKED_AT)? {
             let Ok(it) = serde_json::from_str::<Waiting>(&text) else { continue };
             let id = key[self.prefix.len()..].to_owned();
-            let waited = self.now.saturating_sub(it.at);
-            if waited > PATIENCE {
+            if it.is_over(self.now) {
                 store.change(&[Change { key, from: Some(text), to: None }])?;
             } else if !it.is_met && id != self.id && !is_blocked(store, &self.id, &id)? {
                 let apart = (it.rating - rating).abs();
-                if apart <= NEAR || waited > EAGER {
+                if apart <= NEAR || it.waited(self.now) > EAGER {
                     near.push((apart, key, text, it));
                 }
             }
@@ -140,13 +151,11 @@ impl Web {
         let own_rules = self.host.library.own_hash();
         let ruleset = self.host.ruleset(&own_rules, &game, &presets).await?;
         if ruleset.sides().len() != 2 {
-            let message = "rated games are of games with two sides";
-            return Err(Problem::unprocessable("cannot_be_rated", message));
+            return Err(Problem::not_rated("of games with two sides"));
         }
         let rules = rating::rules_of(&game, &presets, None);
         let clock_text = serde_json::to_string(&clock).unwrap_or_default();
-        let same = blake3::hash(format!("{rules} {clock_text}").as_bytes()).to_hex();
-        let prefix = format!("pair {} ", &same.as_str()[..16]);
+        let prefix = format!("pair {} ", short_hash(&format!("{rules} {clock_text}")));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
         let looking = asking.clone();
         let own = self.host.reads().ask(move |store| looking.own(store)).await?;
@@ -162,7 +171,7 @@ impl Web {
         if let Some(it) = own {
             return Ok(Paired::new(it.game, false));
         }
-        let drawn = new_token()?.bytes().last().unwrap_or_default();
+        let side = drawn_by(&new_token()?, 2);
         let seat =
             Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
         let options = GameOptions {
@@ -172,7 +181,7 @@ impl Web {
             chat: true,
             listed: true,
             rated: true,
-            seats: vec![(usize::from(drawn % 2), seat)],
+            seats: vec![(side, seat)],
             ..GameOptions::default()
         };
         let id = self.host.create(options).await?;

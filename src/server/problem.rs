@@ -64,6 +64,11 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
     }
 
+    /// A game that cannot be rated; `what` says which ones can.
+    pub(super) fn not_rated(what: &str) -> Self {
+        Self::unprocessable("cannot_be_rated", format!("rated games are {what}"))
+    }
+
     pub fn body(&self) -> ProblemBody {
         let (error, message) = (self.code.to_string(), self.message.clone());
         ProblemBody { error, message, more: self.more.clone() }

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::core::{Event, LogEntry, Setup};
 use super::host::{DAY, Host};
+use super::ids::short_hash;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
 
@@ -110,7 +111,7 @@ fn ratings_of(id: &str) -> String {
 
 /// Where ratings are in order, the highest first. A rule set may have any words, so its hash stands for it.
 fn ranks_of(rules: &str) -> String {
-    format!("rank {} ", &blake3::hash(rules.as_bytes()).to_hex().as_str()[..16])
+    format!("rank {} ", short_hash(rules))
 }
 
 fn rank_key(rules: &str, rating: f64, id: &str) -> String {
@@ -166,9 +167,18 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
 
 /// The rating of an account for a rule set, whether it has played by it or not.
 pub(super) fn now(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
-    let kept = store.record(&rating_key(id, rules))?;
-    let kept = kept.and_then(|it| serde_json::from_str::<RatingRecord>(&it).ok());
-    Ok(kept.unwrap_or_else(|| RatingRecord::new(0)).rating)
+    Ok(stored(store, id, rules)?.1.unwrap_or_else(|| RatingRecord::new(0)).rating)
+}
+
+/// The record of an account's rating for a rule set: its text, and what it says.
+fn stored(
+    store: &mut dyn Store,
+    id: &str,
+    rules: &str,
+) -> Result<(Option<String>, Option<RatingRecord>), StoreError> {
+    let text = store.record(&rating_key(id, rules))?;
+    let record = text.as_deref().and_then(|it| serde_json::from_str(it).ok());
+    Ok((text, record))
 }
 
 /// The accounts with the highest ratings for a rule set, of those whose ratings say something by now.
@@ -332,9 +342,8 @@ fn moves(
 ) -> Result<Vec<Change>, StoreError> {
     let mut before = Vec::new();
     for id in players {
-        let text = store.record(&rating_key(id, rules))?;
-        let kept = text.as_deref().and_then(|it| serde_json::from_str(it).ok());
-        before.push((text, kept.unwrap_or_else(|| RatingRecord::new(now))));
+        let (text, record) = stored(store, id, rules)?;
+        before.push((text, record.unwrap_or_else(|| RatingRecord::new(now))));
     }
     let glicko = |at: usize| before[at].1.glicko(now);
     let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());

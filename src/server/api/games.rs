@@ -19,7 +19,7 @@ use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::core::{Act, Answer, Input, LogEntry, Seat, TokenHash};
 use crate::server::host::{GameOptions, Import};
-use crate::server::ids::new_token;
+use crate::server::ids::{drawn_by, new_token};
 use crate::server::limit::Cost;
 use crate::server::live::Lines;
 use crate::server::pool::Lane;
@@ -77,7 +77,7 @@ pub(super) async fn create(
     if let (Some(seat), Some(token)) = (&new.seat, &token) {
         let names = sides(&web, &rules, &options).await?;
         if is_rated && names.len() != 2 {
-            return Err(not_rated("of games with two sides"));
+            return Err(Problem::not_rated("of games with two sides"));
         }
         let sides = chosen(&names, seat, token)?;
         let (name, hash) = match account {
@@ -123,16 +123,16 @@ fn rated(new: &NewGame, account: Option<&Account>) -> Result<bool, Problem> {
     }
     let is_own = new.fen.is_none() && new.facts.is_none() && new.pgn.is_none();
     match new.seat.as_deref() {
-        _ if account.is_none() => Err(not_rated("of accounts: log in first")),
-        None | Some("both" | "all") => Err(not_rated("between two players: give one `seat`")),
-        _ if new.computer.is_some() => Err(not_rated("between two players, not the computer")),
-        _ if !is_own => Err(not_rated("from the game's own position")),
+        _ if account.is_none() => Err(Problem::not_rated("of accounts: log in first")),
+        None | Some("both" | "all") => {
+            Err(Problem::not_rated("between two players: give one `seat`"))
+        }
+        _ if new.computer.is_some() => {
+            Err(Problem::not_rated("between two players, not the computer"))
+        }
+        _ if !is_own => Err(Problem::not_rated("from the game's own position")),
         _ => Ok(true),
     }
-}
-
-fn not_rated(what: &str) -> Problem {
-    Problem::unprocessable("cannot_be_rated", format!("rated games are {what}"))
 }
 
 /// A seat of the computer.
@@ -170,11 +170,7 @@ async fn sides(web: &Web, rules: &str, options: &GameOptions) -> Result<Vec<Stri
 fn chosen(names: &[String], seat: &str, token: &str) -> Result<Vec<usize>, Problem> {
     match seat {
         "both" | "all" => Ok((0..names.len()).collect()),
-        "random" => {
-            // The token is random already.
-            let drawn = token.bytes().last().unwrap_or_default();
-            Ok(vec![usize::from(drawn) % names.len().max(1)])
-        }
+        "random" => Ok(vec![drawn_by(token, names.len())]),
         name => Ok(vec![side_named(names, name)?]),
     }
 }

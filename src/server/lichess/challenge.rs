@@ -137,8 +137,7 @@ impl Terms {
             other => other.and_then(Value::as_str) == Some("true"),
         };
         if rated && (fen.is_some() || ruleset.sides().len() != 2) {
-            let message = "rated games are of two sides, from the game's own position";
-            return Err(Problem::unprocessable("cannot_be_rated", message));
+            return Err(Problem::not_rated("of two sides, from the game's own position"));
         }
         Ok(Self { variant, fen, clock, rated })
     }
@@ -194,8 +193,8 @@ pub(super) async fn create(
     web.may_play_with(&from, vec![to.id()]).await?;
     let are_two = from.id() != to.id();
     if rated && !(are_two && [&from, &to].iter().all(|it| it.token.account().is_some())) {
-        let message = "rated games are between two accounts, neither of them of an earlier version";
-        return Err(Problem::unprocessable("cannot_be_rated", message).into());
+        let what = "between two accounts, neither of them of an earlier version";
+        return Err(Problem::not_rated(what).into());
     }
     let id = new_id()?;
     let color = match text(&fields, "color") {
@@ -227,8 +226,7 @@ pub(super) async fn open(
         Terms::read(&web, &fields(&headers, &body)?).await?;
     let (wanted, told) = (variant(&game), fen.clone());
     if rated {
-        let message = "an open challenge cannot be rated: challenge an account";
-        return Err(Problem::unprocessable("cannot_be_rated", message).into());
+        return Err(Problem::not_rated("between two accounts: challenge one").into());
     }
     let options = GameOptions { game, fen, clock, chat: true, ..GameOptions::default() };
     let id = web.host.create(options).await?;
