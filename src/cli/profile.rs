@@ -59,9 +59,9 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     let micros = started.elapsed().as_secs_f64() * 1e6;
     let mut counted = game.clone();
     let counts = play(&mut counted, &moves, true)?;
-    let mut profile = profile(game.program(), &counts, moves.len(), micros);
     let played_out = played_out(game.program(), game.contract().untenable);
-    profile.notes.extend(played_out.into_iter().map(|it| it.1));
+    let notes = played_out.into_iter().map(|it| it.1).collect();
+    let profile = profile(game.program(), &counts, moves.len(), micros, notes);
     match args.json {
         true => out.json(&profile)?,
         false => print(&profile, args.top, out)?,
@@ -155,7 +155,13 @@ fn play(game: &mut Game, moves: &[String], count: bool) -> anyhow::Result<Vec<u6
     Ok(World::operations(game.world_mut()))
 }
 
-fn profile(program: &Program, counts: &[u64], plies: usize, micros: f64) -> Profile {
+fn profile(
+    program: &Program,
+    counts: &[u64],
+    plies: usize,
+    micros: f64,
+    notes: Vec<String>,
+) -> Profile {
     let operations: u64 = counts.iter().sum();
     let rules = program
         .rules
@@ -170,7 +176,7 @@ fn profile(program: &Program, counts: &[u64], plies: usize, micros: f64) -> Prof
     let mut lines: Vec<Line> =
         rules.chain(reactions).zip(counts).filter(|it| *it.1 > 0).map(line).collect();
     lines.sort_by(|a, b| b.operations.cmp(&a.operations).then(a.place.cmp(&b.place)));
-    Profile { plies, operations, micros, rules: lines, notes: Vec::new() }
+    Profile { plies, operations, micros, rules: lines, notes }
 }
 
 fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {

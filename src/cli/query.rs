@@ -6,7 +6,7 @@ use super::Verdict;
 use super::args::{PositionArgs, QueryArgs};
 use super::names;
 use super::output::{OrFix, Out, open_games, trouble};
-use super::setup::{self, Library};
+use super::setup::{self, Library, Word};
 use crate::derive::{Abbreviation, Query};
 use crate::game::Game;
 
@@ -40,10 +40,8 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     match &args.pgn {
         None => {
             let mut game = setup::open_unmoved(&mut library, name, from)?.game;
-            let text = from.moves.as_deref().unwrap_or_default();
-            let moves = setup::moves_of(&mut game.clone(), text)?;
-            let moves: Vec<&str> = moves.iter().map(String::as_str).collect();
-            follow(&mut game, &moves, args, None, &mut answers)?;
+            let moves = setup::words(from.moves.as_deref().unwrap_or_default());
+            follow(&mut game, moves, args, None, &mut answers)?;
         }
         Some(path) => {
             let (games, bar) = open_games(path, "query")?;
@@ -56,8 +54,8 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
                 let variant = pgn.tag("Variant").unwrap_or(name);
                 let rules = library.load(variant, &from.presets)?;
                 let mut game = setup::start_recorded_told(&rules, &pgn)?;
-                let moves: Vec<&str> = pgn.moves.iter().map(|it| it.text.as_str()).collect();
-                follow(&mut game, &moves, args, Some(at + 1), &mut answers)?;
+                let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
+                follow(&mut game, moves, args, Some(at + 1), &mut answers)?;
             }
             bar.finish_and_clear();
         }
@@ -71,9 +69,9 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 /// Plays moves and asks at the end, or after each.
-fn follow(
+fn follow<'t>(
     game: &mut Game,
-    moves: &[&str],
+    moves: impl IntoIterator<Item = Word<'t>>,
     args: &QueryArgs,
     number: Option<usize>,
     answers: &mut Answers,
@@ -91,9 +89,14 @@ fn follow(
         }
         ask(game, &query, number, led, answers)?;
     }
-    for (at, text) in moves.iter().enumerate() {
-        let named = names::numbered(game, text);
-        setup::play_one(game, at, text)?;
+    let mut played = 0;
+    for word in moves {
+        if !word.is_move(game) {
+            continue;
+        }
+        let named = names::numbered(game, word.text);
+        setup::play_one(game, played, word.text)?;
+        played += 1;
         if args.each_ply {
             ask(game, &query, number, Some(named), answers)?;
         }

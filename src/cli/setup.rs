@@ -147,8 +147,7 @@ pub(crate) fn play_all(game: &mut Game, text: &str) -> anyhow::Result<()> {
 pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String>> {
     let mut moves = Vec::new();
     for word in words(text) {
-        // In some games a number is a move.
-        if !word.may_be_number || game.find_move(word.text).is_ok() {
+        if word.is_move(game) {
             play_one(game, moves.len(), word.text)?;
             moves.push(word.text.to_owned());
         }
@@ -166,14 +165,27 @@ pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result
 
 /// A word of a line of moves.
 #[derive(Debug, PartialEq, Eq)]
-struct Word<'t> {
-    text: &'t str,
+pub(crate) struct Word<'t> {
+    pub(crate) text: &'t str,
     /// The number that a move would have here, without a dot behind it.
     may_be_number: bool,
 }
 
+impl<'t> Word<'t> {
+    /// A word that is known to be a move.
+    pub(crate) fn of_move(text: &'t str) -> Self {
+        Self { text, may_be_number: false }
+    }
+
+    /// Whether it is a move, rather than a move's number, for a game that has come to it.
+    pub(crate) fn is_move(&self, game: &mut Game) -> bool {
+        // In some games a number is a move.
+        !self.may_be_number || game.find_move(self.text).is_ok()
+    }
+}
+
 /// The words of a line of moves. Numbers with a dot are left out: `1. e4`, `1.e4`, `1... e5`.
-fn words(text: &str) -> Vec<Word<'_>> {
+pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     let all: Vec<&str> = text.split_whitespace().collect();
     let (mut words, mut next): (Vec<Word<'_>>, Option<u64>) = (Vec::new(), None);
