@@ -28,7 +28,7 @@ use super::sides;
 use super::templates::Template;
 
 /// Maximum size of the cache of compiled programs, in bytes.
-const KEPT: usize = 96 << 20;
+const CACHED: usize = 96 << 20;
 /// Bytes of all programs together, those included that are in use and not kept.
 const IN_USE: usize = 512 << 20;
 
@@ -109,7 +109,7 @@ impl Programs {
     fn evict(&mut self) {
         let mut kept: usize =
             self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
-        while kept > KEPT {
+        while kept > CACHED {
             let is_kept = self.entries.iter_mut().filter(|it| it.kept.is_some());
             let Some(oldest) = is_kept.min_by_key(|it| it.asked) else { return };
             oldest.kept = None;
@@ -284,14 +284,15 @@ impl Catalogue {
     }
 
     /// What players know that brings a module: the game, or the first of the presets that does.
-    fn that_brings(&self, module: usize, game: &GameEntry, files: &[usize]) -> Option<&str> {
+    fn that_brings<'s>(
+        &'s self,
+        module: usize,
+        game: &'s GameEntry,
+        files: &[usize],
+    ) -> Option<&'s str> {
         let brings = |file: usize| self.with_included(&[file]).is_ok_and(|it| it.contains(&module));
         if brings(game.source) {
-            return self
-                .games()
-                .iter()
-                .find(|it| it.source == game.source)
-                .map(|it| it.name.as_str());
+            return Some(&game.name);
         }
         let mut presets =
             files.iter().filter_map(|it| self.presets().iter().find(|of| of.source == *it));
@@ -309,7 +310,7 @@ impl Catalogue {
         let of_it = self.families.iter().filter(|it| it.0 == *family);
         let files: Vec<usize> = of_it.map(|it| it.1).collect();
         if files.is_empty() {
-            let near = nearest(family, self.families.iter().map(|it| it.0.as_str()));
+            let near = nearest(family, self.families());
             let (what, near) = (format!("game {}", game.name), near.map(String::from));
             return Err(LoadError::NoFamily { what, family: family.clone(), near });
         }

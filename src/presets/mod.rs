@@ -11,15 +11,15 @@ mod compose;
 mod definitions;
 mod describe;
 mod diagram;
-mod external;
 mod error;
+mod external;
 mod include;
 mod keys;
 mod modifier;
 mod numbered;
 mod ruleset;
-mod sides;
 pub mod save;
+mod sides;
 mod state;
 mod stated;
 mod switch;
@@ -42,8 +42,8 @@ pub use modifier::{
 pub use numbered::{Numbered, PlaceError};
 pub use ruleset::{Ruleset, StartError};
 pub use sides::SIDES;
+pub use state::{StateBag, StateError};
 
 pub use crate::derive::Moment;
 pub use crate::facts::is_printable;
 pub use crate::rules::Source;
-pub use state::{StateBag, StateError};

@@ -1,4 +1,4 @@
-//! The incremental evaluator against the referee: after every ply of random games, with moves tried
+//! The incremental evaluator against the reference evaluator: after every ply of random games, with moves tried
 //! and taken back in between, every relation must have the rows that datafrog derives from scratch.
 //!
 //! `RULEMATE_FULL=1` plays more. A failure names the seed; games and moves follow from it alone.
@@ -23,15 +23,15 @@ fn plies(small: u32) -> u32 {
     if crate::fixture::is_full() { small * 20 } else { small }
 }
 
-/// Reads worlds by every way that there is, and compares with the referee.
-pub(crate) struct Referee {
+/// Reads worlds by every way that there is, and compares with the reference evaluator.
+pub(crate) struct Reference {
     program: Arc<Program>,
     statics: Arc<Statics>,
     /// The relations that can change.
     live: Vec<RelId>,
 }
 
-impl Referee {
+impl Reference {
     pub(crate) fn of(program: &Arc<Program>) -> Self {
         let statics = Frog::statics(program).unwrap_or_else(|it| panic!("{it:?}"));
         let changes =
@@ -128,11 +128,11 @@ fn relations(program: &Program) -> impl Iterator<Item = RelId> + use<> {
 }
 
 /// The relations that never change agree, too.
-fn statics_agree(world: &mut World, referee: &Referee) {
-    let expected = referee.rows(world);
-    for rel in relations(&referee.program) {
+fn statics_agree(world: &mut World, reference: &Reference) {
+    let expected = reference.rows(world);
+    for rel in relations(&reference.program) {
         let (found, rows) = (world.tuples(rel), expected.rows(rel));
-        assert!(found == rows, "{}", referee.describe(rel, &found, rows));
+        assert!(found == rows, "{}", reference.describe(rel, &found, rows));
     }
 }
 
@@ -141,7 +141,7 @@ struct Walk {
     game: String,
     seed: u64,
     choices: Choices,
-    referee: Referee,
+    reference: Reference,
     contract: Contract,
     start: World,
     world: World,
@@ -153,14 +153,14 @@ struct Walk {
 
 impl Walk {
     fn new(game: &str, seed: u64, start: World, contract: Contract) -> Self {
-        let referee = Referee::of(start.program());
+        let reference = Reference::of(start.program());
         let world = start.clone();
         let (game, choices) = (game.to_owned(), Choices(seed));
         let mut walk = Self {
             game,
             seed,
             choices,
-            referee,
+            reference,
             contract,
             start,
             world,
@@ -168,7 +168,7 @@ impl Walk {
             ply: 0,
             compared: 0,
         };
-        statics_agree(&mut walk.world, &walk.referee);
+        statics_agree(&mut walk.world, &walk.reference);
         walk
     }
 
@@ -270,11 +270,12 @@ impl Walk {
     }
 
     fn compare(&mut self, after: &str) {
-        let expected = self.referee.rows(&self.world);
-        let mut difference = self.referee.difference(&mut self.world, &expected, &mut self.choices);
+        let expected = self.reference.rows(&self.world);
+        let mut difference =
+            self.reference.difference(&mut self.world, &expected, &mut self.choices);
         if self.choices.one_in(4) {
             difference = difference.or_else(|| {
-                self.referee.other_difference(&mut self.world, &expected, &mut self.choices)
+                self.reference.other_difference(&mut self.world, &expected, &mut self.choices)
             });
         }
         self.judge(difference, after);
@@ -282,9 +283,9 @@ impl Walk {
 
     /// Looks at some relations only, so that others stay as they were left.
     fn compare_other(&mut self, after: &str) {
-        let expected = self.referee.rows(&self.world);
+        let expected = self.reference.rows(&self.world);
         let difference =
-            self.referee.other_difference(&mut self.world, &expected, &mut self.choices);
+            self.reference.other_difference(&mut self.world, &expected, &mut self.choices);
         self.judge(difference, after);
     }
 
@@ -292,10 +293,10 @@ impl Walk {
     fn compare_from_scratch(&mut self) {
         let mut scratch = self.world.clone();
         scratch.forget_rows();
-        let (live, world) = (&self.referee.live, &mut self.world);
+        let (live, world) = (&self.reference.live, &mut self.world);
         let difference = live.iter().find_map(|&rel| {
             let (kept, found) = (world.tuples(rel), scratch.tuples(rel));
-            (kept != found).then(|| self.referee.describe(rel, &kept, &found))
+            (kept != found).then(|| self.reference.describe(rel, &kept, &found))
         });
         assert_eq!(scratch.broken_key(), None, "{}, seed {}", self.game, self.seed);
         assert_eq!(scratch.check(), Ok(()));
@@ -306,7 +307,7 @@ impl Walk {
         self.compared += 1;
         let Some(difference) = difference else { return };
         // The text of the position may be wrong as well, but the evaluator cannot be asked twice.
-        let style = FenStyle::declared(&self.referee.program);
+        let style = FenStyle::declared(&self.reference.program);
         let fen = write_fen(&mut self.world, &self.contract, style);
         let Self { game, seed, ply, .. } = self;
         panic!("{game}, seed {seed}, ply {ply}, after {after}, at {fen}\n{difference}");
@@ -508,8 +509,8 @@ fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
         plan.make_native();
     }
     let mut world = World::new(Arc::new(plan), Backend::Bits);
-    let referee = Referee::of(&program);
-    statics_agree(&mut world, &referee);
+    let reference = Reference::of(&program);
+    statics_agree(&mut world, &reference);
     let inputs: Vec<(RelId, Input)> = relations(&program)
         .filter_map(|rel| match program.relation(rel).role {
             Role::Input(input) => Some((rel, input)),
@@ -542,10 +543,10 @@ fn programs_agree(name: &str, sources: Vec<Source>, seed: u64, steps: u32) {
             5 => world.forget_rows(),
             _ => write(&mut choices, &mut world, &inputs),
         }
-        let expected = referee.rows(&world);
+        let expected = reference.rows(&world);
         let all =
-            choices.one_in(2).then(|| referee.difference(&mut world, &expected, &mut choices));
-        let some = referee.other_difference(&mut world, &expected, &mut choices);
+            choices.one_in(2).then(|| reference.difference(&mut world, &expected, &mut choices));
+        let some = reference.other_difference(&mut world, &expected, &mut choices);
         if let Some(difference) = all.flatten().or(some) {
             panic!("{name}, seed {seed}, step {step}\n{difference}");
         }
@@ -601,7 +602,7 @@ fn recursive_rules_of_a_row_feed_each_other() {
         }
         let attacks = crate::fixture::rows(&mut world, "attacks");
         assert!(attacks.iter().any(|it| it.ends_with(", a6)")), "{attacks:?}");
-        statics_agree(&mut world, &Referee::of(rules.program()));
+        statics_agree(&mut world, &Reference::of(rules.program()));
     }
     Walk::new("through-c", 1, start(&rules), rules.contract().clone()).run(plies(60));
 }

@@ -16,7 +16,7 @@ use rulemate::facts::{AttrId, EntityId, GAME, Value};
 use rulemate::proof::Checker;
 use rulemate::rules::{Literal, Program, RelId, Role, RuleId};
 
-use crate::agreement::Referee;
+use crate::agreement::Reference;
 use crate::random_files::Files;
 use crate::random_rules::{Choices, check_proof, naive};
 use crate::reactions::{fire_alike, with_facts_of};
@@ -29,7 +29,7 @@ struct Walk {
     /// Which presets are active, a bit each.
     with: usize,
     plans: [Option<Arc<Plan>>; 4],
-    referee: Referee,
+    reference: Reference,
     world: World,
     marks: Vec<WorldMark>,
 }
@@ -47,10 +47,10 @@ impl Walk {
         };
         let plans = [0, 1, 2, 3].map(plan);
         let first = plans[0].clone()?;
-        let referee = Referee::of(first.program());
+        let reference = Reference::of(first.program());
         let mut world = World::new(first, Backend::Bits);
         populate(&mut choices, &mut world);
-        Some(Self { seed, files, choices, with: 0, plans, referee, world, marks: Vec::new() })
+        Some(Self { seed, files, choices, with: 0, plans, reference, world, marks: Vec::new() })
     }
 
     fn program(&self) -> Arc<Program> {
@@ -160,7 +160,7 @@ impl Walk {
         if let Some(plan) = self.plans[with].clone() {
             self.settle();
             self.world = with_facts_of(&self.world, &plan, Backend::Bits);
-            self.referee = Referee::of(plan.program());
+            self.reference = Reference::of(plan.program());
             self.with = with;
         }
         "a change of presets"
@@ -215,11 +215,11 @@ impl Walk {
 
     /// Rows by every way of asking, in an order of chance.
     fn compare(&mut self, step: usize, after: &str) {
-        let expected = self.referee.rows(&self.world);
-        let (referee, choices) = (&self.referee, &mut self.choices);
+        let expected = self.reference.rows(&self.world);
+        let (reference, choices) = (&self.reference, &mut self.choices);
         let difference = match choices.one_in(3) {
-            true => referee.other_difference(&mut self.world, &expected, choices),
-            false => referee.difference(&mut self.world, &expected, choices),
+            true => reference.other_difference(&mut self.world, &expected, choices),
+            false => reference.difference(&mut self.world, &expected, choices),
         };
         if let Some(difference) = difference {
             panic!(
