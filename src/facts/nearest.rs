@@ -6,11 +6,13 @@
 
 use std::cell::Cell;
 
+use strsim::osa_distance;
+
 /// The maximum number of bytes of a name that is compared with others.
 const LONGEST: usize = 64;
 
 /// What a [`Speller`] may spend: enough for the mistakes of a file written by hand.
-const STEPS: usize = 1 << 23;
+const STEPS: usize = 1 << 26;
 
 /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few
 /// for the name's length. Of equals the first.
@@ -48,13 +50,14 @@ impl Speller {
         if name.len() > LONGEST || self.is_spent() {
             return None;
         }
-        let limit = match name.chars().count() {
+        let length = name.chars().count();
+        let limit = match length {
             0..=1 => 0,
             2..=3 => 1,
             4..=7 => 2,
             _ => 3,
         };
-        let name: Vec<char> = name.to_lowercase().chars().collect();
+        let name = name.to_lowercase();
         let mut best: Option<(usize, &str)> = None;
         for candidate in candidates {
             if !self.spend(1) {
@@ -63,15 +66,15 @@ impl Speller {
             if candidate.len() > LONGEST {
                 continue;
             }
-            let letters: Vec<char> = candidate.to_lowercase().chars().collect();
-            if letters.len().abs_diff(name.len()) > limit {
+            let letters = candidate.chars().count();
+            if letters.abs_diff(length) > limit {
                 continue;
             }
-            if !self.spend((name.len() + 1) * (2 * limit + 1)) {
+            if !self.spend(length * letters) {
                 return None;
             }
-            let edits = edits(&name, &letters, limit);
-            if let Some(edits) = edits.filter(|it| best.is_none_or(|(least, _)| *it < least)) {
+            let edits = osa_distance(&name, &candidate.to_lowercase());
+            if edits <= limit && best.is_none_or(|(least, _)| edits < least) {
                 best = Some((edits, candidate));
             }
         }
@@ -85,43 +88,18 @@ impl Speller {
     }
 }
 
-/// The number of edits, if there are no more than `limit`: only so far from the diagonal is looked at.
-fn edits(a: &[char], b: &[char], limit: usize) -> Option<usize> {
-    let far = limit + 1;
-    let mut older: Vec<usize> = Vec::new();
-    let mut old: Vec<usize> = (0..=b.len()).map(|it| it.min(far)).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![far; b.len() + 1];
-        row[0] = i.min(far);
-        for j in i.saturating_sub(limit).max(1)..=(i + limit).min(b.len()) {
-            let replace = old[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replace.min(old[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(older[j - 2] + 1);
-            }
-            row[j] = best.min(far);
-        }
-        older = std::mem::replace(&mut old, row);
-    }
-    old.last().copied().filter(|it| *it <= limit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn letters(text: &str) -> Vec<char> {
-        text.chars().collect()
-    }
-
     #[test]
     fn swapped_letters_are_one_edit() {
         for mistyped in ["attcaks", "atatcks", "attack", "attackss", "attakks"] {
-            let (a, b) = (letters(mistyped), letters("attacks"));
-            assert_eq!(edits(&a, &b, 3), Some(1), "{mistyped}");
+            assert_eq!(osa_distance(mistyped, "attacks"), 1, "{mistyped}");
+            assert_eq!(nearest(mistyped, ["sitting", "attacks"]), Some("attacks"));
         }
-        assert_eq!(edits(&letters("kitten"), &letters("sitting"), 3), Some(3));
-        assert_eq!(edits(&letters("kitten"), &letters("sitting"), 2), None);
+        assert_eq!(osa_distance("kitten", "sitting"), 3);
+        assert_eq!(nearest("kitten", ["sitting"]), None, "its length allows for two edits");
         assert_eq!(nearest("raod", ["toll", "road"]), Some("road"));
     }
 
