@@ -7,12 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::budget::REFEREE_STEPS;
+use super::engine::Engine;
 use super::fire;
 use super::metered::Metered;
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Cut, Output, Refusal, Transaction, write};
-use super::world::{Engine, World};
+use super::world::World;
 use crate::facts::{EntityId, Ids, Mark};
 use crate::rules::{ActionId, Event, EventId};
 
@@ -167,12 +168,8 @@ impl World {
         self.give_back(outputs);
     }
 
-    /// The evaluators agree on what reactions do, not on how many batches that takes.
     fn schedule(&self) -> &Schedule {
-        match &self.engine {
-            Engine::Bits(_) => &self.plan.schedule,
-            Engine::Frog(_) => &self.plan.letter,
-        }
+        self.plan.schedule_of(self.backend())
     }
 
     pub(super) fn batches(&self, event: Event) -> Range<usize> {

@@ -8,118 +8,18 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::bits::{BitPlan, EngineMark, Evaluator, Memo, PlanError};
+use super::bits::EngineMark;
 use super::budget::{ACTIONS, Exhausted, Resource};
-use super::call::Calls;
-use super::frog::{Frog, Statics};
-use super::given::{Before, Handed, HandedMark, Hands};
-use super::materialised::{BitRows, Materialised};
-use super::rows::{Rows, Tuple, collect, two_of_a_key};
-use super::schedule::Schedule;
+use super::engine::{Backend, Basis, Engine};
+use super::given::{Before, Handed, HandedMark};
+use super::materialised::Materialised;
+use super::plan::Plan;
+use super::rows::{Tuple, two_of_a_key};
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, write};
 use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Mark, Session, Value};
-use crate::rules::{Event, Input, Program, RelId, Role, Was};
-
-/// Which evaluator answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Backend {
-    /// The product.
-    Bits,
-    /// The slow reference evaluator.
-    Frog,
-}
-
-/// A program compiled for evaluation; shared by the sessions that run under it.
-#[derive(Debug)]
-pub struct Plan {
-    program: Arc<Program>,
-    bits: BitPlan,
-    pub(super) schedule: Schedule,
-    /// The order of reactions by the letter, for the reference evaluator.
-    pub(super) letter: Schedule,
-    /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
-    hands: Hands,
-    trials: [Vec<u64>; 2],
-    /// The reference evaluator, which plans and computes its statics when it is first asked for rows.
-    frog: Arc<Statics>,
-    /// The code that reactions call.
-    calls: Option<Arc<dyn Calls>>,
-}
-
-impl Plan {
-    /// # Errors
-    /// A rule that the bit evaluator cannot run, with its place.
-    pub fn compile(program: Arc<Program>) -> Result<Self, PlanError> {
-        Self::compile_sharing(program, &Memo::default())
-    }
-
-    /// As [`Plan::compile`], with rows of statics from programs that were compiled with the same
-    /// memo before.
-    ///
-    /// # Errors
-    /// As [`Plan::compile`].
-    pub fn compile_sharing(program: Arc<Program>, memo: &Memo) -> Result<Self, PlanError> {
-        Self::compile_as(program, 0, memo)
-    }
-
-    /// As [`Plan::compile`], with rows of at least so many members (64, 128, 256): for tests and
-    /// measurements of the wider rows.
-    ///
-    /// # Errors
-    /// As [`Plan::compile`]; also a width above 256.
-    pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
-        Self::compile_as(program, width, &Memo::default())
-    }
-
-    fn compile_as(program: Arc<Program>, width: usize, memo: &Memo) -> Result<Self, PlanError> {
-        let (relations, rules) = (program.relations.len(), program.rules.len());
-        let _span = tracing::debug_span!("plan", relations, rules).entered();
-        let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
-        let bits = BitPlan::compile(&program, &schedule, width, memo)?;
-        let frog = Arc::new(Statics::later(&program));
-        let hands = Hands::of(&program);
-        let trials = [&schedule, &letter].map(|it| hands.of_batches(&program, it));
-        Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
-    }
-
-    /// The same, with code for what reactions call.
-    pub fn with_calls(self, calls: Arc<dyn Calls>) -> Self {
-        Self { calls: Some(calls), ..self }
-    }
-
-    pub(super) fn calls(&self) -> Option<&Arc<dyn Calls>> {
-        self.calls.as_ref()
-    }
-
-    /// Makes machine code of the rules now, and not only when a session has been busy for long.
-    /// False where there is none: a processor that is not known, or the feature `native` is off.
-    pub fn make_native(&self) -> bool {
-        self.bits.make_native()
-    }
-
-    /// Bytes that the program takes in memory, with what it may share with others: an estimate.
-    pub fn heap_bytes(&self) -> usize {
-        // The text itself is shared; its tree is some times as large.
-        let text: usize = self.program.sources.iter().map(|it| it.text.len()).sum();
-        self.bits.heap_bytes() + 4 * text
-    }
-
-    /// How many batches of reactions each action takes.
-    pub fn batches(&self) -> Vec<usize> {
-        let actions = self.program.actions.iter();
-        actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
-    }
-
-    pub fn program(&self) -> &Arc<Program> {
-        &self.program
-    }
-
-    pub(super) fn hands(&self) -> &Hands {
-        &self.hands
-    }
-}
+use crate::rules::{Input, Program, RelId, Role, Was};
 
 /// A state of a world to return to. Marks nest like a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,9 +48,9 @@ pub struct World {
 impl World {
     /// A world with no facts but the defaults of attributes of the game and of members of domains.
     pub fn new(plan: Arc<Plan>, backend: Backend) -> Self {
-        let mut facts = Session::new(Arc::clone(&plan.program.schema));
+        let mut facts = Session::new(Arc::clone(&plan.program().schema));
         let start = facts.mark();
-        for relation in &plan.program.relations {
+        for relation in &plan.program().relations {
             let Role::Input(input) = relation.role else { continue };
             let (attr, schema) = (input.attr(), Arc::clone(facts.schema()));
             let default = schema.attribute(attr).default;
@@ -163,11 +63,9 @@ impl World {
             }
         }
         let mut engine = Engine::new(&plan, backend);
-        if let Engine::Bits(bits) = &mut engine {
-            bits.follow(facts.changes_since(start));
-        }
+        engine.follow(facts.changes_since(start));
         facts.commit();
-        let handed = Handed::of(&plan.hands);
+        let handed = Handed::of(plan.hands());
         Self {
             plan,
             facts,
@@ -185,15 +83,12 @@ impl World {
     }
 
     pub fn program(&self) -> &Arc<Program> {
-        &self.plan.program
+        self.plan.program()
     }
 
     /// Which evaluator answers.
     pub fn backend(&self) -> Backend {
-        match &self.engine {
-            Engine::Bits(_) => Backend::Bits,
-            Engine::Frog(_) => Backend::Frog,
-        }
+        self.engine.backend()
     }
 
     pub fn facts(&self) -> &Session {
@@ -233,7 +128,7 @@ impl World {
     /// Writes as an effect of a reaction does: what lasts until the turn passes goes with it.
     pub(super) fn write(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) {
         let mark = self.facts.mark();
-        write(&mut self.facts, &self.plan.program.expiry, entity, attr, new);
+        write(&mut self.facts, &self.plan.program().expiry, entity, attr, new);
         self.follow(mark);
     }
 
@@ -241,7 +136,7 @@ impl World {
     /// that is played out in the middle of another one has a time before of its own.
     pub(super) fn remember(&mut self, since: Mark, rows: &Before) {
         let mark = self.facts.mark();
-        for &Was { of, before } in &self.plan.program.was {
+        for &Was { of, before } in &self.plan.program().was {
             self.facts.clear(&[before]);
             for (entity, raw) in self.facts.at(since, of) {
                 self.facts.set_raw(entity, before, Some(raw));
@@ -253,7 +148,7 @@ impl World {
 
     pub(super) fn forget_before(&mut self) {
         let mark = self.facts.mark();
-        for it in &self.plan.program.was {
+        for it in &self.plan.program().was {
             self.facts.clear(&[it.before]);
         }
         self.follow(mark);
@@ -278,7 +173,7 @@ impl World {
 
     /// Lets go of what lasts until an action begins.
     pub(super) fn begin_action(&mut self, trace: Option<&mut Trace>) {
-        let expiry = &self.plan.program.expiry;
+        let expiry = &self.plan.program().expiry;
         if expiry.until_action.is_empty() {
             return;
         }
@@ -319,19 +214,12 @@ impl World {
         if !changes.is_empty() {
             self.handed.spoil();
         }
-        match &mut self.engine {
-            Engine::Bits(it) => it.follow(changes),
-            Engine::Frog(_) if changes.is_empty() => {}
-            Engine::Frog(it) => it.rows = None,
-        }
+        self.engine.follow(changes);
     }
 
     pub fn mark(&mut self) -> WorldMark {
-        let engine = match &mut self.engine {
-            Engine::Bits(it) => Some(it.mark()),
-            Engine::Frog(_) => None,
-        };
-        WorldMark { facts: self.facts.mark(), engine, handed: self.handed.mark() }
+        let (facts, engine) = (self.facts.mark(), self.engine.mark());
+        WorldMark { facts, engine, handed: self.handed.mark() }
     }
 
     /// Restores the state of a mark.
@@ -339,16 +227,9 @@ impl World {
         if let Err(limit) = self.check() {
             self.limit = Some(Box::new(limit));
         }
-        let changes = self.facts.changes_since(mark.facts);
-        match &mut self.engine {
-            Engine::Bits(it) => it.undo(changes),
-            Engine::Frog(_) if changes.is_empty() => {}
-            Engine::Frog(it) => it.rows = None,
-        }
+        self.engine.undo(self.facts.changes_since(mark.facts));
         self.facts.rollback(mark.facts);
-        if let (Engine::Bits(it), Some(mark)) = (&mut self.engine, mark.engine) {
-            it.rollback(mark);
-        }
+        self.engine.rollback(mark.engine);
         self.hand_back(mark.handed);
     }
 
@@ -362,9 +243,7 @@ impl World {
         }
         self.facts.commit();
         self.handed.commit();
-        if let Engine::Bits(it) = &mut self.engine {
-            it.commit();
-        }
+        self.engine.commit();
     }
 
     /// What was read so far is true.
@@ -378,13 +257,7 @@ impl World {
         if let Some(limit) = &self.limit {
             return Err((**limit).clone());
         }
-        match &self.engine {
-            Engine::Bits(it) => match it.exhausted() {
-                Some((what, owner)) => Err(Exhausted::new(self.program(), what, owner)),
-                None => Ok(()),
-            },
-            Engine::Frog(it) => it.rows.as_ref().map_or(Ok(()), |it| it.check()),
-        }
+        self.engine.check(self.program())
     }
 
     /// Remembers that a legal action could not be taken while many were looked at: what was read is
@@ -398,72 +271,60 @@ impl World {
     #[inline]
     pub fn has_run_out(&self) -> bool {
         self.limit.as_ref().is_some_and(|it| it.resource != Resource::Action)
-            || match &self.engine {
-                Engine::Bits(it) => it.has_run_out(),
-                Engine::Frog(it) => it.rows.as_ref().is_some_and(|it| it.has_run_out()),
-            }
+            || self.engine.has_run_out()
+    }
+
+    /// The evaluator, and what it may need for an answer.
+    #[inline]
+    fn parts(&mut self) -> (&mut Engine, Basis<'_>) {
+        let Self { plan, facts, engine, handed, .. } = self;
+        (engine, Basis { facts, hands: plan.hands(), handed })
     }
 
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
         self.ready(rel);
-        match &mut self.engine {
-            Engine::Bits(it) => {
-                it.ensure(rel);
-                it.contains(rel, tuple)
-            }
-            Engine::Frog(_) => self.rows_as_they_are().contains(rel, tuple),
-        }
+        let (engine, basis) = self.parts();
+        engine.contains(basis, rel, tuple)
     }
 
     /// Has the relation at least one row?
     pub fn any(&mut self, rel: RelId) -> bool {
         self.ready(rel);
-        match &mut self.engine {
-            Engine::Bits(it) => it.any(rel),
-            Engine::Frog(it) => {
-                !it.rows(&self.facts, &self.plan.hands, &self.handed).rows(rel).is_empty()
-            }
-        }
+        let (engine, basis) = self.parts();
+        engine.any(basis, rel)
     }
 
     pub fn count(&mut self, rel: RelId) -> u64 {
         self.ready(rel);
-        match &mut self.engine {
-            Engine::Bits(it) => it.count(rel),
-            Engine::Frog(it) => {
-                it.rows(&self.facts, &self.plan.hands, &self.handed).rows(rel).len() as u64
-            }
-        }
+        let (engine, basis) = self.parts();
+        engine.count(basis, rel)
     }
 
     /// All rows of a relation, ascending.
     pub fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
-        let all = vec![None; self.plan.program.relation(rel).columns.len()];
+        let all = self.any_row(rel);
         self.matching(rel, &all)
+    }
+
+    /// The pattern that every row of a relation matches.
+    fn any_row(&self, rel: RelId) -> Vec<Option<i64>> {
+        vec![None; self.program().relation(rel).columns.len()]
     }
 
     /// All rows of a relation that is shown whole or played out row by row, ascending. If there are
     /// more than may be, there are none, and [`World::check`] says so.
     pub fn listed(&mut self, rel: RelId) -> Vec<Tuple> {
         self.ready(rel);
-        let Engine::Bits(it) = &mut self.engine else {
-            let rows = self.tuples(rel);
-            return self.few_enough(rel, rows);
-        };
-        it.ensure(rel);
-        let all = vec![None; self.plan.program.relation(rel).columns.len()];
+        let all = self.any_row(rel);
         let mut rows = Vec::new();
-        let _ = it.for_each(rel, &all, &mut |tuple| {
+        let (engine, basis) = self.parts();
+        engine.for_each(basis, rel, &all, &mut |tuple| {
             rows.push(tuple.iter().copied().collect());
             match rows.len() > ACTIONS {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         });
-        self.few_enough(rel, rows)
-    }
-
-    fn few_enough(&mut self, rel: RelId, rows: Vec<Tuple>) -> Vec<Tuple> {
         if rows.len() <= ACTIONS {
             return rows;
         }
@@ -487,18 +348,13 @@ impl World {
     /// The rows that match a pattern (`None` = anything), ascending.
     pub fn matching(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
         self.ready(rel);
-        match &mut self.engine {
-            Engine::Bits(it) => {
-                it.ensure(rel);
-                let mut found = Vec::new();
-                let _ = it.for_each(rel, pattern, &mut |tuple| {
-                    found.push(tuple.iter().copied().collect());
-                    ControlFlow::Continue(())
-                });
-                found
-            }
-            Engine::Frog(_) => collect(&self.rows_as_they_are(), rel, pattern),
-        }
+        let mut found = Vec::new();
+        let (engine, basis) = self.parts();
+        engine.for_each(basis, rel, pattern, &mut |tuple| {
+            found.push(tuple.iter().copied().collect());
+            ControlFlow::Continue(())
+        });
+        found
     }
 
     /// Keeps an eye on a relation from now on.
@@ -531,67 +387,43 @@ impl World {
 
     /// The same, but trials only as they were last found.
     pub(super) fn rows_as_they_are(&mut self) -> Materialised<'_> {
-        match &mut self.engine {
-            Engine::Bits(it) => {
-                let relations = self.plan.program.relations.len();
-                let _span = tracing::debug_span!("materialise", relations).entered();
-                for rel in 0..self.plan.program.relations.len() {
-                    it.ensure(RelId(rel as u16));
-                }
-                Materialised::Bits(BitRows { program: &self.plan.program, rows: &**it })
-            }
-            Engine::Frog(it) => {
-                Materialised::Frog(it.rows(&self.facts, &self.plan.hands, &self.handed))
-            }
-        }
+        let Self { plan, facts, engine, handed, .. } = self;
+        engine.materialised(plan.program(), Basis { facts, hands: plan.hands(), handed })
     }
 
     /// Counts instructions by rule from now on (reactions after the rules), or stops counting.
     /// The reference evaluator counts nothing.
     pub fn count_operations(&mut self, on: bool) {
-        if let Engine::Bits(it) = &mut self.engine {
-            it.set_counting(on);
-        }
+        self.engine.set_counting(on);
     }
 
     /// Instructions run since counting began, by rule, then by reaction.
     pub fn operations(&self) -> Vec<u64> {
-        match &self.engine {
-            Engine::Bits(it) => it.counts(),
-            Engine::Frog(_) => Vec::new(),
-        }
+        self.engine.counts()
     }
 
     /// Lists from now on what is derived anew of the relations that are kept, or stops.
     pub fn log_recomputation(&mut self, on: bool) {
-        if let Engine::Bits(it) = &mut self.engine {
-            it.set_logging(on);
-        }
+        self.engine.set_logging(on);
     }
 
     /// What was derived anew since listing began: the first column of a block of rows, or a whole
     /// row. (Relations that are derived on demand are not kept, and the reference evaluator keeps none.)
     pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
-        match &self.engine {
-            Engine::Bits(it) => it.log(),
-            Engine::Frog(_) => Vec::new(),
-        }
+        self.engine.log()
     }
 
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
         self.limit = None;
         self.handed.spoil();
-        match &mut self.engine {
-            Engine::Bits(it) => it.forget(),
-            Engine::Frog(it) => it.rows = None,
-        }
+        self.engine.forget();
     }
 
     /// Frees the memory of the derived rows until [`World::reload`], for a world that is not read for
     /// a while. Until then it still answers, only slowly: by the reference evaluator. No mark may be open.
     pub fn unload(&mut self) {
-        if let Engine::Bits(_) = &self.engine {
+        if self.backend() == Backend::Bits {
             self.engine = Engine::new(&self.plan, Backend::Frog);
             self.unloaded = true;
         }
@@ -602,14 +434,11 @@ impl World {
         if !std::mem::take(&mut self.unloaded) {
             return;
         }
-        let mut engine = Engine::new(&self.plan, Backend::Bits);
-        if let Engine::Bits(bits) = &mut engine {
-            let facts = self.facts.iter_raw();
-            let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
-            bits.follow(&facts.map(stated).collect::<Vec<Change>>());
-            bits.commit();
-        }
-        self.engine = engine;
+        self.engine = Engine::new(&self.plan, Backend::Bits);
+        let facts = self.facts.iter_raw();
+        let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
+        self.engine.follow(&facts.map(stated).collect::<Vec<Change>>());
+        self.engine.commit();
         self.tell_all_handed();
     }
 
@@ -623,74 +452,21 @@ impl World {
 
     /// The trials that batches read.
     pub(super) fn batch_trials(&self) -> &[u64] {
-        match &self.engine {
-            Engine::Bits(_) => &self.plan.trials[0],
-            Engine::Frog(_) => &self.plan.trials[1],
-        }
+        self.plan.trials_of(self.backend())
     }
 
     /// Has the evaluator take rows that are handed over.
     pub(super) fn take_rows(&mut self, rel: RelId, rows: &[Tuple]) {
-        match &mut self.engine {
-            Engine::Bits(it) => it.take_rows(rel, rows),
-            Engine::Frog(it) => it.rows = None,
-        }
+        self.engine.take_rows(rel, rows);
     }
 
     /// The plans of all rules in words. The reference evaluator has none.
     pub fn plan_text(&self) -> String {
-        match &self.engine {
-            Engine::Bits(it) => it.dump(),
-            Engine::Frog(_) => String::new(),
-        }
+        self.engine.dump()
     }
 
     /// Bytes held by the derived rows of this session, what is shared excluded.
     pub fn row_bytes(&self) -> usize {
-        match &self.engine {
-            Engine::Bits(it) => it.heap_bytes(),
-            Engine::Frog(_) => 0,
-        }
-    }
-}
-
-/// The evaluator of a world, with the rows that it keeps.
-#[derive(Debug)]
-pub(super) enum Engine {
-    Bits(Box<dyn Evaluator>),
-    Frog(FrogEngine),
-}
-
-impl Clone for Engine {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Bits(it) => Self::Bits(it.boxed_clone()),
-            Self::Frog(it) => Self::Frog(it.clone()),
-        }
-    }
-}
-
-impl Engine {
-    fn new(plan: &Plan, backend: Backend) -> Self {
-        match backend {
-            Backend::Bits => Self::Bits(plan.bits.session()),
-            Backend::Frog => Self::Frog(FrogEngine { statics: Arc::clone(&plan.frog), rows: None }),
-        }
-    }
-}
-
-/// The reference evaluator as a back end: what is read after a change is computed anew.
-#[derive(Debug, Clone)]
-pub(super) struct FrogEngine {
-    statics: Arc<Statics>,
-    rows: Option<Arc<Frog>>,
-}
-
-impl FrogEngine {
-    fn rows(&mut self, facts: &Session, hands: &Hands, handed: &Handed) -> &Frog {
-        self.rows.get_or_insert_with(|| {
-            let handed: Vec<_> = handed.all(hands).collect();
-            Arc::new(Frog::over(&self.statics, facts, &handed))
-        })
+        self.engine.heap_bytes()
     }
 }
