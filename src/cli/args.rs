@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Ask for whatever holds in a position, or along a game
     Query(QueryArgs),
-    /// List the facts that a position is
+    /// List the facts of a position
     Facts(FactsArgs),
     /// Count what each rule costs over a game
     Profile(ProfileArgs),
@@ -128,7 +128,7 @@ pub(crate) struct PositionArgs {
     pub(crate) from: StartArgs,
 }
 
-/// The options that say where a game starts, which game it may be.
+/// The options that say where a game starts, whichever game it is.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StartArgs {
     /// Activate a preset on top of the game's own; may be repeated
@@ -235,7 +235,7 @@ pub(crate) struct PerftArgs {
     /// Count whole turns: the depth is one of turns, however many actions they have
     #[arg(long)]
     pub(crate) turns: bool,
-    /// Take every last action as well, which are counted from the rules otherwise (slow: a check of the count)
+    /// Take the last action of each line, too, instead of counting the legal ones (slow: a check of the count)
     #[arg(long, conflicts_with = "turns")]
     pub(crate) leaves: bool,
     /// Print the count under each first action
@@ -405,7 +405,7 @@ pub(crate) struct LoadArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A line per fact: `-` only in A, `+` only in B. Exit code 1 says that there is any.
+    after_help = "A line per fact: `-` only in A, `+` only in B. Exit code 1 says that they differ.
 
 Examples:
   rulemate diff before.json after.bin"
@@ -497,7 +497,7 @@ pub(crate) struct ProfileArgs {
     /// Play the first game of a PGN file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "facts", "save", "moves"])]
     pub(crate) pgn: Option<PathBuf>,
-    /// Rules to list, dearest first
+    /// Number of rules to list, the most expensive first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
     /// Print how a relation, or the rule of a line, is evaluated instead
@@ -586,7 +586,7 @@ pub(crate) struct TestArgs {
     /// Number of games
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) games: u64,
-    /// Play further games until there were so many positions
+    /// Play further games until N positions were tested
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) positions: usize,
     /// Maximum number of actions of a game
@@ -606,8 +606,8 @@ pub(crate) struct TestArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A line per file: `FILE: N passed, N failed, N skipped`. Draws by counter, repetition
-and material are ignored, as in the vectors. Rows that are as a correction says, and not as the file does,
-are counted apart: `N corrected (O01 3, O06 2)`.
+and material are ignored, as in the vectors. Rows that pass because of a correction are counted apart:
+`N corrected (O01 3, O06 2)`.
 
 Examples:
   rulemate verify tests/data/vectors/presets/*.json
@@ -625,10 +625,10 @@ pub(crate) struct VerifyArgs {
     /// Play each pair for all nine pairs of scopes, 40 half-moves each (else one, and 10)
     #[arg(long, requires = "pairs")]
     pub(crate) full: bool,
-    /// Play so many sets of three presets, too
+    /// Also play N sets of three presets, drawn at random
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
     pub(crate) triples: usize,
-    /// The game of .perft files, which do not name one; for files of kinds GAME-..., another than theirs
+    /// Game of .perft files, which name none; of files of kinds GAME-..., instead of their own
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
     /// Believe what was recorded where a file's flags say that it is a mistake

@@ -285,7 +285,7 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     }
 }
 
-/// What was found out is the answer that is given.
+/// Whether the finding supports the answer.
 fn supports(answer: &Answer) -> bool {
     match &answer.finding {
         // A game that is over is proved to be so where a move is asked for that is not legal.

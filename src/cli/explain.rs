@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     Ok(Verdict::of(explained.holds != expected))
 }
 
-/// What was found out, and what the asker expects.
+/// The explanation, and whether it is expected to hold.
 fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(Explanation, bool)> {
     let (explained, expected) = match (&args.legal, &args.why_not, &args.fact, &args.effects) {
         (text, _, _, _) if args.turn => (game.explain_turn(text.as_deref(), limits), true),
@@ -125,8 +125,7 @@ pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
     trouble(why, why.help())
 }
 
-/// Plays the move that a text means. A move that can be named but is not legal is refused with its
-/// refutation.
+/// Plays the move that a text means. If the text means one that is not legal, the refusal has its refutation.
 pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     let played = game.play_text(text).map(|_| ());
     let Err(PlayError::Text(error)) = &played else { return played };

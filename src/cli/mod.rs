@@ -32,7 +32,7 @@ mod saves;
 mod serve;
 mod setup;
 mod svg;
-mod trial;
+mod test;
 mod verify;
 mod watch;
 
@@ -105,7 +105,7 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Profile(args) => profile::run(args, out),
         Command::Check(args) => check::run(args, out),
         Command::New(args) => new::run(args, out),
-        Command::Test(args) => trial::run(args, out),
+        Command::Test(args) => test::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Uci(args) => protocol::uci(args, out),

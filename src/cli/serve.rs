@@ -17,8 +17,8 @@ use crate::presets::{at_its_place, load_with_included};
 use crate::rules::Source;
 use crate::server::store::{self, Append, GameState, StoreError, Summary};
 use crate::server::{
-    Addresses, Config, Hooks, Limits, Looked, Names, Rate, ServeError, Settings, serve, snapshots,
-    summaries,
+    Addresses, Config, Hooks, Limits, Names, Rate, ServeError, Settings, Verified, serve,
+    snapshots, summaries,
 };
 
 pub(super) const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
@@ -293,7 +293,7 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
         Err(why) => say(out, false, format!("store: {why}"))?,
     }
     let library = crate::server::Library::new()?;
-    type Look = fn(&mut dyn store::Store, &crate::server::Library) -> Result<Looked, StoreError>;
+    type Look = fn(&mut dyn store::Store, &crate::server::Library) -> Result<Verified, StoreError>;
     let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
     for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
         match store::open(&url).and_then(|mut it| look(it.as_mut(), &library)) {

@@ -17,13 +17,13 @@ use crate::rules::Source;
 
 /// How long nothing may change before a change is taken to be over.
 const QUIET: Duration = Duration::from_millis(100);
-/// How often the files are looked at though nothing is told.
+/// How often the files are looked at if the system tells of no change.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Rule files with what tells when they change.
+/// Rule files, and the system's watcher that tells when they change.
 pub(crate) struct Watched {
     paths: Vec<PathBuf>,
-    /// The texts as they were last; none where they could not be read.
+    /// The texts when they were last read; none if they could not be.
     texts: Option<Vec<Source>>,
     changes: Receiver<()>,
     watcher: RecommendedWatcher,
@@ -48,7 +48,7 @@ impl Watched {
         Ok(Self { paths: paths.to_vec(), texts: read(paths), changes, watcher })
     }
 
-    /// Waits until the texts are others than before.
+    /// Waits until a text has changed.
     pub(crate) fn changed(&mut self) {
         loop {
             match self.changes.recv_timeout(LOOK) {

@@ -1,6 +1,6 @@
 //! Allowances: one budget for all the work that a request causes in rules, in whichever world.
 //!
-//! Queries, events, tries, trials, texts of moves, explanations and loads have budgets of their own
+//! Queries, events, trials, texts of moves, explanations and loads have budgets of their own
 //! (`budget`), each with a full one. An [`Allowance`] is what they may take together: while one is open
 //! on a thread, all evaluators that run on that thread draw from it, and when it is used up all of them
 //! run out. It is a matter of the thread, not of a world, since one request may look at many worlds and
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::budget::{REQUEST_STEPS, Resource};
 
-/// So many steps are taken out of the allowance at a time; then the stop is looked at, too.
+/// Number of steps that are taken out of the allowance at a time. After each slice the [`Stop`] is looked at.
 const SLICE: i64 = 1 << 14;
 
 thread_local! {
@@ -38,7 +38,7 @@ struct Open {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends it: rules that run run out of time.
+    /// Ends it: rules that are running stop, as when their time is up.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl Allowance {
         Self::of(REQUEST_STEPS.saturating_mul(requests.max(1)), Some(stop))
     }
 
-    /// So many steps.
+    /// An allowance of so many steps, unless there is one on this thread already.
     pub fn of(steps: u64, stop: Option<Stop>) -> Self {
         let opened = OPEN.with_borrow_mut(|open| {
             if open.is_some() {
@@ -120,7 +120,7 @@ pub(super) fn take(steps: i64) -> bool {
     left >= 0 || next_slice()
 }
 
-/// What may be taken still, of so many steps at most.
+/// How many of so many steps may still be taken.
 pub(super) fn left_of(steps: u64) -> u64 {
     if !take(0) {
         return 0;
@@ -130,8 +130,7 @@ pub(super) fn left_of(steps: u64) -> u64 {
     steps.min(u64::try_from(left).unwrap_or_default())
 }
 
-/// Does something for all that share it, and not for the request that happens to need it first: it has
-/// a budget of its own.
+/// Does work whose result is shared: the request that happens to need it first does not pay for it.
 pub(super) fn aside<T>(work: impl FnOnce() -> T) -> T {
     struct Aside(Option<Open>, i64);
     impl Drop for Aside {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::bits::{EngineMark, Evaluator};
 use super::budget::Exhausted;
 use super::frog::{Frog, Statics};
-use super::given::{Handed, Hands};
+use super::given::{GivenRelations, GivenRows};
 use super::materialised::{BitRows, Materialised};
 use super::plan::Plan;
 use super::rows::{Rows, Tuple};
@@ -28,8 +28,8 @@ pub enum Backend {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Basis<'w> {
     pub(super) facts: &'w Session,
-    pub(super) hands: &'w Hands,
-    pub(super) handed: &'w Handed,
+    pub(super) hands: &'w GivenRelations,
+    pub(super) handed: &'w GivenRows,
 }
 
 /// The evaluator of a world, with the rows that it keeps.

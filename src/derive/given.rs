@@ -16,42 +16,42 @@ use super::schedule::Schedule;
 use super::world::World;
 
 /// The rows of a relation, ascending, shared.
-pub(super) type Handful = Arc<Vec<Tuple>>;
+pub(super) type SharedRows = Arc<Vec<Tuple>>;
 
-/// What of a program is handed over, found once.
+/// The relations of a program whose rows are handed over, and what depends on them: found once.
 #[derive(Debug, Default)]
-pub(super) struct Hands {
+pub(super) struct GivenRelations {
     /// The relations whose rows are handed over.
     pub(super) rels: Vec<RelId>,
     /// For each relation of the program, the trials that it depends on: a bit each. Empty without trials.
     reads: Vec<u64>,
-    /// By action and by event, what is asked for of the time before it, by its number among `rels`, with the
-    /// relation that it was. Empty where nothing is ever asked for.
+    /// By action and by event, the relations that it may ask for as they were before it: their numbers among `rels`,
+    /// and the relations that they were. Empty where nothing is ever asked for.
     of_actions: Vec<Vec<(usize, RelId)>>,
     of_events: Vec<Vec<(usize, RelId)>>,
 }
 
 /// The rows that are handed over in one world.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Handed {
-    rows: Vec<Handful>,
-    /// What was there before, by number.
-    journal: Vec<(usize, Handful)>,
-    /// The trials that are those of the facts as they are: a bit each.
+pub(super) struct GivenRows {
+    rows: Vec<SharedRows>,
+    /// The rows that others have replaced, by number.
+    journal: Vec<(usize, SharedRows)>,
+    /// The trials whose rows hold for the facts as they are: a bit each.
     fresh: u64,
 }
 
 /// A state of what is handed over to return to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct HandedMark {
+pub(super) struct GivenMark {
     journal: usize,
     fresh: u64,
 }
 
-/// What was before, as it is handed over.
-pub(super) type Before = Vec<(usize, Handful)>;
+/// Relations as they were before an action, by number.
+pub(super) type Before = Vec<(usize, SharedRows)>;
 
-impl Hands {
+impl GivenRelations {
     pub(super) fn of(program: &Program) -> Self {
         let given = |it: &RelId| matches!(program.relation(*it).role, Role::Given(_));
         let all = (0..program.relations.len() as u16).map(RelId);
@@ -166,9 +166,9 @@ fn relations_of(body: &[Literal]) -> Vec<RelId> {
     found
 }
 
-impl Handed {
-    pub(super) fn of(hands: &Hands) -> Self {
-        Self { rows: vec![Handful::default(); hands.rels.len()], ..Self::default() }
+impl GivenRows {
+    pub(super) fn of(hands: &GivenRelations) -> Self {
+        Self { rows: vec![SharedRows::default(); hands.rels.len()], ..Self::default() }
     }
 
     /// Facts have changed.
@@ -177,8 +177,8 @@ impl Handed {
         self.fresh = 0;
     }
 
-    pub(super) fn mark(&self) -> HandedMark {
-        HandedMark { journal: self.journal.len(), fresh: self.fresh }
+    pub(super) fn mark(&self) -> GivenMark {
+        GivenMark { journal: self.journal.len(), fresh: self.fresh }
     }
 
     pub(super) fn commit(&mut self) {
@@ -188,50 +188,50 @@ impl Handed {
     /// What is handed over, by relation.
     pub(super) fn all<'h>(
         &'h self,
-        hands: &'h Hands,
-    ) -> impl Iterator<Item = (RelId, &'h Handful)> + 'h {
+        hands: &'h GivenRelations,
+    ) -> impl Iterator<Item = (RelId, &'h SharedRows)> + 'h {
         hands.rels.iter().copied().zip(&self.rows)
     }
 }
 
 impl World {
-    /// Has the trials tried that a relation depends on.
+    /// Runs the trials that a relation depends on, unless their rows hold still.
     #[inline]
     pub(super) fn ready(&mut self, rel: RelId) {
-        let trials = self.plan().hands().trials(rel);
-        if trials & !self.handed().fresh != 0 {
-            self.try_all(trials);
+        let trials = self.plan().given_relations().trials(rel);
+        if trials & !self.given_rows().fresh != 0 {
+            self.run_trials(trials);
         }
     }
 
-    /// Has the trials of a batch tried.
+    /// Runs the trials that a batch depends on, unless their rows hold still.
     #[inline]
     pub(super) fn ready_batch(&mut self, batch: usize) {
         let trials = self.batch_trials().get(batch).copied().unwrap_or_default();
-        if trials & !self.handed().fresh != 0 {
-            self.try_all(trials);
+        if trials & !self.given_rows().fresh != 0 {
+            self.run_trials(trials);
         }
     }
 
-    /// Has every trial tried.
+    /// Runs every trial whose rows do not hold any more.
     pub(super) fn ready_all(&mut self) {
         let count = self.program().trials.len() as u32;
         if count > 0 {
-            self.try_all(u64::MAX >> (u64::BITS - count));
+            self.run_trials(u64::MAX >> (u64::BITS - count));
         }
     }
 
     #[inline(never)]
-    fn try_all(&mut self, trials: u64) {
+    fn run_trials(&mut self, trials: u64) {
         for at in 0..self.program().trials.len() {
-            if trials >> at & 1 == 1 && self.handed().fresh >> at & 1 == 0 {
-                self.hold_trial(at);
+            if trials >> at & 1 == 1 && self.given_rows().fresh >> at & 1 == 0 {
+                self.run_trial(at);
             }
         }
     }
 
-    /// Plays out all that a trial is about, and hands over what holds of it.
-    fn hold_trial(&mut self, at: usize) {
+    /// Plays out every candidate of a trial, and hands over those that pass.
+    fn run_trial(&mut self, at: usize) {
         let program = Arc::clone(self.program());
         let trial = &program.trials[at];
         let action = program.action(trial.action);
@@ -242,15 +242,15 @@ impl World {
         }
         let before = self.before(Event::Raised(trial.event));
         rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
-        let number = self.plan().hands().number(trial.rel).unwrap_or_default();
+        let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
         self.hand(number, Arc::new(rows));
         // Rows that were cut short are no answer to keep.
         if !self.has_run_out() {
-            self.handed_mut().fresh |= 1 << at;
+            self.given_rows_mut().fresh |= 1 << at;
         }
     }
 
-    /// Whether an action can be taken as far as it is played out, and what the trial asks for is so then.
+    /// Whether a candidate passes: its action can be taken up to where the trial looks, and what it looks for is so there.
     fn survives(&mut self, trial: TrialId, args: &[i64], before: &Before) -> bool {
         let program = Arc::clone(self.program());
         let trial = &program.trials[usize::from(trial.0)];
@@ -266,7 +266,7 @@ impl World {
         holds
     }
 
-    /// Whether what a trial asks for is so.
+    /// Whether what a trial looks for is so.
     fn agrees(&mut self, event: Event, args: &[i64], since: Mark, before: &Before) -> bool {
         self.batches(event).any(|batch| {
             if self.looks_back(batch) {
@@ -279,13 +279,13 @@ impl World {
         })
     }
 
-    /// The rows of now that an action or event may ask for when it is under way.
+    /// The rows, as they are, that an action or event may ask for when it is under way.
     pub(super) fn before(&mut self, event: Event) -> Before {
-        if self.plan().hands().of_actions.is_empty() {
+        if self.plan().given_relations().of_actions.is_empty() {
             return Before::new();
         }
         let plan = Arc::clone(self.plan());
-        let hands = plan.hands();
+        let hands = plan.given_relations();
         let asked = match event {
             Event::Action(id) => hands.of_actions.get(usize::from(id.0)),
             Event::Raised(id) => hands.of_events.get(usize::from(id.0)),
@@ -295,48 +295,48 @@ impl World {
         asked.iter().map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
     }
 
-    /// Hands rows over, by the number of their relation.
-    pub(super) fn hand(&mut self, at: usize, rows: Handful) {
-        if self.handed().rows[at] == rows {
+    /// GivenRelations rows over, by the number of their relation.
+    pub(super) fn hand(&mut self, at: usize, rows: SharedRows) {
+        if self.given_rows().rows[at] == rows {
             return;
         }
-        let old = std::mem::replace(&mut self.handed_mut().rows[at], rows);
-        self.handed_mut().journal.push((at, old));
+        let old = std::mem::replace(&mut self.given_rows_mut().rows[at], rows);
+        self.given_rows_mut().journal.push((at, old));
         self.tell_handed(at);
     }
 
     /// Takes back what was handed over since a mark.
-    pub(super) fn hand_back(&mut self, mark: HandedMark) {
-        while self.handed().journal.len() > mark.journal {
-            let Some((at, old)) = self.handed_mut().journal.pop() else { break };
-            self.handed_mut().rows[at] = old;
+    pub(super) fn hand_back(&mut self, mark: GivenMark) {
+        while self.given_rows().journal.len() > mark.journal {
+            let Some((at, old)) = self.given_rows_mut().journal.pop() else { break };
+            self.given_rows_mut().rows[at] = old;
             self.tell_handed(at);
         }
-        self.handed_mut().fresh = mark.fresh;
+        self.given_rows_mut().fresh = mark.fresh;
     }
 
-    /// What was before the action is of no concern any more.
-    pub(super) fn hand_none(&mut self) {
-        if self.plan().hands().of_actions.is_empty() {
+    /// The rows of before the action are not asked for any more.
+    pub(super) fn forget_rows_before(&mut self) {
+        if self.plan().given_relations().of_actions.is_empty() {
             return;
         }
         let plan = Arc::clone(self.plan());
-        for (at, &rel) in plan.hands().rels.iter().enumerate() {
+        for (at, &rel) in plan.given_relations().rels.iter().enumerate() {
             if let Role::Given(Given::Before(_)) = plan.program().relation(rel).role {
-                self.hand(at, Handful::default());
+                self.hand(at, SharedRows::default());
             }
         }
     }
 
     /// Tells the evaluator the rows of a relation that is handed over.
     pub(super) fn tell_handed(&mut self, at: usize) {
-        let rel = self.plan().hands().rels[at];
-        let rows = Arc::clone(&self.handed().rows[at]);
+        let rel = self.plan().given_relations().rels[at];
+        let rows = Arc::clone(&self.given_rows().rows[at]);
         self.take_rows(rel, &rows);
     }
 
     /// Tells the evaluator all that is handed over.
     pub(super) fn tell_all_handed(&mut self) {
-        (0..self.plan().hands().rels.len()).for_each(|at| self.tell_handed(at));
+        (0..self.plan().given_relations().rels.len()).for_each(|at| self.tell_handed(at));
     }
 }

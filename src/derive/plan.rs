@@ -6,7 +6,7 @@ use super::bits::{BitPlan, Memo, PlanError};
 use super::call::Calls;
 use super::engine::Backend;
 use super::frog::Statics;
-use super::given::Hands;
+use super::given::GivenRelations;
 use super::schedule::Schedule;
 use crate::rules::{Event, Program};
 
@@ -19,7 +19,7 @@ pub struct Plan {
     /// The order of reactions by the letter, for the reference evaluator.
     pub(super) letter: Schedule,
     /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
-    hands: Hands,
+    hands: GivenRelations,
     trials: [Vec<u64>; 2],
     /// The reference evaluator, which plans and computes its statics when it is first asked for rows.
     pub(super) frog: Arc<Statics>,
@@ -58,7 +58,7 @@ impl Plan {
         let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
         let bits = BitPlan::compile(&program, &schedule, width, memo)?;
         let frog = Arc::new(Statics::later(&program));
-        let hands = Hands::of(&program);
+        let hands = GivenRelations::of(&program);
         let trials = [&schedule, &letter].map(|it| hands.of_batches(&program, it));
         Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
     }
@@ -95,7 +95,7 @@ impl Plan {
         &self.program
     }
 
-    pub(super) fn hands(&self) -> &Hands {
+    pub(super) fn given_relations(&self) -> &GivenRelations {
         &self.hands
     }
 

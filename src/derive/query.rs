@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::budget::{Exhausted, SEARCH_STEPS};
 use super::metered::Metered;
-use super::rows::{Rows, Tuple};
+use super::rows::{Rows, Tuple, first};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
 use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
@@ -62,7 +62,7 @@ impl std::fmt::Display for QueryError {
     }
 }
 
-/// What a question has for an answer: the values of its variables, each combination once.
+/// The answers to a question: the values of its variables, each combination once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solutions {
     pub columns: Vec<(String, Type)>,
@@ -191,8 +191,7 @@ impl Query {
         found
     }
 
-    /// The goals of the question that no row matches: what each positive atom asks for by itself,
-    /// what was abbreviated being settled.
+    /// The positive atoms of the question that no row matches, each taken by itself, with abbreviated values put in.
     pub fn unmet(&self, rows: &dyn Rows) -> Vec<(RelId, Vec<Option<i64>>)> {
         let (asked, short) = self.body.split_at(self.body.len() - self.short);
         let mut settled = self.given.clone();
@@ -232,7 +231,7 @@ pub enum AnswerError {
 
 /// What one value of an answer can be read as.
 pub trait FromRaw: Sized {
-    /// `None` if values of this type are not meant so.
+    /// `None` if values of this type cannot be read so.
     fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self>;
 }
 
@@ -290,15 +289,6 @@ fn locals(literal: &Literal) -> &[VarId] {
         Literal::Aggregate(it) => &it.locals,
         Literal::Atom(_) | Literal::Compare(_) => &[],
     }
-}
-
-fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
-    let mut found = None;
-    let _ = rows.for_each(rel, pattern, &mut |row| {
-        found = Some(Tuple::from_slice(row));
-        ControlFlow::Break(())
-    });
-    found
 }
 
 fn whole(text: &str, message: &str) -> QueryError {
@@ -495,7 +485,7 @@ impl<'t> Rewriter<'t> {
     }
 
     fn variable(&mut self, at: usize, name: &str) {
-        // Names with the mark of what may occur once.
+        // A leading underscore allows a variable to occur once.
         let hidden = name.starts_with('_');
         let inner = if hidden { name.to_string() } else { format!("_{name}") };
         if !hidden && self.done.shown.iter().all(|it| it.0 != name) {

@@ -54,6 +54,16 @@ pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
         .map(|it| [&it[0], &it[1]])
 }
 
+/// The first row that matches a pattern.
+pub(super) fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
+    let mut found = None;
+    let _ = rows.for_each(rel, pattern, &mut |row| {
+        found = Some(Tuple::from_slice(row));
+        ControlFlow::Break(())
+    });
+    found
+}
+
 /// The rows that match a pattern, ascending.
 pub fn collect(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
     let mut found = Vec::new();

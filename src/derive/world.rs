@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::bits::EngineMark;
 use super::budget::{ACTIONS, Exhausted, Resource};
 use super::engine::{Backend, Basis, Engine};
-use super::given::{Before, Handed, HandedMark};
+use super::given::{Before, GivenMark, GivenRows};
 use super::materialised::Materialised;
 use super::plan::Plan;
 use super::rows::{Tuple, two_of_a_key};
@@ -26,7 +26,7 @@ use crate::rules::{Input, Program, RelId, Role, Was};
 pub struct WorldMark {
     facts: Mark,
     engine: Option<EngineMark>,
-    handed: HandedMark,
+    handed: GivenMark,
 }
 
 /// Facts and what follows from them. See the module's head.
@@ -42,7 +42,7 @@ pub struct World {
     /// The rows were dropped until [`World::reload`].
     unloaded: bool,
     /// Rows that are neither facts nor follow from rules.
-    handed: Handed,
+    handed: GivenRows,
 }
 
 impl World {
@@ -65,7 +65,7 @@ impl World {
         let mut engine = Engine::new(&plan, backend);
         engine.follow(facts.changes_since(start));
         facts.commit();
-        let handed = Handed::of(plan.hands());
+        let handed = GivenRows::of(plan.given_relations());
         Self {
             plan,
             facts,
@@ -152,7 +152,7 @@ impl World {
             self.facts.clear(&[it.before]);
         }
         self.follow(mark);
-        self.hand_none();
+        self.forget_rows_before();
     }
 
     /// [`World::write`] of a value that is checked.
@@ -278,7 +278,7 @@ impl World {
     #[inline]
     fn parts(&mut self) -> (&mut Engine, Basis<'_>) {
         let Self { plan, facts, engine, handed, .. } = self;
-        (engine, Basis { facts, hands: plan.hands(), handed })
+        (engine, Basis { facts, hands: plan.given_relations(), handed })
     }
 
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
@@ -388,7 +388,7 @@ impl World {
     /// The same, but trials only as they were last found.
     pub(super) fn rows_as_they_are(&mut self) -> Materialised<'_> {
         let Self { plan, facts, engine, handed, .. } = self;
-        engine.materialised(plan.program(), Basis { facts, hands: plan.hands(), handed })
+        engine.materialised(plan.program(), Basis { facts, hands: plan.given_relations(), handed })
     }
 
     /// Counts instructions by rule from now on (reactions after the rules), or stops counting.
@@ -442,11 +442,11 @@ impl World {
         self.tell_all_handed();
     }
 
-    pub(super) fn handed(&self) -> &Handed {
+    pub(super) fn given_rows(&self) -> &GivenRows {
         &self.handed
     }
 
-    pub(super) fn handed_mut(&mut self) -> &mut Handed {
+    pub(super) fn given_rows_mut(&mut self) -> &mut GivenRows {
         &mut self.handed
     }
 

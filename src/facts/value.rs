@@ -11,7 +11,7 @@ use super::schema::EntityId;
 pub enum Value {
     /// A number.
     Int(i64),
-    /// Whether it is so.
+    /// A truth value.
     Bool(bool),
     /// Any text.
     Text(Arc<str>),

@@ -49,7 +49,7 @@ pub struct Objection {
     pub code: String,
     /// The reason as a sentence.
     pub sentence: String,
-    /// That it is so.
+    /// The proof of the row.
     pub proof: Proof,
 }
 
@@ -80,7 +80,7 @@ impl Objection {
         Ok(Some(Self { code, sentence, proof }))
     }
 
-    /// What stands against the first of several moves that rules have a name for refusing.
+    /// The first of several moves that rules have a name for refusing, with that objection.
     ///
     /// # Errors
     /// Finding it out takes too much.
@@ -116,9 +116,9 @@ impl Game {
         }
     }
 
-    /// The name that the rules have for a text that means no action: `.meta fault "WHICH NAME"`, of which `text` is
-    /// one that no action is written like, or several are, `piece` one that names no piece, and `over` whatever is asked for after
-    /// the end.
+    /// The name that the rules have for a text that means no action: `.meta fault "WHICH NAME"`. WHICH is `text` for
+    /// a text that fits no action, or several; `piece` for one that names no piece; and `over` for any text after the
+    /// end of the game.
     pub(super) fn fault_code(&self, fault: &MoveFault) -> Option<String> {
         let which = match fault {
             MoveFault::Malformed { .. } | MoveFault::Ambiguous { .. } => "text",
@@ -173,7 +173,7 @@ fn offers(offered: &[String]) -> String {
 }
 
 impl IllegalMove {
-    /// Looks for what a move lacks.
+    /// Finds out why a move is not legal.
     ///
     /// # Errors
     /// Finding it out takes too much.

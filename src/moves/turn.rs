@@ -16,7 +16,7 @@ use super::words::read_word;
 /// What stands between the actions of a turn in text.
 pub const BETWEEN: char = ',';
 
-/// Actions of one turn that are looked at, however long it goes on.
+/// Maximum number of actions of a turn that are looked at; it may have more.
 pub(super) const LONGEST: usize = 32;
 
 /// Whole turns, and whether these are all.
@@ -63,7 +63,7 @@ impl Search<'_> {
                 return;
             }
             let mark = world.mark();
-            // What cannot be taken is no way to begin or go on, and turns are missing.
+            // A legal action that cannot be taken begins no turn here: some turns are missing.
             if let Err(why) = world.fire(mv.action, &mv.args) {
                 world.rollback(mark);
                 world.note_refusal(&text, &why);
@@ -93,8 +93,8 @@ pub(super) fn may_stop(world: &mut World, contract: &Contract) -> bool {
     !contract.unfinished.iter().any(|&it| world.any(it))
 }
 
-/// Whether the side to move has a turn that it can finish: true of every game whose rules know of none that
-/// may not stop. In the middle of such a turn it is not asked; its side may take the turn back.
+/// Whether the side to move has a turn that it can finish. Always so where rules let every turn stop, and in the
+/// middle of a turn that may not stop: the side may take that one back.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
@@ -215,7 +215,7 @@ fn parse_first(
             Ok(mv) => return Ok((mv, taken)),
             Err(error) => {
                 let is_text = !matches!(error.reason, MoveFault::Malformed { .. });
-                // What is written like an action tells more than what is not.
+                // The fault of a text that is written like an action says more than that of another.
                 let is_better = refused
                     .as_ref()
                     .is_none_or(|it| is_text && matches!(it.reason, MoveFault::Malformed { .. }));

@@ -1,7 +1,7 @@
 //! Checks of sets of activations: no preset twice for one side, none that excludes another,
 //! none without what it requires.
 //!
-//! Deliberately absent: making them so (`switch`).
+//! Deliberately absent: activating a set (`switch`).
 
 use crate::derive::{Refusal, World};
 use crate::facts::FactError;
@@ -141,7 +141,7 @@ pub(super) fn check(
     faults
 }
 
-/// What two activations for one side have against each other.
+/// The reason why two activations for one side cannot be together, if there is one.
 fn clash(catalogue: &Catalogue, first: &Activation, second: &Activation) -> Option<SetFault> {
     let names = (first.to_string(), second.to_string());
     if first.preset == second.preset {

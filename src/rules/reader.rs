@@ -1,8 +1,7 @@
-//! Rule files that were read, so that programs of the same files need not read them again.
+//! A cache of syntax trees: programs made of the same rule files parse each of them once.
 //!
-//! A tree is known by the number of its file in the program, since that is in the places of its
-//! words, and by the whole text. Deliberately absent: trees of files with mistakes, which are read
-//! again to report them.
+//! The key of a tree is its text, and the number of its file in the program, which the places of its words
+//! name. Deliberately absent: trees of files with mistakes, which are parsed again to report them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +11,7 @@ use super::ast::File;
 use super::diagnostic::Diagnostic;
 use super::syntax;
 
-/// When the texts of so many bytes are remembered, all are forgotten.
+/// Maximum size of the texts in the cache, in bytes. When it is reached, the cache is emptied.
 const BYTES: usize = 1 << 21;
 
 self_cell! {
@@ -24,7 +23,7 @@ self_cell! {
     }
 }
 
-/// Reads rule files and remembers them. Copies share what they remember.
+/// Parses rule files through the cache, which copies of a reader share.
 #[derive(Clone, Default)]
 pub struct Reader(Arc<Mutex<Known>>);
 
@@ -35,7 +34,7 @@ struct Known {
     bytes: usize,
 }
 
-/// One source's tree: made for this program, or shared with others.
+/// The tree of one file: made for this program, or shared with others.
 pub(super) struct Reading(Arc<Tree>);
 
 impl Reading {

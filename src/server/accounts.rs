@@ -33,7 +33,7 @@ const RESERVED: [&str; 2] = ["anonymous", "computer"];
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     pub(super) name: String,
-    /// What its seats are known by.
+    /// The hash that its seats have.
     pub(super) token: TokenHash,
     /// The hash of the token that was sent, if one was.
     device: Option<TokenHash>,
@@ -75,10 +75,10 @@ struct Device {
 /// The store is away.
 pub fn close_account(store: &mut dyn Store, name: &str) -> Result<bool, StoreError> {
     let id = name.to_ascii_lowercase();
-    while let Some((before, mut kept)) = kept(store, &id)? {
-        let mut changes: Vec<Change> = kept.devices.iter().map(|it| removal(it, &id)).collect();
-        (kept.devices, kept.codes) = (Vec::new(), Vec::new());
-        changes.push(Change { key: user_key(&id), from: Some(before), to: Some(text(&kept)) });
+    while let Some((before, mut record)) = stored(store, &id)? {
+        let mut changes: Vec<Change> = record.devices.iter().map(|it| removal(it, &id)).collect();
+        (record.devices, record.codes) = (Vec::new(), Vec::new());
+        changes.push(Change { key: user_key(&id), from: Some(before), to: Some(text(&record)) });
         if store.change(&changes)? {
             return Ok(true);
         }
@@ -114,7 +114,7 @@ pub(super) struct Own {
 /// A device that is logged in.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnDevice {
-    /// What it is logged out by.
+    /// The id to log it out with.
     pub(super) id: String,
     pub(super) label: String,
     /// When it was let in, in milliseconds since 1970.
@@ -131,7 +131,7 @@ fn device_key(hash: &str) -> String {
     format!("token {hash}")
 }
 
-/// Under this key it is noted that an account sat down in a game, the newest first.
+/// The key of the record that an account sat down in a game; the keys of later ones come first.
 pub(super) fn seat_key(id: &str, at: u64, game: &str) -> String {
     format!("{}{:016x} {game}", seats_of(id), u64::MAX - at)
 }
@@ -140,19 +140,19 @@ fn seats_of(id: &str) -> String {
     format!("seat {id} ")
 }
 
-fn kept(store: &mut dyn Store, id: &str) -> Result<Option<(String, AccountRecord)>, StoreError> {
+fn stored(store: &mut dyn Store, id: &str) -> Result<Option<(String, AccountRecord)>, StoreError> {
     let text = store.record(&user_key(id))?;
     let bad = |it: serde_json::Error| StoreError::Unavailable(format!("account {id}: {it}"));
-    text.map(|it| serde_json::from_str(&it).map(|kept| (it, kept)).map_err(bad)).transpose()
+    text.map(|it| serde_json::from_str(&it).map(|record| (it, record)).map_err(bad)).transpose()
 }
 
-/// Whose token it is.
+/// The account that a token, by its hash, belongs to.
 pub(super) fn by_token(
     store: &mut dyn Store,
     hash: &TokenHash,
 ) -> Result<Option<Account>, StoreError> {
     if let Some(id) = store.record(&device_key(hash.text()))? {
-        let found = kept(store, &id)?.map(|it| it.1.name);
+        let found = stored(store, &id)?.map(|it| it.1.name);
         let token = TokenHash::of_account(&id);
         return Ok(found.map(|name| Account { name, token, device: Some(hash.clone()) }));
     }
@@ -163,9 +163,9 @@ pub(super) fn by_token(
 /// The account of a name.
 pub(super) fn by_name(store: &mut dyn Store, name: &str) -> Result<Option<Account>, StoreError> {
     let id = name.to_ascii_lowercase();
-    if let Some((_, kept)) = kept(store, &id)? {
+    if let Some((_, record)) = stored(store, &id)? {
         let token = TokenHash::of_account(&id);
-        return Ok(Some(Account { name: kept.name, token, device: None }));
+        return Ok(Some(Account { name: record.name, token, device: None }));
     }
     let found = store.text(&format!("user-{id}"))?;
     Ok(found.as_deref().and_then(|it| it.split_once(' ')).map(|(name, hash)| Account {
@@ -177,17 +177,17 @@ pub(super) fn by_name(store: &mut dyn Store, name: &str) -> Result<Option<Accoun
 
 /// Whether an account has said that a program plays for it.
 pub(super) fn is_bot(store: &mut dyn Store, id: &str) -> Result<bool, StoreError> {
-    match kept(store, id)? {
-        Some((_, kept)) => Ok(kept.bot),
+    match stored(store, id)? {
+        Some((_, record)) => Ok(record.bot),
         None => Ok(store.text(&format!("bot-{id}"))?.is_some()),
     }
 }
 
 impl Web {
-    /// What a token that was sent lets act for: an account, or a seat that it is the token of.
+    /// What the seats have that a token may act for: those of its account, or the one seat that it is the token of.
     ///
     /// # Errors
-    /// It looks like that of an account, and is of none.
+    /// The token is made like that of an account, but no account has it.
     pub(super) async fn credential(&self, token: &str) -> Result<TokenHash, Problem> {
         match self.account_of(token).await? {
             Some(account) => Ok(account.token),
@@ -198,7 +198,7 @@ impl Web {
     /// The account of a token; none for a token that is not made like one.
     ///
     /// # Errors
-    /// It is made like one, and there is no such account.
+    /// It is made like one, but no account has it.
     pub(super) async fn account_of(&self, token: &str) -> Result<Option<Account>, Problem> {
         if !token.starts_with(PREFIX) {
             return Ok(None);
@@ -229,7 +229,7 @@ impl Web {
     /// Makes an account and lets its first device in.
     ///
     /// # Errors
-    /// The name is none, or is taken.
+    /// The name is not allowed, or is taken.
     pub(super) async fn make_account(
         &self,
         name: String,
@@ -250,7 +250,7 @@ impl Web {
         let (token, device) = new_device(device, self.host.now())?;
         let since = self.host.now();
         let token_record = device_key(&device.token);
-        let kept = AccountRecord {
+        let record = AccountRecord {
             name: name.clone(),
             since,
             bot: false,
@@ -264,7 +264,7 @@ impl Web {
                 return Ok(false);
             }
             store.change(&[
-                Change { key: user_key(&user), from: None, to: Some(text(&kept)) },
+                Change { key: user_key(&user), from: None, to: Some(text(&record)) },
                 Change { key: token_record, from: None, to: Some(user) },
             ])
         };
@@ -277,7 +277,7 @@ impl Web {
     /// Lets a device in by a recovery code, which is used up by that.
     ///
     /// # Errors
-    /// There is no such account, or the code is none of its.
+    /// There is no such account, or it has no such code.
     pub(super) async fn log_in(
         &self,
         name: &str,
@@ -286,7 +286,7 @@ impl Web {
     ) -> Result<Entrance, Problem> {
         let id = name.to_ascii_lowercase();
         let user = id.clone();
-        let found = self.host.reads().ask(move |store| kept(store, &user)).await?;
+        let found = self.host.reads().ask(move |store| stored(store, &user)).await?;
         let (_, known) = found.ok_or_else(not_let_in)?;
         let code: String =
             code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
@@ -297,32 +297,32 @@ impl Web {
         let hash = move || hash_of_code(&code, &salt);
         let hash = self.host.pool.run(Lane::Work, hash).await?.ok_or_else(failed)?;
         let (token, device) = new_device(device, self.host.now())?;
-        let enter = move |kept: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
-            let at = kept.codes.iter().position(|it| same(it, &hash)).ok_or_else(not_let_in)?;
-            kept.codes.remove(at);
-            while kept.devices.len() >= DEVICES {
+        let enter = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
+            let at = record.codes.iter().position(|it| same(it, &hash)).ok_or_else(not_let_in)?;
+            record.codes.remove(at);
+            while record.devices.len() >= DEVICES {
                 // The one that has been there for longest is not used any more, or logs in again.
-                let old = kept.devices.remove(0);
+                let old = record.devices.remove(0);
                 changes.push(removal(&old, id));
             }
             let key = device_key(&device.token);
             changes.push(Change { key, from: None, to: Some(id.to_owned()) });
-            kept.devices.push(device.clone());
-            Ok(kept.codes.len())
+            record.devices.push(device.clone());
+            Ok(record.codes.len())
         };
         let codes_left = self.change_account(&id, enter).await?;
         Ok(Entrance { name: known.name, token, codes: Vec::new(), codes_left })
     }
 
-    /// Gives an account other recovery codes; those before are of no use any more.
+    /// Gives an account new recovery codes; the old ones are void.
     ///
     /// # Errors
     /// The account is of an earlier version.
     pub(super) async fn renew_codes(&self, account: &Account) -> Result<Vec<String>, Problem> {
         let salt = new_token()?;
         let (codes, hashes) = self.new_codes(&salt).await?;
-        let renew = move |kept: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
-            (kept.salt, kept.codes) = (salt.clone(), hashes.clone());
+        let renew = move |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
+            (record.salt, record.codes) = (salt.clone(), hashes.clone());
             Ok(())
         };
         self.change_account(&account.id(), renew).await?;
@@ -336,15 +336,15 @@ impl Web {
     pub(super) async fn log_out(&self, account: &Account, device: &str) -> Result<usize, Problem> {
         let own = account.device.as_ref().map(|it| device_id(it.text()).to_owned());
         let wanted = if device == "this" { own } else { Some(device.to_owned()) };
-        let leave = move |kept: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
+        let leave = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
             let is_wanted = |it: &Device| Some(device_id(&it.token)) == wanted.as_deref();
             let none = || {
                 let message = "the account has no such device: GET /api/v1/account lists them";
                 Problem::new(StatusCode::NOT_FOUND, "no_such_device", message)
             };
-            let at = kept.devices.iter().position(is_wanted).ok_or_else(none)?;
-            changes.push(removal(&kept.devices.remove(at), id));
-            Ok(kept.devices.len())
+            let at = record.devices.iter().position(is_wanted).ok_or_else(none)?;
+            changes.push(removal(&record.devices.remove(at), id));
+            Ok(record.devices.len())
         };
         self.change_account(&account.id(), leave).await
     }
@@ -358,8 +358,8 @@ impl Web {
             let (key, name) = (format!("bot-{}", account.id()), account.name.clone());
             return Ok(self.host.reads().ask(move |store| store.put_text(&key, &name)).await?);
         }
-        let be = |kept: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
-            kept.bot = true;
+        let be = |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
+            record.bot = true;
             Ok(())
         };
         self.change_account(&account.id(), be).await
@@ -372,10 +372,10 @@ impl Web {
     pub(super) async fn own_account(&self, account: &Account) -> Result<Own, Problem> {
         let id = account.id();
         let user = id.clone();
-        let found = self.host.reads().ask(move |store| kept(store, &user)).await?;
-        let (_, kept) = found.ok_or_else(too_old)?;
+        let found = self.host.reads().ask(move |store| stored(store, &user)).await?;
+        let (_, record) = found.ok_or_else(too_old)?;
         let this = account.device.as_ref().map(TokenHash::text);
-        let devices = kept.devices.into_iter().map(|it| OwnDevice {
+        let devices = record.devices.into_iter().map(|it| OwnDevice {
             id: device_id(&it.token).to_owned(),
             this: this == Some(it.token.as_str()),
             label: it.label,
@@ -383,10 +383,10 @@ impl Web {
         });
         Ok(Own {
             id,
-            name: kept.name,
-            since: kept.since,
+            name: record.name,
+            since: record.since,
             devices: devices.collect(),
-            codes_left: kept.codes.len(),
+            codes_left: record.codes.len(),
         })
     }
 
@@ -399,12 +399,12 @@ impl Web {
         let id = id.to_owned();
         let change = move |store: &mut dyn Store| {
             let done = edited(store, |store| {
-                let Some((before, mut kept)) = kept(store, &id)? else {
+                let Some((before, mut record)) = stored(store, &id)? else {
                     return Ok(Err(too_old()));
                 };
                 let mut changes = Vec::new();
-                Ok(edit(&mut kept, &mut changes, &id).map(|done| {
-                    let (key, to) = (user_key(&id), Some(text(&kept)));
+                Ok(edit(&mut record, &mut changes, &id).map(|done| {
+                    let (key, to) = (user_key(&id), Some(text(&record)));
                     changes.push(Change { key, from: Some(before), to });
                     (done, changes)
                 }))
@@ -463,8 +463,8 @@ fn device_id(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-fn text(kept: &AccountRecord) -> String {
-    serde_json::to_string(kept).unwrap_or_default()
+fn text(record: &AccountRecord) -> String {
+    serde_json::to_string(record).unwrap_or_default()
 }
 
 fn gone() -> Problem {

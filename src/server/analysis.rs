@@ -17,14 +17,14 @@ use crate::game::{Game, PieceView, Stop, View};
 use crate::moves::action_texts;
 use crate::opponent::{Budget, Knowledge, Level, Opponent, Score};
 
-/// What is thought about a position, and about the answer to each action that is told.
+/// Budgets of the search: for a position, and for the likely answer to each action that is shown.
 const BUDGET: Budget = Budget { nodes: 12_000, depth: 6, time: Some(Duration::from_millis(2_500)) };
 const ANSWER: Budget = Budget { nodes: 600, depth: 2, time: Some(Duration::from_millis(300)) };
-/// Maximum number of actions that are told, and of reasons for each.
+/// Maximum number of actions that are shown, and of reasons for each.
 const TOLD: usize = 3;
 const REASONS: usize = 3;
 
-/// An action that the computer would think of.
+/// An action that the computer recommends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Advice {
     uci: String,
@@ -73,7 +73,7 @@ impl Host {
     }
 }
 
-/// Whether no other person could be wronged: the game is over, or the others are computers.
+/// Whether advice wrongs no other person: the game is over, or the others are computers.
 fn is_alone(state: &Value) -> bool {
     let sides = state["sides"].as_array().map_or(0, Vec::len);
     let own = |side: usize| {

@@ -39,7 +39,7 @@ pub(super) enum Done {
     NotHere,
 }
 
-/// This node among others.
+/// How this node asks others, and answers them.
 #[derive(Debug)]
 pub(super) struct Cluster {
     pub(super) leases: Leases,
@@ -98,7 +98,7 @@ pub(super) struct Asked<'o> {
     pub(super) answer: oneshot::Receiver<Done>,
 }
 
-/// Nothing waits for it any more.
+/// Its answer is no longer waited for.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         lock(&self.cluster.waiting).remove(&self.number);

@@ -28,7 +28,7 @@ use super::state::{marks, summary};
 use super::store::{
     Append, Journal, Lease, Membership, News, Reads, Store, StoreError, StoredEvent, Upload, Writer,
 };
-use super::webhooks::Told;
+use super::webhooks::WebhookQueues;
 use crate::game::{Answer as Finding, Game};
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
@@ -147,7 +147,7 @@ pub struct Host {
     /// The ids of games as they end.
     pub(super) ended: broadcast::Sender<String>,
     /// Webhooks that are told of games.
-    pub(super) hooks: OnceLock<Told>,
+    pub(super) hooks: OnceLock<WebhookQueues>,
 }
 
 impl Host {

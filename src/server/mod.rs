@@ -57,5 +57,5 @@ pub use names::{NameError, Names};
 pub use problem::{Problem, ProblemBody};
 pub use rating::keep_ratings;
 pub use serve::{Addresses, ServeError, Settings, serve};
-pub use verify::{Looked, snapshots, summaries};
+pub use verify::{Verified, snapshots, summaries};
 pub use webhooks::{HookError, Hooks};

@@ -21,9 +21,9 @@ use super::library::lock;
 const GAMES: usize = 500_000;
 /// The maximum number of games whose flags are looked after at a time.
 const AT_ONCE: usize = 8;
-/// When to try again what could not be stored, in milliseconds.
+/// How long to wait after a flag could not be stored, in milliseconds.
 const AGAIN: u64 = 5_000;
-/// How often an idle game looks whether it is to go, at least.
+/// Maximum time between two looks whether an idle game is to be evicted.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// A game's clocks as they run.
@@ -98,7 +98,7 @@ impl Parked {
         Due::Now(fallen.map(|it| it.1.clone()).collect())
     }
 
-    /// A game was looked at; if in vain, it is again after a while. It may have been parked anew since.
+    /// A game was looked at. If that failed, it is looked at again after a while. It may have been parked anew since.
     fn done(&self, id: &str, now: u64, is_done: bool) {
         let mut games = lock(&self.games);
         if games.all.get(id).is_none_or(|it| it.0 > now) {
@@ -131,7 +131,7 @@ impl Host {
         }
     }
 
-    /// When an idle game looks next whether it is to go.
+    /// The time until an idle game looks again whether it is to be evicted.
     pub(super) fn next_look(&self) -> Duration {
         self.config.idle.min(LOOK)
     }

@@ -2,12 +2,10 @@
 //! them runs on the runtime's threads: there are a few threads for it, with queues that have an end, and
 //! every job has a deadline.
 //!
-//! There are four lanes, so that what takes long does not stand before what does not: moves and views of
-//! games by the package's own rules; what may take longer by these rules (compiling, explaining, games
-//! from elsewhere); all that rules from outside are asked; and what the computer thinks about. A job has one allowance for all that it
-//! comes to. It ends when that is used up, when its deadline has passed, and when it is of no use any
-//! more to its client: then it takes its place no longer. Deliberately absent: what the jobs
-//! do.
+//! There are four lanes, so that short jobs do not wait for long ones: moves and views of games by the package's own
+//! rules; longer jobs by these rules (compiling, explaining, games from elsewhere); everything that is asked of rules
+//! from outside; and the computer's moves. A job has one allowance of steps. It ends when the allowance is used up,
+//! when its deadline has passed, or when its client no longer waits. Deliberately absent: what the jobs do.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,16 +20,16 @@ use super::library::lock;
 use super::problem::Problem;
 use crate::game::{Allowance, Resource, Stop};
 
-/// Which of the queues.
+/// The kinds of jobs: each has a queue and threads of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Moves and views by the package's own rules.
     Play,
     /// What takes longer by the package's own rules.
     Work,
-    /// Whatever rules from outside are asked.
+    /// Everything that is asked of rules from outside.
     Foreign,
-    /// What the computer plays.
+    /// The computer's moves.
     Think,
 }
 
@@ -73,7 +71,7 @@ impl Lane {
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often deadlines are looked at.
 const LOOK: Duration = Duration::from_millis(20);
-/// So many requests' steps are the most that one job has: a game that is played again is many.
+/// Maximum number of requests whose steps one job may have: a game that is replayed counts as many.
 const REQUESTS: u64 = 1024;
 
 /// Why a job was not done.
@@ -84,7 +82,7 @@ enum Undone {
 }
 
 struct Job {
-    /// Whether it can still be done.
+    /// It is told whether it may still be done, and answers its caller.
     work: Box<dyn FnOnce(Result<(), Undone>) + Send>,
     stop: Stop,
     since: Instant,
@@ -93,15 +91,15 @@ struct Job {
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
-    /// No more are taken.
+    /// No more jobs are taken.
     is_closed: bool,
 }
 
 struct Queue {
     lane: Lane,
     waiting: Mutex<Waiting>,
-    came: Condvar,
-    /// What each thread does, and until when it may.
+    arrival: Condvar,
+    /// For each thread that has a job: its deadline, and what ends it.
     running: Mutex<Vec<Option<(Instant, Stop)>>>,
 }
 
@@ -115,11 +113,11 @@ impl Queue {
             if waiting.is_closed {
                 return None;
             }
-            waiting = self.came.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting = self.arrival.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Does jobs until there will be none any more.
+    /// Does jobs until the queue is closed and empty.
     fn serve(&self, thread: usize) {
         while let Some(Job { work, stop, since }) = self.next() {
             let can = match since.elapsed() <= PATIENCE {
@@ -165,7 +163,7 @@ impl Pool {
             let queue = Arc::new(Queue {
                 lane,
                 waiting: Mutex::default(),
-                came: Condvar::new(),
+                arrival: Condvar::new(),
                 running: Mutex::new(vec![None; threads]),
             });
             for at in 0..threads {
@@ -203,19 +201,18 @@ impl Pool {
         lock(&self.queue(lane).waiting).jobs.len()
     }
 
-    /// Takes no more jobs, and ends those under way that rules from outside have.
+    /// Takes no more jobs, and ends those under way, but for moves and views.
     pub(super) fn close(&self) {
         for queue in &self.0 {
             lock(&queue.waiting).is_closed = true;
-            queue.came.notify_all();
+            queue.arrival.notify_all();
             if queue.lane != Lane::Play {
                 lock(&queue.running).iter().flatten().for_each(|it| it.1.stop());
             }
         }
     }
 
-    /// Has something done that asks rules, with the steps of one request. It tells what came of it, if
-    /// the rules have not taken too much.
+    /// Runs a job with the steps of one request, and returns its result.
     ///
     /// # Errors
     /// Too much waits already, the deadline has passed, or the steps were used up.
@@ -231,8 +228,8 @@ impl Pool {
         }
     }
 
-    /// [`Pool::run`] for what is worth many requests, and whose result is wanted in any case: with what
-    /// is to be said if the rules have taken too much.
+    /// [`Pool::run`] for a job that counts as many requests. Its result is returned even if the steps were used up, with
+    /// the problem that says so.
     ///
     /// # Errors
     /// Too much waits already.
@@ -271,7 +268,7 @@ impl Pool {
             }
             waiting.jobs.push_back(job);
         }
-        queue.came.notify_one();
+        queue.arrival.notify_one();
         let _wanted = Wanted(stop);
         match answer.await {
             Ok(Ok(done)) => Ok(done),
@@ -297,7 +294,7 @@ impl Drop for Pool {
     }
 }
 
-/// What is said where rules have taken too much.
+/// The problem that says what was used up.
 pub(super) fn spent(resource: Resource) -> Problem {
     match resource {
         Resource::Time => {

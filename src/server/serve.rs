@@ -76,7 +76,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
     let mut files = settings.files;
     library.offer(library.offer_of(&files.borrow_and_update())?);
     // Until the process ends.
-    let _alone = store::alone(&settings.store)?;
+    let _lock = store::lock_store(&settings.store)?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
     let others = store::join(&settings.store, node_name()?)?;

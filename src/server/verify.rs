@@ -1,6 +1,6 @@
-//! Verifies a store against its logs. The store itself holds every row against its hash and its
-//! table's tally; here every game's summary is held against its log, its rules are looked for, and every
-//! game that has a snapshot is played again up to there, and kept again.
+//! Verifies what is derived from the logs of a store. The store itself compares every row with its hash and its
+//! table's tally. Here every game's summary is compared with its log, its rules are looked for, and every snapshot is
+//! compared with one that is made anew, by playing the game again up to there.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use super::library::{Library, Texts};
 use super::state::summary;
 use super::store::{Store, StoreError, Whole};
 
-/// What came of looking at what was derived from logs.
+/// The result of verifying summaries or snapshots.
 #[derive(Debug, Default)]
-pub struct Looked {
-    /// The number of games whose summary agrees with their log.
+pub struct Verified {
+    /// The number of those that agree with their logs.
     pub good: usize,
     /// What is wrong, a line each.
     pub faults: Vec<String>,
 }
 
-impl Looked {
-    fn at(&mut self, what: &str, game: &str, found: Result<(), String>) {
+impl Verified {
+    fn add(&mut self, what: &str, game: &str, found: Result<(), String>) {
         match found {
             Ok(()) => self.good += 1,
             Err(fault) => self.faults.push(format!("the {what} of game {game}: {fault}")),
@@ -33,8 +33,8 @@ impl Looked {
 ///
 /// # Errors
 /// The store is away.
-pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Looked, StoreError> {
-    let mut looked = Looked::default();
+pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
+    let mut verified = Verified::default();
     let mut known = HashMap::new();
     for game in store.games()? {
         let Some(whole) = store.whole(&game)? else { continue };
@@ -45,9 +45,9 @@ pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Looked, Sto
             },
             Err(fault) => Err(fault),
         };
-        looked.at("summary", &game, found);
+        verified.add("summary", &game, found);
     }
-    Ok(looked)
+    Ok(verified)
 }
 
 fn log(game: &str, whole: &Whole) -> Result<(Vec<LogEntry>, Setup), String> {
@@ -120,14 +120,14 @@ fn unplayed() -> Refused {
 ///
 /// # Errors
 /// The store is away.
-pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Looked, StoreError> {
-    let mut looked = Looked::default();
+pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
+    let mut verified = Verified::default();
     let mut known = HashMap::new();
     for game in store.kept_games()? {
         let found = one(store, library, &mut known, &game)?;
-        looked.at("snapshot", &game, found);
+        verified.add("snapshot", &game, found);
     }
-    Ok(looked)
+    Ok(verified)
 }
 
 /// Whether the texts of a hash are known by now.

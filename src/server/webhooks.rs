@@ -34,10 +34,10 @@ const ADDRESSES: usize = 16;
 const TRIES: u32 = 5;
 /// The time that one try may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The least number of characters of a secret.
+/// Minimum number of characters of a secret.
 const SECRET: usize = 16;
 
-/// Where to, and what signs it.
+/// The addresses, and the secret that signs the requests.
 #[derive(Clone)]
 pub struct Hooks {
     addresses: Vec<Uri>,
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Hooks {
     }
 }
 
-/// Why webhooks make no sense.
+/// Why webhooks cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
     #[error("{0} is no address for a webhook: write https://HOST/PATH or http://HOST/PATH")]
@@ -66,7 +66,7 @@ pub enum HookError {
 
 impl Hooks {
     /// # Errors
-    /// An address is none, or the secret is too short.
+    /// An address is not one of the web, there are too many, or the secret is too short.
     pub fn new(addresses: &[String], secret: &str) -> Result<Self, HookError> {
         if secret.len() < SECRET {
             return Err(HookError::Secret);
@@ -92,7 +92,7 @@ impl Hooks {
     }
 }
 
-/// What is said to an address.
+/// What an address is told.
 #[derive(Debug, Clone)]
 struct News {
     kind: &'static str,
@@ -102,13 +102,13 @@ struct News {
 
 /// The queues, one for each address.
 #[derive(Debug)]
-pub(super) struct Told(Vec<mpsc::Sender<News>>);
+pub(super) struct WebhookQueues(Vec<mpsc::Sender<News>>);
 
 impl Host {
     /// Tells these addresses from now on.
     ///
     /// # Errors
-    /// There are no certificates to know others by, and an address has `https`.
+    /// An address has `https`, and this machine has no root certificates.
     pub fn tell_hooks(&self, hooks: &Hooks) -> std::io::Result<()> {
         let mut queues = Vec::new();
         for address in &hooks.addresses {
@@ -117,7 +117,7 @@ impl Host {
             tokio::spawn(deliver(sender, address.clone(), hooks.clone(), inbox));
             queues.push(queue);
         }
-        if self.hooks.set(Told(queues)).is_err() {
+        if self.hooks.set(WebhookQueues(queues)).is_err() {
             tracing::error!("there are webhooks already");
         }
         Ok(())
@@ -125,7 +125,7 @@ impl Host {
 
     /// Tells webhooks of events of a game that are stored.
     pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
-        let Some(Told(queues)) = self.hooks.get() else { return };
+        let Some(WebhookQueues(queues)) = self.hooks.get() else { return };
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
         let is_full = room.seats().iter().all(Option::is_some);
         let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
@@ -151,26 +151,26 @@ impl Host {
     }
 }
 
-/// What sends requests. Certificates are looked for only where they are needed.
+/// A client for one address. Root certificates are loaded only if it has `https`.
 enum Sender {
-    Plain(Client<HttpConnector, Body>),
-    Safe(Client<HttpsConnector<HttpConnector>, Body>),
+    Http(Client<HttpConnector, Body>),
+    Https(Client<HttpsConnector<HttpConnector>, Body>),
 }
 
 impl Sender {
     fn to(address: &Uri) -> std::io::Result<Self> {
         let client = Client::builder(TokioExecutor::new());
         if address.scheme_str() == Some("http") {
-            return Ok(Self::Plain(client.build_http()));
+            return Ok(Self::Http(client.build_http()));
         }
         let connector = HttpsConnectorBuilder::new().with_native_roots()?;
-        Ok(Self::Safe(client.build(connector.https_only().enable_http1().build())))
+        Ok(Self::Https(client.build(connector.https_only().enable_http1().build())))
     }
 
     async fn send(&self, request: Request<Body>) -> Result<StatusCode, String> {
         let answer = match self {
-            Self::Plain(client) => client.request(request),
-            Self::Safe(client) => client.request(request),
+            Self::Http(client) => client.request(request),
+            Self::Https(client) => client.request(request),
         };
         match timeout(PATIENCE, answer).await {
             Ok(Ok(answer)) => Ok(answer.status()),

@@ -34,7 +34,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     let mut ones = Vec::new();
     for preset in catalogue.presets() {
         let set = catalogue.with_required(&[&preset.preset]);
-        ones.extend(least(&catalogue, set, runs)?);
+        ones.extend(shortest(&catalogue, set, runs)?);
     }
     let mut slowest: Vec<&Times> = ones.iter().collect();
     slowest.sort_by(|a, b| b.first.total_cmp(&a.first));
@@ -43,7 +43,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     for (at, first) in slowest.iter().enumerate() {
         for second in &slowest[at + 1..] {
             let set = [first.set.as_slice(), second.set.as_slice()].concat();
-            twos.extend(least(&catalogue, catalogue.with_required(&set), runs)?);
+            twos.extend(shortest(&catalogue, catalogue.with_required(&set), runs)?);
         }
     }
     Ok(vec![
@@ -62,8 +62,8 @@ struct Times {
     again: f64,
 }
 
-/// The least of so many runs. None if the presets of the set do not go together.
-fn least(catalogue: &Catalogue, set: Vec<String>, runs: usize) -> anyhow::Result<Option<Times>> {
+/// The shortest times of so many runs. None if the presets of the set do not go together.
+fn shortest(catalogue: &Catalogue, set: Vec<String>, runs: usize) -> anyhow::Result<Option<Times>> {
     let expected = match catalogue.load(DEFAULT_GAME, &set) {
         Ok(rules) => moves(&mut rules.start(None)?),
         Err(LoadError::Set(_)) => return Ok(None),

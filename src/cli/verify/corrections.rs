@@ -20,7 +20,7 @@ use crate::cli::output::{read_text, trouble};
 struct Correction {
     /// The kind of the vector file.
     kind: String,
-    /// Under which games the value is wrong.
+    /// The games by whose rules the value is wrong.
     games: Vec<String>,
     /// Fields that tell the row from all others of its file.
     row: Map<String, Value>,
@@ -39,7 +39,7 @@ struct File {
     corrections: Vec<Correction>,
 }
 
-/// What some files correct, with where each says it.
+/// The corrections of some files, each with its place there.
 #[derive(Debug, Default)]
 pub(super) struct Corrections(Vec<(String, Correction)>);
 

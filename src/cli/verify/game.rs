@@ -14,12 +14,12 @@ use serde_json::Value;
 use super::corrections::Conflicts;
 use super::suite::{Ask, Malformed, Row, Suite, Turn, uci_and_san};
 
-/// Whom a row with flags believes.
+/// Which value is expected where a row has flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// The program that made the file.
+    /// The one that the program recorded.
     Recorded,
-    /// What its flags say.
+    /// The one that the flags give instead.
     Corrected,
 }
 
@@ -219,7 +219,7 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         expected.sort();
         let ask = Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected };
         rows.push(Row { fen: position.fen.clone(), ask });
-        // What tells moves apart depends on all that there are.
+        // SAN depends on all legal moves, so it is asked for only where the list is complete.
         if lists_all && !position.moves.is_empty() {
             let text = |it: &Action| {
                 let (lan, san) = (it.lan.clone()?, it.san.clone()?);
@@ -305,8 +305,8 @@ struct Node {
     session_fen: Option<String>,
 }
 
-/// The actions of one stack at every node of its session; of a session that a mistake has reached, the
-/// positions that it can end in.
+/// The actions of one stack at every node of its session. Of a session with a mistake in it, only the positions that
+/// it can end in.
 fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for session in sessions {

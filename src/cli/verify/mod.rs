@@ -31,13 +31,13 @@ use corrections::Corrections;
 use game::Trust;
 use suite::{Ask, Reading, Row, uci_and_san};
 
-/// What became of one file.
+/// The result of one file.
 #[derive(Debug, Serialize)]
 struct Tally {
     file: String,
     game: String,
     passed: usize,
-    /// Rows that are as a correction says, and not as the file does: all, and by conflict.
+    /// Rows that pass because of a correction: all, and by conflict.
     corrected: usize,
     corrections: BTreeMap<String, usize>,
     failed: usize,
@@ -45,7 +45,7 @@ struct Tally {
     failures: Vec<Failure>,
 }
 
-/// A row that did not come out as the file says.
+/// A row whose answer is not the one that the file expects.
 #[derive(Debug, Serialize)]
 struct Failure {
     fen: String,
@@ -70,7 +70,7 @@ enum Fault {
         expected: String,
         found: String,
     },
-    /// A number or text that is not as the file says.
+    /// A number or text that is not the expected one.
     Told {
         what: &'static str,
         expected: String,
@@ -165,7 +165,7 @@ fn jobs(args: &VerifyArgs) -> usize {
     args.jobs.unwrap_or_else(cores).max(1)
 }
 
-/// Runs the rows on so many threads: what is wrong with each, if anything is.
+/// Runs the rows on so many threads. Returns what is wrong with each, if anything is.
 fn run_rows(
     rules: &Ruleset,
     rows: &[&Row],
@@ -248,7 +248,7 @@ fn branches(rules: &Ruleset, row: &Row) -> usize {
     }
 }
 
-/// What the engine says to a row, or to a part of it.
+/// The engine's answer to a row, or to a part of it.
 enum Found {
     Nodes(u64),
     Moves(Vec<String>),
@@ -259,8 +259,8 @@ enum Found {
     /// What is wrong with a script, if anything is.
     Script(Option<Fault>),
     Fen(Option<String>),
-    /// The position could not be set up.
-    Nothing(String),
+    /// There is no answer, for this reason.
+    Failed(String),
 }
 
 impl Found {
@@ -268,21 +268,21 @@ impl Found {
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nodes(a), Self::Nodes(b)) => Self::Nodes(a + b),
-            (nothing @ Self::Nothing(_), _) | (_, nothing) => nothing,
+            (failed @ Self::Failed(_), _) | (_, failed) => failed,
         }
     }
 }
 
 fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
     if let Ask::Script(script) = &row.ask {
-        return requests::run(rules, script).map_or_else(Found::Nothing, Found::Script);
+        return requests::run(rules, script).map_or_else(Found::Failed, Found::Script);
     }
     if let Ask::Fen { .. } = row.ask {
         return Found::Fen(setup::start(rules, Some(&row.fen)).ok().map(|mut it| it.fen()));
     }
     let mut game = match setup::start(rules, Some(&row.fen)) {
         Ok(game) => game,
-        Err(why) => return Found::Nothing(why.to_string()),
+        Err(why) => return Found::Failed(why.to_string()),
     };
     let (world, contract) = (game.world_mut(), rules.contract());
     let found = match (&row.ask, branch) {
@@ -292,7 +292,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             let Some((_, mv)) = moves.get(branch) else { return Found::Nodes(0) };
             match world.fire(mv.action, &mv.args) {
                 Ok(()) => Found::Nodes(perft(world, contract, depth - 1)),
-                Err(why) => Found::Nothing(why.to_string()),
+                Err(why) => Found::Failed(why.to_string()),
             }
         }
         (Ask::San(_), _) => {
@@ -310,19 +310,19 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             let mover = contract.mover(world.facts());
             match perft_in_turns(world, contract, mover, *depth) {
                 Some(nodes) => Found::Nodes(nodes),
-                None => Found::Nothing("a turn goes on for too long".into()),
+                None => Found::Failed("a turn goes on for too long".into()),
             }
         }
         (Ask::Outcomes { path, only, deep, .. }, _) => {
             match turns::outcomes(world, contract, path, only.as_deref(), *deep) {
                 Ok(outcomes) => Found::Outcomes(outcomes),
-                Err(why) => Found::Nothing(why),
+                Err(why) => Found::Failed(why),
             }
         }
         (Ask::Endings { only, .. }, _) => Found::Moves(turns::endings(world, contract, only)),
         (Ask::Turn(turn), _) => match turns::play(&mut game, turn) {
             Ok(played) => Found::Turn(played),
-            Err(why) => Found::Nothing(why),
+            Err(why) => Found::Failed(why),
         },
         (Ask::Text { text, .. }, _) => {
             let played = game.play_text(text).is_ok();
@@ -336,7 +336,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
     };
     match game.check() {
         Ok(()) => found,
-        Err(limit) => Found::Nothing(limit.to_string()),
+        Err(limit) => Found::Failed(limit.to_string()),
     }
 }
 
@@ -350,18 +350,11 @@ fn end_of(game: &Game) -> String {
 /// What is wrong with an answer; `None` if it is as it should be.
 fn judge(ask: &Ask, found: Found) -> Option<Fault> {
     match (ask, found) {
-        (_, Found::Nothing(reason)) => Some(Fault::Setup { reason }),
-        (Ask::Perft { depth, nodes }, Found::Nodes(found)) => {
+        (_, Found::Failed(reason)) => Some(Fault::Setup { reason }),
+        (Ask::Perft { depth, nodes } | Ask::Turns { depth, nodes }, Found::Nodes(found)) => {
             (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
         }
-        (Ask::End(expected), Found::End(found)) => {
-            let expected = expected.clone();
-            (found != expected).then_some(Fault::End { expected, found })
-        }
-        (Ask::Turns { depth, nodes }, Found::Nodes(found)) => {
-            (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
-        }
-        (Ask::Standing(expected), Found::End(found)) => {
+        (Ask::End(expected) | Ask::Standing(expected), Found::End(found)) => {
             let expected = expected.clone();
             (found != expected).then_some(Fault::End { expected, found })
         }

@@ -1,6 +1,6 @@
 //! Vector files of games that are played by requests, of kinds `GAME-scenarios`, `GAME-random` and `GAME-legal`: a
-//! position as pieces with what they have, requests one after another with what comes of each, lists of requests and
-//! counts of their sequences.
+//! position as pieces with what they have, requests one after another with their results, lists of requests and counts
+//! of their sequences.
 //!
 //! Nothing here knows a game. What a request is as text the rules say by `.meta request "KIND TEMPLATE"`; a key of the
 //! file is an attribute of that name. Deliberately absent: the rows of other files (`suite`, `game`).
@@ -30,7 +30,7 @@ pub(crate) struct Script {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Asks {
-    /// Each request with what comes of it, after what the first position is said to be.
+    /// Each request with its result, after the state that the first position is expected to have.
     Steps { initial: Option<Map<String, Value>>, steps: Vec<Step> },
     /// After some requests exactly these are legal.
     Legal { requests: Vec<Map<String, Value>>, legal: Vec<Map<String, Value>> },
@@ -200,8 +200,8 @@ fn side_named(rules: &Ruleset, name: &str) -> Result<EntityId, String> {
     at.map(|it| EntityId(it as u32)).ok_or_else(|| format!("there is no side {name}"))
 }
 
-/// The facts that a key and its value state: a list states each of its names, as often as it is there; a name is the
-/// member of a domain.
+/// The facts that a key and its value state. Each name in a list is an attribute, whose value is how often the name is
+/// there; any other value is that of the attribute that the key names.
 fn stated(
     program: &Program,
     prefix: &str,
@@ -299,7 +299,7 @@ impl<'p> Dialect<'p> {
         (0..1 << optional.len()).map(text).collect()
     }
 
-    /// What a listed action is when nothing is told that a request may leave out.
+    /// The text of a listed action without the parts that a request may leave out.
     fn bare<'t>(&self, text: &'t str) -> &'t str {
         let signs = self.kinds.iter().filter_map(|it| it.1.split_once('[')?.1.chars().next());
         let signs: Vec<char> =
@@ -351,9 +351,9 @@ fn code(game: &mut Game, why: &PlayError) -> String {
     game.code_of(why).unwrap_or_else(|| why.to_string())
 }
 
-// --- what comes of it --------------------------------------------------------------------------------
+// --- running scripts ---------------------------------------------------------------------------------
 
-/// Runs a script: what is first found to be otherwise.
+/// Runs a script. Returns the first thing that is not as expected.
 pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, String> {
     let mut game = script.position.start(rules)?;
     let program = game.program().clone();
@@ -487,7 +487,7 @@ fn status(game: &mut Game) -> String {
     if in_check { "check".into() } else { "ongoing".into() }
 }
 
-/// What is otherwise than it should be: each key is told by the position, or is the attribute of that name.
+/// The first key whose value is not the expected one: a part of the position, or the attribute of that name.
 fn compare(
     rules: &Ruleset,
     game: &mut Game,

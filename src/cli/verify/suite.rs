@@ -42,17 +42,18 @@ pub(crate) enum Ask {
     },
     /// Exactly these actions, in UCI, sorted.
     Moves(Vec<String>),
-    /// Exactly these whole turns, the same.
+    /// Exactly these whole turns, in UCI, sorted.
     TurnsListed(Vec<String>),
     /// Exactly these actions, each as `UCI SAN`, sorted; without the marks of check and mate, since
     /// programs differ in what wins they mark.
     San(Vec<String>),
-    /// Exactly these whole turns, the same.
+    /// Exactly these whole turns, each as `UCI SAN`, sorted.
     TurnsInSan(Vec<String>),
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
-    /// After the actions of `path` exactly these, of those from one square `only`, each with what it comes to if
-    /// that is told: the FEN; where the turn goes on, the board, and the FEN of ending it (if `deep`).
+    /// After the actions of `path`, exactly these actions are legal (of those from the square `only`, if there is
+    /// one), each with its outcome, if the file says it: the FEN; where the turn goes on, the board, and, if `deep`,
+    /// the FEN of ending it there.
     Outcomes {
         path: Vec<String>,
         only: Option<String>,
@@ -72,8 +73,8 @@ pub(crate) enum Ask {
     /// How the game stands: `none`, `draw`, `not X` (the side of the FEN's letter X has lost).
     Standing(String),
     Turn(Turn),
-    /// After a text of a move, the game's FEN; or the text is refused. One that is not `strict` may be refused all
-    /// the same.
+    /// The game's FEN after a move that is given as text; none if the text is refused. Unless the row is `strict`, it
+    /// may be refused in any case.
     Text {
         text: String,
         after: Option<String>,
@@ -84,9 +85,10 @@ pub(crate) enum Ask {
         path: Vec<String>,
         fen: String,
     },
-    /// Requests, and what comes of them.
+    /// Requests, and the answers to them.
     Script(Box<Script>),
-    /// It is read and written so, or refused; one that is not `strict` may be refused all the same.
+    /// The row's FEN as it is written after reading it; none if it is refused. Unless the row is `strict`, it may be
+    /// refused in any case.
     Fen {
         reads: Option<String>,
         strict: bool,
@@ -96,7 +98,7 @@ pub(crate) enum Ask {
 /// A turn of a game.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Its actions; a sign that is not told is `?`.
+    /// Its actions; a character that the file leaves open is `?`.
     pub(crate) steps: Vec<String>,
     /// How many actions are legal before it.
     pub(crate) legal: Option<usize>,
@@ -153,7 +155,7 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     }
 }
 
-/// What a file asks once it is corrected, with what has changed.
+/// What a file asks once corrections are applied, and which rows they have changed.
 fn corrected(
     path: &Path,
     text: &str,

@@ -174,16 +174,16 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
 pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Found {
     for text in path {
         if let Err(why) = game.play_text(text) {
-            return Found::Nothing(why.to_string());
+            return Found::Failed(why.to_string());
         }
     }
     let fen = game.fen();
     let mut again = match setup::start(rules, Some(&fen)) {
         Ok(again) => again,
-        Err(why) => return Found::Nothing(format!("{fen} is not read back: {why}")),
+        Err(why) => return Found::Failed(format!("{fen} is not read back: {why}")),
     };
     if again.hash() != game.hash() || again.listing() != game.listing() || again.fen() != fen {
-        return Found::Nothing(format!("{fen} is read back as another position"));
+        return Found::Failed(format!("{fen} is read back as another position"));
     }
     Found::Fen(Some(fen))
 }

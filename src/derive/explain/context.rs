@@ -2,11 +2,10 @@
 //! already, and how raw values become data.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use super::Limits;
 use crate::derive::metered::Metered;
-use crate::derive::rows::{Rows, Tuple};
+use crate::derive::rows::{self, Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
 use crate::rules::{
@@ -35,7 +34,7 @@ pub(super) struct Context<'r> {
     pub(super) goals: usize,
     /// Rows that may still be proved by a rule.
     pub(super) proofs: usize,
-    /// How near goals are to having a row, as far as that was asked for; and how many more may be.
+    /// How near goals are to having a row, for those that were measured; and how many more may be measured.
     pub(super) distances: HashMap<(RelId, Vec<Option<i64>>), u32>,
     pub(super) looks: usize,
 }
@@ -61,12 +60,7 @@ impl<'r> Context<'r> {
 
     /// The first row that matches.
     pub(super) fn first(&self, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
-        let mut found = None;
-        let _ = self.rows.for_each(rel, pattern, &mut |row| {
-            found = Some(Tuple::from_slice(row));
-            ControlFlow::Break(())
-        });
-        found
+        rows::first(self.rows, rel, pattern)
     }
 
     /// The recursive stratum of a derived relation, if it is in one.

@@ -16,8 +16,8 @@ use crate::rules::tree::{Ground, Premise, Proof};
 type Things = BTreeSet<(u16, i64)>;
 
 impl Proof {
-    /// One line: the sentence, what it comes from, and the place of the rule. The sentence itself is left
-    /// out where what it comes from is about all that it is about.
+    /// One line: the sentence, those of the premises that tell what it comes from, and the place of the rule. The
+    /// sentence itself is left out where these name every thing that it names.
     pub fn headline(&self, view: View<'_>) -> String {
         let source = source(&self.ground);
         let said = said(view, self);
@@ -69,7 +69,7 @@ fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
         chain.push(next);
         at = next;
     }
-    // A row says nothing more if the next one is about all that it is about.
+    // A row says nothing more if the next one names every thing that it names.
     let says_more = |at: &usize| {
         let next = chain.get(at + 1).map(|it| things(view, it));
         next.is_none_or(|next| !things(view, chain[*at]).is_subset(&next))

@@ -1,8 +1,8 @@
-//! Trials: an action is played out and taken back, and what it would do is told step by step, with
-//! what is then so.
+//! Trials: an action is played out and taken back. The steps of what it would do are told one by one, and what
+//! holds after them.
 //!
 //! Each step is the justification of its effects: the reaction, the values of its variables, and the
-//! event that it reacted to. Deliberately absent: which actions are decided so.
+//! event that it reacted to. Deliberately absent: which actions are decided by playing them out.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::rules::tree::{
 };
 use crate::rules::{ActionId, Event, EventId, Program, Reaction, RelId};
 
-/// An action to be played out, and what must not come of it.
+/// An action to be played out, and the relation that must not hold after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     pub action: ActionId,
@@ -150,7 +150,7 @@ fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome,
     }
     let relation = program.relation(case.untenable);
     let goal = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, &[case.mover]));
-    // That nothing stands against it is told as premises are: one level of it.
+    // Why the relation does not hold is told in one level, as with premises.
     let limits = Limits { refutation: 1, ..limits };
     let refutation = why_not_within(&rows, case.untenable, &[Some(case.mover)], limits)?;
     Ok(Outcome::Tenable { goal, refutation })

@@ -4,11 +4,14 @@
 
 use super::super::ast::Name;
 use super::super::program::{Relation, Span};
-use super::{It, did_you_mean, plural, with_help};
+use super::{Diagnostic, did_you_mean, plural, with_help};
 
-pub(in super::super) fn unknown_relation(name: Name<'_>, near: Option<(&str, Option<Span>)>) -> It {
+pub(in super::super) fn unknown_relation(
+    name: Name<'_>,
+    near: Option<(&str, Option<Span>)>,
+) -> Diagnostic {
     let message = format!("there is no relation `{}`", name.text);
-    let it = It::new("E201", message, name.span, "unknown");
+    let it = Diagnostic::new("E201", message, name.span, "unknown");
     match near {
         Some((near, Some(span))) => {
             it.and(span, "this one?").help(format!("did you mean `{near}`?"))
@@ -18,16 +21,21 @@ pub(in super::super) fn unknown_relation(name: Name<'_>, near: Option<(&str, Opt
     }
 }
 
-pub(in super::super) fn kept_name(name: Name<'_>, of: &str, declared: Span) -> It {
+pub(in super::super) fn kept_name(name: Name<'_>, of: &str, declared: Span) -> Diagnostic {
     let message = format!("`{}` belongs to {of}, which keeps it for itself", name.text);
     let short = name.text.rsplit("::").next().unwrap_or_default();
-    It::new("E142", message, name.span, "not to be used here")
+    Diagnostic::new("E142", message, name.span, "not to be used here")
         .and(declared, "declared here")
         .help(format!("`.export {short}` in a file of {of} lets others use it"))
 }
 
-pub(in super::super) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> It {
-    let it = It::new("E202", format!("there is no domain `{}`", name.text), name.span, "unknown");
+pub(in super::super) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> Diagnostic {
+    let it = Diagnostic::new(
+        "E202",
+        format!("there is no domain `{}`", name.text),
+        name.span,
+        "unknown",
+    );
     let help = did_you_mean(near).unwrap_or("declare it with `.domain`".into());
     it.help(help)
 }
@@ -40,8 +48,8 @@ pub(in super::super) fn unknown_member(
     elsewhere: Option<&str>,
     board: Option<&str>,
     declared: Option<Span>,
-) -> It {
-    let it = It::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
+) -> Diagnostic {
+    let it = Diagnostic::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
     let it = match declared {
         Some(declared) => it.and(declared, format!("{domain} is declared here")),
         None => it,
@@ -57,9 +65,9 @@ pub(in super::super) fn unknown_member(
     with_help(it, near.map(|it| format!("did you mean `'{it}`?")))
 }
 
-pub(in super::super) fn entity_constant(name: &str, span: Span) -> It {
+pub(in super::super) fn entity_constant(name: &str, span: Span) -> Diagnostic {
     let message = format!("`'{name}` cannot be an entity: rules do not know entities by name");
-    It::new("E204", message, span, "an entity is needed").help("say which one by its facts")
+    Diagnostic::new("E204", message, span, "an entity is needed").help("say which one by its facts")
 }
 
 pub(in super::super) fn arity(
@@ -68,7 +76,7 @@ pub(in super::super) fn arity(
     found: usize,
     span: Span,
     relation: &Relation,
-) -> It {
+) -> Diagnostic {
     let message = format!(
         "`{}` has {}, but {} given",
         name.text,
@@ -76,7 +84,7 @@ pub(in super::super) fn arity(
         if found == 1 { "1 argument is".to_string() } else { format!("{found} arguments are") }
     );
     let columns: Vec<&str> = relation.columns.iter().map(|it| it.name.as_str()).collect();
-    It::new("E205", message, span, "wrong number of arguments")
+    Diagnostic::new("E205", message, span, "wrong number of arguments")
         .and(relation.span, "declared here")
         .help(format!("write `{}({})`", name.text, columns.join(", ")))
 }
@@ -87,13 +95,23 @@ pub(in super::super) fn type_clash(
     span: Span,
     old: &str,
     old_span: Span,
-) -> It {
-    It::new("E206", format!("`{name}` is used as {old} and as {new}"), span, format!("{new} here"))
-        .and(old_span, format!("{old} here"))
+) -> Diagnostic {
+    Diagnostic::new(
+        "E206",
+        format!("`{name}` is used as {old} and as {new}"),
+        span,
+        format!("{new} here"),
+    )
+    .and(old_span, format!("{old} here"))
 }
 
-pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> It {
-    let it = It::new("E207", format!("{wanted} is needed here, not {found}"), span, "wrong type");
+pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> Diagnostic {
+    let it = Diagnostic::new(
+        "E207",
+        format!("{wanted} is needed here, not {found}"),
+        span,
+        "wrong type",
+    );
     match (wanted, found) {
         ("Int", "a constant of a domain") => it.help("write a number, without an apostrophe"),
         ("Text", _) => it.help("write a text in double quotes"),
@@ -102,28 +120,34 @@ pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> It 
     }
 }
 
-pub(in super::super) fn compare_types(lhs: Span, left: &str, rhs: Span, right: &str) -> It {
-    It::new("E208", format!("{left} is compared with {right}"), lhs, left).and(rhs, right)
+pub(in super::super) fn compare_types(lhs: Span, left: &str, rhs: Span, right: &str) -> Diagnostic {
+    Diagnostic::new("E208", format!("{left} is compared with {right}"), lhs, left).and(rhs, right)
 }
 
-pub(in super::super) fn unknown_type(span: Span) -> It {
-    It::new("E209", "it is not known what is compared here", span, "no atom gives it a type")
-        .help("use the variable in an atom of the same rule")
+pub(in super::super) fn unknown_type(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E209",
+        "it is not known what is compared here",
+        span,
+        "no atom gives it a type",
+    )
+    .help("use the variable in an atom of the same rule")
 }
 
-pub(in super::super) fn ordered_texts(span: Span) -> It {
-    It::new("E210", "texts have no order", span, "compared by order").help("use `=` or `!=`")
+pub(in super::super) fn ordered_texts(span: Span) -> Diagnostic {
+    Diagnostic::new("E210", "texts have no order", span, "compared by order")
+        .help("use `=` or `!=`")
 }
 
-pub(in super::super) fn wildcard_in_head(span: Span) -> It {
-    It::new("E211", "`_` cannot be concluded", span, "which value?")
+pub(in super::super) fn wildcard_in_head(span: Span) -> Diagnostic {
+    Diagnostic::new("E211", "`_` cannot be concluded", span, "which value?")
 }
 
-pub(in super::super) fn wildcard_in_expression(span: Span) -> It {
-    It::new("E212", "`_` has no value", span, "only arguments of atoms may be `_`")
+pub(in super::super) fn wildcard_in_expression(span: Span) -> Diagnostic {
+    Diagnostic::new("E212", "`_` has no value", span, "only arguments of atoms may be `_`")
 }
 
-fn lone_variable(it: It) -> It {
+fn lone_variable(it: Diagnostic) -> Diagnostic {
     it.note(
         "`=` gives a value only to a variable that is a whole side of it, from a known other side",
     )
@@ -133,8 +157,9 @@ fn member_help(member: Option<&str>) -> Option<String> {
     member.map(|it| format!("did you mean the constant `'{it}`?"))
 }
 
-pub(in super::super) fn single_use(name: &str, span: Span, member: Option<&str>) -> It {
-    let it = It::new("E301", format!("`{name}` occurs once in this rule"), span, "only here");
+pub(in super::super) fn single_use(name: &str, span: Span, member: Option<&str>) -> Diagnostic {
+    let it =
+        Diagnostic::new("E301", format!("`{name}` occurs once in this rule"), span, "only here");
     it.help(member_help(member).unwrap_or("write `_` if any value will do".into()))
 }
 
@@ -143,9 +168,9 @@ pub(in super::super) fn unbound_in_head(
     span: Span,
     member: Option<&str>,
     operand: bool,
-) -> It {
+) -> Diagnostic {
     let message = format!("no atom of the body says what `{name}` is");
-    let it = It::new("E302", message, span, "concluded, but not bound");
+    let it = Diagnostic::new("E302", message, span, "concluded, but not bound");
     let it = if operand { lone_variable(it) } else { it };
     it.help(
         member_help(member)
@@ -159,9 +184,9 @@ pub(in super::super) fn unbound(
     member: Option<&str>,
     reaction: bool,
     operand: bool,
-) -> It {
+) -> Diagnostic {
     let message = format!("`{name}` has no value where it is needed");
-    let it = It::new("E303", message, span, "not bound by any positive atom or `=`");
+    let it = Diagnostic::new("E303", message, span, "not bound by any positive atom or `=`");
     let it = if operand { lone_variable(it) } else { it };
     let it =
         if reaction { it.note("parameters of the action are bound from the start") } else { it };
@@ -170,39 +195,62 @@ pub(in super::super) fn unbound(
     ))
 }
 
-pub(in super::super) fn unbound_in_effect(name: &str, span: Span, member: Option<&str>) -> It {
+pub(in super::super) fn unbound_in_effect(
+    name: &str,
+    span: Span,
+    member: Option<&str>,
+) -> Diagnostic {
     let message = format!("nothing says what `{name}` is");
-    let it = It::new("E304", message, span, "used in an effect, but not bound");
+    let it = Diagnostic::new("E304", message, span, "used in an effect, but not bound");
     it.help(member_help(member).unwrap_or("bind it in the event or after `when`".into()))
 }
 
-pub(in super::super) fn unbound_in_because(name: &str, span: Span, member: Option<&str>) -> It {
+pub(in super::super) fn unbound_in_because(
+    name: &str,
+    span: Span,
+    member: Option<&str>,
+) -> Diagnostic {
     let message = format!("nothing says what `{name}` is");
-    let it = It::new("E304", message, span, "named in `because`, but not bound");
+    let it = Diagnostic::new("E304", message, span, "named in `because`, but not bound");
     it.help(member_help(member).unwrap_or("name variables that the rule's body binds".into()))
 }
 
-pub(in super::super) fn aggregate_inside(span: Span) -> It {
-    It::new("E401", "an aggregate must be one whole side of a comparison", span, "inside something")
-        .help("give its result a name first: `n = count { ... }`, then use `n`")
+pub(in super::super) fn aggregate_inside(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E401",
+        "an aggregate must be one whole side of a comparison",
+        span,
+        "inside something",
+    )
+    .help("give its result a name first: `n = count { ... }`, then use `n`")
 }
 
-pub(in super::super) fn nested_aggregate(span: Span) -> It {
-    It::new("E402", "an aggregate inside an aggregate", span, "nested")
+pub(in super::super) fn nested_aggregate(span: Span) -> Diagnostic {
+    Diagnostic::new("E402", "an aggregate inside an aggregate", span, "nested")
         .help("make the inner one a relation of its own")
 }
 
-pub(in super::super) fn result_count(lhs: Span, left: usize, rhs: Span, right: usize) -> It {
+pub(in super::super) fn result_count(
+    lhs: Span,
+    left: usize,
+    rhs: Span,
+    right: usize,
+) -> Diagnostic {
     let message = "the two sides do not have the same number of values";
-    It::new("E403", message, lhs, plural(left, "value")).and(rhs, plural(right, "value"))
+    Diagnostic::new("E403", message, lhs, plural(left, "value")).and(rhs, plural(right, "value"))
 }
 
-pub(in super::super) fn tuple_without_fold(span: Span) -> It {
-    It::new("E404", "several values can only be compared with `min` or `max`", span, "no aggregate")
-        .help("compare them one by one")
+pub(in super::super) fn tuple_without_fold(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E404",
+        "several values can only be compared with `min` or `max`",
+        span,
+        "no aggregate",
+    )
+    .help("compare them one by one")
 }
 
-pub(in super::super) fn ordered_results(span: Span) -> It {
-    It::new("E405", "several results can only be compared by `=`", span, "several values")
+pub(in super::super) fn ordered_results(span: Span) -> Diagnostic {
+    Diagnostic::new("E405", "several results can only be compared by `=`", span, "several values")
         .help("name the results: `(a, b) = min { ... }`, then compare them")
 }

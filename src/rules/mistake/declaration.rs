@@ -1,15 +1,15 @@
 //! `E1xx`: declarations that say too little, too much, or the same again.
 //!
-//! Deliberately absent: clauses.
+//! Deliberately absent: mistakes in the bodies of rules (`body`).
 
 use super::super::ast::{InputKind, Name};
 use super::super::program::Span;
-use super::{It, did_you_mean, plural, with_help};
+use super::{Diagnostic, did_you_mean, plural, with_help};
 use crate::facts::nearest;
 
-pub(in super::super) fn domain_twice(name: Name<'_>, old: Option<Span>) -> It {
+pub(in super::super) fn domain_twice(name: Name<'_>, old: Option<Span>) -> Diagnostic {
     let message = format!("the domain `{}` is declared twice", name.text);
-    let it = It::new("E101", message, name.span, "again here");
+    let it = Diagnostic::new("E101", message, name.span, "again here");
     match old {
         Some(old) => it
             .and(old, "first here")
@@ -18,10 +18,14 @@ pub(in super::super) fn domain_twice(name: Name<'_>, old: Option<Span>) -> It {
     }
 }
 
-pub(in super::super) fn second_of_shape(name: Name<'_>, old: &str, span: Option<Span>) -> It {
+pub(in super::super) fn second_of_shape(
+    name: Name<'_>,
+    old: &str,
+    span: Option<Span>,
+) -> Diagnostic {
     let message =
         format!("`{}` is of a sort that a program has once, and `{old}` is it", name.text);
-    let it = It::new("E102", message, name.span, "second one")
+    let it = Diagnostic::new("E102", message, name.span, "second one")
         .note("a program has one board (`grid`) and one set of entities (`entities`)");
     match span {
         Some(span) => it.and(span, "first one"),
@@ -29,23 +33,23 @@ pub(in super::super) fn second_of_shape(name: Name<'_>, old: &str, span: Option<
     }
 }
 
-pub(in super::super) fn not_extensible(name: Name<'_>, old: Option<Span>) -> It {
+pub(in super::super) fn not_extensible(name: Name<'_>, old: Option<Span>) -> Diagnostic {
     let message = format!("`{}` cannot be extended", name.text);
-    let it = It::new("E103", message, name.span, "not a domain with listed members");
+    let it = Diagnostic::new("E103", message, name.span, "not a domain with listed members");
     match old {
         Some(old) => it.and(old, "declared here"),
         None => it.note(format!("`{}` is built in", name.text)),
     }
 }
 
-pub(in super::super) fn member_twice(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn member_twice(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is listed twice", name.text);
-    It::new("E104", message, name.span, "again here").and(old, "first here")
+    Diagnostic::new("E104", message, name.span, "again here").and(old, "first here")
 }
 
-pub(in super::super) fn relation_twice(name: Name<'_>, old: Span, builtin: bool) -> It {
+pub(in super::super) fn relation_twice(name: Name<'_>, old: Span, builtin: bool) -> Diagnostic {
     let message = format!("the relation `{}` is declared twice", name.text);
-    let it = It::new("E105", message, name.span, "again here");
+    let it = Diagnostic::new("E105", message, name.span, "again here");
     if builtin {
         it.and(old, "every board has it").help("choose another name")
     } else {
@@ -55,18 +59,18 @@ pub(in super::super) fn relation_twice(name: Name<'_>, old: Span, builtin: bool)
     }
 }
 
-pub(in super::super) fn column_twice(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn column_twice(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("two columns are called `{}`", name.text);
-    It::new("E106", message, name.span, "again here").and(old, "first here")
+    Diagnostic::new("E106", message, name.span, "again here").and(old, "first here")
 }
 
-pub(in super::super) fn key_without_columns(name: Name<'_>) -> It {
+pub(in super::super) fn key_without_columns(name: Name<'_>) -> Diagnostic {
     let message =
         format!("`{}` has no columns, so none of them can depend on the others", name.text);
-    It::new("E107", message, name.span, "`key` needs a column").help("remove `key`")
+    Diagnostic::new("E107", message, name.span, "`key` needs a column").help("remove `key`")
 }
 
-pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: usize) -> It {
+pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: usize) -> Diagnostic {
     let (word, shape) = match kind {
         InputKind::Key => ("key", "(Entity, Value)"),
         InputKind::Flag => ("flag", "(Entity)"),
@@ -75,30 +79,35 @@ pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: us
         InputKind::List => ("list", "(activation: Entity, Member): an option of a preset"),
     };
     let message = format!("an input with `{word}` has the columns {shape}");
-    It::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
+    Diagnostic::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
 }
 
-pub(in super::super) fn effect_on_list(word: &str, name: Name<'_>, declared: Span) -> It {
+pub(in super::super) fn effect_on_list(word: &str, name: Name<'_>, declared: Span) -> Diagnostic {
     let message = format!("`{word}` cannot change `{}`, a list that was chosen", name.text);
-    It::new("E150", message, name.span, "an option")
+    Diagnostic::new("E150", message, name.span, "an option")
         .and(declared, "declared here")
         .help("declare what changes in a game as an input of its own")
 }
 
-pub(in super::super) fn list_clash(name: Name<'_>, full: &str, old: Span) -> It {
+pub(in super::super) fn list_clash(name: Name<'_>, full: &str, old: Span) -> Diagnostic {
     let message = format!("the attribute `{full}` of this list is declared already");
-    It::new("E149", message, name.span, "a list has an attribute for each member").and(old, "here")
+    Diagnostic::new("E149", message, name.span, "a list has an attribute for each member")
+        .and(old, "here")
 }
 
-pub(in super::super) fn list_is_an_option(name: Name<'_>) -> It {
+pub(in super::super) fn list_is_an_option(name: Name<'_>) -> Diagnostic {
     let message = format!("`{}` is a list, which stays as it was chosen", name.text);
-    It::new("E148", message, name.span, "neither `lasting` nor `until`")
+    Diagnostic::new("E148", message, name.span, "neither `lasting` nor `until`")
         .help("declare what changes in a game as an input of its own")
 }
 
-pub(in super::super) fn input_without_entity(name: Name<'_>, found: &str, span: Span) -> It {
+pub(in super::super) fn input_without_entity(
+    name: Name<'_>,
+    found: &str,
+    span: Span,
+) -> Diagnostic {
     let message = format!("the first column of the input `{}` is not an entity", name.text);
-    It::new("E109", message, span, format!("this is {found}")).help(
+    Diagnostic::new("E109", message, span, format!("this is {found}")).help(
         "use the domain declared with `entities`; or `game` for facts of the game, or `of DOMAIN` \
              for those of a domain's members, such as sides and squares",
     )
@@ -109,30 +118,30 @@ pub(in super::super) fn input_of_other(
     of: Name<'_>,
     found: &str,
     span: Span,
-) -> It {
+) -> Diagnostic {
     let message = format!("the first column of the input `{}` is not of {}", name.text, of.text);
-    It::new("E126", message, span, format!("this is {found}"))
+    Diagnostic::new("E126", message, span, format!("this is {found}"))
         .and(of.span, "whose members have the facts")
         .help(format!("start the columns with one of type {}", of.text))
 }
 
-pub(in super::super) fn no_owners(of: Name<'_>) -> It {
+pub(in super::super) fn no_owners(of: Name<'_>) -> Diagnostic {
     let message = format!("the members of {} cannot have facts", of.text);
-    It::new("E127", message, of.span, "not a domain of sides, squares or the like")
+    Diagnostic::new("E127", message, of.span, "not a domain of sides, squares or the like")
         .help("facts of entities are `key` or `flag`; those of the game are `game`")
 }
 
-pub(in super::super) fn expiring_and_more(name: Name<'_>, span: Span, lasting: bool) -> It {
+pub(in super::super) fn expiring_and_more(name: Name<'_>, span: Span, lasting: bool) -> Diagnostic {
     let what = if lasting { "lasts through a rewind" } else { "has a default" };
     let message = format!("`{}` goes by itself, so it cannot be that it {what}", name.text);
-    It::new("E129", message, span, "goes by itself").help(match lasting {
+    Diagnostic::new("E129", message, span, "goes by itself").help(match lasting {
         true => "leave `lasting` or `until` out",
         false => "leave the default out: without a fact, rules say what is so by `!`",
     })
 }
 
-pub(in super::super) fn until_turn_without_turn(span: Span) -> It {
-    It::new("E130", "no input says whose turn it is", span, "until which turn?").help(
+pub(in super::super) fn until_turn_without_turn(span: Span) -> Diagnostic {
+    Diagnostic::new("E130", "no input says whose turn it is", span, "until which turn?").help(
         "declare one that is called `turn`: `.input turn(side: Side) game attr turn = white \"it is \
          {side}'s turn\"`",
     )
@@ -142,13 +151,13 @@ pub(in super::super) fn owner_clash(
     name: Name<'_>,
     (of, old_of): (Option<&str>, Option<&str>),
     old: Span,
-) -> It {
+) -> Diagnostic {
     let words = |it: Option<&str>| match it {
         Some(domain) => format!("of {domain}"),
         None => "of entities or the game".to_string(),
     };
     let message = format!("the attribute `{}` is declared of two sorts of things", name.text);
-    It::new("E128", message, name.span, format!("{} here", words(of)))
+    Diagnostic::new("E128", message, name.span, format!("{} here", words(of)))
         .and(old, format!("{} here", words(old_of)))
         .help("give one of them another name")
 }
@@ -157,51 +166,57 @@ pub(in super::super) fn attribute_clash(
     name: Name<'_>,
     (ty, old_ty): (&str, &str),
     old: Span,
-) -> It {
+) -> Diagnostic {
     let message = format!("the attribute `{}` is declared twice with different types", name.text);
-    It::new("E110", message, name.span, format!("{ty} here")).and(old, format!("{old_ty} here"))
+    Diagnostic::new("E110", message, name.span, format!("{ty} here"))
+        .and(old, format!("{old_ty} here"))
 }
 
-pub(in super::super) fn default_clash(name: &str, span: Span, old: Span) -> It {
+pub(in super::super) fn default_clash(name: &str, span: Span, old: Span) -> Diagnostic {
     let message = format!("the attribute `{name}` has two defaults");
-    It::new("E111", message, span, "another one here").and(old, "first here")
+    Diagnostic::new("E111", message, span, "another one here").and(old, "first here")
 }
 
-pub(in super::super) fn reserved_attribute(name: Name<'_>) -> It {
+pub(in super::super) fn reserved_attribute(name: Name<'_>) -> Diagnostic {
     let message = format!("the attribute `{}` belongs to the engine", name.text);
-    It::new("E112", message, name.span, "reserved")
+    Diagnostic::new("E112", message, name.span, "reserved")
 }
 
-pub(in super::super) fn default_type(span: Span, wanted: &str) -> It {
-    let it =
-        It::new("E113", format!("a default of type {wanted} cannot be this"), span, "wrong type");
+pub(in super::super) fn default_type(span: Span, wanted: &str) -> Diagnostic {
+    let it = Diagnostic::new(
+        "E113",
+        format!("a default of type {wanted} cannot be this"),
+        span,
+        "wrong type",
+    );
     match wanted {
         "Int" => it.help("write a number"),
         _ => it.help(format!("write the name of a member of {wanted}")),
     }
 }
 
-pub(in super::super) fn text_outside_static(name: Name<'_>, span: Span) -> It {
+pub(in super::super) fn text_outside_static(name: Name<'_>, span: Span) -> Diagnostic {
     let message = format!("`{}` has a text column, but only statics may have one", name.text);
-    It::new("E114", message, span, "a text").help("list a domain of names, or declare it `.static`")
+    Diagnostic::new("E114", message, span, "a text")
+        .help("list a domain of names, or declare it `.static`")
 }
 
-pub(in super::super) fn no_sentence(name: Name<'_>) -> It {
+pub(in super::super) fn no_sentence(name: Name<'_>) -> Diagnostic {
     let message = format!("`{}` has no sentence", name.text);
-    It::new("E115", message, name.span, "what does it mean?").help(
+    Diagnostic::new("E115", message, name.span, "what does it mean?").help(
         "end the declaration with a sentence in double quotes, `\"{piece} attacks {to}\"`: proofs \
          and documents are written with it",
     )
 }
 
-pub(in super::super) fn stray_brace(what: &str, span: Span) -> It {
+pub(in super::super) fn stray_brace(what: &str, span: Span) -> Diagnostic {
     let message = format!("a brace of the {what} has no partner");
-    It::new("E116", message, span, "alone")
+    Diagnostic::new("E116", message, span, "alone")
 }
 
-pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str]) -> It {
+pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str]) -> Diagnostic {
     let near = nearest(name, columns.iter().copied());
-    let it = It::new("E117", format!("there is no column `{name}`"), span, "unknown");
+    let it = Diagnostic::new("E117", format!("there is no column `{name}`"), span, "unknown");
     let known = match columns {
         [] => "the relation has no columns".to_string(),
         [only] => format!("the only column is `{only}`"),
@@ -220,35 +235,36 @@ pub(in super::super) struct Misfit<'m> {
 }
 
 impl Misfit<'_> {
-    fn report(&self, code: &'static str, label: &str) -> It {
+    fn report(&self, code: &'static str, label: &str) -> Diagnostic {
         let Self { name, found, wanted, .. } = self;
         let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
-        It::new(code, message, name.span, label)
+        Diagnostic::new(code, message, name.span, label)
             .and(self.old, "declared here")
             .and(self.action, "the action")
     }
 }
 
-pub(in super::super) fn tries_columns(misfit: &Misfit<'_>) -> It {
+pub(in super::super) fn tries_columns(misfit: &Misfit<'_>) -> Diagnostic {
     misfit.report("E118", "does not fit")
 }
 
-pub(in super::super) fn refusals_columns(misfit: &Misfit<'_>) -> It {
+pub(in super::super) fn refusals_columns(misfit: &Misfit<'_>) -> Diagnostic {
     misfit.report("E131", "cannot say why the action is refused").help(
         "refusals have the columns of the action and one more for the reason, of a domain with \
          listed members: `.domain Refusal { too_far, not_yours }`",
     )
 }
 
-pub(in super::super) fn template_parentheses(span: Span) -> It {
-    It::new("E119", "parentheses in the template do not match", span, "here")
+pub(in super::super) fn template_parentheses(span: Span) -> Diagnostic {
+    Diagnostic::new("E119", "parentheses in the template do not match", span, "here")
         .help("a piece is `{column}` or `{relation(column)}`")
 }
 
-pub(in super::super) fn template_arity(name: Name<'_>, columns: usize, old: Span) -> It {
+pub(in super::super) fn template_arity(name: Name<'_>, columns: usize, old: Span) -> Diagnostic {
     let message =
         format!("`{}` cannot be looked up: it has {}", name.text, plural(columns, "column"));
-    It::new("E120", message, name.span, "two are needed: key and value").and(old, "declared here")
+    Diagnostic::new("E120", message, name.span, "two are needed: key and value")
+        .and(old, "declared here")
 }
 
 pub(in super::super) fn template_type(
@@ -257,60 +273,78 @@ pub(in super::super) fn template_type(
     found: &str,
     lookup: Name<'_>,
     old: Span,
-) -> It {
+) -> Diagnostic {
     let message = format!("`{}` is looked up by {wanted}, not by {found}", lookup.text);
-    It::new("E121", message, span, format!("this is {found}")).and(old, "declared here")
+    Diagnostic::new("E121", message, span, format!("this is {found}")).and(old, "declared here")
 }
 
-pub(in super::super) fn static_repetition(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn static_repetition(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is static: it cannot tell positions apart", name.text);
-    It::new("E122", message, name.span, "static").and(old, "declared here")
+    Diagnostic::new("E122", message, name.span, "static").and(old, "declared here")
 }
 
-pub(in super::super) fn repetition_twice(name: Name<'_>) -> It {
+pub(in super::super) fn repetition_twice(name: Name<'_>) -> Diagnostic {
     let message = format!("`{}` is already part of the repetition key", name.text);
-    It::new("E123", message, name.span, "again here")
+    Diagnostic::new("E123", message, name.span, "again here")
 }
 
-pub(in super::super) fn event_twice(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn event_twice(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("the name `{}` is taken", name.text);
-    It::new("E124", message, name.span, "declared again").and(old, "declared here")
+    Diagnostic::new("E124", message, name.span, "declared again").and(old, "declared here")
 }
 
-pub(in super::super) fn odd_size(value: Name<'_>, expected: &str) -> It {
+pub(in super::super) fn odd_size(value: Name<'_>, expected: &str) -> Diagnostic {
     let message = format!("{:?} is no size", value.text);
-    It::new("E125", message, value.span, format!("expected {expected}"))
+    Diagnostic::new("E125", message, value.span, format!("expected {expected}"))
 }
 
-pub(in super::super) fn shared_twice(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn shared_twice(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is shared by two files that both declare it", name.text);
-    It::new("E140", message, name.span, "again here").and(old, "first here").help(format!(
+    Diagnostic::new("E140", message, name.span, "again here").and(old, "first here").help(format!(
         "take `{}` out of the `.export` of one of them: then it is that preset's own",
         name.text
     ))
 }
 
-pub(in super::super) fn unknown_export(name: Name<'_>, near: Option<&str>) -> It {
+pub(in super::super) fn unknown_export(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     let message = format!("`{}` is exported, but no file of this preset declares it", name.text);
     let help = did_you_mean(near);
-    with_help(It::new("E141", message, name.span, "no relation, event, stage or domain"), help)
+    with_help(
+        Diagnostic::new("E141", message, name.span, "no relation, event, stage or domain"),
+        help,
+    )
 }
 
-pub(in super::super) fn turn_until_turn(name: Name<'_>) -> It {
-    It::new("E143", "the input `turn` says whose turn it is", name.span, "gone with the turn?")
-        .help("leave `until turn` out: the turn's own fact stays until an effect changes it")
+pub(in super::super) fn turn_until_turn(name: Name<'_>) -> Diagnostic {
+    Diagnostic::new(
+        "E143",
+        "the input `turn` says whose turn it is",
+        name.span,
+        "gone with the turn?",
+    )
+    .help("leave `until turn` out: the turn's own fact stays until an effect changes it")
 }
 
-pub(in super::super) fn trial_of_no_action(name: Name<'_>, old: Span) -> It {
-    It::new("E132", format!("`{}` is no action", name.text), name.span, "cannot be played out")
-        .and(old, "declared here")
-        .help("a trial is of an action: `.trial NAME(columns) of ACTION where ...`")
+pub(in super::super) fn trial_of_no_action(name: Name<'_>, old: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E132",
+        format!("`{}` is no action", name.text),
+        name.span,
+        "cannot be played out",
+    )
+    .and(old, "declared here")
+    .help("a trial is of an action: `.trial NAME(columns) of ACTION where ...`")
 }
 
-pub(in super::super) fn trial_columns(name: Name<'_>, found: &str, wanted: &str, old: Span) -> It {
+pub(in super::super) fn trial_columns(
+    name: Name<'_>,
+    found: &str,
+    wanted: &str,
+    old: Span,
+) -> Diagnostic {
     let message =
         format!("the trial `{}` has the columns {found}, its action has {wanted}", name.text);
-    It::new("E133", message, name.span, "other columns").and(old, "the action")
+    Diagnostic::new("E133", message, name.span, "other columns").and(old, "the action")
 }
 
 pub(in super::super) fn given_from_columns(
@@ -318,16 +352,16 @@ pub(in super::super) fn given_from_columns(
     found: &str,
     wanted: &str,
     old: Span,
-) -> It {
+) -> Diagnostic {
     let message = format!("`{}` has the columns {found}, no values of {wanted}", name.text);
-    It::new("E134", message, name.span, "cannot say what may be given")
+    Diagnostic::new("E134", message, name.span, "cannot say what may be given")
         .and(old, "declared here")
         .help("it has one column for the value, or the columns of the action before it")
 }
 
-pub(in super::super) fn given_untold(name: Name<'_>, template: Option<Span>) -> It {
+pub(in super::super) fn given_untold(name: Name<'_>, template: Option<Span>) -> Diagnostic {
     let message = format!("the text of the action does not tell `{}`", name.text);
-    let it = It::new("E135", message, name.span, "may be given").help(format!(
+    let it = Diagnostic::new("E135", message, name.span, "may be given").help(format!(
         "add `{{{}}}` to the template, or `[...{{{}}}]`: it is left out where it is the default",
         name.text, name.text
     ));
@@ -343,9 +377,9 @@ pub(in super::super) fn lacks_column(
     ty: &str,
     own: Span,
     old: Span,
-) -> It {
+) -> Diagnostic {
     let message = format!("an action that is as `{}` needs its column `{column}: {ty}`", like.text);
-    It::new("E137", message, like.span, "has more columns")
+    Diagnostic::new("E137", message, like.span, "has more columns")
         .and(own, "is as it")
         .and(old, "declared here")
         .help(
@@ -353,25 +387,25 @@ pub(in super::super) fn lacks_column(
         )
 }
 
-pub(in super::super) fn as_itself(like: Name<'_>) -> It {
+pub(in super::super) fn as_itself(like: Name<'_>) -> Diagnostic {
     let message = format!("the action is as `{}`, which is as this one", like.text);
-    It::new("E138", message, like.span, "a circle").help("leave one of the two out")
+    Diagnostic::new("E138", message, like.span, "a circle").help("leave one of the two out")
 }
 
-pub(in super::super) fn amended_twice(new: Name<'_>, old: Span) -> It {
+pub(in super::super) fn amended_twice(new: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("two files say `{}` of one action", new.text);
-    It::new("E139", message, new.span, "again here").and(old, "first here").help(
+    Diagnostic::new("E139", message, new.span, "again here").and(old, "first here").help(
         "an action has one of these: leave one of the files out, or have one of them say it for both",
     )
 }
 
-pub(in super::super) fn among_outside_san(span: Span) -> It {
+pub(in super::super) fn among_outside_san(span: Span) -> Diagnostic {
     let message = "`among` is for `san \"...\"`, outside of brackets";
-    It::new("E147", message, span, "tells an action from the others that are legal")
+    Diagnostic::new("E147", message, span, "tells an action from the others that are legal")
         .help("UCI tells each action in full: write the square without `among`")
 }
 
-pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> It {
+pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> Diagnostic {
     let message = format!("a template may have {most} optional parts");
-    It::new("E136", message, span, "has more")
+    Diagnostic::new("E136", message, span, "has more")
 }

@@ -18,13 +18,11 @@ use super::diagnostic::Diagnostic;
 use super::limits::LimitError;
 use super::program::Span;
 
-type It = Diagnostic;
-
 fn did_you_mean(near: Option<&str>) -> Option<String> {
     near.map(|it| format!("did you mean `{it}`?"))
 }
 
-fn with_help(diagnostic: It, help: Option<String>) -> It {
+fn with_help(diagnostic: Diagnostic, help: Option<String>) -> Diagnostic {
     match help {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
@@ -38,6 +36,6 @@ fn plural(count: usize, noun: &str) -> String {
     }
 }
 
-pub(super) fn limit(error: LimitError, span: Span) -> It {
-    It::new(error.code(), error.to_string(), span, "this is too much")
+pub(super) fn limit(error: LimitError, span: Span) -> Diagnostic {
+    Diagnostic::new(error.code(), error.to_string(), span, "this is too much")
 }

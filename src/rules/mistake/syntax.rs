@@ -3,97 +3,112 @@
 //! Deliberately absent: everything that needs names.
 
 use super::super::program::Span;
-use super::{It, did_you_mean, with_help};
+use super::{Diagnostic, did_you_mean, with_help};
 use crate::facts::nearest;
 
-pub(in super::super) fn strange_text(span: Span, text: &str) -> It {
+pub(in super::super) fn strange_text(span: Span, text: &str) -> Diagnostic {
     let found = text.get(span.start as usize..span.end as usize).unwrap_or("");
-    let it = It::new("E001", "this is not rule text", span, "not a word, number or sign");
+    let it = Diagnostic::new("E001", "this is not rule text", span, "not a word, number or sign");
     if found.starts_with('\'') {
         return it.help("a constant is an apostrophe and a name, without a closing one: `'white`");
     }
     it
 }
 
-pub(in super::super) fn open_text(span: Span) -> It {
-    It::new("E002", "a text does not end", span, "no closing `\"` on this line")
+pub(in super::super) fn open_text(span: Span) -> Diagnostic {
+    Diagnostic::new("E002", "a text does not end", span, "no closing `\"` on this line")
 }
 
-pub(in super::super) fn expected(what: &str, found: &str, span: Span) -> It {
-    It::new("E003", format!("expected {what}, found `{found}`"), span, "not expected here")
+pub(in super::super) fn expected(what: &str, found: &str, span: Span) -> Diagnostic {
+    Diagnostic::new("E003", format!("expected {what}, found `{found}`"), span, "not expected here")
 }
 
-pub(in super::super) fn ends_early(what: &str, last: Span) -> It {
-    It::new("E004", format!("expected {what}"), last, "after this")
+pub(in super::super) fn ends_early(what: &str, last: Span) -> Diagnostic {
+    Diagnostic::new("E004", format!("expected {what}"), last, "after this")
 }
 
-pub(in super::super) fn unknown_directive(found: &str, known: &[&str], span: Span) -> It {
+pub(in super::super) fn unknown_directive(found: &str, known: &[&str], span: Span) -> Diagnostic {
     let near = nearest(found, known.iter().copied());
-    let it = It::new("E005", format!("there is no directive `{found}`"), span, "unknown");
+    let it = Diagnostic::new("E005", format!("there is no directive `{found}`"), span, "unknown");
     match near {
         Some(near) => it.help(format!("did you mean `{near}`?")),
         None => it.help(format!("directives are {}", known.join(", "))),
     }
 }
 
-pub(in super::super) fn unknown_option(found: &str, known: &[&str], span: Span) -> It {
+pub(in super::super) fn unknown_option(found: &str, known: &[&str], span: Span) -> Diagnostic {
     let near = nearest(found, known.iter().copied());
-    let it = It::new("E006", format!("`{found}` means nothing here"), span, "unknown");
+    let it = Diagnostic::new("E006", format!("`{found}` means nothing here"), span, "unknown");
     match near {
         Some(near) => it.help(format!("did you mean `{near}`?")),
         None => it.help(format!("here may stand: {}", known.join(", "))),
     }
 }
 
-pub(in super::super) fn number_too_large(digits: &str, span: Span) -> It {
+pub(in super::super) fn number_too_large(digits: &str, span: Span) -> Diagnostic {
     let message = format!("the number {digits} is too large");
-    It::new("E007", message, span, "numbers have 64 bits")
+    Diagnostic::new("E007", message, span, "numbers have 64 bits")
 }
 
-pub(in super::super) fn quoted_member(found: &str, span: Span) -> It {
+pub(in super::super) fn quoted_member(found: &str, span: Span) -> Diagnostic {
     let bare = found.trim_start_matches('\'');
-    It::new("E008", "members are listed without an apostrophe", span, "quoted")
+    Diagnostic::new("E008", "members are listed without an apostrophe", span, "quoted")
         .help(format!("write `{bare}`"))
 }
 
-pub(in super::super) fn negated_head(span: Span) -> It {
-    It::new("E009", "a rule cannot conclude that something is not so", span, "negated conclusion")
-        .help("what no rule concludes is false; remove the `!`, or the rule")
+pub(in super::super) fn negated_head(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E009",
+        "a rule cannot conclude that something is not so",
+        span,
+        "negated conclusion",
+    )
+    .help("what no rule concludes is false; remove the `!`, or the rule")
 }
 
-pub(in super::super) fn second_if(span: Span) -> It {
-    It::new("E010", "a second `:-` in one rule", span, "unexpected")
+pub(in super::super) fn second_if(span: Span) -> Diagnostic {
+    Diagnostic::new("E010", "a second `:-` in one rule", span, "unexpected")
         .help("the rule before may lack its period")
 }
 
-pub(in super::super) fn no_parentheses(name: &str, span: Span) -> It {
-    It::new("E011", format!("`{name}` stands alone"), span, "neither an atom nor a comparison")
-        .help(format!("a relation is written with parentheses, also without columns: `{name}()`"))
+pub(in super::super) fn no_parentheses(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E011",
+        format!("`{name}` stands alone"),
+        span,
+        "neither an atom nor a comparison",
+    )
+    .help(format!("a relation is written with parentheses, also without columns: `{name}()`"))
 }
 
-pub(in super::super) fn negated_expression(span: Span) -> It {
-    It::new("E012", "`!` negates atoms only", span, "not before an atom")
+pub(in super::super) fn negated_expression(span: Span) -> Diagnostic {
+    Diagnostic::new("E012", "`!` negates atoms only", span, "not before an atom")
         .help("write `a != b` for a comparison, and a relation of its own for anything larger")
 }
 
-pub(in super::super) fn call_in_expression(name: &str, span: Span) -> It {
-    It::new("E013", format!("`{name}(...)` is not a value"), span, "an atom inside an expression")
-        .help(format!("name its value first: `{name}(..., v)`, then use `v`"))
+pub(in super::super) fn call_in_expression(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E013",
+        format!("`{name}(...)` is not a value"),
+        span,
+        "an atom inside an expression",
+    )
+    .help(format!("name its value first: `{name}(..., v)`, then use `v`"))
 }
 
-pub(in super::super) fn unknown_fold(name: &str, span: Span) -> It {
+pub(in super::super) fn unknown_fold(name: &str, span: Span) -> Diagnostic {
     let near = nearest(name, ["count", "sum", "min", "max"]);
-    let it = It::new("E014", format!("there is no aggregate `{name}`"), span, "unknown");
+    let it = Diagnostic::new("E014", format!("there is no aggregate `{name}`"), span, "unknown");
     with_help(it, did_you_mean(near).or(Some("aggregates are count, sum, min and max".into())))
 }
 
-pub(in super::super) fn unknown_effect(name: &str, known: &[&str], span: Span) -> It {
+pub(in super::super) fn unknown_effect(name: &str, known: &[&str], span: Span) -> Diagnostic {
     let near = nearest(name, known.iter().copied());
-    let it = It::new("E015", format!("there is no effect `{name}`"), span, "unknown");
+    let it = Diagnostic::new("E015", format!("there is no effect `{name}`"), span, "unknown");
     with_help(it, did_you_mean(near).or(Some(format!("effects are {}", known.join(", ")))))
 }
 
 /// The reader may have meant a comment.
-pub(in super::super) fn after_remainder(it: It) -> It {
+pub(in super::super) fn after_remainder(it: Diagnostic) -> Diagnostic {
     it.note("a `%` right after a value is the remainder; put the comment on a line of its own")
 }

@@ -4,47 +4,47 @@
 
 use super::super::ast::Name;
 use super::super::program::{Relation, Span};
-use super::{It, did_you_mean, plural};
+use super::{Diagnostic, did_you_mean, plural};
 
-pub(in super::super) fn input_in_head(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn input_in_head(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is an input: facts come from the game, not from rules", name.text);
-    It::new("E501", message, name.span, "concluded here")
+    Diagnostic::new("E501", message, name.span, "concluded here")
         .and(old, "declared here")
         .help(format!("change it by a reaction: `on ... do set {}(...)`", name.text))
 }
 
-pub(in super::super) fn trial_in_head(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn trial_in_head(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is a trial: its rows are found by playing actions out", name.text);
-    It::new("E501", message, name.span, "concluded here")
+    Diagnostic::new("E501", message, name.span, "concluded here")
         .and(old, "declared here")
         .help("conclude another relation, which asks for it")
 }
 
-pub(in super::super) fn builtin_in_head(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn builtin_in_head(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` comes with the board and cannot be changed", name.text);
-    It::new("E502", message, name.span, "concluded here").and(old, "the board")
+    Diagnostic::new("E502", message, name.span, "concluded here").and(old, "the board")
 }
 
-pub(in super::super) fn closed_relation(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn closed_relation(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is not open to other files", name.text);
-    It::new("E503", message, name.span, "concluded in another file")
+    Diagnostic::new("E503", message, name.span, "concluded in another file")
         .and(old, "declared here")
         .help("declare it `open`, or conclude an open relation instead")
 }
 
-pub(in super::super) fn static_depends(head: Name<'_>, name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn static_depends(head: Name<'_>, name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!(
         "the static `{}` depends on `{}`, which changes during the game",
         head.text, name.text
     );
-    It::new("E504", message, name.span, "changes")
+    Diagnostic::new("E504", message, name.span, "changes")
         .and(old, "declared here")
         .help(format!("declare `{}` with `.decl`", head.text))
 }
 
-pub(in super::super) fn no_clauses(name: Name<'_>) -> It {
+pub(in super::super) fn no_clauses(name: Name<'_>) -> Diagnostic {
     let message = format!("no rule concludes `{}`", name.text);
-    It::new("E505", message, name.span, "always empty")
+    Diagnostic::new("E505", message, name.span, "always empty")
         .help("add a rule, or declare it `open` if other files may add rules")
 }
 
@@ -56,7 +56,7 @@ pub(in super::super) enum Reads {
     Folded,
 }
 
-pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]) -> It {
+pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]) -> Diagnostic {
     let mut cycle = from.to_string();
     for (name, reads, _) in steps {
         cycle.push_str(match reads {
@@ -79,18 +79,22 @@ pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]
         (*span, text)
     });
     let (span, text) = places.next().unwrap_or_default();
-    let it =
-        places.fold(It::new("E506", message, span, text), |it, (span, text)| it.and(span, text));
+    let it = places
+        .fold(Diagnostic::new("E506", message, span, text), |it, (span, text)| it.and(span, text));
     it.note("what is negated, counted or folded must be computed first")
 }
 
-pub(in super::super) fn beyond_tries(action: &Relation, tries: &Relation, rule: Span) -> It {
+pub(in super::super) fn beyond_tries(
+    action: &Relation,
+    tries: &Relation,
+    rule: Span,
+) -> Diagnostic {
     let (action_name, tries_name) = (&action.name, &tries.name);
     let message = format!(
         "this rule may conclude a `{action_name}` that is not among its tries, `{tries_name}`"
     );
     let args: Vec<&str> = tries.columns.iter().map(|it| it.name.as_str()).collect();
-    It::new("E507", message, rule, "nothing here says that it may be tried")
+    Diagnostic::new("E507", message, rule, "nothing here says that it may be tried")
         .and(action.span, "the action")
         .and(tries.span, "its tries")
         .note("an action is played out only if it may be tried: any other would be lost from the list")
@@ -101,53 +105,58 @@ pub(in super::super) fn beyond_tries(action: &Relation, tries: &Relation, rule: 
         ))
 }
 
-pub(in super::super) fn never_tried(action: &Relation) -> It {
+pub(in super::super) fn never_tried(action: &Relation) -> Diagnostic {
     let message =
         format!("`{}` is never legal, and nothing says when it may be tried", action.name);
-    It::new("E510", message, action.span, "without `tries`")
+    Diagnostic::new("E510", message, action.span, "without `tries`")
         .help("name the relation whose rows trials play out: `tries REL`")
 }
 
-pub(in super::super) fn never_legal(action: &Relation, rule: Span) -> It {
+pub(in super::super) fn never_legal(action: &Relation, rule: Span) -> Diagnostic {
     let message = format!("a rule of `{}`, which is never legal", action.name);
-    It::new("E510", message, rule, "it would have no effect")
+    Diagnostic::new("E510", message, rule, "it would have no effect")
         .and(action.span, "the action")
         .help("have the relation after `tries` conclude it, or declare another `legality`")
 }
 
-pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> It {
-    It::new("E601", format!("`{}` is not an action", name.text), name.span, "cannot be taken")
-        .and(old, "declared here")
-        .help("declare it with `.action` or `.event`, or write `on any when ...`")
+pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E601",
+        format!("`{}` is not an action", name.text),
+        name.span,
+        "cannot be taken",
+    )
+    .and(old, "declared here")
+    .help("declare it with `.action` or `.event`, or write `on any when ...`")
 }
 
-pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> It {
+pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     let message = format!("there is no action or event `{}`", name.text);
     let help = did_you_mean(near).unwrap_or("declare it with `.action` or `.event`".into());
-    It::new("E606", message, name.span, "unknown").help(help)
+    Diagnostic::new("E606", message, name.span, "unknown").help(help)
 }
 
-pub(in super::super) fn expression_in_event(span: Span) -> It {
-    It::new("E602", "an event has variables, constants and `_` only", span, "an expression")
+pub(in super::super) fn expression_in_event(span: Span) -> Diagnostic {
+    Diagnostic::new("E602", "an event has variables, constants and `_` only", span, "an expression")
         .help("name the column, and compare it after `when`")
 }
 
-pub(in super::super) fn was_outside_reaction(span: Span) -> It {
-    It::new("E615", "`was` is for reactions only", span, "before which action?").help(
+pub(in super::super) fn was_outside_reaction(span: Span) -> Diagnostic {
+    Diagnostic::new("E615", "`was` is for reactions only", span, "before which action?").help(
         "rules are about the facts as they are; a reaction can note what was in an input of its own",
     )
 }
 
-pub(in super::super) fn was_of_static(name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn was_of_static(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` never changes: it was what it is", name.text);
-    It::new("E616", message, name.span, "the same before and after")
+    Diagnostic::new("E616", message, name.span, "the same before and after")
         .and(old, "declared here")
         .help("leave out `was`")
 }
 
-pub(in super::super) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> It {
+pub(in super::super) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` follows from rules: `{word}` cannot change it", name.text);
-    It::new("E603", message, name.span, "not an input")
+    Diagnostic::new("E603", message, name.span, "not an input")
         .and(old, "declared here")
         .help("change the input that it follows from")
 }
@@ -158,61 +167,68 @@ pub(in super::super) fn effect_arity(
     (wanted, found): (usize, usize),
     span: Span,
     relation: &Relation,
-) -> It {
+) -> Diagnostic {
     let columns: Vec<&str> =
         relation.columns.iter().take(wanted).map(|it| it.name.as_str()).collect();
     let message =
         format!("`{word} {}` takes {}, not {found}", name.text, plural(wanted, "argument"));
-    It::new("E604", message, span, "wrong number of arguments")
+    Diagnostic::new("E604", message, span, "wrong number of arguments")
         .and(relation.span, "declared here")
         .help(format!("write `{word} {}({})`", name.text, columns.join(", ")))
 }
 
-pub(in super::super) fn no_entities(span: Span) -> It {
-    It::new("E605", "there is no domain of entities", span, "not an entity")
+pub(in super::super) fn no_entities(span: Span) -> Diagnostic {
+    Diagnostic::new("E605", "there is no domain of entities", span, "not an entity")
         .help("declare one: `.domain Entity entities 64`")
 }
 
-pub(in super::super) fn outside_event(word: &str, span: Span) -> It {
-    It::new("E607", format!("`{word}` goes with an event that was raised"), span, "an action")
-        .help("an action cannot be stopped half-way: `veto` refuses it")
+pub(in super::super) fn outside_event(word: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E607",
+        format!("`{word}` goes with an event that was raised"),
+        span,
+        "an action",
+    )
+    .help("an action cannot be stopped half-way: `veto` refuses it")
 }
 
-pub(in super::super) fn pass_of_other(name: Name<'_>, event: &str) -> It {
+pub(in super::super) fn pass_of_other(name: Name<'_>, event: &str) -> Diagnostic {
     let message = format!("`pass` hands on `{event}`, not `{}`", name.text);
-    It::new("E608", message, name.span, "another event")
+    Diagnostic::new("E608", message, name.span, "another event")
         .help(format!("write `pass {event}(...)`, or `raise {}(...)`", name.text))
 }
 
-pub(in super::super) fn unknown_event(name: Name<'_>, near: Option<&str>) -> It {
+pub(in super::super) fn unknown_event(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     let help = did_you_mean(near).unwrap_or("declare it with `.event`".into());
-    It::new("E609", format!("there is no event `{}`", name.text), name.span, "unknown").help(help)
+    Diagnostic::new("E609", format!("there is no event `{}`", name.text), name.span, "unknown")
+        .help(help)
 }
 
-pub(in super::super) fn unknown_stage(name: Name<'_>, near: Option<&str>) -> It {
+pub(in super::super) fn unknown_stage(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     let help = did_you_mean(near).unwrap_or("declare it: `.stage NAME after STAGE`".into());
-    It::new("E610", format!("there is no stage `{}`", name.text), name.span, "unknown").help(help)
+    Diagnostic::new("E610", format!("there is no stage `{}`", name.text), name.span, "unknown")
+        .help(help)
 }
 
-pub(in super::super) fn stage_cycle(cycle: &[&str], span: Span) -> It {
+pub(in super::super) fn stage_cycle(cycle: &[&str], span: Span) -> Diagnostic {
     let message = format!("the stages have no order: {}", cycle.join(" before "));
-    It::new("E611", message, span, "closes the cycle")
+    Diagnostic::new("E611", message, span, "closes the cycle")
 }
 
-pub(in super::super) fn stages_twice(span: Span, old: Span) -> It {
-    It::new("E612", "the stages are listed twice", span, "again here")
+pub(in super::super) fn stages_twice(span: Span, old: Span) -> Diagnostic {
+    Diagnostic::new("E612", "the stages are listed twice", span, "again here")
         .and(old, "listed here")
         .help("add one with `.stage NAME after STAGE before STAGE`")
 }
 
-pub(in super::super) fn spawn_of_bound(name: Name<'_>) -> It {
+pub(in super::super) fn spawn_of_bound(name: Name<'_>) -> Diagnostic {
     let message = format!("`{}` has a value already", name.text);
-    It::new("E613", message, name.span, "not a new entity")
+    Diagnostic::new("E613", message, name.span, "not a new entity")
         .help("`spawn` takes a variable that stands in no parameter, condition or earlier effect")
 }
 
-pub(in super::super) fn before_its_spawn(name: &str, span: Span) -> It {
-    It::new("E614", format!("`{name}` is not there yet"), span, "used before `spawn`")
+pub(in super::super) fn before_its_spawn(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::new("E614", format!("`{name}` is not there yet"), span, "used before `spawn`")
         .help("effects happen in text order: move `spawn` before this one")
 }
 
@@ -223,18 +239,23 @@ pub(in super::super) fn trial_of_itself(
     other: &str,
     trial: Span,
     place: Span,
-) -> It {
+) -> Diagnostic {
     let message =
         format!("the trial `{name}` depends on itself: playing out `{action}` asks for `{other}`");
-    It::new("E508", message, trial, "found by playing it out").and(place, "asked for here").help(
+    Diagnostic::new("E508", message, trial, "found by playing it out").and(place, "asked for here").help(
         "what is played out cannot ask what comes of it: let the action end it before that stage by `until STAGE`, \
          or ask in a later one",
     )
 }
 
-pub(in super::super) fn trial_calls(name: &str, action: &str, trial: Span, place: Span) -> It {
+pub(in super::super) fn trial_calls(
+    name: &str,
+    action: &str,
+    trial: Span,
+    place: Span,
+) -> Diagnostic {
     let message = format!("the trial `{name}` plays out `{action}`, and that calls code");
-    It::new("E509", message, trial, "found by playing it out")
+    Diagnostic::new("E509", message, trial, "found by playing it out")
         .and(place, "calls code here")
         .help("what code does is not in the rules: let the action end what is played out before that stage by `until STAGE`")
 }

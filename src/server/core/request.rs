@@ -1,4 +1,4 @@
-//! What reaches a hosted game, what comes of it, and what the game shows of itself.
+//! The inputs of a hosted game, its outputs, and the parts of its state that clients see.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -28,7 +28,7 @@ pub enum Act {
     Presets(Vec<String>),
     /// Declines an offer, or withdraws one's own.
     Decline(OfferKind),
-    /// Offers another game, or accepts that: then the game of this id is it.
+    /// Offers another game, or accepts the offer: then the new game gets this id.
     Rematch {
         game: String,
     },
@@ -48,10 +48,10 @@ pub enum Input {
     Tick,
 }
 
-/// What was made of a request.
+/// The answer to a request that was granted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Answer {
-    /// The number of the last event that it came to.
+    /// The number of the last event that the request led to.
     pub v: u64,
     /// The number of actions played after it.
     pub ply: usize,
@@ -62,7 +62,7 @@ pub struct Answer {
     pub game: Option<String>,
 }
 
-/// What came of an input.
+/// The result of an input.
 #[derive(Debug)]
 pub struct Output {
     /// To be stored before anything else is done.
@@ -91,7 +91,7 @@ pub struct Line {
     pub clocks: Option<Box<[u64]>>,
 }
 
-/// What stands offered, and by which side.
+/// The offers that stand, each with the side that made it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Offers {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,13 +8,13 @@
 //! so that nothing is done twice.
 //! Deliberately absent: changing or deleting an event. A takeback is an event too; an old game is forgotten whole.
 
-mod alone;
 mod chain;
 mod check;
 mod journal;
 mod lease;
 #[cfg(feature = "postgres")]
 mod listen;
+mod lockfile;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod prune;
@@ -28,10 +28,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-pub use alone::{Alone, alone};
 pub use chain::Chain;
 pub use journal::{Journal, Reads, Writer};
 pub use lease::{Claim, Lease, Leases, News, Nodes};
+pub use lockfile::{StoreLock, lock_store};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;

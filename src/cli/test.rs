@@ -1,8 +1,9 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
-//! Each game is played on to its end, or to a number of actions; each position on the way must come back from
-//! its FEN. Then it is played again from its save, under both evaluators, and each proof is checked. An author sees in seconds how long games last, how they
-//! end, how many actions there are at a time, and whether something is wrong with the rules.
+//! Each game is played to its end, or to a number of actions; each position on the way must come back from its FEN.
+//! Then the game is played again from its save, under both evaluators, and each proof is checked. An author sees in
+//! seconds how long games last, how they end, how many actions there are at a time, and whether something is wrong
+//! with the rules.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, Ruleset};
 use crate::rules::{load_path, metas};
 
-/// What the random games of one set of rules came to.
+/// Figures about the random games by one set of rules.
 #[derive(Debug, Default, Serialize)]
 struct Figures {
     game: String,
@@ -30,11 +31,11 @@ struct Figures {
     length: (usize, f64, usize),
     /// Legal actions of a position: fewest, mean, most.
     branching: (usize, f64, usize),
-    /// How many games ended how; those that were broken off have `unfinished`.
+    /// Number of games by result; `unfinished` for those that were broken off.
     results: BTreeMap<String, u64>,
     /// Positions that came back from their FEN.
     fens: usize,
-    /// What a FEN leaves out, as is said wherever one is shown: in how many positions, by attribute.
+    /// The attributes that a FEN leaves out, as is said wherever one is shown: the number of positions for each.
     left_out: BTreeMap<String, u64>,
     /// Positions that both evaluators judged alike, and proofs that the checker accepted.
     positions: usize,
@@ -54,7 +55,7 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let rules = RulesArgs { rules: args.files.clone() };
     let catalogue = setup::catalogue(&rules)?;
     let mut verdict = Verdict::Fine;
-    for (game, presets) in meant(&catalogue, args)? {
+    for (game, presets) in subjects(&catalogue, args)? {
         let loaded = catalogue.load(&game, &presets);
         let loaded = loaded.map_err(|why| trouble(why, "`rulemate check` shows more"))?;
         let figures = play_all(&catalogue, &loaded, game, presets, args)?;
@@ -66,7 +67,7 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 /// The games of the files, and their presets on a game that they fit.
-fn meant(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
+fn subjects(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
     let mut sources = Vec::new();
     for path in &args.files {
         sources.extend(load_path(path).or_fix("name a rule file (.dl), or a folder of them")?);
@@ -124,7 +125,7 @@ fn play_all(
                 *found.results.entry(result).or_default() += 1;
                 lengths.push(game.history().len());
                 found.fens += game.history().len();
-                match again(catalogue, rules, &game) {
+                match replay(catalogue, rules, &game) {
                     Ok((positions, proofs)) => {
                         found.positions += positions;
                         found.proofs += proofs;
@@ -152,7 +153,7 @@ fn play_one(
     plies: usize,
     (widths, left_out): (&mut Vec<usize>, &mut BTreeMap<String, u64>),
 ) -> Result<String, String> {
-    // Where the turn under way began, and how often it was begun in vain.
+    // The ply at which the turn began, its side, and how often it has been taken back.
     let (mut began, mut mover, mut vain) = (0, None, 0);
     while game.history().len() < plies {
         if mover != game.side() {
@@ -212,13 +213,13 @@ fn comes_back(
     }
 }
 
-/// Plays a game again from its save under both evaluators. How many positions and proofs that were.
-fn again(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize, usize), String> {
+/// Plays a game again from its save under both evaluators. Returns the number of positions and of proofs.
+fn replay(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize, usize), String> {
     let save = Save::of(game, rules, Content::default()).map_err(|it| it.to_string())?;
     let audited =
         |form| audit::save(&save.write(form), "", catalogue, RulesFrom::Here, &mut |_| {});
     let tally = audited(Form::Binary).map_err(|it| it.to_string())?;
-    // Only the reading differs.
+    // As JSON it is the same save, read by other code.
     let (read, doubt) = Save::read(&save.write(Form::Json), "").map_err(|it| it.to_string())?;
     match doubt.is_none() && read.facts == save.facts {
         true => Ok((tally.positions, tally.proofs)),

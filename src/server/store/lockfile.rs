@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 
 use super::StoreError;
 
-/// The right to serve a store; it ends with this.
+/// The right to serve a store, until this is dropped.
 #[derive(Debug)]
-pub struct Alone(#[allow(dead_code, reason = "it is held to be dropped")] File);
+pub struct StoreLock(#[allow(dead_code, reason = "it is held to be dropped")] File);
 
 /// Takes the right to serve the store of a URL. None for a store that several may serve, and where the
 /// system has no such locks.
 ///
 /// # Errors
 /// Another process has it.
-pub fn alone(url: &str) -> Result<Option<Alone>, StoreError> {
+pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
     let path = match url.split_once("://") {
         Some(("sqlite", path)) => Path::new(path),
         None => Path::new(url),
         Some(_) => return Ok(None),
     };
     let away = |it: std::io::Error| StoreError::Url { url: url.to_owned(), fault: it.to_string() };
-    let beside = beside(path).map_err(away)?;
-    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&beside);
+    let lock = lock_path(path).map_err(away)?;
+    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&lock);
     let mut file = open.map_err(away)?;
     match file.try_lock() {
         Ok(()) => {
@@ -35,9 +35,9 @@ pub fn alone(url: &str) -> Result<Option<Alone>, StoreError> {
             let id = format!("process {}", std::process::id());
             let written = file.set_len(0).and_then(|()| file.write_all(id.as_bytes()));
             if let Err(error) = written {
-                tracing::warn!(%error, file = %beside.display(), "cannot say who serves the store");
+                tracing::warn!(%error, file = %lock.display(), "cannot say who serves the store");
             }
-            Ok(Some(Alone(file)))
+            Ok(Some(StoreLock(file)))
         }
         Err(TryLockError::WouldBlock) => {
             let mut told = String::new();
@@ -52,11 +52,11 @@ pub fn alone(url: &str) -> Result<Option<Alone>, StoreError> {
     }
 }
 
-/// The same file for every path that leads to the store.
-fn beside(path: &Path) -> std::io::Result<PathBuf> {
+/// The path of the lock file: the same for every path that leads to the store.
+fn lock_path(path: &Path) -> std::io::Result<PathBuf> {
     let whole = match path.canonicalize() {
         Ok(it) => it,
-        // It is yet to be made.
+        // The store is yet to be made.
         Err(_) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
