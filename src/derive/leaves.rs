@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::engine::Engine;
 use super::rows::Tuple;
-use super::world::{Engine, World};
+use super::world::World;
 use crate::rules::{ActionId, Event, RelId};
 
 /// The rows that are counted after each action.

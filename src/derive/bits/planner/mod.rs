@@ -512,27 +512,11 @@ pub(super) fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
     match lit {
         Lit::Same(a, b) => vars.extend([*a, *b]),
         Lit::Atom { atom, .. } => vars.extend(term_vars(&atom.args)),
-        Lit::Compare(compare) => {
-            compare.lhs.collect_vars(&mut vars);
-            compare.rhs.collect_vars(&mut vars);
-        }
+        Lit::Compare(compare) => compare.collect_vars(&mut vars),
         Lit::Aggregate(aggregate) => {
-            vars = outer_vars(aggregate);
+            vars = aggregate.shared_vars();
             vars.extend(term_vars(&aggregate.results));
         }
     }
-    vars
-}
-
-/// The variables that group an aggregate: those of its body that are not local.
-pub(super) fn outer_vars(aggregate: &Aggregate) -> BTreeSet<VarId> {
-    let mut vars = BTreeSet::new();
-    for literal in &aggregate.body {
-        vars.extend(vars_of(&lit(literal)));
-    }
-    for expr in &aggregate.exprs {
-        expr.collect_vars(&mut vars);
-    }
-    vars.retain(|it| !aggregate.locals.contains(it));
     vars
 }

@@ -10,7 +10,7 @@ use super::super::code::{ExprNode, Op, Reg, RowTerm, StoreId};
 use super::super::layout::Store;
 use super::super::word::Word;
 use super::weights::chance;
-use super::{FETCH, Goal, Lit, Others, PlanError, Planner, lit, mentions, outer_vars};
+use super::{FETCH, Goal, Lit, Others, PlanError, Planner, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
@@ -41,7 +41,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 _ => None,
             },
             Lit::Aggregate(aggregate) => {
-                outer_vars(aggregate).iter().all(|it| self.is_bound(*it)).then_some(6)
+                aggregate.shared_vars().iter().all(|it| self.is_bound(*it)).then_some(6)
             }
             Lit::Atom { atom, store } => {
                 let open: SmallVec<[usize; 8]> =
