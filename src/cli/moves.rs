@@ -78,7 +78,7 @@ fn warn_of_refusals(game: &mut Game, moves: &[(String, Move)]) {
     }
 }
 
-/// Whole turns are listed up to this many.
+/// Maximum number of whole turns that are listed.
 const MAX_TURNS: usize = 100_000;
 
 #[derive(Debug, Serialize)]

@@ -28,8 +28,8 @@ pub trait Calls: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum CallFault {
-    #[error("nobody has registered that")]
-    Nobody,
+    #[error("no code is registered for that")]
+    Unregistered,
     #[error("there is no {what} {name} there")]
     Unknown { what: &'static str, name: String },
     #[error("{name} is no {wanted}")]
@@ -92,7 +92,7 @@ impl Call<'_> {
         let owner = reaction.owner.and_then(|it| program.preset_of(it)).unwrap_or_default();
         let known = plan.calls().is_some_and(|it| it.call(owner, name, &mut moment));
         match (known, moment.fault, moment.veto) {
-            (false, ..) => Err(refused(CallFault::Nobody)),
+            (false, ..) => Err(refused(CallFault::Unregistered)),
             (true, Some(fault), _) => Err(refused(fault)),
             (true, None, Some(reason)) => {
                 Err(Refusal::Veto { said: Said::plain(place(), &reason) })

@@ -24,8 +24,8 @@ pub(super) struct Batch {
 pub(super) struct Schedule {
     pub(super) batches: Vec<Batch>,
     actions: Vec<Range<usize>>,
-    /// By action, where the batches begin that are no part of playing it out, should none of them do anything;
-    /// the number of no batch where the action has no such reactions.
+    /// By action: the first batch after those that playing the action out runs. It may be one past the action's last
+    /// batch, if merging has left no later one; `usize::MAX` where all reactions are part of playing it out.
     cuts: Vec<usize>,
     events: Vec<Range<usize>>,
 }
@@ -74,7 +74,7 @@ impl Schedule {
         Self { actions, events, ..it }
     }
 
-    /// Where the batches of an action begin that are no part of playing it out; `usize::MAX` if there are none.
+    /// The first batch after those that playing the action out runs; `usize::MAX` if it runs them all.
     pub(super) fn cut(&self, action: ActionId) -> usize {
         self.cuts[usize::from(action.0)]
     }

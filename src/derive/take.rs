@@ -34,9 +34,8 @@ impl World {
         self.transact(event, args, None, None)
     }
 
-    /// Takes an action as far as playing it out goes, and calls `looks` with what it came to; the answer says
-    /// whether the rest happens, too. Where the action says `until STAGE`, that is after that stage of its
-    /// reactions, else after all of them.
+    /// Plays an action out: takes it up to the stage of its reactions that the action names (`until STAGE`), or to
+    /// their end, and calls `looks` on the world as it is then. The answer says whether the rest is to happen, too.
     ///
     /// # Errors
     /// As [`World::fire`], also where the refusal comes after the call of `looks`.

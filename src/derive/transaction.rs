@@ -1,8 +1,8 @@
 //! Transactions: runs the reactions to an action or an event, stage by stage and batch by batch.
 //!
 //! A batch is solved by the evaluator at hand; here its effects are applied, and the events that it
-//! raised happen, one after the other, before the next batch begins. The road of actions that raise
-//! nothing is short (`World::fire`). Deliberately absent: which batches there are (`schedule`).
+//! raised happen, one after the other, before the next batch begins. Actions that raise nothing take a shorter
+//! way (`World::fire`). Deliberately absent: which batches there are (`schedule`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -114,17 +114,17 @@ pub(super) struct Transaction<'w, 't> {
     events: usize,
     /// A rewind ends everything: nothing runs after the batch that asks for it.
     rewinds: bool,
-    /// What was before is stated.
+    /// The facts and rows of before the action have been given to the evaluator.
     looks_back: bool,
     /// Rows of the time before, which reactions may ask for.
     before: Before,
     fresh: Fresh,
-    /// Where playing it out ends, if it is played out.
+    /// Where the action is cut off, if it is only played out.
     cut: Option<Cut<'t>>,
 }
 
-/// The end of what is played out of an action: the first batch after it, and what is called there, with the
-/// number of steps that were traced so far and whether there are batches left. The answer says whether these run.
+/// Where an action that is played out is cut off: before which batch, and what looks at the world there. It is told
+/// the number of steps traced so far, and whether the cut was reached; it answers whether the rest is to run.
 pub(super) struct Cut<'t> {
     pub(super) before: usize,
     pub(super) looks: &'t mut dyn FnMut(&mut World, usize, bool) -> bool,
@@ -147,7 +147,7 @@ impl Fresh {
 }
 
 impl<'w, 't> Transaction<'w, 't> {
-    /// What is about to happen began at a mark.
+    /// A transaction that began at a mark.
     pub(super) fn new(
         world: &'w mut World,
         since: Mark,
@@ -169,7 +169,7 @@ impl<'w, 't> Transaction<'w, 't> {
         }
     }
 
-    /// The end of what is played out, if it has not come before; whether the rest is to happen.
+    /// Has the cut looked at, unless it was before; whether the rest is to run.
     pub(super) fn end_trial(&mut self, is_cut: bool) -> bool {
         let steps = self.trace.as_ref().map_or(0, |it| it.steps.len());
         self.cut.take().is_none_or(|it| (it.looks)(self.world, steps, is_cut))
@@ -390,7 +390,7 @@ pub(super) fn write(
     }
 }
 
-/// What a batch has in store.
+/// What the effects of a batch ask of those that follow.
 #[derive(Default)]
 pub(super) struct Flow {
     pub(super) raised: VecDeque<Raised>,

@@ -132,8 +132,8 @@ impl World {
         self.follow(mark);
     }
 
-    /// States what was so at a mark, for reactions that ask for it, until [`World::forget_before`]. An action
-    /// that is played out in the middle of another one has a time before of its own.
+    /// Gives the facts and rows of before the action to reactions that ask for them, until [`World::forget_before`].
+    /// They are those at a mark: an action that is played out within another has its own.
     pub(super) fn remember(&mut self, since: Mark, rows: &Before) {
         let mark = self.facts.mark();
         for &Was { of, before } in &self.plan.program().was {
@@ -171,7 +171,7 @@ impl World {
         Ok(())
     }
 
-    /// Lets go of what lasts until an action begins.
+    /// Clears the facts that last until an action begins.
     pub(super) fn begin_action(&mut self, trace: Option<&mut Trace>) {
         let expiry = &self.plan.program().expiry;
         if expiry.until_action.is_empty() {

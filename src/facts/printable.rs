@@ -1,5 +1,5 @@
-//! Text from outside, made fit to be shown: what would steer a terminal, or turn the letters around it, is
-//! written as what it is. Letters of all scripts stay, and so do the joiners that some of them need.
+//! Text from outside, made fit to be shown: characters that would steer a terminal, or turn the letters around them,
+//! are escaped. Letters of all scripts stay, and so do the joiners that some of them need.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{
-    FenError, Setup, Warning, cells, listing, read_fen, to_san, to_uci, write_fen, write_turn,
+    Warning, cells, listing, to_san, to_uci, write_fen, write_turn,
 };
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
@@ -57,15 +57,6 @@ struct Era {
 }
 
 impl Game {
-    /// A game from a position. The world has what else the game needs (its activations).
-    ///
-    /// # Errors
-    /// The text is no FEN for these rules.
-    pub fn from_fen(mut world: World, terms: Arc<Terms>, fen: &str) -> Result<Self, FenError> {
-        let Setup { warnings } = read_fen(&mut world, &terms.moves, fen)?;
-        Ok(Self::from_world(world, terms, warnings))
-    }
-
     /// The game, which starts in the middle of a turn, with the position that the turn began from.
     #[must_use]
     pub fn with_turn_start(mut self, start: Option<Snapshot>) -> Self {
@@ -114,24 +105,8 @@ impl Game {
     pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
         let _paid = Allowance::open();
         world.commit();
-        let start = Snapshot::new(world.facts());
-        let start_key = key(&mut world);
-        let result = GameResult::read(&mut world, &terms);
-        let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (history, switches) = (Vec::new(), Vec::new());
-        Self {
-            world,
-            terms,
-            warnings,
-            start,
-            start_key,
-            turn_start: None,
-            history,
-            eras,
-            era: 0,
-            switches,
-            result,
-        }
+        let start = (Snapshot::new(world.facts()), key(&mut world));
+        Self { warnings, ..Self::from_parts(world, terms, start, Vec::new()) }
     }
 
     /// A game whose history is known already, in a world with the facts after it.

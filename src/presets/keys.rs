@@ -56,7 +56,7 @@ const KEYS: &[&str] = &[
     "trait",
     "vital",
     "zone", //
-    // Other programs: clients, vectors, saves of before.
+    // Other programs: clients, vectors, older saves.
     "client_letters",
     "client_piece",
     "history",

@@ -216,8 +216,7 @@ impl Model {
         }
     }
 
-    /// What a rule concludes from rows that are new, standing at one of its literals; whether that is
-    /// all of it.
+    /// Adds what a rule concludes if one of its literals is matched by new rows. False if that is too much.
     fn follow(
         &self,
         program: &Program,

@@ -402,7 +402,7 @@ fn what_code_gets_wrong_is_named_and_undone() {
         ("type", "calls on_after_move, but attribute fullmove takes an integer"),
         ("stop", "calls on_after_move, but stop belongs to events that are raised"),
         ("event", "calls on_after_move, but there is no event dammage there"),
-        ("nobody", "calls other, but nobody has registered that"),
+        ("nobody", "calls other, but no code is registered for that"),
     ] {
         let catalogue = with(Wrong(what));
         let (_, mut game) = start(&catalogue, &["wrong"], None);

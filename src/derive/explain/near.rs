@@ -1,8 +1,8 @@
 //! Near misses: the smallest number of changes that would make a goal hold that no row matches.
 //!
-//! Refutations choose by it between partial matches that come equally far. A piece that stands in the way
-//! may go away; that a thing is what it is stays, and what holds in every position stays for ever. The
-//! count is a guide and no more: it is capped, and it is not said in any explanation.
+//! Refutations choose by it between partial matches that come equally far. Changes have costs: it is likelier that a
+//! piece leaves the way than that a piece becomes another, and statics never change. The count is only a guide: it is
+//! capped, and no explanation tells it.
 
 use std::ops::ControlFlow;
 
@@ -10,15 +10,15 @@ use super::context::{Context, match_head};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Atom, Literal, RelId, Role, Rule, Type};
 
-/// No change of the facts does it.
+/// No change of the facts would do.
 const NEVER: u32 = 1000;
-/// A row that stands against it would have to go.
+/// A row that a negated literal forbids would have to go.
 const GONE: u32 = 1;
 /// A comparison or an aggregate would need another value.
 const OTHERWISE: u32 = 5;
 /// A fact would have to be there.
 const FACT: u32 = 20;
-/// Something would have to be what it is not.
+/// An entity would have to be of another nature, or a fact have another value.
 const NATURE: u32 = 40;
 /// Nothing is known: the search was cut short.
 const UNKNOWN: u32 = 500;
@@ -27,7 +27,7 @@ const UNKNOWN: u32 = 500;
 const WAYS: usize = 64;
 
 impl Context<'_> {
-    /// What would have to change for the literals of a rule that fail with these bindings.
+    /// The cost of making those literals of a rule hold that fail with these bindings.
     pub(super) fn cost(&mut self, rule: &Rule, bindings: &Bindings) -> u32 {
         let mut cost = 0;
         for at in 0..rule.body.len() {
@@ -37,7 +37,7 @@ impl Context<'_> {
     }
 
     /// The literals of a rule that ask for rows of relations that are recursive with its head.
-    pub(super) fn back(&self, rule: &Rule) -> Vec<usize> {
+    pub(super) fn recursive_literals(&self, rule: &Rule) -> Vec<usize> {
         let Some(stratum) = self.recursion(rule.head) else { return Vec::new() };
         let leads_back = |literal: &Literal| matches!(literal, Literal::Atom(it) if !it.negated && stratum.relations.contains(&it.rel));
         (0..rule.body.len()).filter(|it| leads_back(&rule.body[*it])).collect()
@@ -79,7 +79,7 @@ impl Context<'_> {
         matches!(columns.as_slice(), [only] if entity(only.ty))
     }
 
-    /// What would have to change for a row of the goal.
+    /// The cost of making some row of the goal hold.
     fn distance(&mut self, rel: RelId, pattern: &[Option<i64>]) -> u32 {
         match self.program.relation(rel).role {
             Role::Static | Role::Builtin(_) => return NEVER,
@@ -98,14 +98,14 @@ impl Context<'_> {
             return UNKNOWN;
         }
         self.looks -= 1;
-        // What rests on itself alone never holds.
+        // A row that supports only itself never holds.
         self.distances.insert(key.clone(), NEVER);
         let mut least = NEVER;
         for &it in &self.program.relation(rel).rules {
             let rule = self.program.rule(it);
             if let Some(mut bindings) = match_head(rule, pattern, 0) {
                 let rest: Vec<u16> = (0..rule.body.len() as u16).collect();
-                let back = self.back(rule);
+                let back = self.recursive_literals(rule);
                 self.least(rule, &rest, &back, &mut bindings, 1, &mut least);
             }
         }
@@ -127,7 +127,7 @@ impl Context<'_> {
             return;
         }
         let body = &rule.body;
-        let Some(at) = self.soonest(rule, rest, back, bindings) else {
+        let Some(at) = self.next_literal(rule, rest, back, bindings) else {
             *least = cost;
             return;
         };
@@ -147,9 +147,9 @@ impl Context<'_> {
         }
     }
 
-    /// The literal to look at next: one that binds nothing, statics before what may be dear to ask for;
-    /// then what the solver would take, what leads back last.
-    fn soonest(
+    /// The literal to look at next: first a static or comparison that binds nothing; then the one that the solver would
+    /// take, recursive ones last.
+    fn next_literal(
         &self,
         rule: &Rule,
         rest: &[u16],

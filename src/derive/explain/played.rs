@@ -2,7 +2,7 @@
 //!
 //! Steps are told with the names from before the action, what it comes to with those from after it.
 
-use super::text::{Line, View, joined};
+use super::text::{Line, View};
 use crate::rules::tree::{Datum, Effect, Goal, Outcome, Reacted, Trial, TurnEnd, Turning};
 use crate::rules::{Input, Literal, MessagePart, Reaction, Role, Term, Type};
 use crate::{facts::AttrId, rules};
@@ -37,12 +37,6 @@ impl Trial {
             }
         }
         lines
-    }
-
-    /// What happens, as indented text: a line a step, its effects below.
-    pub fn happenings(&self, before: View<'_>) -> String {
-        let steps = self.steps.iter().flat_map(|it| it.lines(before));
-        joined(&self.expiry(before).into_iter().chain(steps).collect::<Vec<_>>())
     }
 
     /// What expires before the first step.

@@ -73,7 +73,7 @@ impl fmt::Display for Line {
 }
 
 /// Lines as one text.
-pub(super) fn joined(lines: &[Line]) -> String {
+fn joined(lines: &[Line]) -> String {
     lines.iter().map(|it| format!("{it}\n")).collect()
 }
 
@@ -198,9 +198,9 @@ impl Verdict {
 }
 
 impl Attempt {
-    /// Lower is more telling: first a goal that is missing because something stands against it. A
-    /// negated literal that fails outright is often but the mark of another rule's case, the more so if
-    /// it is about one thing alone; and what no position has is no news.
+    /// Lower is more telling: first a goal that is missing because something stands against it. A negated literal that
+    /// fails by itself often only says that another rule is meant for this case, the more so if it is about one entity
+    /// alone. A goal that no position could satisfy comes last.
     fn standing(&self, verdict: Verdict) -> u8 {
         match &self.blocked {
             Blocked::Missing(_) if verdict.against => 0,

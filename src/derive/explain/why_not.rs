@@ -103,7 +103,7 @@ impl Context<'_> {
                 blocked: Blocked::Head,
             };
         };
-        let back = self.back(rule);
+        let back = self.recursive_literals(rule);
         let mut search = Search { furthest: Vec::new(), matches: self.limits.matches, back };
         let rest: Vec<u16> = (0..total as u16).collect();
         self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);

@@ -49,7 +49,7 @@ impl Purse {
         purse
     }
 
-    /// Has the request pay.
+    /// Takes steps out of the request's allowance.
     fn pay(&self, steps: i64) {
         if !allowance::take(steps) {
             self.run_out(Allowance::exhausted().unwrap_or(Resource::Steps));
@@ -152,7 +152,7 @@ impl Runner<'_> {
                 self.purse.out.set(Some(Resource::Rows));
             }
             if self.purse.is_out() {
-                return; // what there is of the stratum is not true
+                return; // the stratum is not finished: its rows are not kept
             }
         }
         for (rel, head) in heads {

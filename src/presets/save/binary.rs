@@ -8,7 +8,7 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tree::{Allowance, Forest, Node, Numbered, TreeReader, Unpacking};
+use super::tree::{Forest, MemoryBudget, Node, Numbered, TreeReader, Unpacking};
 use super::{
     Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
 };
@@ -233,7 +233,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
         let at = bytes.len() - rest.len();
         return Err(RestoreError::Binary { at, reason: "something follows the content".into() });
     }
-    let mut allowed = Allowance::of(bytes.len());
+    let mut allowed = MemoryBudget::of(bytes.len());
     let save = unpack(version, content, &switches, &mut allowed).map_err(|it| match it {
         Unpacking::Absent => here("the content refers to what is not in it"),
         Unpacking::Deep => here("a proof is nested too deep"),
@@ -251,10 +251,10 @@ fn unpack(
     version: u32,
     content: Content,
     switches: &[Switch],
-    allowed: &mut Allowance,
+    allowed: &mut MemoryBudget,
 ) -> Result<Save, Unpacking> {
     let texts = &content.texts;
-    let fact = |it: &Fact, allowed: &mut Allowance| {
+    let fact = |it: &Fact, allowed: &mut MemoryBudget| {
         let value = match &it.value {
             Packed::Int(it) => SavedValue::Int(*it),
             Packed::Bool(it) => SavedValue::Bool(*it),
@@ -267,17 +267,18 @@ fn unpack(
         };
         Ok(SavedFact { entity, attribute: allowed.text(texts, it.attribute)?, value })
     };
-    let facts = |all: &[Fact], allowed: &mut Allowance| {
+    let facts = |all: &[Fact], allowed: &mut MemoryBudget| {
         all.iter().map(|it| fact(it, allowed)).collect::<Result<Vec<SavedFact>, _>>()
     };
-    let rule = |it: &Rule, allowed: &mut Allowance| {
+    let rule = |it: &Rule, allowed: &mut MemoryBudget| {
         allowed.take(it.text.as_ref().map_or(0, String::len))?;
         let path = allowed.text(texts, it.path)?;
         Ok(RuleFile { path, blake3: HEXLOWER.encode(&it.blake3), text: it.text.clone() })
     };
-    let optional =
-        |it: Option<u32>, allowed: &mut Allowance| it.map(|it| allowed.text(texts, it)).transpose();
-    let names = |them: &[u32], allowed: &mut Allowance| {
+    let optional = |it: Option<u32>, allowed: &mut MemoryBudget| {
+        it.map(|it| allowed.text(texts, it)).transpose()
+    };
+    let names = |them: &[u32], allowed: &mut MemoryBudget| {
         them.iter().map(|it| allowed.text(texts, *it)).collect::<Result<Vec<_>, _>>()
     };
     let trees = TreeReader::new(texts, &content.nodes, &content.shapes);
@@ -294,7 +295,7 @@ fn unpack(
             proof: trees.tree(it.proof, allowed)?,
         });
     }
-    let switch = |it: &Switch, allowed: &mut Allowance| {
+    let switch = |it: &Switch, allowed: &mut MemoryBudget| {
         let (after, presets) = (it.after, names(&it.presets, allowed)?);
         Ok(SavedSwitch { after, presets, facts: HEXLOWER.encode(&it.facts) })
     };

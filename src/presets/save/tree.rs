@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::facts::json::DEPTH;
 
-/// What a part of a tree holds in memory beside its texts, at most.
+/// Maximum size of a part of a tree in memory beside its texts, in bytes.
 const PART: usize = 64;
 
 /// Why what was packed cannot be unpacked.
@@ -24,18 +24,17 @@ pub(super) enum Unpacking {
     Large,
 }
 
-/// How much memory may be taken for what is unpacked. A table says many things once, so a short one
-/// can stand for what fits no memory: it is counted before anything is taken.
+/// How much memory unpacking may take. A table has once what the tree has many times, so a short table can stand for a
+/// tree that fits no memory: parts are counted before they are made.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(super) struct MemoryBudget {
     left: usize,
 }
 
-impl Allowance {
-    /// Bytes that a byte of a file may come to: the proofs of a game say the same again and again,
-    /// and come to some hundred.
+impl MemoryBudget {
+    /// Maximum number of bytes in memory for each byte of a file. The proofs of real games need some hundred.
     const RATE: usize = 1 << 10;
-    /// Any file may come to this, and none to more than that.
+    /// The least and the most that a file of any size may take.
     const LEAST: usize = 1 << 26;
     const MOST: usize = 1 << 29;
 
@@ -136,7 +135,7 @@ impl<'t> TreeReader<'t> {
     ///
     /// # Errors
     /// The table has no such tree, or it is too deep or too large.
-    pub(super) fn tree(&self, number: u32, allowed: &mut Allowance) -> Result<Value, Unpacking> {
+    pub(super) fn tree(&self, number: u32, allowed: &mut MemoryBudget) -> Result<Value, Unpacking> {
         self.part(number, DEPTH, allowed)
     }
 
@@ -145,7 +144,7 @@ impl<'t> TreeReader<'t> {
         &self,
         number: u32,
         levels: usize,
-        allowed: &mut Allowance,
+        allowed: &mut MemoryBudget,
     ) -> Result<Value, Unpacking> {
         allowed.take(PART)?;
         let node = self.nodes.get(number as usize).ok_or(Unpacking::Absent)?;

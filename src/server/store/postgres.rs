@@ -211,10 +211,7 @@ impl Store for Postgres {
         self.with(|it| {
             // One snapshot for the head and the events, so that they belong together.
             let mut transaction = one_view(&mut it.client)?;
-            let head = transaction
-                .query_opt("SELECT seq, hash FROM games WHERE id = $1 AND seq > 0", &[&game])?;
-            let Some(head) = head else { return Ok(None) };
-            let last = Chain::at(number(head.get(0)), head.get(1));
+            let Some(last) = head(&mut transaction, game)? else { return Ok(None) };
             let mut rows = rows(&mut transaction, game)?;
             last.verify_all(game, &rows)?;
             rows.retain(|it| it.seq > after);
@@ -229,16 +226,8 @@ impl Store for Postgres {
         limit: usize,
     ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         self.with(|it| {
-            let mut transaction = it
-                .client
-                .build_transaction()
-                .isolation_level(postgres::IsolationLevel::RepeatableRead)
-                .read_only(true)
-                .start()?;
-            let head = transaction
-                .query_opt("SELECT seq, hash FROM games WHERE id = $1 AND seq > 0", &[&game])?;
-            let Some(head) = head else { return Ok(None) };
-            let last = Chain::at(number(head.get(0)), head.get(1));
+            let mut transaction = one_view(&mut it.client)?;
+            let Some(last) = head(&mut transaction, game)? else { return Ok(None) };
             if after >= last.seq() || limit == 0 {
                 return Ok(Some(Vec::new()));
             }
@@ -250,18 +239,7 @@ impl Store for Postgres {
                     row.map(|it| Chain::at(after, it.get(0)))
                 }
             };
-            let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 AND seq > $2
-                       ORDER BY seq LIMIT $3";
-            let count = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows: Vec<StoredEvent> = transaction
-                .query(sql, &[&game, &int(after), &count])?
-                .iter()
-                .map(|it| StoredEvent {
-                    seq: number(it.get(0)),
-                    payload: it.get(1),
-                    hash: it.get(2),
-                })
-                .collect();
+            let rows = rows_after(&mut transaction, game, after, limit)?;
             let begin = begin.ok_or_else(|| chain::missing(game, after))?;
             begin.verify_page(game, &rows, limit, &last)?;
             Ok(Some(rows))
@@ -511,14 +489,32 @@ fn one_view(client: &mut Client) -> Result<Transaction<'_>, postgres::Error> {
     builder.isolation_level(postgres::IsolationLevel::RepeatableRead).read_only(true).start()
 }
 
+/// The end of a game's chain, if there is such a game.
+fn head(transaction: &mut Transaction<'_>, game: &str) -> Result<Option<Chain>, StoreError> {
+    let sql = "SELECT seq, hash FROM games WHERE id = $1 AND seq > 0";
+    let head = transaction.query_opt(sql, &[&game])?;
+    Ok(head.map(|it| Chain::at(number(it.get(0)), it.get(1))))
+}
+
 fn rows(transaction: &mut Transaction<'_>, game: &str) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 ORDER BY seq";
+    rows_after(transaction, game, 0, usize::MAX)
+}
+
+fn rows_after(
+    transaction: &mut Transaction<'_>,
+    game: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 AND seq > $2
+               ORDER BY seq LIMIT $3";
+    let count = i64::try_from(limit).unwrap_or(i64::MAX);
     let read = |it: &postgres::Row| StoredEvent {
         seq: number(it.get(0)),
         payload: it.get(1),
         hash: it.get(2),
     };
-    Ok(transaction.query(sql, &[&game])?.iter().map(read).collect())
+    Ok(transaction.query(sql, &[&game, &int(after), &count])?.iter().map(read).collect())
 }
 
 fn upload(row: &postgres::Row) -> Upload {
