@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
-use crate::moves::notation::{
-    Warning, cells, listing, to_san, to_uci, write_fen, write_turn,
-};
+use crate::moves::notation::{Warning, cells, listing, to_san, to_uci, write_fen, write_turn};
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
