@@ -18,6 +18,9 @@ use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::{ActionId, RelId};
 
+/// After so many actions, code that gives up on most of them is not asked any more.
+const LEAF_TRIES: u32 = 1 << 10;
+
 /// The code for what was first asked for, if there can be any.
 #[derive(Debug)]
 pub(super) struct LeafPlan {
@@ -46,7 +49,9 @@ impl<W: Word> Live<W> {
         leaves: &Arc<Leaves>,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        if self.s.counts.is_some() || self.log.is_some() {
+        let [tried, given_up] = self.leaf_tries;
+        let in_vain = tried >= LEAF_TRIES && given_up > tried / 2;
+        if in_vain || self.s.counts.is_some() || self.log.is_some() {
             return None;
         }
         let code = c.leaf_code(leaves)?;
@@ -131,7 +136,9 @@ impl<W: Word> Live<W> {
         let count = after.run(&mut self.s, c, &mut room, args, before);
         self.room = Some(room);
         self.s.frame = before;
+        self.leaf_tries[0] = self.leaf_tries[0].saturating_add(1);
         if count.is_none() {
+            self.leaf_tries[1] = self.leaf_tries[1].saturating_add(1);
             self.s.dirty.fill(W::default());
         }
         count

@@ -48,6 +48,8 @@ pub(super) struct Live<W> {
     pub(super) room: Option<Box<LeafRoom>>,
     /// The actions whose leaves are being counted, one after the other.
     pub(super) leaf_rows: Vec<i64>,
+    /// How many of them code was asked for, and on how many it gave up.
+    pub(super) leaf_tries: [u32; 2],
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
@@ -67,6 +69,7 @@ impl<W: Word> Live<W> {
             scratch: Vec::new(),
             room: None,
             leaf_rows: Vec::new(),
+            leaf_tries: [0; 2],
             log: None,
         };
         engine.suspect_unprompted(c);

@@ -219,7 +219,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                     pc += usize::from(body);
                 }
                 Inst::Scan { scan, body } if self.leaf.is_some() => {
-                    self.scan_static(scan, pc as u32 + 1, found);
+                    self.scan_list(scan, pc as u32 + 1, found);
                     pc += usize::from(body);
                 }
                 Inst::Scan { body, .. } => {

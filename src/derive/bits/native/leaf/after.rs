@@ -9,8 +9,9 @@ use cranelift_frontend::Variable;
 use super::super::super::code::{EffectCode, ExprId, ExprNode, Reg, Space};
 use super::super::super::compile::{Compiled, ReactionPlan};
 use super::super::super::layout::{Dense, NONE, Store};
+use super::super::super::planner::GIVEN;
 use super::super::super::word::Word;
-use super::super::lower::{FAULT, HALTED, Lower, alone};
+use super::super::lower::{FAULT, HALTED, Lower, WORD, alone};
 use super::super::rows::Row;
 use super::{BAILED, UNROLLED};
 use crate::derive::leaves::Leaves;
@@ -75,7 +76,8 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn after(&mut self, batches: Range<usize>) {
         let fields = self.part().fields;
         for (number, batch) in batches.enumerate() {
-            let args: Vec<Value> = (0..4).map(|at| self.shared(fields.args + at * 8)).collect();
+            let args: Vec<Value> =
+                (0..GIVEN.len() as i32).map(|at| self.shared(fields.args + at * WORD)).collect();
             // What is derived on demand was derived before the action, and is as it was until the first write.
             self.enter_frame(if number == 0 { fields.frame_before } else { fields.frame_after });
             let plans: &[ReactionPlan] = &self.c.batches[batch];

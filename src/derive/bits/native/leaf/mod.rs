@@ -456,7 +456,12 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             Inst::TestScan { scan, negated, skip } => {
                 let fails = self.target(pc + usize::from(skip));
-                self.test_static(scan, negated, fails);
+                self.test_list(scan, negated, fails);
+            }
+            // A list of the session has a tuple: such leaves are none of this code's.
+            Inst::EmitTuple { .. } => {
+                let bail = self.part().bail;
+                self.leave(bail);
             }
             _ => return false,
         }

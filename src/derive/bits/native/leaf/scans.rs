@@ -1,4 +1,6 @@
 //! Lists of statics, which are known: their tuples are found by a table of what they begin with.
+//!
+//! Lists of the session are empty here: code that would add a tuple to one gives up instead.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -77,7 +79,10 @@ impl Table {
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Runs the body for each tuple of a list; a solution goes on at the block.
-    pub(in super::super) fn scan_static(&mut self, scan: u32, body: u32, found: Block) {
+    pub(in super::super) fn scan_list(&mut self, scan: u32, body: u32, found: Block) {
+        if !self.tables().knows(scan) {
+            return; // a list of the session: it is empty
+        }
         let part = self.c.machine.scans[scan as usize];
         let end = self.b.create_block();
         let [start, last] = self.range(scan, end);
@@ -107,7 +112,13 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Goes on if some tuple of a list begins so, or if none does.
-    pub(in super::super) fn test_static(&mut self, scan: u32, negated: bool, fails: Block) {
+    pub(in super::super) fn test_list(&mut self, scan: u32, negated: bool, fails: Block) {
+        if !self.tables().knows(scan) {
+            if !negated {
+                self.leave(fails);
+            }
+            return;
+        }
         let [none, next] = std::array::from_fn(|_| self.b.create_block());
         let [start, last] = self.range(scan, none);
         let some = self.b.ins().icmp(IntCC::SignedLessThan, start, last);

@@ -26,7 +26,9 @@ impl Wanted {
         leaves: &Leaves,
         lists: &Tables,
     ) -> Result<Self, String> {
-        let is_straight = |start: u32| is_straight(c, lists, start);
+        let is_straight = |start: u32| self::is_straight(c, lists, false, start);
+        // Lists of the session are empty where leaves are counted, or the count gives up.
+        let is_straight_but_for_lists = |start: u32| self::is_straight(c, lists, true, start);
         let reads = reads(c, leaves);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
         let name = |rel: RelId| &c.program.relation(rel).name;
@@ -49,7 +51,9 @@ impl Wanted {
             }
             match (mode, &c.stores[at]) {
                 (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
-                (Mode::Scratch { .. }, Store::Dense(_)) => is_straight(c.derive[at])?,
+                (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {
+                    is_straight_but_for_lists(c.derive[at])?;
+                }
                 _ => return Err(format!("{} is a list", name(rel))),
             }
             if let Role::Given(_) = c.program.relation(rel).role {
@@ -149,7 +153,12 @@ fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
 }
 
 /// Whether a stretch needs none of the interpreter's own methods.
-fn is_straight<W: Word>(c: &Compiled<W>, lists: &Tables, start: u32) -> Result<(), String> {
+fn is_straight<W: Word>(
+    c: &Compiled<W>,
+    lists: &Tables,
+    knows_lists: bool,
+    start: u32,
+) -> Result<(), String> {
     let (start, end) = (start as usize, flow::end(&c.machine, start));
     let is_called = |inst: &Inst| match inst {
         Inst::Fold { .. }
@@ -157,9 +166,12 @@ fn is_straight<W: Word>(c: &Compiled<W>, lists: &Tables, start: u32) -> Result<(
         | Inst::FixFrame { .. }
         | Inst::Value { .. }
         | Inst::Collect { .. }
-        | Inst::EmitTuple { .. }
         | Inst::Args { .. } => true,
-        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !lists.knows(*scan),
+        Inst::EmitTuple { .. } => !knows_lists,
+        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => {
+            let store = c.machine.scans[*scan as usize].store as usize;
+            !lists.knows(*scan) && (c.list_is_static[store] || !knows_lists)
+        }
         _ => false,
     };
     let Some(at) = (start..end).find(|it| is_called(&c.machine.insts[*it])) else { return Ok(()) };
