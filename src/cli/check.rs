@@ -108,7 +108,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 /// The result for the file together with what it builds on.
 pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
-    let mut together = fit(catalogue, source);
+    let mut together = fit(catalogue, source, source);
     if let Ok(fine) = &mut together {
         fine.notes.extend(unknown_keys(source));
     }
@@ -133,7 +133,7 @@ fn fit_module(
     }
     let mut fine = Fine { program: None, notes: Vec::new() };
     for includer in includers {
-        fine.join(fit(catalogue, includer)?);
+        fine.join(fit(catalogue, includer, source)?);
     }
     Ok(fine)
 }
@@ -158,11 +158,12 @@ fn fit_alone(
     let includes = Source { path: format!("{folder}{preset}.dl"), text: text.into() };
     let mut catalogue = catalogue.clone();
     catalogue.add(includes.clone()).map_err(|it| Fault::Other(it.to_string()))?;
-    fit(&catalogue, &includes)
+    fit(&catalogue, &includes, source)
 }
 
-/// Compiles the games that tell whether a file fits.
-fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
+/// Compiles the games that tell whether a file fits. What is noted of others than the one that is asked about is
+/// told where they are checked.
+fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, Fault> {
     let metas = metas(source);
     if let Some(module) = metas.iter().find(|it| it.key == "module") {
         return fit_module(catalogue, source, &module.value, &metas);
@@ -199,11 +200,13 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
             Ok(loaded) => loaded,
         };
         let mut notes = start(&loaded, source, &metas)?;
-        // What other files cost is theirs to tell.
+        if source.path != asked.path {
+            notes.clear();
+        }
         let program = loaded.program();
         let played_out = played_out(program, loaded.contract().untenable).into_iter();
         let own = played_out
-            .filter(|it| program.sources[usize::from(it.0)].path == source.path)
+            .filter(|it| program.sources[usize::from(it.0)].path == asked.path)
             .map(|it| it.1);
         notes.extend(own);
         fine.join(Fine { program: Some(Arc::clone(program)), notes });
@@ -215,25 +218,35 @@ fn fit(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
     Ok(fine)
 }
 
-/// Sets up the start that a file declares, of its own game or of one with its layout; what has to be left out of it
-/// are notes.
+/// Sets up the start of a file's own game, or the one that it declares of a game with its layout; what has to be left
+/// out of it are notes.
 fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String>, Fault> {
-    let value = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
+    let meta = |key| metas.iter().find(|it| it.key == key);
     let game = loaded.game();
-    let is_of_game = value("game") == Some(game.name.as_str());
-    let Some(start) = metas.iter().find(|it| it.key == "start") else { return Ok(Vec::new()) };
-    let is_of_layout = value("layout") == game.layout.as_deref() && game.start == start.value;
-    if !is_of_game && !is_of_layout {
-        return Ok(Vec::new());
-    }
-    let place = format!("{}:{}", source.path, start.span.line);
-    match loaded.start(None) {
-        Ok(set_up) => {
-            let warnings = set_up.warnings().iter();
-            Ok(warnings.map(|it| format!("line {}: {it}", start.span.line)).collect())
+    let own = meta("game").filter(|it| it.value == game.name);
+    let layout = meta("layout").map(|it| it.value.as_str());
+    let is_declared =
+        |it: &&Meta| own.is_some() || layout == game.layout.as_deref() && game.start == it.value;
+    let start = meta("start").filter(is_declared);
+    let Some(told) = start.or(own) else { return Ok(Vec::new()) };
+    let fault = |line: u32, why: String| Fault::Other(format!("{}:{line}: {why}", source.path));
+    let mut set_up = loaded
+        .start(None)
+        .map_err(|why| fault(told.span.line, format!("the game cannot start like that: {why}")))?;
+    if let Some(own) = own {
+        if loaded.program().actions.is_empty() {
+            let why = "nobody can do anything in this game: it has no `.action`, and no `.meta family` or preset that \
+                       brings one";
+            return Err(fault(own.span.line, why.into()));
         }
-        Err(why) => Err(Fault::Other(format!("{place}: the game cannot start like that: {why}"))),
+        if set_up.listing().is_empty() && set_up.result().is_none() {
+            let why = "at the start there is neither an action that can be taken nor a result";
+            return Err(fault(told.span.line, why.into()));
+        }
     }
+    // What a layout's start has to leave out is told of the layout.
+    let warnings = set_up.warnings().iter().filter(|_| start.is_some());
+    Ok(warnings.map(|it| format!("line {}: {it}", told.span.line)).collect())
 }
 
 fn count(found: &Diagnostics) -> usize {

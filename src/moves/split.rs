@@ -6,18 +6,20 @@
 //! that does not meet it is one to which the reaction does nothing.
 //!
 //! A condition is kept if it holds before the action whenever it holds as the reaction is solved: what nothing writes
-//! before, also where it is denied; facts that nothing sets before, and what follows from these without negation;
-//! what `was` so. Whatever else a body asks for is left out, so that more rows are played out than need be, and never
-//! fewer.
+//! before, also where it is denied, counted or summed up; facts that nothing sets before, and what follows from these
+//! without negation; what `was` so. Whatever else a body asks for is left out, so that more rows are played out than need be, and never
+//! fewer. A condition that is the same for all rows counts if it may well not hold: then none is played out, or all.
 //! Deliberately absent: what a reaction does to a row that meets its condition; that is seen by playing it out.
-//! Aggregates, which are left out.
+//! An aggregate over what may be written before: a count of what is gone by then may have been less, and of what
+//! has come, more.
 
 use std::collections::BTreeSet;
 
 use crate::facts::AttrId;
 use crate::rules::{
-    Action, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Given, Legality, Literal,
-    Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars, writes,
+    Action, Aggregate, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Given,
+    Legality, Literal, Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars,
+    writes,
 };
 
 use super::safety::View;
@@ -114,36 +116,77 @@ fn usual(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
     all.filter(|it| program.schema.attribute(*it).default.is_some())
 }
 
-/// A condition as it was before the action, if it was so whenever it is as the reaction is solved. What is denied
-/// needs values of its variables.
+/// The conditions that are kept of a body, where the variables that are told have values.
+fn conditions(
+    view: &View<'_>,
+    body: &[Literal],
+    earlier: &Earlier,
+    told: &BTreeSet<VarId>,
+) -> Vec<Literal> {
+    let (mut kept, mut known) = (Vec::new(), told.clone());
+    let mut left: Vec<&Literal> = body.iter().collect();
+    while kept.len() < KEPT {
+        let mut found = left.iter().enumerate();
+        let next = found.find_map(|(at, it)| Some((at, as_before(view, it, earlier, &known)?)));
+        let Some((at, literal)) = next else { break };
+        left.remove(at);
+        known.extend(variables(&literal));
+        kept.push(literal);
+    }
+    kept
+}
+
+/// A condition as it was before the action, if it was so whenever it is as the reaction is solved. All but what is
+/// asserted needs values of its variables.
 fn as_before(
     view: &View<'_>,
     literal: &Literal,
     earlier: &Earlier,
-    known: Option<&BTreeSet<VarId>>,
+    known: &BTreeSet<VarId>,
 ) -> Option<Literal> {
+    match literal {
+        Literal::Atom(atom) if atom.negated => {
+            binds(atom, known).then(|| unchanged(view, atom, earlier)).flatten()
+        }
+        Literal::Atom(atom) => unchanged(view, atom, earlier).or_else(|| {
+            let (program, set) = (view.program, &earlier.set);
+            let holds =
+                !program.is_hidden(atom.rel) && lasts(program, atom.rel, set, &mut BTreeSet::new());
+            holds.then(|| literal.clone())
+        }),
+        Literal::Compare(compare) => {
+            let Compare { lhs, rhs, .. } = compare;
+            let is_known = [lhs, rhs].into_iter().all(|it| of_known(it, known));
+            let binds = |it: &Expr| match it {
+                Expr::Var(var) => compare.side_for(*var).is_some_and(|it| of_known(it, known)),
+                Expr::Const(_) | Expr::Binary(..) => false,
+            };
+            (is_known || binds(lhs) || binds(rhs)).then(|| literal.clone())
+        }
+        Literal::Aggregate(fold) => {
+            let body = fold.body.iter().map(|it| match it {
+                Literal::Atom(it) => unchanged(view, it, earlier),
+                Literal::Compare(_) => Some(it.clone()),
+                Literal::Aggregate(_) => None,
+            });
+            let body = body.collect::<Option<Vec<Literal>>>()?;
+            let outer = of_fold(fold).filter(|it| !fold.locals.contains(it));
+            let is_known = outer.into_iter().all(|it| known.contains(&it));
+            is_known.then(|| Literal::Aggregate(Aggregate { body, ..fold.clone() }))
+        }
+    }
+}
+
+/// An atom of which nothing is written before the reaction is solved, or which asks for what `was` so.
+fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal> {
     let program = view.program;
     let is_same = |rel: RelId, but: &Attributes| !view.depends.reads(rel).meets(but);
-    match literal {
-        Literal::Atom(atom) if atom.negated != known.is_some() => None,
-        Literal::Atom(atom) => {
-            let rel = if program.is_hidden(atom.rel) {
-                was(program, atom.rel).filter(|it| is_same(*it, &expired(program)))
-            } else if is_same(atom.rel, &earlier.written) {
-                Some(atom.rel)
-            } else {
-                let holds = |it: RelId| lasts(program, it, &earlier.set, &mut BTreeSet::new());
-                Some(atom.rel).filter(|it| !atom.negated && holds(*it))
-            }?;
-            let is_bound = known.is_none_or(|it| binds(atom, it));
-            is_bound.then(|| Literal::Atom(Atom { rel, ..atom.clone() }))
-        }
-        Literal::Compare(Compare { lhs, rhs, .. }) => {
-            let known = known?;
-            [lhs, rhs].into_iter().all(|it| of_known(it, known)).then(|| literal.clone())
-        }
-        Literal::Aggregate(_) => None,
-    }
+    let rel = if program.is_hidden(atom.rel) {
+        was(program, atom.rel).filter(|it| is_same(*it, &expired(program)))
+    } else {
+        Some(atom.rel).filter(|it| is_same(*it, &earlier.written))
+    }?;
+    Some(Literal::Atom(Atom { rel, ..atom.clone() }))
 }
 
 /// The relation that another one stands for as it was before the action.
@@ -167,19 +210,15 @@ fn rule(
     (odd, tries): (RelId, RelId),
 ) -> Option<Rule> {
     let (program, earlier) = (view.program, earlier.as_ref()?);
-    let params = reaction.params.get(..action.listed())?;
+    let any = vec![Term::Wild; action.listed()];
+    let params = match reaction.event {
+        Event::Any => &any,
+        _ => reaction.params.get(..action.listed())?,
+    };
     let told: BTreeSet<VarId> = term_vars(params).collect();
-    let there = reaction.body.iter().filter_map(|it| as_before(view, it, earlier, None));
-    let mut kept: Vec<Literal> = there.take(KEPT).collect();
-    let known: BTreeSet<VarId> =
-        told.iter().copied().chain(kept.iter().flat_map(variables)).collect();
-    // Of other conditions those whose variables have values by now.
-    let rest = reaction.body.iter().filter_map(|it| as_before(view, it, earlier, Some(&known)));
-    let room = KEPT - kept.len();
-    kept.extend(rest.take(room));
-    let tells = |it: &Literal| variables(it).iter().any(|it| told.contains(it));
+    let kept = conditions(view, &reaction.body, earlier, &told);
     let has_value = params.iter().any(|it| matches!(it, Term::Const(_)));
-    if !has_value && !kept.iter().any(tells) {
+    if !has_value && !kept.iter().any(|it| tells(program, it, &told)) {
         return None;
     }
     let mut names = Names { from: reaction, vars: Vec::new(), known: Vec::new() };
@@ -199,6 +238,17 @@ fn rule(
     // The program numbers it.
     let id = RuleId(0);
     Some(Rule { id, head: odd, args, body, vars: names.vars, because: None, span: reaction.span })
+}
+
+/// Whether a condition tells rows apart, or may well not hold for any: it denies, compares, or asks for one row alone.
+fn tells(program: &Program, literal: &Literal, told: &BTreeSet<VarId>) -> bool {
+    let of_all = match literal {
+        Literal::Atom(it) if program.relation(it.rel).is_static() => false,
+        Literal::Atom(it) => it.negated || it.args.iter().all(|it| matches!(it, Term::Const(_))),
+        Literal::Compare(_) => true,
+        Literal::Aggregate(it) => it.results.iter().all(|it| matches!(it, Term::Const(_))),
+    };
+    of_all || variables(literal).iter().any(|it| told.contains(it))
 }
 
 /// Whether a row that is there when a reaction is solved was there before the action.
@@ -245,9 +295,19 @@ fn variables(literal: &Literal) -> Vec<VarId> {
             lhs.collect_vars(&mut found);
             rhs.collect_vars(&mut found);
         }
-        Literal::Aggregate(_) => {}
+        Literal::Aggregate(fold) => {
+            found.extend(of_fold(fold).filter(|it| !fold.locals.contains(it)));
+            found.extend(term_vars(&fold.results));
+        }
     }
     found
+}
+
+/// The variables of what an aggregate goes over, its own among them.
+fn of_fold(fold: &Aggregate) -> impl Iterator<Item = VarId> {
+    let mut found: Vec<VarId> = fold.body.iter().flat_map(variables).collect();
+    fold.exprs.iter().for_each(|it| it.collect_vars(&mut found));
+    found.into_iter()
 }
 
 /// The variables of a rule that is made from a reaction: only those that it has.
@@ -292,7 +352,17 @@ impl Names<'_> {
                 self.rename(&mut it.rhs);
                 Literal::Compare(it)
             }
-            other @ Literal::Aggregate(_) => other,
+            Literal::Aggregate(mut fold) => {
+                fold.exprs.iter_mut().for_each(|it| self.rename(it));
+                fold.body = fold.body.into_iter().map(|it| self.renamed(it)).collect();
+                for result in &mut fold.results {
+                    if let Term::Var(it) = result {
+                        *it = self.of(*it);
+                    }
+                }
+                fold.locals.iter_mut().for_each(|it| *it = self.of(*it));
+                Literal::Aggregate(fold)
+            }
         }
     }
 

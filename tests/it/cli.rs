@@ -174,6 +174,26 @@ fn a_file_of_another_world_is_checked_alone() {
     assert!(out.contains("Node has no member `c`") && out.ends_with(": 1 found\n"), "{out}");
 }
 
+/// As `test` does, which plays it.
+#[test]
+fn a_game_in_which_nobody_can_do_anything_is_a_mistake() {
+    let text = "% idle\n.meta game \"idle\"\n.meta board \"none\"\n.meta start \"- w 1\"\n";
+    let path = scratch("idle.dl", text);
+    let out = check(1, &["check", &path]);
+    let why = format!("{path}:2: nobody can do anything in this game: it has no `.action`");
+    assert!(out.starts_with(&why) && out.ends_with(": 1 found\n"), "{out}");
+    check(1, &["test", &path, "--games", "1"]);
+    let action = ".action rest() legality rules uci \"rest\" \"nothing is done\"\n";
+    let path = scratch("idle.dl", &format!("{text}{action}rest() :- turn('black).\n"));
+    let out = check(1, &["check", &path]);
+    let why =
+        format!("{path}:4: at the start there is neither an action that can be taken nor a result");
+    assert!(out.starts_with(&why), "{out}");
+    check(1, &["test", &path, "--games", "1"]);
+    let path = scratch("idle.dl", &format!("{text}{action}rest() :- turn(_).\nmovable().\n"));
+    assert!(check(0, &["check", &path]).contains(": ok ("));
+}
+
 #[test]
 fn a_game_is_played_from_typed_lines() {
     let lines = "e4\ne7e5\nKe3\nwhy Bb5\nundo\nfen\nd5\nclaim\nmoves\nresign\nNf3\nquit\n";

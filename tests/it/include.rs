@@ -163,3 +163,36 @@ fn files_on_disk_bring_along_what_they_include() {
     }
     std::fs::remove_dir_all(&folder).expect("ours");
 }
+
+/// What is noted of a preset and of the module that it includes is told once, where it stands.
+#[test]
+fn notes_are_told_of_the_file_that_they_are_about() {
+    let module = ".meta module \"late\"\n.decl late(square: Square) \"{square} is far up\"\n\
+                  late(t) :- rank(t, 6).\n\
+                  on move(_, t) in after when late(t), at(q, 'e2) do remove q.\n";
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("noted");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let preset = |name: &str| {
+        format!(
+            ".meta preset \"{name}\"\n.meta family \"chess\"\n.meta include \"late.dl\"\n.meta nome \"x\"\n\
+             .domain Preset += {{ {name} }}\n\
+             on promote(_, _, t) in after when late(t), at(q, 'd2) do remove q.\n"
+        )
+    };
+    for (file, text) in [("late", module), ("one", &preset("one")), ("two", &preset("two"))] {
+        std::fs::write(folder.join(format!("{file}.dl")), text).expect("a file");
+    }
+    let ran = crate::cli::rulemate(&["check", folder.to_str().expect("a path")]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let notes: Vec<&str> = ran.out.lines().filter(|it| it.contains(": note: ")).collect();
+    let told = |file: &str, part: &str| {
+        let file = format!("{file}.dl: note: ");
+        notes.iter().filter(|it| it.contains(&file) && it.contains(part)).count()
+    };
+    for file in ["one", "two"] {
+        assert_eq!(told(file, "`.meta nome` means nothing"), 1, "{notes:?}");
+        assert_eq!(told(file, "`promote` is played out where its condition holds"), 1, "{notes:?}");
+    }
+    assert_eq!(told("late", "`move` is played out where its condition holds"), 1, "{notes:?}");
+    assert_eq!(notes.len(), 5, "{notes:?}");
+}

@@ -75,12 +75,44 @@ fn moves_that_a_reaction_cannot_concern_are_left_to_the_rules() {
     let held = "on move(p, t) in after when was attacks(p, 'e4), rank(t, r), r > 3, at(q, 'd2), color(q, c), active('odd, c) do remove q.";
     let lacks =
         format!("on move(p, t) in before when !kind(p, 'pawn), !royal(_, p), rank(t, 4), {BURNS}");
-    for rules in [before.as_str(), &later, square, value, rule, &was, held, &lacks] {
+    // What is counted is as it was, or was so; and a number that follows from what is known.
+    let counted = format!(
+        "on move(p, t) in after when count {{ color(q2, c), kind(q2, 'queen) }} > 0, kind(p, 'knight), {BURNS}"
+    );
+    let around = format!(
+        "on move(p, t) in after when n = count {{ was at(y, u2), step(_, t, u2), was color(y, z) }}, m = n + 1, m > 5, {BURNS}"
+    );
+    for rules in
+        [before.as_str(), &later, square, value, rule, &was, held, &lacks, &counted, &around]
+    {
         let mut game = started("chess", rules);
         let (decision, rows) = played_out(&mut game);
         assert!(matches!(decision, Decision::Except(_)), "{decision:?} {rules}");
         assert!(rows < 20, "{rows} {rules}");
         agrees(&game, plies);
+    }
+}
+
+/// What is asked for of the whole game: nothing is played out, or all.
+#[test]
+fn reactions_to_any_action_are_told_by_what_is_so_before_it() {
+    let storm = ".input storm() game flag attr \"odd.storm\" \"there is a storm\"\n\
+                 on any in before when storm(), turn(c), at(q, 'e2), color(q, c), kind(q, 'pawn) do remove q.\n\
+                 on any in start when storm() do retract storm().\n\
+                 on move(_, t) in start when rank(t, 5) do set storm().";
+    let hours = ".input hours(n: Int) game attr \"odd.hours\" = 3 \"{n} hours are left\"\n\
+                 on any in after when hours(n), n = 0, at(q, 'd2), color(q, c), active('odd, c) do remove q.\n\
+                 on any in start when hours(n), n > 0 do set hours(n - 1).\n\
+                 on any in start when hours(0) do set hours(3).";
+    let side =
+        "on any in before when turn('black), at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    let alone = "on any in before when count { kind(q, 'queen) } < 2, at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    for rules in [storm, hours, side, alone] {
+        let mut game = started("chess", rules);
+        let (decision, rows) = played_out(&mut game);
+        assert!(matches!(decision, Decision::Except(_)), "{decision:?} {rules}");
+        assert_eq!(rows, 0, "{rules}");
+        agrees(&game, if is_full() { 2_000 } else { 150 });
     }
 }
 
@@ -106,7 +138,10 @@ fn where_no_condition_tells_all_moves_are_played_out() {
     // Another preset of the file's own reactions changes kinds before.
     let kinds = "on move(p, t) in before when rank(t, 4) do set kind(p, 'rook).\n\
                  on move(p, _) in after when kind(p, 'rook), at(q, 'd2), color(q, c), active('odd, c) do remove q.";
-    for rules in [any, arrives, lacks, &one, kinds, spawned] {
+    // What is counted may have become more on the way, or less.
+    let more = "on move(_, t) in after when count { at(_, 'e4) } > 0, at(q, 'd2), color(q, c), active('odd, c) do remove q.";
+    let less = "on any in after when count { at(_, _) } < 32, at(q, 'd2), color(q, c), active('odd, c) do remove q.";
+    for rules in [any, arrives, lacks, &one, kinds, spawned, more, less] {
         let mut game = started("chess", rules);
         let (decision, _) = played_out(&mut game);
         assert_eq!(decision, Decision::Simulation, "{rules}");

@@ -92,6 +92,7 @@ fn faults_have_a_place_and_cost_one_game() {
         ("1. e4 $x", (1, 7), PgnFault::Nag),
         ("1. e4 $256", (1, 7), PgnFault::Nag),
         ("1. e4 +- e5", (1, 7), PgnFault::Unexpected { found: '+' }),
+        ("1. e4 \"e5\n", (1, 7), PgnFault::Unexpected { found: '"' }),
         ("1. é4 é5 ∞", (1, 10), PgnFault::Unexpected { found: '∞' }),
         ("12345678901. e4", (1, 1), PgnFault::Number),
         ("[\"x\"]", (1, 2), tag("a name")),
@@ -208,6 +209,32 @@ fn results_are_read_in_all_their_forms() {
 fn a_pass_is_a_move_and_no_number() {
     let games = read("1. e4 0000 2. d4 0000. Nf3 --");
     assert_eq!(moves(&games[0]), ["e4", "0000", "d4", "Nf3", "--"]);
+}
+
+/// A number without dots is a move's number where it is due, and in files that write no dots at all.
+#[test]
+fn numbers_may_be_moves() {
+    for (text, expected) in [
+        ("1 e4 e5 2 Nf3 Nc6", vec!["e4", "e5", "Nf3", "Nc6"]),
+        ("1. e4 e5 2 Nf3 Nc6 3.Bb5", vec!["e4", "e5", "Nf3", "Nc6", "Bb5"]),
+        ("1.e4 e5 2Nf3 (2 Nc3) 2... Nc6 3Bb5", vec!["e4", "e5", "Nf3", "Nc6", "Bb5"]),
+        ("1... e5 2 Nf3", vec!["e5", "Nf3"]),
+        ("1. 3 2 2. 1", vec!["3", "2", "1"]),
+        ("1. 3 2 2. 2 3", vec!["3", "2", "2", "3"]),
+        ("1... 2 2. 2 {so} 2... 3", vec!["2", "2", "3"]),
+        ("1. a 3! 2. 11-15 23-19 3. 8-11,2", vec!["a", "3", "11-15", "23-19", "8-11,2"]),
+        (r#"1 "3" "1-0" 2 "a \"b\" c" 1-0"#, vec!["3", "1-0", r#"a "b" c"#]),
+    ] {
+        let game = &read(text)[0];
+        assert_eq!(moves(game), expected, "{text}");
+        let again = &read(&game.to_pgn())[0];
+        assert_eq!((moves(again), again.first), (expected, game.first), "{text}");
+    }
+    let unlike = ["3", "-2", "1-0", "*", "007", "12345678901", "a b", "3x", "%x", "e.p.", "e4!"];
+    let texts = unlike.iter().map(|it| PgnMove { text: (*it).into(), ..PgnMove::default() });
+    let written = PgnGame { moves: texts.collect(), ..PgnGame::default() }.to_pgn();
+    assert_eq!(moves(&read(&written)[0]), unlike, "{written}");
+    assert!(written.contains("1. 3 \"-2\" 2. \"1-0\" \"*\" 3. 007 12345678901"), "{written}");
 }
 
 /// Bytes that are made as they are read, in pieces of odd lengths, and counted.

@@ -1,8 +1,12 @@
 //! Real games, replayed.
 
 use rulemate::moves::is_over;
-use rulemate::moves::notation::{MoveFault, PgnGame, PgnReader, PgnResult, parse_san, to_san};
+use rulemate::moves::notation::{
+    MoveFault, PgnGame, PgnMove, PgnReader, PgnResult, parse_san, to_san,
+};
+use rulemate::presets::Catalogue;
 
+use crate::random_rules::Choices;
 use crate::setup::Table;
 
 fn games(bytes: &[u8]) -> Vec<PgnGame> {
@@ -67,5 +71,39 @@ fn games_of_other_variants() {
     for game in &shuffled {
         assert_eq!(game.tag("variant"), Some("fischerandom"));
         replay("chess960", game, |it| it);
+    }
+}
+
+/// The games of `tests/data/numbers`: moves are numbers, and texts that PGN has for results or understands in part.
+#[test]
+fn games_whose_moves_are_numbers() {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    catalogue.add_path("tests/data/numbers".as_ref()).unwrap_or_else(|it| panic!("{it}"));
+    for name in ["count", "words"] {
+        let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
+        let mut plies = 0;
+        for seed in 0..100 {
+            let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+            let mut choices = Choices(seed);
+            let mut pgn = PgnGame::default();
+            pgn.first.by_second = seed % 3 == 0;
+            while game.result().is_none() {
+                let moves = game.legal_moves();
+                let mv = &moves[choices.below(moves.len())];
+                let text = game.play(mv).unwrap_or_else(|it| panic!("{it}")).uci.to_string();
+                let comments = if choices.below(9) == 0 { vec!["7. 8".into()] } else { Vec::new() };
+                pgn.moves.push(PgnMove { text, comments, ..PgnMove::default() });
+            }
+            plies += pgn.moves.len();
+            let text = pgn.to_pgn();
+            let read = games(text.as_bytes()).remove(0);
+            let mut again = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+            for (mv, written) in read.moves.iter().zip(&pgn.moves) {
+                assert_eq!((&mv.text, &mv.comments), (&written.text, &written.comments), "{text}");
+                again.play_text(&mv.text).unwrap_or_else(|it| panic!("{}: {it}\n{text}", mv.text));
+            }
+            assert_eq!((read.moves.len(), again.fen()), (pgn.moves.len(), game.fen()), "{text}");
+        }
+        assert!(plies > 500, "{name}: {plies}");
     }
 }

@@ -21,6 +21,8 @@ pub use read::PgnReader;
 
 /// The maximum number of bytes of one game, comments included.
 const LIMIT: usize = 1 << 20;
+/// The greatest number of a move; those after it bear it, too.
+const LAST_NUMBER: u32 = 999_999_999;
 
 /// One game of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +73,14 @@ impl PgnGame {
 pub struct FirstMove {
     pub number: u32,
     pub by_second: bool,
+}
+
+impl FirstMove {
+    /// The number of the move after this one.
+    fn after(self) -> Self {
+        let number = self.number.saturating_add(u32::from(self.by_second)).min(LAST_NUMBER);
+        Self { number, by_second: !self.by_second }
+    }
 }
 
 impl Default for FirstMove {

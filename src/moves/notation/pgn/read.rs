@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use super::token::{Token, token};
+use super::token::{Bare, Token, token};
 use super::window::Window;
 use super::{FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
@@ -125,7 +125,7 @@ impl<R: BufRead> PgnReader<R> {
         let (token, end) = loop {
             let rest = self.window.rest();
             let mut after = rest;
-            let token = token(&mut after);
+            let token = token(&mut after, game.bare());
             let (known, read) = (rest.len(), rest.len() - after.len());
             if after.len() >= MARGIN || self.window.is_whole() {
                 break (token, read);
@@ -265,9 +265,23 @@ struct Building {
     variation: Option<(usize, usize)>,
     inner: usize,
     in_moves: bool,
+    /// Whether dots follow the first number of a move.
+    has_dots: Option<bool>,
+    /// The move that comes next, and whether its number was there.
+    next: FirstMove,
+    is_numbered: bool,
 }
 
 impl Building {
+    /// Which numbers without dots are those of moves.
+    fn bare(&self) -> Bare {
+        let is_due = !self.is_numbered && !self.next.by_second;
+        match self.has_dots {
+            Some(true) => Bare::Due(is_due.then_some(self.next.number)),
+            _ => Bare::All,
+        }
+    }
+
     fn failure(&self, fault: PgnFault, place: (usize, usize)) -> Failure {
         Failure { fault, place, in_tags: !self.in_moves, before_game: false }
     }
@@ -296,12 +310,17 @@ impl Building {
                 }
             }
             Token::Number(number, dots) => {
+                self.has_dots.get_or_insert(dots > 0);
+                self.is_numbered = true;
+                self.next = FirstMove { number, by_second: dots >= 2 };
                 if self.done.moves.is_empty() {
-                    self.done.first = FirstMove { number, by_second: dots >= 2 };
+                    self.done.first = self.next;
                 }
             }
             Token::Move(text) => {
-                let (text, (line, column)) = (text.into(), place);
+                self.is_numbered = false;
+                self.next = self.next.after();
+                let (text, (line, column)) = (text.into_owned(), place);
                 self.done.moves.push(PgnMove { text, line, column, ..PgnMove::default() });
             }
             Token::Result(result) => {

@@ -1,4 +1,10 @@
 //! The words of PGN, one at a time.
+//!
+//! A number is a move's number if dots follow it. Without them it is one where it is due, and anywhere in a game whose
+//! first number has no dots; else it is a move, as games have that name numbers or numbered squares. In quotes
+//! anything is a move.
+
+use std::borrow::Cow;
 
 use winnow::Parser;
 use winnow::combinator::{alt, delimited, opt, peek, preceded};
@@ -18,7 +24,7 @@ pub(super) enum Token<'a> {
     Nag(u8),
     /// `12...`: the number and the dots after it.
     Number(u32, usize),
-    Move(&'a str),
+    Move(Cow<'a, str>),
     Result(PgnResult),
     OpenVariation,
     CloseVariation,
@@ -26,11 +32,20 @@ pub(super) enum Token<'a> {
     Nothing,
 }
 
+/// Which numbers without dots are those of moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Bare {
+    #[default]
+    All,
+    /// The number that is due here, if one is.
+    Due(Option<u32>),
+}
+
 /// Reads one token. The input does not start with white space.
 ///
 /// # Errors
 /// The input is left at the place of the fault.
-pub(super) fn token<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
+pub(super) fn token<'a>(input: &mut &'a str, bare: Bare) -> Result<Token<'a>, PgnFault> {
     let Some(first) = input.chars().next() else {
         return Ok(Token::Nothing);
     };
@@ -39,17 +54,38 @@ pub(super) fn token<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
         '{' => whole(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
         ';' => Ok(whole(line_comment, input).map_or(Token::Nothing, Token::Comment)),
         '$' => whole(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
-        '(' if crowd(input) > 0 => word(input, first),
+        '(' if crowd(input) > 0 => word(input, first, bare),
+        '"' => quoted(input),
         '(' => Ok(skip(input, Token::OpenVariation)),
         ')' => Ok(skip(input, Token::CloseVariation)),
         '}' | ']' => Err(PgnFault::StrayClose { found: first }),
         '!' | '?' => whole(glyph, input).map(Token::Nag).ok_or(PgnFault::Nag),
         '.' => Ok(whole(dots, input).map_or(Token::Nothing, |_| Token::Nothing)),
-        _ => word(input, first),
+        _ => word(input, first, bare),
     }
 }
 
-fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
+/// Whether a move with this text is read as such wherever it stands behind a number with dots.
+pub(super) fn reads_back(text: &str) -> bool {
+    let mut rest = text;
+    let read = token(&mut rest, Bare::Due(None));
+    rest.is_empty() && matches!(read, Ok(Token::Move(it)) if it == text)
+}
+
+/// A text in quotes, on one line.
+fn quoted<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
+    let mut rest = &input[1..];
+    let text = value(&mut rest);
+    match rest.strip_prefix('"') {
+        Some(rest) if !text.is_empty() => {
+            *input = rest;
+            Ok(Token::Move(text.into()))
+        }
+        _ => Err(PgnFault::Unexpected { found: '"' }),
+    }
+}
+
+fn word<'a>(input: &mut &'a str, first: char, bare: Bare) -> Result<Token<'a>, PgnFault> {
     if let Some(result) = whole(result, input) {
         return Ok(Token::Result(result));
     }
@@ -58,10 +94,10 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
         return Ok(Token::Nothing);
     }
     if let Some(pass) = whole(pass, input) {
-        return Ok(Token::Move(pass));
+        return Ok(Token::Move(pass.into()));
     }
     let is_zeros = begins_with_zeros(input);
-    if first.is_ascii_digit() && !is_zeros {
+    if first.is_ascii_digit() && !is_zeros && !is_move(input, bare) {
         let numbered = whole(number, input);
         return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
     }
@@ -69,8 +105,14 @@ fn word<'a>(input: &mut &'a str, first: char) -> Result<Token<'a>, PgnFault> {
     let is_signed = first.is_ascii_punctuation()
         && !".-=%<>".contains(first)
         && input[1..].starts_with(|it: char| it.is_ascii_uppercase());
-    if first.is_alphabetic() || first == '(' || is_zeros || is_signed || input.starts_with("--") {
-        return whole(symbol, input).map(Token::Move).ok_or(PgnFault::Unexpected { found: first });
+    if first.is_alphabetic()
+        || first.is_ascii_digit()
+        || first == '('
+        || is_signed
+        || input.starts_with("--")
+    {
+        let symbol = whole(symbol, input).map(|it| Token::Move(it.into()));
+        return symbol.ok_or(PgnFault::Unexpected { found: first });
     }
     Err(PgnFault::Unexpected { found: first })
 }
@@ -128,6 +170,19 @@ fn number(input: &mut &str) -> Parsed<(u32, usize)> {
         true => Err(EmptyError),
         false => Ok((number, dots.len())),
     }
+}
+
+/// Whether a word that begins with a digit is a move, and no number before one.
+fn is_move(text: &str, bare: Bare) -> bool {
+    let Bare::Due(due) = bare else { return false };
+    let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    // `2Nf3` is a number and a move.
+    if text[end..].starts_with(|it: char| it == '.' || it.is_alphabetic()) {
+        return false;
+    }
+    let mut rest = text;
+    let word = whole(symbol, &mut rest).unwrap_or(text);
+    due.is_none_or(|it| word != it.to_string())
 }
 
 /// `0000`, the move that moves nothing, as UCI writes it.

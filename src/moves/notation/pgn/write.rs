@@ -1,5 +1,6 @@
 //! A game in export format.
 
+use super::token::reads_back;
 use super::{FirstMove, PgnGame, PgnMove, PgnResult};
 
 /// The tags that every game has, in their order, with the value that means "not known".
@@ -47,8 +48,19 @@ pub(super) fn write(game: &PgnGame) -> String {
 
 fn push_tag(text: &mut String, name: &str, value: &str) {
     let value: String = value.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-    text.push_str(&format!("[{name} \"{value}\"]\n"));
+    text.push_str(&format!("[{name} {}]\n", quoted(&value)));
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A move, in quotes if it would be read as something else.
+fn move_word(text: &str) -> String {
+    match text.is_empty() || reads_back(text) {
+        true => text.to_owned(),
+        false => quoted(&text.replace(['\r', '\n'], " ")),
+    }
 }
 
 /// The words of the movetext: numbers, moves, glyphs, comments, variations in parentheses.
@@ -66,7 +78,7 @@ fn push_line(words: &mut Vec<String>, moves: &[PgnMove], mut at: FirstMove) {
             (true, true) => words.push(format!("{}...", at.number)),
             (true, false) => {}
         }
-        words.push(mv.text.clone());
+        words.push(move_word(&mv.text));
         words.extend(mv.nags.iter().map(|it| format!("${it}")));
         words.extend(comment_words(&mv.comments));
         for variation in mv.variations.iter().filter(|it| !it.is_empty()) {
@@ -76,8 +88,7 @@ fn push_line(words: &mut Vec<String>, moves: &[PgnMove], mut at: FirstMove) {
             words.last_mut().into_iter().for_each(|it| it.push(')'));
         }
         needs_number = !mv.comments.is_empty() || !mv.variations.is_empty();
-        at.number = at.number.saturating_add(u32::from(at.by_second));
-        at.by_second = !at.by_second;
+        at = at.after();
     }
 }
 
