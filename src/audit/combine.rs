@@ -88,12 +88,21 @@ pub struct Sample {
 /// goes with the other (`.meta compatible`) are always played, with few half-moves; of the others some are drawn,
 /// and of those with presets that share files with others, which are many and alike, fewer.
 pub fn pairs(catalogue: &Catalogue, full: bool) -> Sample {
+    pairs_among(catalogue, full, |_| true)
+}
+
+/// The same of those presets alone that go on the games of every family.
+pub fn shared_pairs(catalogue: &Catalogue, full: bool) -> Sample {
+    pairs_among(catalogue, full, |it| it.family.is_none())
+}
+
+fn pairs_among(catalogue: &Catalogue, full: bool, among: fn(&PresetEntry) -> bool) -> Sample {
     let (mut found, mut of, mut seed) = (Vec::new(), 0, 0);
     for game in games(catalogue) {
-        let (alone, sharing) = names(catalogue, game);
+        let (alone, sharing) = names(catalogue, game, among);
         let scopes = scopes(catalogue, game);
         let count = scopes.len();
-        let among = |names: &[&str]| -> Vec<(String, String)> {
+        let two_of = |names: &[&str]| -> Vec<(String, String)> {
             let pair = |(at, one): (usize, &&str)| {
                 let (one, rest) = ((*one).to_owned(), names[at + 1..].to_vec());
                 rest.into_iter().map(move |it| (one.clone(), it.to_owned()))
@@ -109,9 +118,9 @@ pub fn pairs(catalogue: &Catalogue, full: bool) -> Sample {
         let is_declared = |one: &str, other: &str| {
             declared.iter().any(|it| it.0 == one && it.1.iter().any(|it| it == other))
         };
-        let first = among(&alone);
+        let first = two_of(&alone);
         let (sure, rest) = (first.len(), with.len() + sharing.len() * sharing.len() / 2);
-        let all = first.into_iter().chain(with).chain(among(&sharing));
+        let all = first.into_iter().chain(with).chain(two_of(&sharing));
         for (number, (one, other)) in all.enumerate() {
             seed += 1;
             of += 1;
@@ -161,9 +170,14 @@ fn games(catalogue: &Catalogue) -> Vec<&GameEntry> {
     found
 }
 
-/// The presets that go on the family of a game: those that stand alone, and those that share files with others.
-fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> (Vec<&'c str>, Vec<&'c str>) {
-    let fits = |it: &&PresetEntry| it.family.is_none() || it.family == game.family;
+/// The presets among some that go on the family of a game: those that stand alone, and those that share files with
+/// others.
+fn names<'c>(
+    catalogue: &'c Catalogue,
+    game: &GameEntry,
+    among: fn(&PresetEntry) -> bool,
+) -> (Vec<&'c str>, Vec<&'c str>) {
+    let fits = |it: &&PresetEntry| among(it) && (it.family.is_none() || it.family == game.family);
     let fitting: Vec<&PresetEntry> = catalogue.presets().iter().filter(fits).collect();
     let (sharing, alone): (Vec<&PresetEntry>, _) =
         fitting.into_iter().partition(|it| !it.includes.is_empty());
@@ -174,7 +188,7 @@ fn names<'c>(catalogue: &'c Catalogue, game: &GameEntry) -> (Vec<&'c str>, Vec<&
 /// So many threes on chess, drawn with their scopes.
 pub fn triples(catalogue: &Catalogue, count: usize) -> Sample {
     let Some(game) = games(catalogue).into_iter().next() else { return Sample::default() };
-    let (alone, sharing) = names(catalogue, game);
+    let (alone, sharing) = names(catalogue, game, |_| true);
     let (names, scopes) = ([alone, sharing].concat(), scopes(catalogue, game));
     let mut chance = Chance(TRIPLES_BY);
     let draw = |seed: u64| {

@@ -625,6 +625,9 @@ pub(crate) struct VerifyArgs {
     /// Play each pair for all nine pairs of scopes, 40 half-moves each (else one, and 10)
     #[arg(long, requires = "pairs")]
     pub(crate) full: bool,
+    /// Only the presets that go on the games of every family
+    #[arg(long, requires = "pairs")]
+    pub(crate) shared: bool,
     /// Also play N sets of three presets, drawn at random
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
     pub(crate) triples: usize,

@@ -96,7 +96,7 @@ fn moves_that_a_reaction_cannot_concern_are_left_to_the_rules() {
 /// What is asked for of the whole game: nothing is played out, or all.
 #[test]
 fn reactions_to_any_action_are_told_by_what_is_so_before_it() {
-    let storm = ".input storm() game flag attr \"odd.storm\" \"there is a storm\"\n\
+    let storm = ".input storm() game attr \"odd.storm\" \"there is a storm\"\n\
                  on any in before when storm(), turn(c), at(q, 'e2), color(q, c), kind(q, 'pawn) do remove q.\n\
                  on any in start when storm() do retract storm().\n\
                  on move(_, t) in start when rank(t, 5) do set storm().";

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde::Serialize;
 
-use crate::audit::combine::{Combination, Outcome, Played, Sample, pairs, triples};
+use crate::audit::combine::{Combination, Outcome, Played, Sample, pairs, shared_pairs, triples};
 use crate::cli::Verdict;
 use crate::cli::args::VerifyArgs;
 use crate::cli::output::{Ink, Out, progress};
@@ -34,7 +34,8 @@ struct Tally {
 pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue(&args.rules)?;
     let mut verdict = Verdict::Fine;
-    let mut kinds = vec![("pairs", pairs(&catalogue, args.full))];
+    let among = if args.shared { shared_pairs } else { pairs };
+    let mut kinds = vec![("pairs", among(&catalogue, args.full))];
     if args.triples > 0 {
         kinds.push(("triples", triples(&catalogue, args.triples)));
     }
