@@ -106,7 +106,7 @@ fn reactions_to_any_action_are_told_by_what_is_so_before_it() {
                  on any in start when hours(0) do set hours(3).";
     let side =
         "on any in before when turn('black), at(q, 'e2), color(q, c), active('odd, c) do remove q.";
-    let alone = "on any in before when count { kind(q, 'queen) } < 2, at(q, 'e2), color(q, c), active('odd, c) do remove q.";
+    let alone = "on any in before when count { kind(z, 'queen) } < 2, at(q, 'e2), color(q, c), active('odd, c) do remove q.";
     for rules in [storm, hours, side, alone] {
         let mut game = started("chess", rules);
         let (decision, rows) = played_out(&mut game);
