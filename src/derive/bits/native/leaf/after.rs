@@ -398,7 +398,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     // --- loops ----------------------------------------------------------------------------------
 
-    /// The first row of a block.
+    /// The address of the first row of a block, all of whose rows are there.
     pub(super) fn block_row(
         &mut self,
         space: Space,
@@ -406,10 +406,13 @@ impl<W: Word> Lower<'_, '_, W> {
         stride: u32,
         block: Value,
     ) -> Value {
-        let offset = self.b.ins().imul_imm_s(block, i64::from(stride) << Self::ROW_SHIFT);
-        let start = if space == Space::Frame { self.rows_of_frame } else { self.rows };
-        let first = self.b.ins().iadd_imm_s(start, i64::from(base) << Self::ROW_SHIFT);
-        self.b.ins().iadd(first, offset)
+        let index = self.b.ins().imul_imm_s(block, i64::from(stride));
+        let index = self.b.ins().iadd_imm_s(index, i64::from(base));
+        if stride > 1 {
+            let last = self.b.ins().iadd_imm_s(index, i64::from(stride) - 1);
+            self.row_of(space, last);
+        }
+        self.row_of(space, index)
     }
 
     /// Does something for each member of a row.

@@ -14,7 +14,7 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// Words that a write saves: the value, two rows of its inverse, and the row of those that have one.
+/// Words that a write saves for each relation that it is in: the value, two rows of its inverse, and the row of those that have one.
 const SAVES: u32 = 4;
 
 /// Which readers are told.
@@ -29,8 +29,9 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function that writes an attribute: entity and new value, which may be none.
     pub(super) fn change(&mut self, attr: AttrId) {
         let [_, entity, new] = self.params();
-        self.room(SAVES);
-        for &(rel, member) in &self.c.inputs[usize::from(attr.0)] {
+        let inputs = &self.c.inputs[usize::from(attr.0)];
+        self.room(SAVES * inputs.len() as u32);
+        for &(rel, member) in inputs {
             debug_assert_eq!(member, 0, "lists are not written here");
             let Role::Input(input) = self.c.program.relation(rel).role else { continue };
             let next = self.b.create_block();
