@@ -50,7 +50,11 @@ struct Cost {
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let mut sets = vec![("(none)".to_owned(), Vec::new())];
-    for it in catalogue.presets() {
+    let game = catalogue.games().iter().find(|it| it.name == DEFAULT_GAME);
+    let family = game.and_then(|it| it.family.as_deref());
+    // Others are for games of another family.
+    let fits = |of: Option<&str>| of.is_none() || of == family;
+    for it in catalogue.presets().iter().filter(|it| fits(it.family.as_deref())) {
         sets.push((it.preset.clone(), catalogue.with_required(&[&it.preset])));
     }
     let mut rows: Vec<Figures> = Vec::new();
