@@ -32,7 +32,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let runs = if quick { 2 } else { 9 };
     let mut ones = Vec::new();
-    for preset in catalogue.presets() {
+    for preset in super::presets::fitting(&catalogue) {
         let set = catalogue.with_required(&[&preset.preset]);
         ones.extend(shortest(&catalogue, set, runs)?);
     }

@@ -15,7 +15,7 @@ use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::{Backend, World};
 use crate::moves::{Contract, LegalityMode, is_over, legal_moves, perft, perft_by};
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Catalogue, PresetEntry, Ruleset};
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
@@ -50,11 +50,7 @@ struct Cost {
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let mut sets = vec![("(none)".to_owned(), Vec::new())];
-    let game = catalogue.games().iter().find(|it| it.name == DEFAULT_GAME);
-    let family = game.and_then(|it| it.family.as_deref());
-    // Others are for games of another family.
-    let fits = |of: Option<&str>| of.is_none() || of == family;
-    for it in catalogue.presets().iter().filter(|it| fits(it.family.as_deref())) {
+    for it in fitting(&catalogue) {
         sets.push((it.preset.clone(), catalogue.with_required(&[&it.preset])));
     }
     let mut rows: Vec<Figures> = Vec::new();
@@ -88,6 +84,16 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
         });
     }
     Ok(rows)
+}
+
+/// The presets that go on the default game: others are for games of another family.
+pub(super) fn fitting(catalogue: &Catalogue) -> impl Iterator<Item = &PresetEntry> {
+    let game = catalogue.games().iter().find(|it| it.name == DEFAULT_GAME);
+    let family = game.and_then(|it| it.family.as_deref());
+    catalogue
+        .presets()
+        .iter()
+        .filter(move |it| it.family.is_none() || it.family.as_deref() == family)
 }
 
 impl Cost {
