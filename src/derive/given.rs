@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::facts::{Ids, Mark};
-use crate::rules::{Event, Given, Literal, Program, Reaction, RelId, Role, TrialId, raises};
+use crate::rules::{Event, Given, Program, Reaction, RelId, Role, TrialId, raises, relations_of};
 
 use super::rows::Tuple;
 use super::schedule::Schedule;
@@ -149,18 +149,6 @@ fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
                 known.push(raised);
                 found.extend(to(raised));
             }
-        }
-    }
-    found
-}
-
-fn relations_of(body: &[Literal]) -> Vec<RelId> {
-    let mut found = Vec::new();
-    for literal in body {
-        match literal {
-            Literal::Atom(atom) => found.push(atom.rel),
-            Literal::Compare(_) => {}
-            Literal::Aggregate(it) => found.extend(relations_of(&it.body)),
         }
     }
     found

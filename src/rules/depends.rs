@@ -107,15 +107,22 @@ impl Dependencies {
     /// The attributes that a body's solutions may depend on.
     pub fn reads_of(&self, body: &[Literal]) -> Attributes {
         let mut reads = Attributes::default();
-        for literal in body {
-            match literal {
-                Literal::Atom(atom) => reads.extend(self.reads(atom.rel)),
-                Literal::Compare(_) => {}
-                Literal::Aggregate(aggregate) => reads.extend(&self.reads_of(&aggregate.body)),
-            }
-        }
+        relations_of(body).into_iter().for_each(|it| reads.extend(self.reads(it)));
         reads
     }
+}
+
+/// The relations that a body reads, in aggregates as well.
+pub fn relations_of<'l>(body: impl IntoIterator<Item = &'l Literal>) -> Vec<RelId> {
+    let mut found = Vec::new();
+    for literal in body {
+        match literal {
+            Literal::Atom(atom) => found.push(atom.rel),
+            Literal::Compare(_) => {}
+            Literal::Aggregate(it) => found.extend(relations_of(&it.body)),
+        }
+    }
+    found
 }
 
 /// The attributes that a reaction itself may write; not what the events that it raises do.

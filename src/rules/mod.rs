@@ -26,7 +26,7 @@ pub mod tree;
 mod variables;
 
 pub use check::{compile, compile_sharing};
-pub use depends::{Attributes, Dependencies, raises, writes};
+pub use depends::{Attributes, Dependencies, raises, relations_of, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::{document, kind, meaning, signature};
 pub use limits::LimitError;

@@ -4,6 +4,8 @@
 //! test that fails ends the current turn of the innermost loop. The last instruction emits.
 //! Deliberately absent: anything that decides an order; that is the planner's work.
 
+use std::ops::Range;
+
 use crate::facts::AttrId;
 use crate::rules::{Arith, EventId, Fold, Op as Comparison};
 
@@ -90,6 +92,12 @@ pub(super) struct Support {
 pub(super) struct RegList {
     pub(super) start: u32,
     pub(super) len: u32,
+}
+
+impl RegList {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -149,7 +149,7 @@ impl<W: Word> Evaluator for Engine<W> {
     fn any(&mut self, rel: RelId) -> bool {
         self.live.make_ready(&self.c, rel);
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
-            return !self.live.row(dense, dense.support.unwrap_or(dense.base) as usize).is_empty();
+            return self.live.any(dense);
         }
         let all = vec![None; self.c.program.relation(rel).columns.len()];
         self.for_each(rel, &all, &mut |_| ControlFlow::Break(())).is_break()

@@ -37,12 +37,18 @@ impl<W: Word> Live<W> {
         if self.s.ready.len() < flags {
             self.s.ready.resize(flags, 0);
         }
-        let rows = c.kept_rows + (self.depth + 1) * c.frame_rows;
+        self.make_room(c, self.depth);
+        self.clean = false;
+        self.clear_flags(c);
+    }
+
+    /// There are rows for the frame of that depth.
+    #[inline]
+    pub(super) fn make_room(&mut self, c: &Compiled<W>, depth: usize) {
+        let rows = c.kept_rows + (depth + 1) * c.frame_rows;
         if self.s.rows.len() < rows {
             self.s.rows.resize(rows, W::default());
         }
-        self.clean = false;
-        self.clear_flags(c);
     }
 
     /// Nothing that is derived on demand is true any longer.

@@ -31,9 +31,9 @@ pub(super) struct LeafPlan {
 impl<W: Word> Compiled<W> {
     /// The code that counts what is asked for, where rules run as machine code already.
     fn leaf_code(&self, leaves: &Arc<Leaves>) -> Option<&LeafCode> {
-        self.native.get()?.as_ref()?;
+        let native = self.native.get()?.as_ref()?;
         let plan = self.leaf_plan.get_or_init(|| {
-            let code = LeafCode::compile(self, leaves);
+            let code = LeafCode::compile(self, native, leaves);
             LeafPlan { leaves: Arc::clone(leaves), code }
         });
         let is_it = Arc::ptr_eq(&plan.leaves, leaves) || plan.leaves == *leaves;
@@ -109,7 +109,7 @@ impl<W: Word> Live<W> {
     fn has_rows(&mut self, c: &Compiled<W>, rel: RelId) -> bool {
         self.make_ready(c, rel);
         let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { return false };
-        !self.row(dense, dense.support.unwrap_or(dense.base) as usize).is_empty()
+        self.any(dense)
     }
 
     /// The count after an action; `None` if the action must be taken for it. What its reactions read is derived.
@@ -127,10 +127,7 @@ impl<W: Word> Live<W> {
         }
         let before = self.s.frame;
         self.s.frame = (self.depth + 1) * c.frame_rows;
-        let rows = c.kept_rows + self.s.frame + c.frame_rows;
-        if self.s.rows.len() < rows {
-            self.s.rows.resize(rows, W::default());
-        }
+        self.make_room(c, self.depth + 1);
         let mut room =
             self.room.take().unwrap_or_else(|| Box::new(LeafRoom::new(code.suspect_words())));
         let count = after.run(&mut self.s, c, &mut room, args, before);

@@ -497,6 +497,20 @@ pub(super) struct Machine {
     pub(super) entries: Vec<Demanded>,
 }
 
+impl Machine {
+    /// The registers of a list.
+    #[inline]
+    pub(super) fn registers(&self, list: RegList) -> &[Reg] {
+        &self.regs[list.range()]
+    }
+
+    /// The registers of the list of that number.
+    #[inline]
+    pub(super) fn list(&self, list: u32) -> &[Reg] {
+        self.registers(self.lists[list as usize])
+    }
+}
+
 impl Inst {
     /// Where the instruction goes on if it fails, if it can.
     pub(super) fn skip_mut(&mut self) -> Option<&mut Skip> {

@@ -113,6 +113,11 @@ impl<W: Word> Live<W> {
         ControlFlow::Continue(())
     }
 
+    /// Whether there is any tuple.
+    pub(super) fn any(&self, dense: &Dense) -> bool {
+        !self.row(dense, dense.support.unwrap_or(dense.base) as usize).is_empty()
+    }
+
     pub(super) fn count(&self, dense: &Dense) -> u64 {
         let Some(support) = dense.support else {
             return u64::from(self.row(dense, dense.base as usize).count());

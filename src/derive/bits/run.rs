@@ -126,7 +126,7 @@ impl<W: Word> State<W> {
 
     #[inline(never)]
     pub(super) fn values(&self, c: &Compiled<W>, list: RegList) -> Tuple {
-        let regs = &c.machine.regs[list.start as usize..(list.start + list.len) as usize];
+        let regs = c.machine.registers(list);
         let mut few = [0; 4];
         if regs.len() > few.len() {
             return regs.iter().map(|&it| self.reg(it)).collect();
@@ -633,9 +633,7 @@ impl<W: Word> State<W> {
 
     #[inline(never)]
     fn load_args(&mut self, c: &Compiled<W>, regs: u32) {
-        let list = c.machine.lists[regs as usize];
-        let regs = &c.machine.regs[list.start as usize..(list.start + list.len) as usize];
-        for (&reg, &value) in regs.iter().zip(&self.args) {
+        for (&reg, &value) in c.machine.list(regs).iter().zip(&self.args) {
             self.regs[usize::from(reg)] = value;
         }
     }
@@ -665,10 +663,8 @@ impl<W: Word> State<W> {
         if !self.has_room(c, pc, self.suspects[usize::from(turn)].len()) {
             return;
         }
-        let list = c.machine.lists[values as usize];
         let mut tuple = [0; GIVEN.len()];
-        let regs = &c.machine.regs[list.start as usize..(list.start + list.len) as usize];
-        for (value, &reg) in tuple.iter_mut().zip(regs) {
+        for (value, &reg) in tuple.iter_mut().zip(c.machine.list(values)) {
             *value = self.reg(reg);
         }
         self.suspects[usize::from(turn)].push(tuple);
@@ -738,8 +734,7 @@ impl<W: Word> State<W> {
         }
         found.sort_unstable();
         found.dedup();
-        let results =
-            &c.machine.regs[results.start as usize..(results.start + results.len) as usize];
+        let results = c.machine.registers(results);
         let values = |it: &Vec<i64>| it[it.len() - results.len()..].to_vec();
         let folded = match fold {
             Fold::Count => Some(vec![found.len() as i64]),
@@ -764,8 +759,7 @@ impl<W: Word> State<W> {
             return;
         }
         self.solved += 1;
-        let list = c.machine.lists[named as usize];
-        for &reg in &c.machine.regs[list.start as usize..(list.start + list.len) as usize] {
+        for &reg in c.machine.list(named) {
             self.solutions.push(self.regs[usize::from(reg)]);
         }
     }

@@ -59,7 +59,7 @@ impl<W: Word> State<W> {
         body: u32,
     ) -> bool {
         let arity = found.len().checked_div(len).unwrap_or(0);
-        let regs = &c.machine.regs[free.start as usize..(free.start + free.len) as usize];
+        let regs = c.machine.registers(free);
         let all = (0..len).map(|at| &found[at * arity + known..(at + 1) * arity]);
         for values in all {
             if !self.fuel.spend(1, c.machine.owner[body as usize]) {

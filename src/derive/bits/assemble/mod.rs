@@ -283,7 +283,7 @@ impl<'c> Assembler<'c> {
 
     fn regs(&mut self, list: RegList) -> RegList {
         let code = self.code;
-        self.pool(&code.regs[list.start as usize..(list.start + list.len) as usize])
+        self.pool(&code.regs[list.range()])
     }
 
     fn pool(&mut self, regs: &[Reg]) -> RegList {

@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 use smallvec::SmallVec;
 
 use super::super::schedule::Schedule;
-use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type};
+use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of};
 
 use super::super::budget::{BIT_ROWS, SESSION_BYTES};
 use super::super::rows::Tuple;
@@ -435,7 +435,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 }
                 all.insert(rel);
                 for live in &self.live[usize::from(rel.0)] {
-                    for read in relations_of(&live.body) {
+                    for read in relations_of(live.body.iter().copied()) {
                         all.extend(needs[usize::from(read.0)].iter().copied());
                     }
                 }
@@ -750,21 +750,6 @@ fn is_row_local(rel: RelId, live: &LiveRule<'_>) -> bool {
         && atom.args[..keys] == live.rule.args[..keys]
         && matches!(atom.args[keys], Term::Var(var) if !live.rule.args.contains(&Term::Var(var))
             && !atom.args[..keys].contains(&Term::Var(var)))
-}
-
-fn relations_of(body: &[&Literal]) -> Vec<RelId> {
-    let mut found = Vec::new();
-    for literal in body {
-        match literal {
-            Literal::Atom(atom) => found.push(atom.rel),
-            Literal::Compare(_) => {}
-            Literal::Aggregate(aggregate) => {
-                let inner: Vec<&Literal> = aggregate.body.iter().collect();
-                found.extend(relations_of(&inner));
-            }
-        }
-    }
-    found
 }
 
 /// Lists are refilled by this: the orders of each. The answer is room for the next tuples.

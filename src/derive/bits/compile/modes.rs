@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::facts::Shape;
-use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, Type, VarId};
+use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, Type, VarId, relations_of};
 
 use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
@@ -11,7 +11,7 @@ use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::layout::{Store, size};
 use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, PlanError, depends_on, lit};
 use super::super::word::Word;
-use super::{Compiler, LiveRule, Mode, is_row_local, reads, relations_of, uses};
+use super::{Compiler, LiveRule, Mode, is_row_local, reads, uses};
 
 /// What a plan costs a request, in steps: most of them take some ten microseconds to make.
 const PLAN: i64 = 1 << 11;
@@ -67,7 +67,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         while let Some(rel) = open.pop() {
             if reached.insert(rel) {
                 for live in &self.live[usize::from(rel.0)] {
-                    open.extend(relations_of(&live.body));
+                    open.extend(relations_of(live.body.iter().copied()));
                 }
             }
         }
@@ -78,7 +78,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let relation = self.program.relation(rel);
         let finite = relation.columns.iter().all(|it| size(self.program, it.ty).is_some());
         let rules = &self.live[usize::from(rel.0)];
-        let recursive = rules.iter().any(|it| relations_of(&it.body).contains(&rel));
+        let recursive = rules.iter().any(|it| relations_of(it.body.iter().copied()).contains(&rel));
         let rows = relation.columns.split_last().map_or(1, |(_, keys)| {
             keys.iter().filter_map(|it| size(self.program, it.ty)).product()
         });
@@ -89,7 +89,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             && (1..=GIVEN.len()).contains(&relation.columns.len())
             && rules.iter().all(|it| {
                 it.body.iter().all(|literal| !matches!(literal, Literal::Aggregate(_)))
-                    && relations_of(&it.body)
+                    && relations_of(it.body.iter().copied())
                         .iter()
                         .all(|read| *read == rel || !self.volatile[usize::from(read.0)])
             })
@@ -120,9 +120,11 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
             let rel = relations[0];
             let recursive = relations.iter().any(|rel| {
-                self.live[usize::from(rel.0)]
-                    .iter()
-                    .any(|it| relations_of(&it.body).iter().any(|read| relations.contains(read)))
+                self.live[usize::from(rel.0)].iter().any(|it| {
+                    relations_of(it.body.iter().copied())
+                        .iter()
+                        .any(|read| relations.contains(read))
+                })
             });
             if self.maintained.contains(&rel) {
                 if self.is_block(rel) {
@@ -170,7 +172,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
         let (mut rules, mut fixes, mut expected) = (Vec::new(), Vec::new(), 0.0);
         let live = self.live[usize::from(rel.0)].clone();
-        let recursive = |it: &LiveRule<'_>| relations_of(&it.body).contains(&rel);
+        let recursive = |it: &LiveRule<'_>| relations_of(it.body.iter().copied()).contains(&rel);
         let in_rounds = live.iter().filter(|it| recursive(it)).count() > 1;
         for live in live {
             let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, VarId};
+use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, VarId, relations_of};
 
 use super::super::code::{EffectCode, ExprId, ReactionCode, Reg};
 use super::super::planner::{Goal, PlanError, lit};
 use super::super::word::Word;
-use super::{Compiler, ReactionPlan, input_of, reaction_owner, relations_of};
+use super::{Compiler, ReactionPlan, input_of, reaction_owner};
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// The plan of each reaction; none for those that can never do anything.
@@ -40,7 +40,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let goal = Goal::React { reaction: code, needs: needs.into_iter().collect() };
         let body_plan = self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal);
         body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
-        Ok(Some(ReactionPlan { params, pc, code, needs: relations_of(&body) }))
+        Ok(Some(ReactionPlan { params, pc, code, needs: relations_of(body.iter().copied()) }))
     }
 
     pub(super) fn prune_body(&self, body: &[&'p Literal]) -> Option<Vec<&'p Literal>> {

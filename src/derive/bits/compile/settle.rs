@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::rules::{Literal, RelId, Role};
+use crate::rules::{Literal, RelId, Role, relations_of};
 
 use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
@@ -13,7 +13,7 @@ use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
 use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, PlanError, lit};
 use super::super::word::Word;
-use super::{Compiler, LiveRule, ground_fact, relations_of};
+use super::{Compiler, LiveRule, ground_fact};
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// Drops what can never hold, and computes what statics alone decide.
@@ -121,7 +121,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     pub(super) fn reads_known(&self, body: &[&Literal], own: &[RelId]) -> bool {
-        relations_of(body).iter().all(|it| own.contains(it) || self.known(*it))
+        relations_of(body.iter().copied()).iter().all(|it| own.contains(it) || self.known(*it))
     }
 
     /// All that the rows of the stratum depend on.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::rules::RelId;
+use crate::rules::{RelId, relations_of};
 
 use super::super::super::budget::ROWS;
 use super::super::assemble::Assembler;
@@ -20,7 +20,7 @@ use super::super::memo::Solved;
 use super::super::planner::{FREE_LOOPS, Goal, PlanError, lit};
 use super::super::run::State;
 use super::super::word::Word;
-use super::{Compiled, Compiler, is_row_local, relations_of};
+use super::{Compiled, Compiler, is_row_local};
 
 /// Rounds that rows may take, and steps.
 const ROUNDS: usize = 32;
@@ -117,7 +117,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let mut plans = Vec::new();
         for (rel, dense) in relations.iter().zip(places) {
             for live in self.live[usize::from(rel.0)].clone() {
-                let reads = relations_of(&live.body);
+                let reads = relations_of(live.body.iter().copied());
                 let again = reads.iter().any(|it| relations.contains(it));
                 self.planner.begin(&live.types(), u32::from(live.rule.id.0));
                 self.planner.loops = FREE_LOOPS; // over the rounds

@@ -42,7 +42,7 @@ impl EntryPoint {
 }
 
 impl LeafCode {
-    pub(super) fn compile<W: Word>(_: &Compiled<W>, _: &Leaves) -> Option<Self> {
+    pub(super) fn compile<W: Word>(_: &Compiled<W>, _: &Native, _: &Leaves) -> Option<Self> {
         None
     }
 

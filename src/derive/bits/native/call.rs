@@ -83,7 +83,7 @@ fn out_of_range() -> ! {
 
 /// What the functions of leaves share.
 #[repr(C)]
-struct Context {
+pub(super) struct Context {
     state: *mut c_void,
     program: *const c_void,
     rows: *mut c_void,
@@ -124,42 +124,21 @@ impl LeafRoom {
     }
 }
 
-/// Where the fields of a [`Context`] are.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ContextFields {
-    pub(super) state: i32,
-    pub(super) program: i32,
-    pub(super) rows: i32,
-    pub(super) funs: i32,
-    pub(super) dirty: i32,
-    pub(super) suspects: i32,
-    pub(super) undo: i32,
-    pub(super) undo_start: i32,
-    pub(super) undo_end: i32,
-    pub(super) frame_before: i32,
-    pub(super) frame_after: i32,
-    pub(super) args: i32,
-    pub(super) count: i32,
-}
-
-impl ContextFields {
-    pub(super) fn new() -> Self {
-        Self {
-            state: offset_of!(Context, state) as i32,
-            program: offset_of!(Context, program) as i32,
-            rows: offset_of!(Context, rows) as i32,
-            funs: offset_of!(Context, funs) as i32,
-            dirty: offset_of!(Context, dirty) as i32,
-            suspects: offset_of!(Context, suspects) as i32,
-            undo: offset_of!(Context, undo) as i32,
-            undo_start: offset_of!(Context, undo_start) as i32,
-            undo_end: offset_of!(Context, undo_end) as i32,
-            frame_before: offset_of!(Context, frame_before) as i32,
-            frame_after: offset_of!(Context, frame_after) as i32,
-            args: offset_of!(Context, args) as i32,
-            count: offset_of!(Context, count) as i32,
-        }
-    }
+/// Where the fields are.
+impl Context {
+    pub(super) const STATE: i32 = offset_of!(Self, state) as i32;
+    pub(super) const PROGRAM: i32 = offset_of!(Self, program) as i32;
+    pub(super) const ROWS: i32 = offset_of!(Self, rows) as i32;
+    pub(super) const FUNS: i32 = offset_of!(Self, funs) as i32;
+    pub(super) const DIRTY: i32 = offset_of!(Self, dirty) as i32;
+    pub(super) const SUSPECTS: i32 = offset_of!(Self, suspects) as i32;
+    pub(super) const UNDO: i32 = offset_of!(Self, undo) as i32;
+    pub(super) const UNDO_START: i32 = offset_of!(Self, undo_start) as i32;
+    pub(super) const UNDO_END: i32 = offset_of!(Self, undo_end) as i32;
+    pub(super) const FRAME_BEFORE: i32 = offset_of!(Self, frame_before) as i32;
+    pub(super) const FRAME_AFTER: i32 = offset_of!(Self, frame_after) as i32;
+    pub(super) const ARGS: i32 = offset_of!(Self, args) as i32;
+    pub(super) const COUNT: i32 = offset_of!(Self, count) as i32;
 }
 
 /// A function of leaves: the context, and two numbers.
@@ -179,7 +158,8 @@ impl AfterAction {
     /// The count after the action, in the frames that begin at these rows: that of before the action, and the
     /// current one. `None` if it came to more than there is room for. What was noted as changed is left, then.
     ///
-    /// # Panics It came to an index that is out of range.
+    /// # Panics
+    /// It came to an index that is out of range.
     #[inline]
     pub(in super::super) fn run<W: Word>(
         self,

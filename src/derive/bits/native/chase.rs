@@ -161,7 +161,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let table = self.b.ins().iconst(I64, table);
         let way = self.way(table, member);
         let own = self.one_of(member);
-        let on_it: Row = way.iter().zip(&own).map(|(a, b)| self.b.ins().bor(*a, *b)).collect();
+        let on_it = self.either(&way, &own);
         let mut stops = self.both(&on_it, blocked);
         // Nothing lies behind the last member: it stands for none.
         let stop = if ascends {
@@ -172,7 +172,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.last(&stops)
         };
         let behind = self.way(table, stop);
-        way.iter().zip(&behind).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect()
+        self.without(&way, &behind)
     }
 
     fn way(&mut self, table: Value, member: Value) -> Row {

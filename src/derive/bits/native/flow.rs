@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::super::code::{Reg, RegList};
+use super::super::code::Reg;
 use super::super::compile::{Compiled, Mode};
 use super::super::machine::{Inst, Machine};
 
@@ -120,12 +120,10 @@ pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
                 members.insert(reg);
             }
             Inst::Scan { scan, .. } => {
-                others.extend(list_of(machine, machine.scans[scan as usize].free))
+                others.extend(machine.registers(machine.scans[scan as usize].free))
             }
-            Inst::Fold { results, .. } => {
-                others.extend(list_of(machine, machine.lists[results as usize]))
-            }
-            Inst::Args { regs } => others.extend(list_of(machine, machine.lists[regs as usize])),
+            Inst::Fold { results, .. } => others.extend(machine.list(results)),
+            Inst::Args { regs } => others.extend(machine.list(regs)),
             Inst::Chase { chase } => {
                 let it = machine.chases[chase as usize];
                 others.extend([it.middle, it.member]);
@@ -146,9 +144,4 @@ pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
     }
     members.retain(|it| !others.contains(it));
     members
-}
-
-/// The registers of a list.
-pub(super) fn list_of(machine: &Machine, list: RegList) -> Vec<Reg> {
-    machine.regs[list.start as usize..(list.start + list.len) as usize].to_vec()
 }

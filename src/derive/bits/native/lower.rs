@@ -618,7 +618,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     fn narrow_to_others(&mut self, row: &Row) {
         let acc = self.acc();
-        let acc: Row = acc.iter().zip(row).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+        let acc = self.without(&acc, row);
         self.set_acc(&acc);
     }
 

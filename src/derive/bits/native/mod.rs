@@ -36,8 +36,8 @@ pub(super) use leaf::LeafCode;
 pub(super) struct Native {
     /// The code of the stretch that begins at each instruction, if one does.
     entries: Vec<Option<EntryPoint>>,
-    /// Tables that code reads.
-    _ways: Box<dyn Any + Send + Sync>,
+    /// Tables that code reads, that of leaves included: the [`Ways`] of rows of the program's width.
+    ways: Box<dyn Any + Send + Sync>,
     _memory: call::Memory,
 }
 
@@ -97,7 +97,7 @@ impl Native {
         for (start, id) in made {
             entries[start as usize] = Some(EntryPoint::new(module.get_finalized_function(id)));
         }
-        Ok(Self { entries, _ways: Box::new(ways), _memory: call::Memory::new(module) })
+        Ok(Self { entries, ways: Box::new(ways), _memory: call::Memory::new(module) })
     }
 }
 

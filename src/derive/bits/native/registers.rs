@@ -12,7 +12,6 @@ use cranelift_frontend::Variable;
 use super::super::code::Reg;
 use super::super::planner::GIVEN;
 use super::super::word::Word;
-use super::flow::list_of;
 use super::lower::{Lower, WORD};
 
 /// Where the registers of a function are.
@@ -53,8 +52,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// The same for a list of them.
     pub(super) fn flush_list(&mut self, list: u32) {
-        let regs = list_of(&self.c.machine, self.c.machine.lists[list as usize]);
-        self.flush(&regs);
+        self.flush(self.c.machine.list(list));
     }
 
     /// From here on they are values, those that say what the stretch is about included.

@@ -85,6 +85,18 @@ impl<W: Word> Lower<'_, '_, W> {
         row.iter().zip(other).map(|(a, b)| self.b.ins().band(*a, *b)).collect()
     }
 
+    pub(super) fn either(&mut self, row: &Row, other: &Row) -> Row {
+        row.iter().zip(other).map(|(a, b)| self.b.ins().bor(*a, *b)).collect()
+    }
+
+    pub(super) fn without(&mut self, row: &Row, other: &Row) -> Row {
+        row.iter().zip(other).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect()
+    }
+
+    pub(super) fn differ(&mut self, row: &Row, other: &Row) -> Row {
+        row.iter().zip(other).map(|(a, b)| self.b.ins().bxor(*a, *b)).collect()
+    }
+
     /// The word that a bit is in, by its number, and the bit within.
     fn place_of(&mut self, bit: Value) -> (Value, Value) {
         let one = self.b.ins().iconst(I64, 1);

@@ -2,6 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
+use cranelift_frontend::Variable;
 
 use super::super::code::{Reg, Space};
 use super::super::machine::{Demanded, Noted, Place, Sweep, SweepTerm};
@@ -58,8 +59,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.members(&members, |it, member| {
                     let found = grow(it, member);
                     let before = it.values(&all);
-                    let union =
-                        before.iter().zip(&found).map(|(a, b)| it.b.ins().bor(*a, *b)).collect();
+                    let union = it.either(&before, &found);
                     it.set(&all, &union);
                 });
                 self.values(&all)
@@ -191,10 +191,27 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Runs the body for each member; returns those with a result above 0.
     fn for_each(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Value) -> Row {
-        let [rest, used] = std::array::from_fn(|_| self.declare());
+        let used = self.declare();
         let none = self.b.ins().iconst(I64, 0);
-        self.set(&rest, members);
         self.set(&used, &Row::from_elem(none, members.len()));
+        self.members(members, |it, member| {
+            let found = body(it, member);
+            let some = it.b.ins().icmp_imm_s(IntCC::NotEqual, found, 0);
+            let some = it.b.ins().uextend(I64, some);
+            let some = it.b.ins().ishl(some, member);
+            let word = it.b.ins().ushr_imm_u(member, 6);
+            let some = it.spread(word, some);
+            let all = it.values(&used);
+            let all = it.either(&all, &some);
+            it.set(&used, &all);
+        });
+        self.values(&used)
+    }
+
+    /// Does something for each member of a row.
+    pub(super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
+        let rest = self.declare();
+        self.set(&rest, row);
         let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
@@ -204,17 +221,25 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(turn);
         let (member, less) = self.pop(&row);
         self.set(&rest, &less);
-        let found = body(self, member);
-        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, found, 0);
-        let some = self.b.ins().uextend(I64, some);
-        let some = self.b.ins().ishl(some, member);
-        let word = self.b.ins().ushr_imm_u(member, 6);
-        let some = self.spread(word, some);
-        let all = self.values(&used);
-        let all: Row = all.iter().zip(&some).map(|(a, b)| self.b.ins().bor(*a, *b)).collect();
-        self.set(&used, &all);
+        body(self, member);
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(end);
-        self.values(&used)
+    }
+
+    /// Does something so many times.
+    pub(super) fn repeat(&mut self, times: u32, body: impl FnOnce(&mut Self, Value)) {
+        let at: Variable = self.b.declare_var(I64);
+        let zero = self.b.ins().iconst(I64, 0);
+        self.b.def_var(at, zero);
+        let [head, end] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let now = self.b.use_var(at);
+        body(self, now);
+        let next = self.b.ins().iadd_imm_s(now, 1);
+        self.b.def_var(at, next);
+        let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, next, i64::from(times));
+        self.b.ins().brif(more, head, &[], end, &[]);
+        self.b.switch_to_block(end);
     }
 }

@@ -3,17 +3,18 @@
 use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types::I32, types::I64};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types::I64};
 use cranelift_frontend::Variable;
 
-use super::super::super::code::{EffectCode, ExprId, ExprNode, Reg, Space};
+use super::super::super::code::{EffectCode, ExprId, ExprNode, Reg};
 use super::super::super::compile::{Compiled, ReactionPlan};
 use super::super::super::layout::{Dense, NONE, Store};
 use super::super::super::planner::GIVEN;
 use super::super::super::word::Word;
-use super::super::lower::{FAULT, HALTED, Lower, WORD, alone};
+use super::super::call::Context;
+use super::super::lower::{Lower, WORD, alone};
 use super::super::rows::Row;
-use super::{BAILED, UNROLLED};
+use super::UNROLLED;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Arith, RelId};
@@ -74,12 +75,15 @@ pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<V
 impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function of an action.
     pub(super) fn after(&mut self, batches: Range<usize>) {
-        let fields = self.part().fields;
         for (number, batch) in batches.enumerate() {
             let args: Vec<Value> =
-                (0..GIVEN.len() as i32).map(|at| self.shared(fields.args + at * WORD)).collect();
+                (0..GIVEN.len() as i32).map(|at| self.shared(Context::ARGS + at * WORD)).collect();
             // What is derived on demand was derived before the action, and is as it was until the first write.
-            self.enter_frame(if number == 0 { fields.frame_before } else { fields.frame_after });
+            self.enter_frame(if number == 0 {
+                Context::FRAME_BEFORE
+            } else {
+                Context::FRAME_AFTER
+            });
             let plans: &[ReactionPlan] = &self.c.batches[batch];
             if number > 0 {
                 let needs: Vec<RelId> = plans.iter().flat_map(|it| it.needs.clone()).collect();
@@ -90,7 +94,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.give(&args);
                 solved.push(self.solve(plan));
             }
-            self.enter_frame(fields.frame_after);
+            self.enter_frame(Context::FRAME_AFTER);
             for writes in &solved {
                 writes.iter().for_each(|it| self.write(it));
             }
@@ -99,31 +103,13 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         let count = self.part().count;
         self.call_for_all(count);
-        self.take_back();
-        self.return_(HALTED);
-        let bail = self.part().bail;
-        self.b.switch_to_block(bail);
-        self.take_back();
-        self.return_(BAILED);
-        let fault = self.fault;
-        self.b.switch_to_block(fault);
-        self.return_(FAULT);
-        let found = self.found;
-        self.b.switch_to_block(found);
-        self.b.ins().jump(bail, &[]);
+        self.end(Self::take_back);
     }
 
     /// Calls a function that is about no entity.
-    fn call_for_all(&mut self, function: Option<FuncRef>) {
+    fn call_for_all(&mut self, function: FuncRef) {
         let none = self.b.ins().iconst(I64, 0);
-        if let Some(function) = function {
-            self.call_leaf(function, [none, none]);
-        }
-    }
-
-    fn return_(&mut self, result: i64) {
-        let result = self.b.ins().iconst(I32, result);
-        self.b.ins().return_(&[result]);
+        self.call_leaf(function, [none, none]);
     }
 
     /// Solves the body of a reaction; what its solutions write.
@@ -158,8 +144,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// A solution of the body, in these registers.
     pub(in super::super) fn solved(&mut self, named: u32) {
         let Some(solving) = self.part().solving.clone() else { return };
-        let list = self.c.machine.lists[named as usize];
-        let regs = &self.c.machine.regs[list.start as usize..(list.start + list.len) as usize];
+        let regs = self.c.machine.list(named);
         let names = &self.c.code.effects[solving.code as usize].named;
         let named: Vec<(Reg, Reg)> = names.iter().copied().zip(regs.iter().copied()).collect();
         // Where effects of one solution might write what those of another do, their order would matter.
@@ -341,11 +326,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().jump(end, &[]);
         self.b.switch_to_block(end);
         let all = self.b.use_var(all);
-        let field = self.part().fields.count;
-        self.share(field, all);
-        let done = self.b.create_block();
-        self.b.ins().jump(done, &[]);
-        self.end(done);
+        self.share(Context::COUNT, all);
+        self.end(Self::hand_on_top);
     }
 
     /// A value that is not 0 if a relation has rows; `None` if it has none whatever happens.
@@ -394,59 +376,5 @@ impl<W: Word> Lower<'_, '_, W> {
             let sum = self.b.ins().iadd(sum, n);
             self.b.def_var(all, sum);
         }
-    }
-
-    // --- loops ----------------------------------------------------------------------------------
-
-    /// The address of the first row of a block, all of whose rows are there.
-    pub(super) fn block_row(
-        &mut self,
-        space: Space,
-        base: u32,
-        stride: u32,
-        block: Value,
-    ) -> Value {
-        let index = self.b.ins().imul_imm_s(block, i64::from(stride));
-        let index = self.b.ins().iadd_imm_s(index, i64::from(base));
-        if stride > 1 {
-            let last = self.b.ins().iadd_imm_s(index, i64::from(stride) - 1);
-            self.row_of(space, last);
-        }
-        self.row_of(space, index)
-    }
-
-    /// Does something for each member of a row.
-    pub(in super::super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
-        let rest = self.declare();
-        self.set(&rest, row);
-        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(head);
-        let row = self.values(&rest);
-        let some = self.any(&row);
-        self.b.ins().brif(some, turn, &[], end, &[]);
-        self.b.switch_to_block(turn);
-        let (member, less) = self.pop(&row);
-        self.set(&rest, &less);
-        body(self, member);
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(end);
-    }
-
-    /// Does something so many times.
-    pub(super) fn repeat(&mut self, times: u32, body: impl FnOnce(&mut Self, Value)) {
-        let at: Variable = self.b.declare_var(I64);
-        let zero = self.b.ins().iconst(I64, 0);
-        self.b.def_var(at, zero);
-        let [head, end] = std::array::from_fn(|_| self.b.create_block());
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(head);
-        let now = self.b.use_var(at);
-        body(self, now);
-        let next = self.b.ins().iadd_imm_s(now, 1);
-        self.b.def_var(at, next);
-        let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, next, i64::from(times));
-        self.b.ins().brif(more, head, &[], end, &[]);
-        self.b.switch_to_block(end);
     }
 }

@@ -10,9 +10,11 @@ use super::super::super::compile::Maintained;
 use super::super::super::layout::{Dense, Store};
 use super::super::super::machine::Turn;
 use super::super::super::word::Word;
+use super::super::call::Context;
 use super::super::lower::{Lower, WORD, alone};
 use super::super::rows::Row;
 use super::UNROLLED;
+use super::changes::Told;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function.
@@ -24,9 +26,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 false => self.catch_up_tuples(kept, turn),
             }
         }
-        let done = self.b.create_block();
-        self.b.ins().jump(done, &[]);
-        self.end(done);
+        self.end(Self::hand_on_top);
     }
 
     fn catch_up_blocks(&mut self, kept: &Maintained, turn: Turn) {
@@ -48,8 +48,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let support = self.row_at(Space::Maintained, alone(kept.support));
         let had = self.load_row(support);
         let one = self.one_of(block);
-        let without: Row =
-            had.iter().zip(&one).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+        let without = self.without(&had, &one);
         self.store_row(support, &without);
         self.give(&[block]);
         self.run(kept.derive);
@@ -71,7 +70,7 @@ impl<W: Word> Lower<'_, '_, W> {
             if let Some(index) = kept.index {
                 let (old, new) = (it.union(&old), it.union(&new));
                 let differ = it.differ(&old, &new);
-                it.members(&differ, |it, value| it.flip_index(index, value, block));
+                it.members(&differ, |it, value| it.flip(index, value, block));
             }
             it.tell_blocks(kept.rel, &one);
             if !it.c.readers[usize::from(kept.rel.0)].is_by_block() {
@@ -110,8 +109,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.put_row(first, at, row);
             }
             for (at, (row, other)) in here.iter().zip(other).enumerate() {
-                let only: Row =
-                    row.iter().zip(other).map(|(a, b)| self.b.ins().band_not(*a, *b)).collect();
+                let only = self.without(row, other);
                 let keys = keys_within(dense, at);
                 self.members(&only, |it, member| {
                     let keys = keys.iter().map(|key| it.b.ins().iconst(I64, *key));
@@ -119,7 +117,7 @@ impl<W: Word> Lower<'_, '_, W> {
                         .chain(keys.collect::<Vec<_>>())
                         .chain([member])
                         .collect();
-                    it.tell_tuple(kept.rel, &tuple, false); // those of blocks have been told
+                    it.tell(kept.rel, &tuple, Told::ButOfBlocks);
                 });
             }
         }
@@ -128,8 +126,7 @@ impl<W: Word> Lower<'_, '_, W> {
     fn catch_up_tuples(&mut self, kept: &Maintained, turn: Turn) {
         let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
-        let fields = self.part().fields;
-        let all = self.shared(fields.suspects);
+        let all = self.shared(Context::SUSPECTS);
         let flags = MemFlagsData::trusted();
         let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
         self.when(n, |it| {
@@ -190,7 +187,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let differs = self.b.ins().icmp(IntCC::NotEqual, had, holds);
         let new = self.b.ins().bxor(old, within);
         self.when(differs, |it| {
-            it.when(had, |it| it.tell_tuple(kept.rel, tuple, true));
+            it.when(had, |it| it.tell(kept.rel, tuple, Told::All));
             it.save(address, old);
             it.store_word(address, 0, new);
             if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
@@ -201,7 +198,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 let row = it.b.ins().iadd_imm_s(last, i64::from(index));
                 it.update_index(dense, row, first, last);
             }
-            it.when(holds, |it| it.tell_tuple(kept.rel, tuple, true));
+            it.when(holds, |it| it.tell(kept.rel, tuple, Told::All));
         });
     }
 
@@ -241,17 +238,24 @@ impl<W: Word> Lower<'_, '_, W> {
         self.store_word(address, 0, new);
     }
 
-    fn flip_index(&mut self, index: u32, value: Value, block: Value) {
-        let row = self.b.ins().iadd_imm_s(value, i64::from(index));
-        let address = self.row_of(Space::Maintained, row);
-        let (address, within) = self.word_with(address, block);
-        let old = self.load_word(address, 0);
-        self.save(address, old);
-        let new = self.b.ins().bxor(old, within);
-        self.store_word(address, 0, new);
-    }
-
     // --- rows of a block ------------------------------------------------------------------------
+
+    /// The address of the first row of a block, all of whose rows are there.
+    pub(super) fn block_row(
+        &mut self,
+        space: Space,
+        base: u32,
+        stride: u32,
+        block: Value,
+    ) -> Value {
+        let index = self.b.ins().imul_imm_s(block, i64::from(stride));
+        let index = self.b.ins().iadd_imm_s(index, i64::from(base));
+        if stride > 1 {
+            let last = self.b.ins().iadd_imm_s(index, i64::from(stride) - 1);
+            self.row_of(space, last);
+        }
+        self.row_of(space, index)
+    }
 
     fn row_in_block(&mut self, first: Value, at: u32) -> Row {
         let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
@@ -277,14 +281,10 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    fn differ(&mut self, row: &Row, other: &Row) -> Row {
-        row.iter().zip(other).map(|(a, b)| self.b.ins().bxor(*a, *b)).collect()
-    }
-
     fn union(&mut self, rows: &[Row]) -> Row {
         let mut all = rows[0].clone();
         for row in &rows[1..] {
-            all = all.iter().zip(row).map(|(a, b)| self.b.ins().bor(*a, *b)).collect();
+            all = self.either(&all, row);
         }
         all
     }

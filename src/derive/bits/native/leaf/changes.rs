@@ -14,15 +14,18 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// Words that a write saves for each relation that it is in: the value, two rows of its inverse, and the row of those that have one.
+/// Words that a write saves for each relation that it is in: the value, two rows of its inverse, and the row of
+/// those that have one.
 const SAVES: u32 = 4;
 
 /// Which readers are told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     All,
     /// Those that ask for the value: the others were told when the old one went.
     OfValue,
+    /// All but those of whole blocks, which were told of the block.
+    ButOfBlocks,
 }
 
 impl<W: Word> Lower<'_, '_, W> {
@@ -61,9 +64,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(next);
         }
-        let done = self.b.create_block();
-        self.b.ins().jump(done, &[]);
-        self.end(done);
+        self.end(Self::hand_on_top);
     }
 
     /// A value of an entity, with the rows that go with it, or of the game.
@@ -107,11 +108,13 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             it.when(has, |it| {
                 // As the interpreter has it: those that do not ask for the value were told when the old one went.
+                if rows.is_none() {
+                    return it.tell(rel, &tuple(new), Told::All);
+                }
                 let [told, anew, next] = std::array::from_fn(|_| it.b.create_block());
                 it.b.ins().brif(had, told, &[], anew, &[]);
                 it.b.switch_to_block(told);
-                let which = if rows.is_some() { Told::OfValue } else { Told::All };
-                it.tell(rel, &tuple(new), which);
+                it.tell(rel, &tuple(new), Told::OfValue);
                 it.b.ins().jump(next, &[]);
                 it.b.switch_to_block(anew);
                 it.tell(rel, &tuple(new), Told::All);
@@ -139,7 +142,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// A member comes to the row of a value, or goes.
-    fn flip(&mut self, base: u32, value: Value, member: Value) {
+    pub(super) fn flip(&mut self, base: u32, value: Value, member: Value) {
         let index = self.b.ins().iadd_imm_s(value, i64::from(base));
         let address = self.row_of(Space::Maintained, index);
         let (address, within) = self.word_with(address, member);
@@ -150,44 +153,27 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Tells the readers of a relation that a tuple comes or goes.
-    fn tell(&mut self, rel: RelId, tuple: &[Value], told: Told) {
+    pub(super) fn tell(&mut self, rel: RelId, tuple: &[Value], told: Told) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
         if let (Some(&first), Told::All) = (tuple.first(), told) {
             let block = self.one_of(first);
-            readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, &block, guards));
+            self.tell_blocks(rel, &block);
         }
         for (turn, column, guards) in &readers.others {
             let block = self.one_of(tuple[*column]);
             self.dirty_if(*turn, &block, guards);
         }
-        let once = readers.once.filter(|_| told == Told::All);
+        let once = readers.once.filter(|_| told != Told::OfValue);
         for start in once.into_iter().chain(readers.each) {
             self.give(tuple);
             self.run(start);
         }
     }
 
-    /// The readers of a block of a kept relation.
-    pub(super) fn tell_blocks(&mut self, rel: RelId, block: &Row) {
+    /// Tells the readers of blocks of a relation.
+    pub(super) fn tell_blocks(&mut self, rel: RelId, blocks: &Row) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
-        readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, block, guards));
-    }
-
-    /// The readers of a tuple of a kept relation, those of blocks aside.
-    pub(super) fn tell_tuple(&mut self, rel: RelId, tuple: &[Value], with_blocks: bool) {
-        if with_blocks {
-            self.tell(rel, tuple, Told::All);
-            return;
-        }
-        let readers: &Readers = &self.c.readers[usize::from(rel.0)];
-        for (turn, column, guards) in &readers.others {
-            let block = self.one_of(tuple[*column]);
-            self.dirty_if(*turn, &block, guards);
-        }
-        for start in readers.once.into_iter().chain(readers.each) {
-            self.give(tuple);
-            self.run(start);
-        }
+        readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, blocks, guards));
     }
 
     /// Notes a block whose guards it is in.

@@ -12,9 +12,9 @@ mod after;
 mod catch_up;
 mod changes;
 mod scans;
+mod undo;
 mod wanted;
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,12 +28,13 @@ use cranelift_frontend::{FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 
-use super::super::code::{Reg, Space};
+use super::super::code::Space;
 use super::super::compile::Compiled;
 use super::super::machine::{Demanded, Inst, Turn};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
-use super::call::{self, AfterAction, ContextFields};
+use super::Native;
+use super::call::{self, AfterAction, Context};
 use super::chase::Ways;
 use super::lower::{FAULT, HALTED, Lower, WORD, alone, condition};
 use super::registers::Registers;
@@ -50,9 +51,6 @@ pub(super) const BAILED: i64 = 3;
 /// Maximum number of tuples of one relation that are checked after an action.
 const SUSPECTS: u64 = 48;
 
-/// Bytes of a word that is saved, with its address.
-const SAVED: i64 = 16;
-
 /// Rows of a block beyond which code is not made row by row.
 const UNROLLED: u32 = 16;
 
@@ -63,7 +61,6 @@ pub(in super::super) struct LeafCode {
     /// Words that hold the tuples to be checked.
     suspect_words: usize,
     /// Tables that code reads.
-    _ways: Box<dyn Any + Send + Sync>,
     _lists: Arc<Tables>,
     _memory: call::Memory,
 }
@@ -76,13 +73,18 @@ impl std::fmt::Debug for LeafCode {
 }
 
 impl LeafCode {
-    /// The code that counts what is asked for. `None` where there can be none.
-    pub(in super::super) fn compile<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Option<Self> {
+    /// The code that counts what is asked for, beside that of the stretches. `None` where there can be none.
+    pub(in super::super) fn compile<W: Word>(
+        c: &Compiled<W>,
+        native: &Native,
+        leaves: &Leaves,
+    ) -> Option<Self> {
         let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
         let _entered = span.enter();
         let lists = Arc::new(Tables::of(c));
+        let ways = native.ways.downcast_ref::<Ways<W>>()?;
         let made = Wanted::of(c, leaves, &lists)
-            .and_then(|wanted| Maker::new(c, wanted, lists)?.make(leaves));
+            .and_then(|wanted| Maker::new(c, ways, wanted, lists)?.make(leaves));
         match made {
             Ok(code) => Some(code),
             Err(reason) => {
@@ -107,7 +109,6 @@ impl LeafCode {
 pub(super) struct Part {
     /// What all functions share, see [`call::Context`].
     context: Value,
-    fields: ContextFields,
     /// Where the next word is saved. The context has it while another function runs.
     top: Variable,
     /// Gives up.
@@ -115,11 +116,11 @@ pub(super) struct Part {
     /// By attribute, what writes it.
     changes: HashMap<AttrId, FuncRef>,
     /// Brings up to date what is kept.
-    catch_up: Option<FuncRef>,
+    catch_up: FuncRef,
     /// Derives what is counted, and counts it.
-    count: Option<FuncRef>,
-    /// The relations that are kept up to date.
-    kept: Vec<bool>,
+    count: FuncRef,
+    /// What is kept up to date: by turn, whether it is.
+    kept: Arc<[bool]>,
     /// Where the tuples of a relation wait to be checked: the first word, and how many values they have.
     suspects: HashMap<Turn, (i32, usize)>,
     /// What is known of lists.
@@ -131,65 +132,70 @@ pub(super) struct Part {
 /// Makes the functions of a program.
 struct Maker<'c, W> {
     c: &'c Compiled<W>,
-    ways: Ways<W>,
+    ways: &'c Ways<W>,
     lists: Arc<Tables>,
     wanted: Wanted,
     module: JITModule,
     functions: FunctionBuilderContext,
-    changes: HashMap<AttrId, FuncId>,
-    catch_up: Option<FuncId>,
-    count: Option<FuncId>,
+    changes: Vec<(AttrId, FuncId)>,
+    catch_up: FuncId,
+    count: FuncId,
+    kept: Arc<[bool]>,
     suspects: HashMap<Turn, (i32, usize)>,
     suspect_words: usize,
 }
 
 impl<'c, W: Word> Maker<'c, W> {
-    fn new(c: &'c Compiled<W>, wanted: Wanted, lists: Arc<Tables>) -> Result<Self, String> {
-        let module = super::module()?;
+    fn new(
+        c: &'c Compiled<W>,
+        ways: &'c Ways<W>,
+        wanted: Wanted,
+        lists: Arc<Tables>,
+    ) -> Result<Self, String> {
+        let mut module = super::module()?;
         let (mut suspects, mut words) = (HashMap::new(), 0);
-        for &turn in wanted.turns.iter() {
+        let mut is_kept = vec![false; c.maintained.len()];
+        for &turn in &wanted.turns {
             let kept = &c.maintained[usize::from(turn)];
+            is_kept[usize::from(turn)] = true;
             if !kept.by_block {
                 let arity = c.program.relation(kept.rel).columns.len();
                 suspects.insert(turn, (words as i32, arity));
                 words += 1 + SUSPECTS as usize * arity;
             }
         }
+        let [catch_up, count] = ["catch_up", "count"].map(|it| declare(&mut module, it));
+        let of = |&attr: &AttrId| Ok((attr, declare(&mut module, &format!("write{}", attr.0))?));
+        let changes: Result<_, String> = wanted.attrs.iter().map(of).collect();
         Ok(Self {
             c,
-            ways: Ways::of(c),
+            ways,
             lists,
             wanted,
-            module,
             functions: FunctionBuilderContext::new(),
-            changes: HashMap::new(),
-            catch_up: None,
-            count: None,
+            changes: changes?,
+            catch_up: catch_up?,
+            count: count?,
+            module,
+            kept: is_kept.into(),
             suspects,
             suspect_words: words,
         })
     }
 
     fn make(mut self, leaves: &Leaves) -> Result<LeafCode, String> {
-        for &attr in &self.wanted.attrs.clone() {
-            let id = self.declare(&format!("write{}", attr.0))?;
-            self.changes.insert(attr, id);
+        for (attr, id) in self.changes.clone() {
+            self.define(id, |it| it.change(attr))?;
         }
-        let catch_up = self.declare("catch_up")?;
-        let count = self.declare("count")?;
-        (self.catch_up, self.count) = (Some(catch_up), Some(count));
-        for &attr in &self.wanted.attrs.clone() {
-            self.define(self.changes[&attr], |it| it.change(attr))?;
-        }
-        let turns = self.wanted.turns.clone();
-        self.define(catch_up, |it| it.catch_up(&turns))?;
-        self.define(count, |it| it.count_leaves(leaves))?;
+        let turns = std::mem::take(&mut self.wanted.turns);
+        self.define(self.catch_up, |it| it.catch_up(&turns))?;
+        self.define(self.count, |it| it.count_leaves(leaves))?;
         let mut actions = Vec::new();
         for (at, batches) in leaves.batches.iter().enumerate() {
             let made = match batches {
                 None => None,
                 Some(batches) => {
-                    let id = self.declare(&format!("after{at}"))?;
+                    let id = declare(&mut self.module, &format!("after{at}"))?;
                     self.define(id, |it| it.after(batches.clone()))?;
                     Some(id)
                 }
@@ -202,16 +208,9 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(LeafCode {
             actions,
             suspect_words: self.suspect_words,
-            _ways: Box::new(self.ways),
             _lists: self.lists,
             _memory: call::Memory::new(self.module),
         })
-    }
-
-    fn declare(&mut self, name: &str) -> Result<FuncId, String> {
-        let signature = signature(&self.module);
-        let declared = self.module.declare_function(name, Linkage::Local, &signature);
-        declared.map_err(|it| it.to_string())
     }
 
     fn define(
@@ -224,11 +223,9 @@ impl<'c, W: Word> Maker<'c, W> {
         let module = &mut self.module;
         let mut refer = |id: FuncId| module.declare_func_in_func(id, &mut context.func);
         let changes = self.changes.iter().map(|(attr, id)| (*attr, refer(*id))).collect();
-        let [catch_up, count] = [self.catch_up, self.count].map(|it| it.map(&mut refer));
-        let mut kept = vec![false; self.c.maintained.len()];
-        self.wanted.turns.iter().for_each(|it| kept[usize::from(*it)] = true);
+        let [catch_up, count] = [self.catch_up, self.count].map(&mut refer);
         let mut lower =
-            Lower::new(&mut context.func, &mut self.functions, &self.module, self.c, &self.ways);
+            Lower::new(&mut context.func, &mut self.functions, &self.module, self.c, self.ways);
         let bail = lower.b.create_block();
         lower.b.set_cold_block(bail);
         let [shared] = lower.params();
@@ -236,13 +233,12 @@ impl<'c, W: Word> Maker<'c, W> {
         lower.registers = Registers::Values(HashMap::new());
         lower.leaf = Some(Part {
             context: shared,
-            fields: ContextFields::new(),
             top,
             bail,
             changes,
             catch_up,
             count,
-            kept,
+            kept: Arc::clone(&self.kept),
             suspects: self.suspects.clone(),
             lists: Arc::clone(&self.lists),
             solving: None,
@@ -254,6 +250,12 @@ impl<'c, W: Word> Maker<'c, W> {
         lower.finish(&self.module);
         super::define(&mut self.module, id, &mut context)
     }
+}
+
+fn declare(module: &mut JITModule, name: &str) -> Result<FuncId, String> {
+    let signature = signature(module);
+    let declared = module.declare_function(name, Linkage::Local, &signature);
+    declared.map_err(|it| it.to_string())
 }
 
 /// The context, and up to two numbers.
@@ -271,27 +273,12 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Where everything is.
     fn take_context(&mut self) {
-        let fields = self.part().fields;
-        self.state = self.shared(fields.state);
-        self.program = self.shared(fields.program);
-        self.rows = self.shared(fields.rows);
-        self.funs = self.shared(fields.funs);
-        self.enter_frame(fields.frame_after);
+        self.state = self.shared(Context::STATE);
+        self.program = self.shared(Context::PROGRAM);
+        self.rows = self.shared(Context::ROWS);
+        self.funs = self.shared(Context::FUNS);
+        self.enter_frame(Context::FRAME_AFTER);
         self.take_top();
-    }
-
-    /// What was saved so far is known again.
-    fn take_top(&mut self) {
-        let (fields, top) = (self.part().fields, self.part().top);
-        let now = self.shared(fields.undo);
-        self.b.def_var(top, now);
-    }
-
-    /// Tells other functions what was saved so far.
-    fn hand_on_top(&mut self) {
-        let (fields, top) = (self.part().fields, self.part().top);
-        let now = self.b.use_var(top);
-        self.share(fields.undo, now);
     }
 
     /// From here on rows of the frame are those of that one.
@@ -310,19 +297,18 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().store(MemFlagsData::trusted(), value, context, Offset32::new(field));
     }
 
-    /// The ends of a function that others of its kind call.
-    fn end(&mut self, done: Block) {
+    /// Ends a function: it comes to its end here, gives up, or comes to an index that is out of range. Before it
+    /// returns it does the last thing.
+    fn end(&mut self, last: impl Fn(&mut Self)) {
         let (bail, fault) = (self.part().bail, self.fault);
+        let done = self.b.create_block();
+        self.b.ins().jump(done, &[]);
         for (block, result) in [(done, HALTED), (bail, BAILED), (fault, FAULT)] {
             self.b.switch_to_block(block);
-            self.hand_on_top();
+            last(self);
             let result = self.b.ins().iconst(I32, result);
             self.b.ins().return_(&[result]);
         }
-        // What nothing comes to must end, too.
-        let found = self.found;
-        self.b.switch_to_block(found);
-        self.b.ins().jump(bail, &[]);
     }
 
     /// Runs a stretch and goes on.
@@ -372,67 +358,6 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Gives up unless so many words can be written still.
-    fn room(&mut self, words: u32) {
-        let (fields, top) = (self.part().fields, self.part().top);
-        let (top, end) = (self.b.use_var(top), self.shared(fields.undo_end));
-        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED);
-        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, end);
-        let bail = self.part().bail;
-        self.unless(enough, bail);
-    }
-
-    /// Notes what a word was.
-    fn save(&mut self, address: Value, old: Value) {
-        let top = self.put_saved(address, old);
-        let above = self.b.ins().iadd_imm_s(top, SAVED);
-        let top = self.part().top;
-        self.b.def_var(top, above);
-    }
-
-    /// Notes what the words of a row were that differ: by no jump, for which of them do is hard to foretell.
-    fn save_row(&mut self, address: Value, old: &Row, differ: &Row) {
-        for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
-            let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
-            let top = self.put_saved(address, word);
-            let above = self.b.ins().iadd_imm_s(top, SAVED);
-            let above = self.b.ins().select(differs, above, top);
-            let top = self.part().top;
-            self.b.def_var(top, above);
-        }
-    }
-
-    /// Puts a word where the next is saved.
-    fn put_saved(&mut self, address: Value, old: Value) -> Value {
-        let top = self.part().top;
-        let top = self.b.use_var(top);
-        let flags = MemFlagsData::trusted();
-        self.b.ins().store(flags, address, top, Offset32::new(0));
-        self.b.ins().store(flags, old, top, Offset32::new(WORD));
-        top
-    }
-
-    /// Writes back what words were.
-    fn take_back(&mut self) {
-        let (fields, top) = (self.part().fields, self.part().top);
-        let start = self.shared(fields.undo_start);
-        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(head);
-        let at = self.b.use_var(top);
-        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
-        self.b.ins().brif(more, turn, &[], end, &[]);
-        self.b.switch_to_block(turn);
-        let at = self.b.ins().iadd_imm_s(at, -SAVED);
-        self.b.def_var(top, at);
-        let flags = MemFlagsData::trusted();
-        let address = self.b.ins().load(I64, flags, at, Offset32::new(0));
-        let old = self.b.ins().load(I64, flags, at, Offset32::new(WORD));
-        self.b.ins().store(flags, old, address, Offset32::new(0));
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(end);
-    }
-
     /// Lowers an instruction that is another one where leaves are counted. Whether it is.
     pub(super) fn of_leaf(&mut self, inst: Inst, pc: usize) -> bool {
         match inst {
@@ -479,20 +404,16 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Where the blocks are noted that may have changed.
     fn dirty(&mut self, turn: Turn) -> Value {
-        let fields = self.part().fields;
-        let dirty = self.shared(fields.dirty);
+        let dirty = self.shared(Context::DIRTY);
         self.b.ins().iadd_imm_s(dirty, i64::from(turn) << Self::ROW_SHIFT)
     }
 
     /// A tuple of a kept relation may have changed.
     fn note_suspect(&mut self, turn: Turn, values: u32) {
         let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
-        let fields = self.part().fields;
-        let list = self.c.machine.lists[values as usize];
-        let regs: Vec<Reg> =
-            self.c.machine.regs[list.start as usize..(list.start + list.len) as usize].to_vec();
+        let regs = self.c.machine.list(values);
         let values: Vec<Value> = regs.iter().take(arity).map(|it| self.reg(*it)).collect();
-        let all = self.shared(fields.suspects);
+        let all = self.shared(Context::SUSPECTS);
         let flags = MemFlagsData::trusted();
         let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
         let bail = self.part().bail;

@@ -7,7 +7,6 @@ use cranelift_codegen::ir::immediates::Offset32;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types::I64};
 use cranelift_frontend::Variable;
 
-use super::super::super::code::{Reg, RegList};
 use super::super::super::compile::Compiled;
 use super::super::super::machine::Scan;
 use super::super::super::word::Word;
@@ -86,7 +85,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let part = self.c.machine.scans[scan as usize];
         let end = self.b.create_block();
         let [start, last] = self.range(scan, end);
-        let free = self.list_of(part.free);
+        let free = self.c.machine.registers(part.free);
         let at: Variable = self.b.declare_var(I64);
         self.b.def_var(at, start);
         let [head, turn, next] = std::array::from_fn(|_| self.b.create_block());
@@ -98,7 +97,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(turn);
         let values = self.table_values(scan);
         let tuple = self.b.ins().iadd(values, now);
-        for (at, &reg) in (0..).zip(&free) {
+        for (at, &reg) in (0..).zip(free) {
             let flags = MemFlagsData::trusted();
             let value = self.b.ins().load(I64, flags, tuple, Offset32::new(at * WORD));
             self.set_reg(reg, value);
@@ -132,7 +131,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Where the tuples begin and end that begin as the registers have it; goes to the block if no tuple has
     /// such values.
     fn range(&mut self, scan: u32, none: Block) -> [Value; 2] {
-        let bound = self.list_of(self.c.machine.scans[scan as usize].bound);
+        let bound = self.c.machine.registers(self.c.machine.scans[scan as usize].bound);
         let (sizes, places) = match self.tables().of_scan(scan) {
             Some(it) => (it.sizes.clone(), it.places.as_ptr() as i64),
             None => (Vec::new(), 0),
@@ -159,9 +158,5 @@ impl<W: Word> Lower<'_, '_, W> {
     fn table_values(&mut self, scan: u32) -> Value {
         let values = self.tables().of_scan(scan).map_or(0, |it| it.values.as_ptr() as i64);
         self.b.ins().iconst(I64, values)
-    }
-
-    fn list_of(&self, list: RegList) -> Vec<Reg> {
-        self.c.machine.regs[list.start as usize..(list.start + list.len) as usize].to_vec()
     }
 }

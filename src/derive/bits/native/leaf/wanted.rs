@@ -10,7 +10,7 @@ use super::after::written;
 use super::scans::Tables;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
-use crate::rules::{Input, Literal, RelId, Role};
+use crate::rules::{Input, RelId, Role, relations_of};
 
 /// What the functions are made for.
 pub(super) struct Wanted {
@@ -94,28 +94,18 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Vec<bool> {
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().skip(1).flatten() {
             let reaction = c.code.effects[plan.code as usize].reaction;
-            add(&c.program.reactions[reaction].body, &mut open);
+            open.extend(relations_of(&c.program.reactions[reaction].body));
         }
     }
     let mut reads = vec![false; c.program.relations.len()];
     while let Some(rel) = open.pop() {
         if !std::mem::replace(&mut reads[usize::from(rel.0)], true) {
             for &rule in &c.program.relation(rel).rules {
-                add(&c.program.rule(rule).body, &mut open);
+                open.extend(relations_of(&c.program.rule(rule).body));
             }
         }
     }
     reads
-}
-
-fn add(body: &[Literal], open: &mut Vec<RelId>) {
-    for literal in body {
-        match literal {
-            Literal::Atom(atom) => open.push(atom.rel),
-            Literal::Compare(_) => {}
-            Literal::Aggregate(it) => add(&it.body, open),
-        }
-    }
 }
 
 /// The attributes that reactions write and something that is read depends on.

@@ -1,0 +1,90 @@
+//! What functions of leaves write over is saved, and written back.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::immediates::Offset32;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types::I64};
+
+use super::super::super::word::Word;
+use super::super::call::Context;
+use super::super::lower::{Lower, WORD};
+use super::super::rows::Row;
+
+/// Bytes of a word that is saved, with its address.
+const SAVED: i64 = 16;
+
+impl<W: Word> Lower<'_, '_, W> {
+    /// What was saved so far is known again.
+    pub(super) fn take_top(&mut self) {
+        let top = self.part().top;
+        let now = self.shared(Context::UNDO);
+        self.b.def_var(top, now);
+    }
+
+    /// Tells other functions what was saved so far.
+    pub(super) fn hand_on_top(&mut self) {
+        let top = self.part().top;
+        let now = self.b.use_var(top);
+        self.share(Context::UNDO, now);
+    }
+
+    /// Gives up unless so many words can be written still.
+    pub(super) fn room(&mut self, words: u32) {
+        let top = self.part().top;
+        let (top, end) = (self.b.use_var(top), self.shared(Context::UNDO_END));
+        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED);
+        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, end);
+        let bail = self.part().bail;
+        self.unless(enough, bail);
+    }
+
+    /// Notes what a word was.
+    pub(super) fn save(&mut self, address: Value, old: Value) {
+        let top = self.put_saved(address, old);
+        let above = self.b.ins().iadd_imm_s(top, SAVED);
+        let top = self.part().top;
+        self.b.def_var(top, above);
+    }
+
+    /// Notes what the words of a row were that differ: by no jump, for which of them do is hard to foretell.
+    pub(super) fn save_row(&mut self, address: Value, old: &Row, differ: &Row) {
+        for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
+            let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
+            let top = self.put_saved(address, word);
+            let above = self.b.ins().iadd_imm_s(top, SAVED);
+            let above = self.b.ins().select(differs, above, top);
+            let top = self.part().top;
+            self.b.def_var(top, above);
+        }
+    }
+
+    /// Puts a word where the next is saved.
+    fn put_saved(&mut self, address: Value, old: Value) -> Value {
+        let top = self.part().top;
+        let top = self.b.use_var(top);
+        let flags = MemFlagsData::trusted();
+        self.b.ins().store(flags, address, top, Offset32::new(0));
+        self.b.ins().store(flags, old, top, Offset32::new(WORD));
+        top
+    }
+
+    /// Writes back what words were.
+    pub(super) fn take_back(&mut self) {
+        let top = self.part().top;
+        let start = self.shared(Context::UNDO_START);
+        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let at = self.b.use_var(top);
+        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
+        self.b.ins().brif(more, turn, &[], end, &[]);
+        self.b.switch_to_block(turn);
+        let at = self.b.ins().iadd_imm_s(at, -SAVED);
+        self.b.def_var(top, at);
+        let flags = MemFlagsData::trusted();
+        let address = self.b.ins().load(I64, flags, at, Offset32::new(0));
+        let old = self.b.ins().load(I64, flags, at, Offset32::new(WORD));
+        self.b.ins().store(flags, old, address, Offset32::new(0));
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(end);
+    }
+}
