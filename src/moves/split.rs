@@ -237,7 +237,16 @@ fn rule(
     let body = std::iter::once(Literal::Atom(first)).chain(rest).collect();
     // The program numbers it.
     let id = RuleId(0);
-    Some(Rule { id, head: odd, args, body, vars: names.vars, because: None, span: reaction.span })
+    Some(Rule {
+        id,
+        head: odd,
+        args,
+        body,
+        vars: names.vars,
+        because: None,
+        order: Vec::new(),
+        span: reaction.span,
+    })
 }
 
 /// Whether a condition tells rows apart, or may well not hold for any: it denies, compares, or asks for one row alone.

@@ -200,6 +200,8 @@ pub(super) struct Clause<'t> {
     pub(super) body: Vec<Literal<'t>>,
     /// `because "..."`: what the rule says to players, with its variables in braces.
     pub(super) because: Option<Name<'t>>,
+    /// `.plan p, d`: the variables that are looked for first.
+    pub(super) plan: Vec<Name<'t>>,
     pub(super) span: Span,
 }
 

@@ -216,6 +216,8 @@ pub struct Rule {
     pub vars: Vec<Var>,
     /// What it says to players, with its variables in braces.
     pub because: Option<Box<str>>,
+    /// The variables that its `.plan` has looked for first, in that order.
+    pub order: Vec<VarId>,
     pub span: Span,
 }
 

@@ -15,7 +15,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{Op, Span, Until};
 
-const DIRECTIVES: [&str; 12] = [
+const DIRECTIVES: [&str; 13] = [
     ".domain",
     ".input",
     ".static",
@@ -28,6 +28,7 @@ const DIRECTIVES: [&str; 12] = [
     ".repetition",
     ".export",
     ".meta",
+    ".plan",
 ];
 
 const EFFECTS: [&str; 14] = [
@@ -199,6 +200,7 @@ impl<'t> Parser<'t, '_> {
             ".repetition" => self.repetition(),
             ".export" => self.export(),
             ".meta" => self.meta(),
+            ".plan" => self.fail(mistake::stray_plan(token.span)),
             other => self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span)),
         }
     }
@@ -535,7 +537,24 @@ impl<'t> Parser<'t, '_> {
         let says = !body.is_empty() && self.tokens.second().kind == Kind::Text;
         let because = if says && self.eat_word("because") { self.sentence() } else { None };
         self.period()?;
-        Ok(Item::Clause(Clause { head, body, because, span: self.since(start) }))
+        let span = self.since(start);
+        let plan = self.plan()?;
+        Ok(Item::Clause(Clause { head, body, because, plan, span }))
+    }
+
+    /// The variables that `.plan` names behind a rule.
+    fn plan(&mut self) -> Parsed<Vec<Name<'t>>> {
+        const WHAT: &str = "a variable of the rule";
+        let token = self.peek();
+        if token.kind != Kind::Directive || self.tokens.text_of(token.span) != ".plan" {
+            return Ok(Vec::new());
+        }
+        self.next();
+        let mut names = vec![self.ident(WHAT)?];
+        while self.eat(Kind::Comma) {
+            names.push(self.ident(WHAT)?);
+        }
+        Ok(names)
     }
 
     fn period(&mut self) -> Parsed<()> {

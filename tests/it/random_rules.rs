@@ -213,6 +213,18 @@ impl Draft<'_> {
         self.bound.push(('n', "t".into()));
         Some(fold)
     }
+
+    /// Perhaps an order in which variables are to be looked for.
+    fn plan(&mut self) -> String {
+        let mut names: Vec<&str> = self.bound.iter().map(|it| it.1.as_str()).collect();
+        names.dedup();
+        if names.is_empty() || !self.choices.one_in(4) {
+            return String::new();
+        }
+        let first = self.choices.below(names.len());
+        let second = self.choices.below(names.len());
+        format!(" .plan {}, {}", names[first], names[second])
+    }
 }
 
 /// A rule about one of its own, over those that are known.
@@ -260,7 +272,8 @@ pub(crate) fn rule(
             draft.body.push(format!("{made} != 3"));
         }
     }
-    let rule = format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", "));
+    let plan = draft.plan();
+    let rule = format!("{name}({}) :- {}.{plan}", args.join(", "), draft.body.join(", "));
     without_singles(&rule)
 }
 

@@ -6,6 +6,7 @@ mod activate;
 mod audit;
 mod derive;
 mod explain;
+mod hosted;
 mod memory;
 mod meter;
 mod peer;
@@ -35,6 +36,7 @@ struct Answer {
     presets: Vec<presets::Figures>,
     activate: Vec<activate::Figures>,
     explain: Vec<explain::Figures>,
+    hosted: hosted::Figures,
     memory: memory::Figures,
     startup: startup::Figures,
     audit: audit::Figures,
@@ -43,7 +45,7 @@ struct Answer {
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&RulesArgs::default())?;
     let mut peer = Peer::start(PEER);
-    let bar = progress(perft::count() + 7, "bench");
+    let bar = progress(perft::count() + 8, "bench");
     // First of all: what the others leave behind would be filled before the process grows.
     let memory = memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?;
     let answer = Answer {
@@ -54,6 +56,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         presets: presets::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         activate: activate::run(args.quick).inspect(|_| bar.inc(1))?,
         explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
+        hosted: hosted::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
         memory,
         startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
         audit: audit::run(&mut library).inspect(|_| bar.inc(1))?,
@@ -117,6 +120,8 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("{:22}{questions:>19}{:>14.1}", row.question, row.time))?;
     }
 
+    head(out, "A hosted move of chess, microseconds")?;
+    hosted::print(&answer.hosted, out)?;
     head(out, "Memory of a live game of chess, kilobytes")?;
     memory::print(&answer.memory, out)?;
     head(out, "Start-up: `rulemate moves`, milliseconds")?;

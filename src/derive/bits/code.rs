@@ -38,6 +38,13 @@ pub(super) struct Address {
     pub(super) strides: [u32; 4],
 }
 
+impl Address {
+    /// A row without keys.
+    pub(super) fn alone(space: Space, base: u32) -> Self {
+        Self { base, space, n: 0, regs: [0; 4], strides: [0; 4] }
+    }
+}
+
 /// One operand of an AND over rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowTerm {

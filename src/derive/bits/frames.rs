@@ -47,6 +47,7 @@ impl<W: Word> Live<W> {
     pub(super) fn make_room(&mut self, c: &Compiled<W>, depth: usize) {
         let rows = c.kept_rows + (depth + 1) * c.frame_rows;
         if self.s.rows.len() < rows {
+            self.s.rows.reserve_exact(rows - self.s.rows.len());
             self.s.rows.resize(rows, W::default());
         }
     }

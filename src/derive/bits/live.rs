@@ -635,7 +635,9 @@ impl<W: Word> Live<W> {
             self.s.ready.truncate(c.flags());
             self.clean = false;
             self.clear_flags(c);
+            // Between actions a session holds one frame: others cost memory for as long as it lives.
             self.s.rows.truncate(c.kept_rows + c.frame_rows);
+            self.s.rows.shrink_to_fit();
         }
     }
 

@@ -30,7 +30,8 @@ impl<'t> Body<'_, 't> {
             return None;
         }
         let told = clause.because.map(|it| self.vars_of_text(it)).unwrap_or_default();
-        let needed: Vec<Term> = args.iter().copied().chain(told).collect();
+        let planned = self.ids_of(&clause.plan).into_iter().map(Term::Var);
+        let needed: Vec<Term> = args.iter().copied().chain(told).chain(planned).collect();
         self.check_bound(&body, &[], &needed).then_some((args, body))
     }
 

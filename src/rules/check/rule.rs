@@ -31,6 +31,8 @@ pub(super) enum Use {
     Effect,
     /// Named by the text of `because`.
     Because,
+    /// Named by `.plan`.
+    Plan,
 }
 
 /// What the arguments of an atom are checked against.
@@ -96,6 +98,8 @@ impl<'t> Checker<'t> {
         if let Some(text) = clause.because {
             body.collect_text(text, Use::Because);
         }
+        clause.plan.iter().for_each(|it| body.collect_name(*it, None, Use::Plan));
+        let order = body.ids_of(&clause.plan);
         let lowered = body.lower_clause(clause, head);
         let vars = body.into_vars();
         let (Some(head), Some((args, body))) = (head, lowered) else {
@@ -103,7 +107,7 @@ impl<'t> Checker<'t> {
         };
         let id = RuleId(self.rules.len() as u16);
         let because = clause.because.map(|it| it.text.into());
-        self.rules.push(Rule { id, head, args, body, vars, because, span: clause.span });
+        self.rules.push(Rule { id, head, args, body, vars, because, order, span: clause.span });
     }
 
     /// The relation that a clause concludes, if it may.
@@ -231,6 +235,11 @@ impl<'c, 't> Body<'c, 't> {
         if let Some(ty) = ty {
             self.unify(id, ty, name.span);
         }
+    }
+
+    /// The variables that words outside aggregates mean.
+    pub(super) fn ids_of(&mut self, names: &[Name<'t>]) -> Vec<VarId> {
+        names.iter().map(|it| self.var(it.text, OUTER, false)).collect()
     }
 
     /// The variable that a word means in a scope.
@@ -523,8 +532,8 @@ impl<'c, 't> Body<'c, 't> {
                 continue;
             };
             let counted = var.multiplies && var.scope != OUTER && place == Use::Atom;
-            let exempt =
-                word.starts_with('_') && !matches!(place, Use::Head | Use::Effect | Use::Because);
+            let exempt = word.starts_with('_')
+                && !matches!(place, Use::Head | Use::Effect | Use::Because | Use::Plan);
             if place == Use::Param || counted || exempt {
                 continue;
             }
@@ -532,7 +541,8 @@ impl<'c, 't> Body<'c, 't> {
             let report = match place {
                 Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
                 Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
-                Use::Because => mistake::unbound_in_because(word, span, member.as_deref()),
+                Use::Because => mistake::unbound_in("because", word, span, member.as_deref()),
+                Use::Plan => mistake::unbound_in(".plan", word, span, member.as_deref()),
                 _ => mistake::single_use(word, span, member.as_deref()),
             };
             self.cx.report(report);

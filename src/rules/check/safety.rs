@@ -40,7 +40,8 @@ impl Body<'_, '_> {
             let report = match place {
                 Use::Head => mistake::unbound_in_head(&name, span, member.as_deref(), operand),
                 Use::Effect => mistake::unbound_in_effect(&name, span, member.as_deref()),
-                Use::Because => mistake::unbound_in_because(&name, span, member.as_deref()),
+                Use::Because => mistake::unbound_in("because", &name, span, member.as_deref()),
+                Use::Plan => mistake::unbound_in(".plan", &name, span, member.as_deref()),
                 _ => mistake::unbound(&name, span, member.as_deref(), reaction, operand),
             };
             self.cx.report(report);

@@ -205,13 +205,15 @@ pub(in super::super) fn unbound_in_effect(
     it.help(member_help(member).unwrap_or("bind it in the event or after `when`".into()))
 }
 
-pub(in super::super) fn unbound_in_because(
+/// A variable that `because` or `.plan` names.
+pub(in super::super) fn unbound_in(
+    place: &str,
     name: &str,
     span: Span,
     member: Option<&str>,
 ) -> Diagnostic {
     let message = format!("nothing says what `{name}` is");
-    let it = Diagnostic::new("E304", message, span, "named in `because`, but not bound");
+    let it = Diagnostic::new("E304", message, span, format!("named in `{place}`, but not bound"));
     it.help(member_help(member).unwrap_or("name variables that the rule's body binds".into()))
 }
 

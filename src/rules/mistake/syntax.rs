@@ -108,6 +108,13 @@ pub(in super::super) fn unknown_effect(name: &str, known: &[&str], span: Span) -
     with_help(it, did_you_mean(near).or(Some(format!("effects are {}", known.join(", ")))))
 }
 
+pub(in super::super) fn stray_plan(span: Span) -> Diagnostic {
+    let it = Diagnostic::new("E016", "`.plan` follows a rule", span, "there is no rule before it");
+    it.help(
+        "put it behind the rule whose variables it names: `a(x, y) :- b(x), c(x, y). .plan x, y`",
+    )
+}
+
 /// The reader may have meant a comment.
 pub(in super::super) fn after_remainder(it: Diagnostic) -> Diagnostic {
     it.note("a `%` right after a value is the remainder; put the comment on a line of its own")

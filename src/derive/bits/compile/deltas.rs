@@ -41,7 +41,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 if !self.is_free(&live) {
                     continue;
                 }
-                self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+                self.begin(&live);
                 plans.push(self.planner.code.ops.len() as u32);
                 let says_more = |it: &&&Literal| !matches!(it, Literal::Atom(atom) if atom.negated);
                 let body = live.body.iter().filter(says_more).map(|it| lit(it)).collect();
@@ -73,7 +73,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
             return Ok(());
         }
-        self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+        self.begin(&live);
         let pc = self.planner.code.ops.len() as u32;
         let regs = self.bind_tuple(&atom.args, &self.program.relation(atom.rel).columns)?;
         let goal = match block {

@@ -361,6 +361,12 @@ impl LiveRule<'_> {
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
+    /// Starts the plan of a rule.
+    fn begin(&mut self, live: &LiveRule<'_>) {
+        self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+        self.planner.order.extend(&live.rule.order);
+    }
+
     fn inputs(&mut self) {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Given(_) = relation.role {

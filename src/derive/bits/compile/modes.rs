@@ -7,7 +7,7 @@ use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, Type, VarId
 
 use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
-use super::super::code::{Op, Reg, RowSource, RowTerm, Rows, Space};
+use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::layout::{Store, size};
 use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, PlanError, depends_on, lit};
 use super::super::word::Word;
@@ -15,6 +15,13 @@ use super::{Compiler, LiveRule, Mode, is_row_local, reads, uses};
 
 /// What a plan costs a request, in steps: most of them take some ten microseconds to make.
 const PLAN: i64 = 1 << 11;
+
+/// Rows that a recursive relation is expected to have.
+pub(super) const RECURSIVE: f64 = 64.0;
+
+fn is_recursive(rel: RelId, live: &LiveRule<'_>) -> bool {
+    live.body.iter().any(|it| relations_of([*it]).contains(&rel))
+}
 
 impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn plan(
@@ -78,7 +85,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let relation = self.program.relation(rel);
         let finite = relation.columns.iter().all(|it| size(self.program, it.ty).is_some());
         let rules = &self.live[usize::from(rel.0)];
-        let recursive = rules.iter().any(|it| relations_of(it.body.iter().copied()).contains(&rel));
+        let recursive = rules.iter().any(|it| is_recursive(rel, it));
         let rows = relation.columns.split_last().map_or(1, |(_, keys)| {
             keys.iter().filter_map(|it| size(self.program, it.ty)).product()
         });
@@ -132,10 +139,10 @@ impl<'p, W: Word> Compiler<'p, W> {
                 } else {
                     self.plan_tuple(rel)?;
                 }
-            } else if recursive {
+            } else if recursive && !self.is_one_fix(relations) {
                 let fixpoint = self.plan_fixpoint(relations)?;
                 for &rel in relations {
-                    self.planner.estimates[usize::from(rel.0)] = 64.0;
+                    self.planner.estimates[usize::from(rel.0)] = RECURSIVE;
                     self.modes[usize::from(rel.0)] = Mode::General { stratum: self.general.len() };
                 }
                 self.general.push(fixpoint);
@@ -146,15 +153,35 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
+    /// Whether a stratum is rows of one relation, which one rule adds to within the row: it comes after the others,
+    /// and needs no rounds.
+    fn is_one_fix(&self, relations: &[RelId]) -> bool {
+        let &[rel] = relations else { return false };
+        let is_rows = matches!(self.planner.layout.stores[usize::from(rel.0)], Store::Dense(_));
+        let mut fixes = self.live[usize::from(rel.0)].iter().filter(|it| is_recursive(rel, it));
+        let (Some(fix), None) = (fixes.next(), fixes.next()) else { return false };
+        let is_folded = |it: &&Literal| matches!(it, Literal::Aggregate(_));
+        is_rows && is_row_local(rel, fix) && !fix.body.iter().any(is_folded)
+    }
+
     pub(super) fn plan_scratch(&mut self, rel: RelId) -> Result<(), PlanError> {
         let mut rules = Vec::new();
         let mut expected = 0.0;
-        for live in self.live[usize::from(rel.0)].clone() {
-            self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+        let live = self.live[usize::from(rel.0)].clone();
+        let (fixes, others): (Vec<_>, Vec<_>) =
+            live.into_iter().partition(|it| is_recursive(rel, it));
+        for live in others {
+            self.begin(&live);
             rules.push(self.planner.code.ops.len() as u32);
             let goal = self.head(rel, &live.rule.args);
             expected +=
                 self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
+        }
+        for live in fixes {
+            self.begin(&live);
+            rules.push(self.planner.code.ops.len() as u32);
+            self.plan_fix(rel, &live)?;
+            expected = RECURSIVE;
         }
         self.planner.estimates[usize::from(rel.0)] = expected;
         self.modes[usize::from(rel.0)] = Mode::Scratch { rules };
@@ -172,15 +199,14 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
         let (mut rules, mut fixes, mut expected) = (Vec::new(), Vec::new(), 0.0);
         let live = self.live[usize::from(rel.0)].clone();
-        let recursive = |it: &LiveRule<'_>| relations_of(it.body.iter().copied()).contains(&rel);
-        let in_rounds = live.iter().filter(|it| recursive(it)).count() > 1;
+        let in_rounds = live.iter().filter(|it| is_recursive(rel, it)).count() > 1;
         for live in live {
             let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };
-            self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            self.begin(&live);
             self.planner.loops = 1; // over the blocks
             self.planner.bind(block);
             let pc = self.planner.code.ops.len() as u32;
-            if recursive(&live) {
+            if is_recursive(rel, &live) {
                 if in_rounds {
                     self.planner.loops = FREE_LOOPS; // over the blocks, and over the rounds
                 }
@@ -210,7 +236,12 @@ impl<'p, W: Word> Compiler<'p, W> {
             if let Term::Var(var) = *key
                 && !self.planner.is_bound(var)
             {
-                let row = RowTerm { negated: false, row: RowSource::All(dense.sizes[at] as u16) };
+                let in_use = dense.support.filter(|_| at == 0 && dense.space == Space::Frame);
+                let source = match in_use {
+                    Some(base) => RowSource::At(Address::alone(dense.space, base)),
+                    None => RowSource::All(dense.sizes[at] as u16),
+                };
+                let row = RowTerm { negated: false, row: source };
                 let rows = self.push_rows(&[row]);
                 self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
                 self.planner.bind(var);
@@ -294,7 +325,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let mut checks = Vec::new();
         let mut expected = 0.0;
         for live in self.live[usize::from(rel.0)].clone() {
-            self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+            self.begin(&live);
             self.planner.loops = FREE_LOOPS; // over the tuples
             let pc = self.planner.code.ops.len() as u32;
             let regs = self.bind_tuple(&live.rule.args, &self.program.relation(rel).columns)?;

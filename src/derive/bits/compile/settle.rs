@@ -198,7 +198,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                     recursive.iter().map(|&it| Some(it)).collect()
                 };
                 for new in new_ones {
-                    self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+                    self.begin(&live);
                     self.planner.loops = FREE_LOOPS; // over the rounds
                     let body = (0..live.body.len())
                         .map(|at| match live.body[at] {

@@ -20,6 +20,7 @@ use super::super::memo::Solved;
 use super::super::planner::{FREE_LOOPS, Goal, PlanError, lit};
 use super::super::run::State;
 use super::super::word::Word;
+use super::modes::RECURSIVE;
 use super::{Compiled, Compiler, is_row_local};
 
 /// Rounds that rows may take, and steps.
@@ -102,7 +103,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
             // The rules of the stratum read it while it grows.
             self.planner.layout.stores[usize::from(rel.0)] = Store::Dense(dense.clone());
-            self.planner.estimates[usize::from(rel.0)] = 64.0;
+            self.planner.estimates[usize::from(rel.0)] = RECURSIVE;
             places.push(dense);
         }
         Some(places)
@@ -119,7 +120,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             for live in self.live[usize::from(rel.0)].clone() {
                 let reads = relations_of(live.body.iter().copied());
                 let again = reads.iter().any(|it| relations.contains(it));
-                self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+                self.begin(&live);
                 self.planner.loops = FREE_LOOPS; // over the rounds
                 let start = self.planner.code.ops.len() as u32;
                 let in_row = reads.contains(rel) && is_row_local(*rel, &live);

@@ -35,36 +35,32 @@ impl<W: Word> Lower<'_, '_, W> {
         let sides = self.sides(sweep.terms, &members);
         let space = sweep.space();
         let rows = self.along(space, sweep.row, sweep.stride, &members);
-        let grow = |it: &mut Self, member| {
-            let found = it.found(&sides, member, &fixed);
+        let grow = |it: &mut Self, member, found: &Row| {
             let address = it.row_along(&rows, member);
-            it.grow_row(address, &found);
-            found
+            it.grow_row(address, found);
         };
-        let Some((base, noted)) = sweep.support else {
-            return self.members(&members, |it, member| {
-                grow(it, member);
-            });
-        };
-        let used = match noted {
-            Noted::Members => self.for_each(&members, |it, member| {
-                let found = grow(it, member);
+        let used = match sweep.support {
+            Some((_, Noted::Members)) => self.for_each(&members, |it, member| {
+                let found = it.found(&sides, member, &fixed);
+                grow(it, member, &found);
                 it.any(&found)
             }),
-            // Whether there are any is all that is asked.
-            Noted::Register(_) => {
-                let all = self.declare();
-                let none = self.b.ins().iconst(I64, 0);
-                self.set(&all, &Row::from_elem(none, members.len()));
-                self.members(&members, |it, member| {
-                    let found = grow(it, member);
-                    let before = it.values(&all);
-                    let union = it.either(&before, &found);
-                    it.set(&all, &union);
+            // Whether there are any is all that is asked, and one row grows only once.
+            None | Some((_, Noted::Register(_))) => {
+                let all = self.union_of(&members, |it, member| {
+                    let found = it.found(&sides, member, &fixed);
+                    if sweep.stride != 0 {
+                        grow(it, member, &found);
+                    }
+                    found
                 });
-                self.values(&all)
+                if sweep.stride == 0 {
+                    self.grow_row(rows.first, &all);
+                }
+                all
             }
         };
+        let Some((base, noted)) = sweep.support else { return };
         let some = self.any(&used);
         self.when(some, |it| {
             let noted = match noted {
@@ -187,6 +183,20 @@ impl<W: Word> Lower<'_, '_, W> {
         let bytes = i64::from(rows.stride) << Self::ROW_SHIFT;
         let offset = self.b.ins().imul_imm_s(member, bytes);
         self.b.ins().iadd(rows.first, offset)
+    }
+
+    /// Runs the body for each member; what the results come to together.
+    fn union_of(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Row) -> Row {
+        let all = self.declare();
+        let none = self.b.ins().iconst(I64, 0);
+        self.set(&all, &Row::from_elem(none, members.len()));
+        self.members(members, |it, member| {
+            let found = body(it, member);
+            let before = it.values(&all);
+            let union = it.either(&before, &found);
+            it.set(&all, &union);
+        });
+        self.values(&all)
     }
 
     /// Runs the body for each member; returns those with a result above 0.

@@ -15,8 +15,16 @@ impl<'p, W: Word> Planner<'p, W> {
         rest: &mut Vec<Lit<'p>>,
         goal: &Goal<'_>,
     ) -> Result<f64, PlanError> {
+        let unbound = self.unbound_vars(rest);
+        let told = self.order.iter().copied().find(|it| unbound.contains(it));
+        if let Some(var) = told
+            && let Some((iterations, used, rows)) = self.loop_over(var, rest)
+        {
+            self.emit_loop_over(var, rest, &used, rows);
+            return Ok(iterations);
+        }
         let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
-        for var in self.unbound_vars(rest) {
+        for var in unbound {
             if let Some((iterations, used, rows)) = self.loop_over(var, rest)
                 && best.as_ref().is_none_or(|(known, ..)| iterations < *known)
             {
@@ -36,11 +44,22 @@ impl<'p, W: Word> Planner<'p, W> {
         let Some((iterations, var, used, rows)) = best else {
             return Err(PlanError::Stuck { place: format!("rule {}", self.owner) });
         };
+        self.emit_loop_over(var, rest, &used, rows);
+        Ok(iterations)
+    }
+
+    /// Opens a loop, which settles some literals.
+    fn emit_loop_over(
+        &mut self,
+        var: VarId,
+        rest: &mut Vec<Lit<'p>>,
+        used: &[usize],
+        rows: Vec<RowTerm>,
+    ) {
         let rows = self.row_list(rows);
         self.emit_loop(var, rows);
         self.bind(var);
-        remove_all(rest, &used);
-        Ok(iterations)
+        remove_all(rest, used);
     }
 
     /// Loops over all tuples of a dense relation that agree with what has a value.

@@ -143,6 +143,8 @@ pub(super) struct Planner<'p, W> {
     /// Prefer one function value to a row with one member, also for the head's last column.
     pub(super) fetch_first: bool,
     vars: VarTable,
+    /// The variables that loops are opened over first, see `.plan`.
+    pub(super) order: Vec<VarId>,
     /// Loops that are open in the plan at hand.
     pub(super) loops: u32,
     /// Variables that the goal of the plan at hand reads.
@@ -209,6 +211,7 @@ impl<'p, W: Word> Planner<'p, W> {
             owner: 0,
             fetch_first: false,
             vars: VarTable::default(),
+            order: Vec::new(),
             loops: 0,
             wanted: BTreeSet::new(),
         }
@@ -218,6 +221,7 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn begin(&mut self, types: &[Type], owner: u32) {
         self.vars = VarTable { types: types.to_vec(), bound: vec![false; types.len()] };
         self.owner = owner;
+        self.order.clear();
         self.loops = 0;
     }
 

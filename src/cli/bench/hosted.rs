@@ -1,0 +1,80 @@
+//! What a host pays for one move of chess: the legal moves listed, one played, the result and the view asked for.
+//!
+//! The same games are played anew with fewer of these steps, so that each step's part shows. Deliberately absent:
+//! what a server adds (requests, stores, sockets), which `benches/load` measures.
+
+use anyhow::ensure;
+use serde::Serialize;
+
+use super::meter::Meter;
+use crate::cli::output::Out;
+use crate::cli::setup::{self, Library};
+use crate::game::Game;
+use crate::moves::Move;
+use crate::presets::Ruleset;
+
+/// Half-moves of a game.
+const PLIES: usize = 80;
+
+/// Microseconds of CPU time for one move.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figures {
+    pub(crate) moves: usize,
+    pub(crate) whole: f64,
+    pub(crate) play: f64,
+    pub(crate) list: f64,
+    pub(crate) view: f64,
+}
+
+pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures> {
+    let rules = library.load("chess", &[])?;
+    let moves = chosen(setup::start(&rules, None)?)?;
+    let rounds = if quick { 20 } else { 200 };
+    let time = |list, view| replay(&rules, &moves, rounds, [list, view]);
+    let (play, listed, viewed, whole) =
+        (time(false, false)?, time(true, false)?, time(false, true)?, time(true, true)?);
+    Ok(Figures { moves: moves.len(), whole, play, list: listed - play, view: viewed - play })
+}
+
+/// The moves of a game, spread over the lists.
+fn chosen(mut game: Game) -> anyhow::Result<Vec<Move>> {
+    let mut moves = Vec::new();
+    while moves.len() < PLIES && game.result().is_none() {
+        let mut listed = game.listing();
+        let (_, mv) = listed.swap_remove(moves.len() * 7 % listed.len());
+        game.play(&mv)?;
+        moves.push(mv);
+    }
+    Ok(moves)
+}
+
+/// Microseconds that a move takes, with these steps or without.
+fn replay(
+    rules: &Ruleset,
+    moves: &[Move],
+    rounds: usize,
+    [list, view]: [bool; 2],
+) -> anyhow::Result<f64> {
+    let mut seconds = 0.0;
+    for _ in 0..rounds {
+        let mut game = setup::start(rules, None)?;
+        let meter = Meter::own();
+        let mut steps = 0;
+        for mv in moves {
+            ensure!(!list || !game.listing().is_empty(), "a position of the game has no move");
+            game.play(mv)?;
+            steps += usize::from(game.result().is_none());
+            ensure!(!view || !game.view().pieces.is_empty(), "a position has no piece");
+        }
+        seconds += meter.elapsed().as_secs_f64();
+        ensure!(steps + 1 >= moves.len(), "the game ended before its end");
+    }
+    Ok(seconds * 1e6 / (rounds * moves.len()) as f64)
+}
+
+pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
+    let Figures { moves, whole, play, list, view } = row;
+    Ok(out.line(format_args!(
+        "{moves} moves: {whole:.1}; to play and ask for the result {play:.1}, to list {list:.1}, to view {view:.1}"
+    ))?)
+}
