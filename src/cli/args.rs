@@ -653,15 +653,33 @@ pub(crate) struct VerifyArgs {
     pub(crate) json: bool,
 }
 
+/// A table of `bench`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchTable {
+    Perft,
+    Derive,
+    Presets,
+    Activate,
+    Explain,
+    Hosted,
+    Memory,
+    Startup,
+    Audit,
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Peers run in the same call, on the same positions, timed by process CPU time.
 
 Examples:
   cargo run --release -- bench
-  rulemate bench --quick --json"
+  rulemate bench --quick --json
+  rulemate bench --only presets --only hosted"
 )]
 pub(crate) struct BenchArgs {
+    /// Measure this and nothing else; may be repeated
+    #[arg(long, value_enum, value_name = "TABLE")]
+    pub(crate) only: Vec<BenchTable>,
     /// Smaller depths and fewer rounds
     #[arg(long)]
     pub(crate) quick: bool,

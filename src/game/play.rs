@@ -163,7 +163,7 @@ impl Game {
     }
 
     /// What the layer of moves reads by name.
-    pub fn contract(&self) -> &Contract {
+    pub fn contract(&self) -> &Arc<Contract> {
         &self.terms.moves
     }
 

@@ -3,6 +3,8 @@
 //! The relations of boards and notation are in [`Contract`]; here are those that only a game has.
 //! All are looked up once, when a game's rules are loaded, and their shapes are checked.
 
+use std::sync::Arc;
+
 use crate::facts::AttrId;
 use crate::moves::notation::FenStyle;
 use crate::moves::{Contract, ContractError, Fault};
@@ -12,7 +14,7 @@ use crate::rules::{Input, Program, RelId, Role, Type};
 #[derive(Debug, Clone)]
 pub struct Terms {
     /// What the layer of moves reads by name.
-    pub moves: Contract,
+    pub moves: Arc<Contract>,
     /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); what follows is for rules.
     pub resigned: Option<AttrId>,
     /// `claimed(reason)`: set by [`Game::claim_draw`](super::Game::claim_draw).
@@ -39,6 +41,7 @@ impl Terms {
         if !faults.is_empty() {
             return Err(ContractError { faults });
         }
+        let moves = Arc::new(moves);
         Ok(Self { moves, resigned, claimed, flagged, style: FenStyle::declared(program) })
     }
 }

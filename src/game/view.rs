@@ -200,6 +200,7 @@ impl Game {
         let _paid = Allowance::open();
         let board = self.contract().board;
         let turn = self.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
+        let facts = self.facts().all_facts();
         View {
             files: board.files,
             ranks: board.ranks,
@@ -208,7 +209,7 @@ impl Game {
             hexagons: self.has_hexagons(),
             fen: self.fen(),
             turn,
-            pieces: self.pieces(),
+            pieces: self.pieces(&facts),
             kinds: self.kinds(),
             marks: self.marks(),
             zones: self.zones(),
@@ -216,8 +217,8 @@ impl Game {
             legal: self.actions(),
             given: self.given(),
             claims: self.claims(),
-            facts: self.facts_of_game(),
-            facts_of: self.facts_of_members(),
+            facts: self.facts_of_game(&facts),
+            facts_of: self.facts_of_members(&facts),
         }
     }
 
@@ -308,9 +309,8 @@ impl Game {
         (0..domain.size() as i64).map(view).collect()
     }
 
-    fn pieces(&mut self) -> Vec<PieceView> {
+    fn pieces(&mut self, facts: &[Fact]) -> Vec<PieceView> {
         let contract = self.contract().clone();
-        let facts = self.facts().all_facts();
         let mut places = self.world_mut().tuples(contract.at.rel);
         self.in_order_of_stacks(&mut places);
         let mut pieces = Vec::with_capacity(places.len());
@@ -320,7 +320,7 @@ impl Game {
             let Ok(id) = u32::try_from(raw) else { continue };
             let traits = traits.remove(&id).unwrap_or_default();
             let vital = vital.contains(&raw);
-            pieces.push(PieceView { traits, vital, ..self.piece(id, square, &facts) });
+            pieces.push(PieceView { traits, vital, ..self.piece(id, square, facts) });
         }
         pieces
     }
@@ -424,8 +424,7 @@ impl Game {
         }
     }
 
-    fn facts_of_game(&self) -> BTreeMap<String, String> {
-        let facts = self.facts().all_facts();
+    fn facts_of_game(&self, facts: &[Fact]) -> BTreeMap<String, String> {
         let schema = &self.program().schema;
         let is_game = |it: &&Fact| it.entity == GAME && schema.owners(it.attr).is_none();
         let of_game = facts.iter().filter(is_game);
@@ -434,16 +433,14 @@ impl Game {
     }
 
     /// Facts of sides, squares and whatever else has some, by attribute, then by what they are about.
-    fn facts_of_members(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+    fn facts_of_members(&self, facts: &[Fact]) -> BTreeMap<String, BTreeMap<String, String>> {
         let schema = &self.program().schema;
         let mut all: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-        for fact in self.facts().all_facts() {
+        for fact in facts {
             if schema.owners(fact.attr).is_some() {
                 let facts = all.entry(schema.attribute(fact.attr).name.clone()).or_default();
-                facts.insert(
-                    owner(schema, fact.attr, fact.entity).to_string(),
-                    self.in_words(&fact),
-                );
+                facts
+                    .insert(owner(schema, fact.attr, fact.entity).to_string(), self.in_words(fact));
             }
         }
         all
@@ -579,19 +576,28 @@ impl Game {
             actions.push((ActionView { uci, from, to, action, piece, choice, says, refused }, mv));
         }
         // Where the squares alone leave a choice, each says what it is.
-        let mut ways: BTreeMap<(Option<String>, Option<String>), usize> = BTreeMap::new();
+        let mut ways: BTreeMap<Ends<'_>, usize> = BTreeMap::new();
         for (it, _) in &actions {
-            *ways.entry((it.from.clone(), it.to.clone())).or_default() += 1;
+            *ways.entry(ends(it)).or_default() += 1;
         }
-        for (it, mv) in &mut actions {
+        let is_one_of_several: Vec<bool> =
+            actions.iter().map(|(it, _)| ways.get(&ends(it)) > Some(&1)).collect();
+        for ((it, mv), is_one_of_several) in actions.iter_mut().zip(is_one_of_several) {
             let is_drop = it.from.is_none() && it.to.is_some();
-            if !is_drop && ways.get(&(it.from.clone(), it.to.clone())) > Some(&1) {
+            if !is_drop && is_one_of_several {
                 let rel = program.action(mv.action).rel;
                 it.says = Some(self.row(rel, &mv.args).sentence);
             }
         }
         actions.into_iter().map(|it| it.0).collect()
     }
+}
+
+/// The squares that an action begins and ends at.
+type Ends<'a> = (Option<&'a str>, Option<&'a str>);
+
+fn ends(action: &ActionView) -> Ends<'_> {
+    (action.from.as_deref(), action.to.as_deref())
 }
 
 /// How a kind is written.

@@ -54,6 +54,19 @@ pub(crate) fn scratch(name: &str, text: &str) -> String {
     path
 }
 
+/// The figures themselves are no matter of a test; the tables that assert counts are `perft` and `presets`.
+#[test]
+fn bench_measures_the_tables_that_are_asked_for() {
+    let args = ["bench", "--quick", "--json", "--only", "hosted", "--only", "memory"];
+    let answer: serde_json::Value = serde_json::from_str(&check(0, &args)).expect("JSON");
+    assert_eq!(answer["hosted"]["moves"], 80, "{answer}");
+    assert_eq!(answer["memory"]["plies"], 80, "{answer}");
+    assert!(answer.get("perft").is_none(), "{answer}");
+    let text = check(0, &["bench", "--quick", "--only", "explain"]);
+    assert!(text.contains("why a move is legal"), "{text}");
+    assert!(rulemate(&["bench", "--only", "speed"]).err.contains("presets"), "it tells the tables");
+}
+
 const MATED: &str = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
 
 #[test]

@@ -193,3 +193,14 @@ fn moves_that_are_played_out() {
     let drawn = explain(&SHIELD, &["--effects", "e4d5", "--svg"]);
     assert!(drawn.out.starts_with("<svg") && drawn.out.contains("#c2410c"), "{}", drawn.out);
 }
+
+/// `.plan p, d`: the loops over `p` and `d` come first, whatever the planner would have chosen.
+#[test]
+fn a_rule_with_a_plan_looks_for_its_variables_in_that_order() {
+    let args = ["profile", "--preset", "block-piece", "--plan", "block-piece::spear"];
+    let ran = rulemate(&args);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let loops: Vec<&str> =
+        ran.out.lines().filter_map(|it| it.split_once("Loop { ")).map(|it| it.1).collect();
+    assert!(loops[0].starts_with("reg: 0,") && loops[1].starts_with("reg: 1,"), "{}", ran.out);
+}

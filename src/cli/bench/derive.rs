@@ -5,6 +5,7 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use super::meter::Meter;
+use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::World;
 use crate::moves::{Contract, LegalityMode, Move, legal_moves, perft};
@@ -43,6 +44,21 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
         rows.push(Figures { position, incremental: kept.0, scratch: scratch.0 });
     }
     Ok(rows)
+}
+
+pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
+    out.line(format_args!(
+        "{:22}{:>19}{:>14}{:>8}",
+        "position", "after move or undo", "from scratch", "ratio"
+    ))?;
+    for row in rows {
+        let ratio = row.scratch / row.incremental;
+        out.line(format_args!(
+            "{:22}{:>19.2}{:>14.2}{ratio:>8.2}",
+            row.position, row.incremental, row.scratch
+        ))?;
+    }
+    Ok(())
 }
 
 /// Microseconds for a position, and the sum of all counts.

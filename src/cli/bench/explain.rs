@@ -8,6 +8,7 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use super::meter::Meter;
+use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::World;
 use crate::derive::explain::{why, why_not};
@@ -61,6 +62,14 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
         ensure!(!slow, "{question}: {time:.1} microseconds, and {REACH} are allowed");
     }
     Ok(rows)
+}
+
+pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
+    for row in rows {
+        let questions = format!("{} questions", row.questions);
+        out.line(format_args!("{:22}{questions:>19}{:>14.1}", row.question, row.time))?;
+    }
+    Ok(())
 }
 
 /// The moves that leave a king attacked.

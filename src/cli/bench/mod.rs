@@ -14,10 +14,11 @@ mod perft;
 mod presets;
 mod startup;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{BenchArgs, RulesArgs};
+use super::args::{BenchArgs, BenchTable, RulesArgs};
 use super::output::{Ink, Out, progress};
 use super::setup::Library;
 pub use meter::Meter;
@@ -31,38 +32,42 @@ struct Answer {
     processor: String,
     measure: &'static str,
     peer: Option<String>,
-    perft: Vec<perft::Figures>,
-    derive: Vec<derive::Figures>,
-    presets: Vec<presets::Figures>,
-    activate: Vec<activate::Figures>,
-    explain: Vec<explain::Figures>,
-    hosted: hosted::Figures,
-    memory: memory::Figures,
-    startup: startup::Figures,
-    audit: audit::Figures,
+    #[serde(flatten)]
+    tables: Tables,
+}
+
+/// Those that were asked for.
+#[derive(Debug, Default, Serialize)]
+struct Tables {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    perft: Option<Vec<perft::Figures>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    derive: Option<Vec<derive::Figures>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presets: Option<Vec<presets::Figures>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activate: Option<Vec<activate::Figures>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Vec<explain::Figures>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosted: Option<hosted::Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<memory::Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    startup: Option<startup::Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit: Option<audit::Figures>,
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&RulesArgs::default())?;
     let mut peer = Peer::start(PEER);
-    let bar = progress(perft::count() + 8, "bench");
-    // First of all: what the others leave behind would be filled before the process grows.
-    let memory = memory::run(&mut library, args.quick).inspect(|_| bar.inc(1))?;
     let answer = Answer {
         processor: meter::processor(),
         measure: meter::unit(),
-        perft: perft::run(&mut library, &mut peer, args.quick, || bar.inc(1))?,
-        derive: derive::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
-        presets: presets::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
-        activate: activate::run(args.quick).inspect(|_| bar.inc(1))?,
-        explain: explain::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
-        hosted: hosted::run(&mut library, args.quick).inspect(|_| bar.inc(1))?,
-        memory,
-        startup: startup::run(args.quick).inspect(|_| bar.inc(1))?,
-        audit: audit::run(&mut library).inspect(|_| bar.inc(1))?,
+        tables: measure(args, &mut library, &mut peer)?,
         peer: peer.map(|it| it.name.clone()),
     };
-    bar.finish_and_clear();
     if args.json {
         out.json(&answer)?;
     } else {
@@ -71,63 +76,82 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
+fn measure(
+    args: &BenchArgs,
+    library: &mut Library,
+    peer: &mut Option<Peer>,
+) -> anyhow::Result<Tables> {
+    let is_wanted = |it: BenchTable| args.only.is_empty() || args.only.contains(&it);
+    let wanted: Vec<BenchTable> =
+        BenchTable::value_variants().iter().copied().filter(|it| is_wanted(*it)).collect();
+    let rows = if is_wanted(BenchTable::Perft) { perft::count() } else { 0 };
+    let bar = progress(rows + wanted.len() as u64, "bench");
+    let quick = args.quick;
+    let mut tables = Tables::default();
+    // First of all: what the others leave behind would be filled before the process grows.
+    if is_wanted(BenchTable::Memory) {
+        tables.memory = Some(memory::run(library, quick)?);
+    }
+    for table in wanted {
+        match table {
+            BenchTable::Perft => {
+                tables.perft = Some(perft::run(library, peer, quick, || bar.inc(1))?);
+            }
+            BenchTable::Derive => tables.derive = Some(derive::run(library, quick)?),
+            BenchTable::Presets => tables.presets = Some(presets::run(library, quick)?),
+            BenchTable::Activate => tables.activate = Some(activate::run(quick)?),
+            BenchTable::Explain => tables.explain = Some(explain::run(library, quick)?),
+            BenchTable::Hosted => tables.hosted = Some(hosted::run(library, quick)?),
+            BenchTable::Memory => {}
+            BenchTable::Startup => tables.startup = Some(startup::run(quick)?),
+            BenchTable::Audit => tables.audit = Some(audit::run(library)?),
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(tables)
+}
+
 fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     let profile = if cfg!(debug_assertions) { "; a debug build: no figures to quote" } else { "" };
     out.line(format_args!("{}, one core, {}{profile}", answer.processor, answer.measure))?;
-    let peer = answer.peer.as_deref().unwrap_or("no peer installed");
-
-    head(out, "Counting trees, million nodes a second")?;
-    out.line(format_args!(
-        "{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}  {:>16}",
-        "game, position", "depth", "nodes", "rulemate", "peer", "ratio", "code made in, ms"
-    ))?;
-    for row in &answer.perft {
-        let optional = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{it:.2}"));
-        let name = format!("{}, {}", row.game, row.position);
-        let (theirs, ratio) = (optional(row.peer_speed), optional(row.ratio()));
-        out.line(format_args!(
-            "{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}  {:>16}",
-            row.depth,
-            row.nodes,
-            row.speed,
-            row.native.map_or("interpreted".into(), |it| format!("{it:.0}"))
-        ))?;
+    let tables = &answer.tables;
+    if let Some(rows) = &tables.perft {
+        head(out, "Counting trees, million nodes a second")?;
+        perft::print(rows, answer.peer.as_deref(), out)?;
     }
-    out.line(format_args!("peer: {peer}"))?;
-
-    head(out, "Deriving the legal moves of chess, microseconds a position")?;
-    out.line(format_args!(
-        "{:22}{:>19}{:>14}{:>8}",
-        "position", "after move or undo", "from scratch", "ratio"
-    ))?;
-    for row in &answer.derive {
-        let ratio = row.scratch / row.incremental;
-        out.line(format_args!(
-            "{:22}{:>19.2}{:>14.2}{ratio:>8.2}",
-            row.position, row.incremental, row.scratch
-        ))?;
+    if let Some(rows) = &tables.derive {
+        head(out, "Deriving the legal moves of chess, microseconds a position")?;
+        derive::print(rows, out)?;
     }
-
-    head(out, "Legal moves under each preset, beside chess in the same run")?;
-    presets::print(&answer.presets, out)?;
-
-    head(out, "Presets in the middle of a game, legal moves listed, milliseconds")?;
-    activate::print(&answer.activate, out)?;
-
-    head(out, "Explaining a move of chess, tree complete, microseconds")?;
-    for row in &answer.explain {
-        let questions = format!("{} questions", row.questions);
-        out.line(format_args!("{:22}{questions:>19}{:>14.1}", row.question, row.time))?;
+    if let Some(rows) = &tables.presets {
+        head(out, "Legal moves under each preset, beside chess in the same run")?;
+        presets::print(rows, out)?;
     }
-
-    head(out, "A hosted move of chess, microseconds")?;
-    hosted::print(&answer.hosted, out)?;
-    head(out, "Memory of a live game of chess, kilobytes")?;
-    memory::print(&answer.memory, out)?;
-    head(out, "Start-up: `rulemate moves`, milliseconds")?;
-    startup::print(&answer.startup, out)?;
-    head(out, "Audits of chess")?;
-    audit::print(&answer.audit, out)?;
+    if let Some(rows) = &tables.activate {
+        head(out, "Presets in the middle of a game, legal moves listed, milliseconds")?;
+        activate::print(rows, out)?;
+    }
+    if let Some(rows) = &tables.explain {
+        head(out, "Explaining a move of chess, tree complete, microseconds")?;
+        explain::print(rows, out)?;
+    }
+    if let Some(row) = &tables.hosted {
+        head(out, "A hosted move of chess, microseconds")?;
+        hosted::print(row, out)?;
+    }
+    if let Some(row) = &tables.memory {
+        head(out, "Memory of a live game of chess, kilobytes")?;
+        memory::print(row, out)?;
+    }
+    if let Some(row) = &tables.startup {
+        head(out, "Start-up: `rulemate moves`, milliseconds")?;
+        startup::print(row, out)?;
+    }
+    if let Some(row) = &tables.audit {
+        head(out, "Audits of chess")?;
+        audit::print(row, out)?;
+    }
     Ok(())
 }
 

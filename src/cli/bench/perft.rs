@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::meter::Meter;
 use super::peer::Peer;
+use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::game::Game;
 use crate::moves::perft;
@@ -106,6 +107,26 @@ pub(crate) fn run(
         done();
     }
     Ok(rows)
+}
+
+pub(crate) fn print(rows: &[Figures], peer: Option<&str>, out: &mut Out) -> anyhow::Result<()> {
+    out.line(format_args!(
+        "{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}  {:>16}",
+        "game, position", "depth", "nodes", "rulemate", "peer", "ratio", "code made in, ms"
+    ))?;
+    for row in rows {
+        let optional = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{it:.2}"));
+        let name = format!("{}, {}", row.game, row.position);
+        let (theirs, ratio) = (optional(row.peer_speed), optional(row.ratio()));
+        out.line(format_args!(
+            "{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}  {:>16}",
+            row.depth,
+            row.nodes,
+            row.speed,
+            row.native.map_or("interpreted".into(), |it| format!("{it:.0}"))
+        ))?;
+    }
+    Ok(out.line(format_args!("peer: {}", peer.unwrap_or("no peer installed")))?)
 }
 
 /// The number of trees.

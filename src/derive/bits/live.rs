@@ -28,6 +28,9 @@ const MAX_IDLE_SUSPECTS: usize = 16;
 /// What it costs to check a tuple, loops in the rules aside.
 const CHECK_STEPS: i64 = 8;
 
+/// Entries of the journal that a session has room for between actions.
+const JOURNAL: usize = 1024;
+
 /// The rows of one session and what is known of their state.
 #[derive(Debug, Clone)]
 pub(super) struct Live<W> {
@@ -627,6 +630,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn commit(&mut self, c: &Compiled<W>) {
         self.journal.clear();
+        self.journal.shrink_to(JOURNAL);
         self.marked = false;
         if self.depth > 0 {
             self.depth = 0;

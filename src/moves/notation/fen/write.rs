@@ -119,7 +119,11 @@ pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>>
             *cell = Some(wall.sign.to_string());
         }
     }
-    squares.chunks(usize::from(board.files).max(1)).rev().map(<[_]>::to_vec).collect()
+    let mut squares = squares.into_iter();
+    let rank = |_| squares.by_ref().take(usize::from(board.files)).collect();
+    let mut ranks: Vec<Vec<_>> = (0..board.ranks).map(rank).collect();
+    ranks.reverse();
+    ranks
 }
 
 fn placement(world: &mut World, contract: &Contract) -> String {
@@ -128,10 +132,12 @@ fn placement(world: &mut World, contract: &Contract) -> String {
         true => cells.iter().map(|it| row(it)).collect(),
         false => vec![points::write(world.program(), contract, &cells.concat())],
     };
-    let letters = Letters::of(world, contract);
-    let facts = world.facts();
-    let hand = if contract.pocket { in_hand(facts, contract, &letters) } else { String::new() };
-    format!("{}{hand}", rows.join("/"))
+    let mut text = rows.join("/");
+    if contract.pocket {
+        let letters = Letters::of(world, contract);
+        text += &in_hand(world.facts(), contract, &letters);
+    }
+    text
 }
 
 /// The pieces that stand nowhere, `[QNp]`: side by side, in the order of their kinds.
