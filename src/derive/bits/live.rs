@@ -636,13 +636,13 @@ impl<W: Word> Live<W> {
             self.depth = 0;
             self.s.frame = 0;
             self.s.ready_at = 0;
-            self.s.ready.truncate(c.flags());
             self.clean = false;
             self.clear_flags(c);
-            // Between actions a session holds one frame: others cost memory for as long as it lives.
-            self.s.rows.truncate(c.kept_rows + c.frame_rows);
-            self.s.rows.shrink_to_fit();
         }
+        // Between actions a session holds one frame: others would cost memory for as long as it lives.
+        self.s.ready.truncate(c.flags());
+        self.s.rows.truncate(c.kept_rows + c.frame_rows);
+        self.s.rows.shrink_to_fit();
     }
 
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.
