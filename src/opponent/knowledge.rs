@@ -44,6 +44,10 @@ pub struct Knowledge {
     place: Vec<f32>,
     /// How many games with a winner it rests on.
     games: usize,
+    /// How many ways a turn has, on average.
+    branching: f32,
+    /// The part of all actions after which fewer pieces stand on the board.
+    captures: f32,
 }
 
 /// Where the pieces of a position stand: of each its side, its kind, and its square if it has one.
@@ -66,6 +70,8 @@ const UNIT: f32 = 0.6;
 const PRIOR: f32 = 0.25;
 /// A piece with twice as many actions is worth a little less than twice as much.
 const POWER: f32 = 0.85;
+/// Where pieces stay, at most as small a part of all actions captures.
+const SELDOM: f32 = 0.01;
 /// On how many squares a piece is tried alone.
 const TRIED: usize = 12;
 
@@ -91,6 +97,8 @@ impl Knowledge {
             worth: Vec::new(),
             place: Vec::new(),
             games: 0,
+            branching: 0.0,
+            captures: 1.0,
         };
         let mut school = School {
             contract: &contract,
@@ -99,17 +107,32 @@ impl Knowledge {
             samples: Vec::new(),
             actions_of: vec![(0, 0); it.kinds],
             longest: lessons.longest,
+            turns: (0.0, 0),
+            captures: (0, 0),
         };
         let alone = school.alone(&mut game.world().clone(), it.squares);
         // A third of all is random; what follows from it guides the rest.
         let third = lessons.time.map(|it| it / 3);
         it.games += school.attend(game, None, lessons.actions / 3, third);
+        it.branching = school.branching();
+        let (captures, all) = school.captures;
+        it.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
         it.fit(&school, &alone);
         let guided =
             school.attend(game, Some(&it), lessons.actions * 2 / 3, third.map(|it| it * 2));
         it.games += guided;
         it.fit(&school, &alone);
         it
+    }
+
+    /// In how many ways a side can take its turn, on average over games played at random.
+    pub fn branching(&self) -> f32 {
+        self.branching
+    }
+
+    /// Whether pieces stay where they are: hardly any action captures, and games that are played at random are won.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.captures < SELDOM && self.games > 0
     }
 
     /// How many games with a winner it rests on.
@@ -243,9 +266,18 @@ struct School<'g> {
     /// By kind: actions of pieces, and pieces of sides to move.
     actions_of: Vec<(u64, u64)>,
     longest: usize,
+    /// The logarithms of how many actions there were to choose from, and how many turns they belong to.
+    turns: (f32, u32),
+    /// After how many actions fewer pieces stood on the board, of how many.
+    captures: (u64, u64),
 }
 
 impl School<'_> {
+    fn branching(&self) -> f32 {
+        let (sum, turns) = self.turns;
+        (sum / turns.max(1) as f32).exp()
+    }
+
     /// Plays games with so many actions, or for so long. Returns how many had a winner.
     fn attend(
         &mut self,
@@ -278,7 +310,7 @@ impl School<'_> {
         until: Option<Instant>,
     ) -> (usize, bool) {
         let mut positions = Vec::new();
-        let mut taken = 0;
+        let (mut taken, mut mover, mut count) = (0, None, 0);
         for _ in 0..self.longest {
             if taken >= left || until.is_some_and(|it| Instant::now() >= it) {
                 break;
@@ -294,7 +326,13 @@ impl School<'_> {
             if moves.is_empty() || world.has_run_out() {
                 return (taken, false);
             }
+            let before = std::mem::replace(&mut mover, self.contract.mover(world.facts()));
+            self.turns.0 += (moves.len() as f32).ln();
+            self.turns.1 += u32::from(mover != before);
             let standing = standing(world, self.contract);
+            let before = std::mem::replace(&mut count, on_board(&standing));
+            self.captures.0 += u64::from(count < before);
+            self.captures.1 += 1;
             if self.chance.below(4) == 0 {
                 self.watch(world, &moves, &standing);
                 positions.push(standing);
@@ -410,6 +448,11 @@ pub(super) fn standing(world: &World, contract: &Contract) -> Vec<Standing> {
         Some(Standing { side, kind, square: number(entity, contract.at.attr) })
     };
     facts.entities_with(contract.kind.attr).filter_map(of).collect()
+}
+
+/// How many pieces stand on squares.
+fn on_board(standing: &[Standing]) -> usize {
+    standing.iter().filter(|it| it.square.is_some()).count()
 }
 
 /// Whether a column is about pieces.

@@ -6,6 +6,7 @@
 //! endings, anything written for one game; threads and clocks, which the caller has ([`Stop`], [`Budget`]).
 
 mod knowledge;
+mod monte_carlo;
 mod search;
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use crate::game::Game;
 use crate::moves::Move;
 
 pub use knowledge::{Knowledge, Lessons};
+use monte_carlo::Tree;
 use search::Search;
 
 /// How much may be thought about one action. Whichever ends first ends the search.
@@ -25,6 +27,15 @@ pub struct Budget {
     /// Maximum number of actions looked ahead, captures and the like beyond them aside.
     pub depth: u32,
     pub time: Option<Duration>,
+}
+
+/// How what follows is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Everything to a depth.
+    AlphaBeta,
+    /// Samples of what looks promising: where a turn has very many ways, or pieces are not captured.
+    MonteCarlo,
 }
 
 /// How well the opponent plays, from 1 for beginners to 8 for all that it can.
@@ -103,12 +114,33 @@ pub struct Opponent {
     knowledge: Knowledge,
     level: Level,
     seed: u64,
+    /// Always the same one, if any.
+    method: Option<Method>,
 }
 
 impl Opponent {
     /// The seed decides between actions that look alike, and what a beginner misjudges.
     pub fn new(knowledge: Knowledge, level: Level, seed: u64) -> Self {
-        Self { knowledge, level, seed }
+        Self { knowledge, level, seed, method: None }
+    }
+
+    /// The same opponent, which looks ahead by one method whatever the game is.
+    #[must_use]
+    pub fn by(self, method: Method) -> Self {
+        Self { method: Some(method), ..self }
+    }
+
+    /// How it looks ahead in what it knows.
+    pub fn method(&self, budget: Budget) -> Method {
+        let is_bounded = budget.nodes < u64::MAX || budget.time.is_some();
+        match self.method {
+            _ if !is_bounded || self.level.error() > 0 => Method::AlphaBeta,
+            Some(method) => method,
+            None if self.knowledge.is_quiet() || self.knowledge.branching() >= MANY => {
+                Method::MonteCarlo
+            }
+            None => Method::AlphaBeta,
+        }
     }
 
     /// The action that the opponent takes as the side to move; none if the game is over.
@@ -122,8 +154,29 @@ impl Opponent {
         }
         // What rules without end may take is bounded for a search as for a request.
         let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
-        let mut search = Search::new(game, &self.knowledge, budget, stop.clone());
-        search.choose(self.level.error(), self.seed)
+        let search = |budget| Search::new(game, &self.knowledge, budget, stop.clone());
+        match self.method(budget) {
+            Method::AlphaBeta => search(budget).choose(self.level.error(), self.seed),
+            Method::MonteCarlo => {
+                // Samples may pass by a win that is a few actions away: a part of the budget looks for one.
+                let (nodes, time) =
+                    (budget.nodes / FORCED, budget.time.map(|it| it / FORCED as u32));
+                let part = Budget { nodes, time, ..budget };
+                let found = if nodes > 0 { search(part).choose(0, self.seed) } else { None };
+                if let Some(found) = found.as_ref().filter(|it| matches!(it.score, Score::Wins(_)))
+                {
+                    return Some(found.clone());
+                }
+                let used = found.map_or(0, |it| it.nodes);
+                let left = Budget {
+                    nodes: budget.nodes.saturating_sub(used),
+                    time: budget.time.zip(time).map(|(all, part)| all.saturating_sub(part)),
+                    ..budget
+                };
+                let choice = Tree::new(search(left), self.seed).choose()?;
+                Some(Choice { nodes: choice.nodes + used, ..choice })
+            }
+        }
     }
 
     /// What the opponent thinks of each action, best first: hints, and analysis.
@@ -132,7 +185,11 @@ impl Opponent {
             return Vec::new();
         }
         let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
-        Search::new(game, &self.knowledge, budget, stop.clone()).judge()
+        let mut search = Search::new(game, &self.knowledge, budget, stop.clone());
+        match self.method(budget) {
+            Method::AlphaBeta => search.judge(),
+            Method::MonteCarlo => Tree::new(search, self.seed).judge(),
+        }
     }
 
     pub fn level(&self) -> Level {
@@ -144,6 +201,12 @@ impl Opponent {
         self.knowledge = knowledge;
     }
 }
+
+/// The part of the budget of samples that looks for a win by force.
+const FORCED: u64 = 8;
+
+/// As many turns as this, on average, are too many for alpha-beta.
+const MANY: f32 = 1_000.0;
 
 /// Maximum number of requests whose steps a search may take together.
 const REQUESTS: u64 = 4_096;

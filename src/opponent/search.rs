@@ -19,9 +19,9 @@ use crate::rules::{Program, Type};
 /// A win at once; one that takes longer counts less by one for each action.
 const WIN: i32 = 1_000_000;
 /// Scores beyond this are wins or losses.
-const DECIDED: i32 = WIN - 1_000;
+pub(super) const DECIDED: i32 = WIN - 1_000;
 /// Above all scores.
-const INFINITE: i32 = 2 * WIN;
+pub(super) const INFINITE: i32 = 2 * WIN;
 /// The score of an action that is legal and cannot be taken.
 const UNTAKEN: i32 = -WIN - 1;
 /// Maximum number of actions looked ahead beyond the depth.
@@ -32,25 +32,25 @@ const REMEMBERED: usize = 1 << 20;
 const LOOK: u64 = 8;
 
 pub(super) struct Search<'g> {
-    world: World,
-    contract: &'g Contract,
+    pub(super) world: World,
+    pub(super) contract: &'g Contract,
     program: &'g Program,
-    knowledge: &'g Knowledge,
-    budget: Budget,
+    pub(super) knowledge: &'g Knowledge,
+    pub(super) budget: Budget,
     stop: Stop,
     started: Instant,
     /// The side that asks.
-    side: i64,
-    nodes: u64,
-    is_out: bool,
+    pub(super) side: i64,
+    pub(super) nodes: u64,
+    pub(super) is_out: bool,
     /// The keys of the positions since the game began, and on the way to the one looked at.
-    path: Vec<u64>,
+    pub(super) path: Vec<u64>,
     known: HashMap<u64, Known>,
     /// How often an action was the best, by what it looks like.
     history: HashMap<Move, i32>,
     /// Games whose rules say nothing of equal positions have no keys.
     has_keys: bool,
-    repeats: bool,
+    pub(super) repeats: bool,
 }
 
 /// What is known of a position.
@@ -92,7 +92,7 @@ impl<'g> Search<'g> {
             known: HashMap::new(),
             history: HashMap::new(),
             has_keys: !program.repetition.is_empty(),
-            repeats: contract.occurrences.is_some(),
+            repeats: contract.occurrences.is_some() && !program.repetition.is_empty(),
         }
     }
 
@@ -189,7 +189,7 @@ impl<'g> Search<'g> {
     }
 
     /// The score of a position, so many actions ahead.
-    fn score(&mut self, depth: i32, ply: i32, mut least: i32, mut most: i32) -> i32 {
+    pub(super) fn score(&mut self, depth: i32, ply: i32, mut least: i32, mut most: i32) -> i32 {
         if self.is_spent() {
             return 0;
         }
@@ -200,8 +200,8 @@ impl<'g> Search<'g> {
         if let Some(winner) = ended {
             return self.ended(winner, ply);
         }
-        let key = if self.has_keys { position_key(&mut self.world) } else { 0 };
-        if self.repeats && self.has_keys && self.path.contains(&key) {
+        let key = self.key();
+        if self.repeats && self.path.contains(&key) {
             return 0;
         }
         let known = if self.has_keys { self.known.get(&key) } else { None };
@@ -285,7 +285,12 @@ impl<'g> Search<'g> {
         score
     }
 
-    fn is_spent(&mut self) -> bool {
+    /// The key of the position, where rules say which positions are equal.
+    pub(super) fn key(&mut self) -> u64 {
+        if self.has_keys { position_key(&mut self.world) } else { 0 }
+    }
+
+    pub(super) fn is_spent(&mut self) -> bool {
         self.nodes += 1;
         if self.nodes > self.budget.nodes || self.world.has_run_out() {
             self.is_out = true;
@@ -297,12 +302,12 @@ impl<'g> Search<'g> {
     }
 
     /// Rules have taken more than they may: what is read from here on is of no use.
-    fn has_run_out(&mut self) -> bool {
+    pub(super) fn has_run_out(&mut self) -> bool {
         self.is_out |= self.world.has_run_out();
         self.is_out
     }
 
-    fn is_own_turn(&self) -> bool {
+    pub(super) fn is_own_turn(&self) -> bool {
         self.contract.mover(self.world.facts()) == Some(self.side)
     }
 
@@ -312,7 +317,7 @@ impl<'g> Search<'g> {
         self.contract.exposed.is_some_and(|it| self.world.contains(it, &[mover]))
     }
 
-    fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
+    pub(super) fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
         match winner {
             None => 0,
             Some(it) if i64::try_from(it) == Ok(self.side) => WIN - ply,
@@ -321,7 +326,7 @@ impl<'g> Search<'g> {
     }
 
     /// The score where the side to move has no action.
-    fn stuck(&mut self, ply: i32) -> i32 {
+    pub(super) fn stuck(&mut self, ply: i32) -> i32 {
         let rows = self.contract.stuck.map(|it| self.world.tuples(it)).unwrap_or_default();
         let outcome = rows.first().and_then(|it| it.first().copied());
         let winner = outcome.and_then(|it| winner_of(&mut self.world, self.contract, it));
@@ -329,7 +334,7 @@ impl<'g> Search<'g> {
     }
 
     /// The legal actions of the position on the board, likely ones first.
-    fn sorted(&mut self, first: Option<&Move>) -> Vec<Move> {
+    pub(super) fn sorted(&mut self, first: Option<&Move>) -> Vec<Move> {
         let moves = legal_moves(&mut self.world, self.contract);
         let standing = standing(&self.world, self.contract);
         self.ordered(moves, &standing, first, false)
@@ -435,7 +440,7 @@ fn wobble(chance: &mut Chance, size: i32) -> i32 {
 }
 
 /// A score as callers get it.
-fn told(score: i32) -> Score {
+pub(super) fn told(score: i32) -> Score {
     match score {
         it if it > DECIDED => Score::Wins((WIN - it) as u32),
         it if it < -DECIDED => Score::Loses((WIN + it).max(0) as u32),

@@ -2,7 +2,7 @@
 //! takes any action, keeps to its budget, and leaves the game as it is.
 
 use rulemate::game::{Game, Stop};
-use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
+use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Method, Opponent, Score};
 use rulemate::presets::{Catalogue, Ruleset};
 use rulemate::rules::Source;
 
@@ -23,6 +23,8 @@ pub(crate) const TEN_GAMES: [&str; 10] = [
     "connect-four",
     "checkers",
 ];
+
+const BOTH: [Method; 2] = [Method::AlphaBeta, Method::MonteCarlo];
 
 /// Rules that come from outside: runners hop across, several times a turn.
 const OWN: &str = "relay";
@@ -155,10 +157,10 @@ fn the_opponent_takes_a_win_that_is_there() {
         let positions = wins_in_one(&rules, wanted);
         assert_eq!(positions.len(), wanted, "{name}: random games come to such positions");
         eprintln!("{name}: {wanted} positions with a win");
-        for game in positions {
-            let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7);
+        for (game, method) in positions.iter().flat_map(|it| BOTH.map(|by| (it, by))) {
+            let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7).by(method);
             let choice =
-                opponent.choose(&game, budget(20_000, 3), &Stop::default()).expect("it goes on");
+                opponent.choose(game, budget(20_000, 3), &Stop::default()).expect("it goes on");
             assert_eq!(choice.score, Score::Wins(1), "{name}: {}", game.clone().fen());
             let (mut after, side) = (game.clone(), game.side());
             after.play(&choice.action).expect("legal");
@@ -254,4 +256,91 @@ fn protocols_and_the_terminal_play_what_the_opponent_thinks() {
     assert!(said.contains("by the computer") && said.contains(" by "), "{said}");
     let wrong = rulemate_reading(&["play", "chess", "--computer", "red"], "");
     assert!(wrong.code != 0 && wrong.err.contains("white, black"), "{}", wrong.err);
+}
+
+/// How an opponent looks ahead follows from what its games were like, not from what they are called.
+#[test]
+fn games_are_sampled_where_pieces_stay_and_where_turns_have_very_many_ways() {
+    for (name, method) in [
+        ("chess", Method::AlphaBeta),
+        ("checkers", Method::AlphaBeta),
+        ("crazyhouse", Method::AlphaBeta),
+        ("nine-mens-morris", Method::AlphaBeta),
+        ("connect-four", Method::MonteCarlo),
+        ("hex", Method::MonteCarlo),
+        ("duck", Method::MonteCarlo),
+    ] {
+        let start = rules(name).start(None).expect("it starts");
+        let knowledge =
+            Knowledge::learn(&start, Lessons { actions: 4_000, longest: 300, time: None }, 1);
+        let known = (knowledge.branching(), knowledge.games());
+        let opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 7);
+        assert_eq!(opponent.method(budget(1_000, 9)), method, "{name}: {known:?}");
+        // Samples have no end of their own, and beginners look one or two actions ahead.
+        assert_eq!(opponent.method(budget(u64::MAX, 9)), Method::AlphaBeta, "{name}");
+        let beginner = Opponent::new(knowledge, Level::LOWEST, 7);
+        assert_eq!(beginner.method(budget(200, 1)), Method::AlphaBeta, "{name}");
+    }
+}
+
+/// Whatever the game: samples end with the budget, follow from the seed, and leave the game as it is.
+#[test]
+fn samples_keep_to_their_budget_in_any_game() {
+    let names =
+        ["chess", "cotulenh", "double-move", "monster", "minishogi", "nim", "hex", "othello", OWN];
+    for name in names {
+        let rules = rules(name);
+        let mut game = rules.start(None).expect("it starts");
+        // Of one game all is known, of the next nothing.
+        let actions = if name.len() % 2 == 0 { 1_500 } else { 0 };
+        let knowledge = Knowledge::learn(&game, Lessons { actions, longest: 100, time: None }, 1);
+        let mut choices = Choices(9);
+        for round in 0..6 {
+            if game.result().is_some() || game.legal_moves().is_empty() {
+                break;
+            }
+            let before = game.hash();
+            let thought = |nodes: u64, depth: u32| {
+                let opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, round);
+                opponent.by(Method::MonteCarlo).choose(
+                    &game,
+                    budget(nodes, depth),
+                    &Stop::default(),
+                )
+            };
+            let choice = thought(400, 5).expect("the game goes on");
+            assert_eq!(Some(&choice), thought(400, 5).as_ref(), "{name}");
+            assert!(
+                choice.nodes <= 402 && choice.line.first() == Some(&choice.action),
+                "{name}: {choice:?}"
+            );
+            for (nodes, depth) in [(0, 0), (1, 1), (10, 64)] {
+                assert!(thought(nodes, depth).is_some_and(|it| it.nodes <= nodes + 2), "{name}");
+            }
+            let stop = Stop::default();
+            stop.stop();
+            let mut opponent =
+                Opponent::new(knowledge.clone(), Level::HIGHEST, 1).by(Method::MonteCarlo);
+            let endless = Budget {
+                time: Some(std::time::Duration::from_secs(3_600)),
+                ..budget(u64::MAX, 64)
+            };
+            let _ = opponent.choose(&game, endless, &stop);
+            let judged = opponent.judge(&game, budget(300, 4), &Stop::default());
+            assert!(!judged.is_empty() && judged.len() <= game.legal_moves().len(), "{name}");
+            assert_eq!(game.hash(), before, "{name}");
+            for _ in 0..=choices.below(9) {
+                let moves = game.legal_moves();
+                if moves.is_empty() || game.result().is_some() {
+                    break;
+                }
+                let mv = if choices.one_in(2) {
+                    &moves[choices.below(moves.len())]
+                } else {
+                    &choice.action
+                };
+                let _ = game.play(mv);
+            }
+        }
+    }
 }
