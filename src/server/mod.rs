@@ -39,6 +39,7 @@ mod socket;
 mod state;
 pub mod store;
 mod study;
+mod study_pgn;
 mod transcript;
 mod verify;
 mod webhooks;

@@ -19,12 +19,14 @@ use super::board::Board;
 use super::core::{Event, Played, Rules, Setup};
 use super::host::Host;
 use super::ids::new_id;
+use super::pool::Lane;
 use super::problem::Problem;
 use super::store::{Change, Store, edited};
+use super::study_pgn::Outline;
 
 /// The maximum numbers of studies of an account, of actions of a study, and of actions in a row.
 const STUDIES: usize = 50;
-const NODES: usize = 1_000;
+pub(super) const NODES: usize = 1_000;
 const DEPTH: usize = 400;
 /// Characters of a title and of a comment, and bytes of a study as it is kept.
 const TITLE: usize = 80;
@@ -69,6 +71,9 @@ pub(super) struct Node {
     pub(super) turn_goes_on: bool,
     #[serde(default)]
     pub(super) comment: String,
+    /// Numeric annotation glyphs, as PGN has them: `!` is 1, `?` 2, `!!` 3, `??` 4, `!?` 5, `?!` 6.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) nags: Vec<u8>,
 }
 
 /// A study in a list.
@@ -103,7 +108,7 @@ impl Study {
     }
 
     /// Adds an action; the number of the one that is there, if it is.
-    fn add(&mut self, after: u32, played: &Played, side: usize) -> Result<u32, Problem> {
+    pub(super) fn add(&mut self, after: u32, played: &Played, side: usize) -> Result<u32, Problem> {
         let is_same = |it: &&Node| it.after == after && it.uci == played.uci;
         if let Some(known) = self.nodes.iter().find(is_same) {
             return Ok(known.id);
@@ -121,6 +126,7 @@ impl Study {
             side,
             turn_goes_on: played.turn_goes_on,
             comment: String::new(),
+            nags: Vec::new(),
         });
         Ok(id)
     }
@@ -141,7 +147,7 @@ impl Study {
         Ok(())
     }
 
-    fn comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
+    pub(super) fn comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
         let text = printable(text, COMMENT, "a comment")?;
         if node == 0 {
             self.comment = text;
@@ -150,6 +156,39 @@ impl Study {
         let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
         found.comment = text;
         Ok(())
+    }
+
+    /// Says something of an action beside what is said of it already.
+    pub(super) fn say(&mut self, node: u32, nags: &[u8], text: &str) -> Result<(), Problem> {
+        let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
+        for nag in nags {
+            if !found.nags.contains(nag) {
+                found.nags.push(*nag);
+            }
+        }
+        // A turn that begins like another one tells it again.
+        if text.is_empty() || found.comment == text {
+            return Ok(());
+        }
+        let all = [found.comment.as_str(), text].join(" ");
+        self.comment(node, &all)
+    }
+
+    /// The actions with such numbers, as text.
+    pub(super) fn ucis(&self, nodes: &[u32]) -> Vec<String> {
+        let uci = |id: &u32| Some(self.nodes.iter().find(|it| it.id == *id)?.uci.clone());
+        nodes.iter().filter_map(uci).collect()
+    }
+
+    /// Whether an action may follow so many.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(super) fn has_room_for(before: usize) -> Result<(), Problem> {
+        match before < DEPTH {
+            true => Ok(()),
+            false => Err(full(format!("a variation has {DEPTH} actions at most"))),
+        }
     }
 
     fn text(&self) -> Result<String, Problem> {
@@ -183,7 +222,7 @@ fn no_study(id: &str) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no_such_study", message)
 }
 
-fn full(message: String) -> Problem {
+pub(super) fn full(message: String) -> Problem {
     Problem::new(StatusCode::CONFLICT, "study_full", message)
 }
 
@@ -229,6 +268,7 @@ impl Host {
         let catalogue = self.catalogue_of(&study.rules)?;
         let (fen, facts) = (study.fen.clone(), study.facts.clone());
         let requests = 1 + path.len();
+        let lane = self.slow_lane(&study.rules);
         let replay = move || {
             let mut board = start(&ruleset, catalogue, fen.as_deref(), facts.as_deref())?;
             let mut all = Vec::with_capacity(path.len());
@@ -239,28 +279,58 @@ impl Host {
             }
             Ok::<_, Problem>((board, all))
         };
-        let (replayed, ran_out) =
-            self.pool.run_all(self.slow_lane(&study.rules), requests, replay).await?;
+        let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
         ran_out.map_or(replayed, Err)
+    }
+
+    /// A study with what a PGN tells.
+    async fn planted(
+        self: &Arc<Self>,
+        mut study: Study,
+        outline: Outline,
+    ) -> Result<Study, Problem> {
+        let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
+        let catalogue = self.catalogue_of(&study.rules)?;
+        let lane = self.slow_lane(&study.rules);
+        // What stands before variations is played twice.
+        let requests = 1 + 2 * outline.turns();
+        let plant = move || {
+            let mut board = start(&ruleset, catalogue, study.fen.as_deref(), None)?;
+            outline.plant(&mut study, &mut board)?;
+            Ok(study)
+        };
+        let (planted, ran_out) = self.pool.run_all(lane, requests, plant).await?;
+        ran_out.map_or(planted, Err)
     }
 }
 
+/// What a study begins with.
+#[derive(Debug)]
+pub(super) enum Begun {
+    /// A game here that is over, by its id.
+    Of(String),
+    /// A game that has not begun: chess, if no other is named.
+    New { game: Option<String>, presets: Vec<String> },
+    /// What a text tells; what it plays, where that is said here, is not looked for in it.
+    Pgn { text: String, game: Option<String>, presets: Vec<String> },
+}
+
 impl Web {
-    /// Makes a study: of a game here, as far as it was played, or of a game that has not begun.
+    /// Makes a study: of a game here, as far as it was played, of a game that has not begun, or of what a PGN tells.
     ///
     /// # Errors
-    /// There is no such game, it goes on between others, or the account has too many studies.
+    /// There is no such game, it goes on between others, the PGN cannot be read, or the account has too many studies.
     pub(super) async fn make_study(
         &self,
         account: &Account,
         title: &str,
-        of: Option<&str>,
-        kind: Option<String>,
-        presets: Vec<String>,
+        begun: Begun,
     ) -> Result<Study, Problem> {
-        let title = printable(title, TITLE, "a title")?;
-        let (setup, played) = match of {
-            Some(id) => {
+        let mut title = printable(title, TITLE, "a title")?;
+        let mut outline = None;
+        let (setup, played) = match begun {
+            Begun::Of(id) => {
+                let id = id.as_str();
                 let log = self.host.log(id).await?;
                 // A study shows what may be played: that is no help for games under way.
                 if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
@@ -269,17 +339,20 @@ impl Web {
                 }
                 of_log(&log)?
             }
-            None => {
-                let rules = self.host.library.own_hash();
-                let game = kind.unwrap_or_else(|| "chess".to_owned());
-                let ruleset = self.host.ruleset(&rules, &game, &presets).await?;
-                let setup = Setup {
-                    game: ruleset.game().name.clone(),
-                    sides: ruleset.sides(),
-                    presets,
-                    rules,
-                    ..Setup::default()
-                };
+            Begun::New { game, presets } => (self.setup(None, game, presets).await?, Vec::new()),
+            Begun::Pgn { text, game, presets } => {
+                let read = move || Outline::read(&text);
+                let mut read = self.host.pool.run(Lane::Work, read).await??;
+                if title.is_empty() {
+                    title = read.title.take().unwrap_or_default().chars().take(TITLE).collect();
+                    title = printable(&title, TITLE, "a title")?;
+                }
+                let of = &mut read.of;
+                let presets = if presets.is_empty() { of.presets.clone() } else { presets };
+                let game = game.or_else(|| of.game.clone());
+                let setup = self.setup(of.rules.take(), game, presets).await?;
+                let setup = Setup { fen: of.fen.take(), ..setup };
+                outline = Some(read);
                 (setup, Vec::new())
             }
         };
@@ -299,10 +372,14 @@ impl Web {
             nodes: Vec::new(),
             next: 1,
         };
-        let (_, all) = self.host.replayed(&study, played).await?;
-        let mut after = 0;
-        for (played, side) in &all {
-            after = study.add(after, played, *side)?;
+        if let Some(outline) = outline {
+            study = self.host.planted(study, outline).await?;
+        } else {
+            let (_, all) = self.host.replayed(&study, played).await?;
+            let mut after = 0;
+            for (played, side) in &all {
+                after = study.add(after, played, *side)?;
+            }
         }
         let (id, owner, to) = (study.id.clone(), account.id(), Some(study.text()?));
         let listed = json!({ "title": study.title, "game": study.game }).to_string();
@@ -317,6 +394,25 @@ impl Web {
             true => Ok(study),
             false => Err(full(format!("an account has {STUDIES} studies at most: remove one"))),
         }
+    }
+
+    /// A game at its start, by rules that this server knows or by its own.
+    async fn setup(
+        &self,
+        hash: Option<String>,
+        game: Option<String>,
+        presets: Vec<String>,
+    ) -> Result<Setup, Problem> {
+        let mut rules = self.host.library.own_hash();
+        if let Some(hash) = hash
+            && self.host.know_rules(&hash).await.is_ok()
+        {
+            rules = hash;
+        }
+        let game = game.unwrap_or_else(|| "chess".to_owned());
+        let ruleset = self.host.ruleset(&rules, &game, &presets).await?;
+        let (game, sides) = (ruleset.game().name.clone(), ruleset.sides());
+        Ok(Setup { game, sides, presets, rules, ..Setup::default() })
     }
 
     /// A study.
@@ -377,9 +473,7 @@ impl Web {
     ) -> Result<(Study, u32), Problem> {
         let study = self.study(id).await?;
         let mut path = study.path(after)?;
-        if path.len() >= DEPTH {
-            return Err(full(format!("a variation has {DEPTH} actions at most")));
-        }
+        Study::has_room_for(path.len())?;
         path.push(uci);
         own(&study, account)?;
         let (_, mut all) = self.host.replayed(&study, path).await?;

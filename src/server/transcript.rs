@@ -1,9 +1,8 @@
-//! A game's log and a study as PGN, and a PGN as a game to go on with.
+//! A game's log as PGN, and a PGN as a game to go on with.
 
 use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
 use super::problem::Problem;
-use super::study::Study;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// The game that a log tells, in export format. A turn of several actions is one move: a word, if the rules have one
@@ -28,69 +27,6 @@ pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
     Ok(game.to_pgn())
 }
 
-/// A study in export format, with its variations and comments.
-///
-/// # Errors
-/// Its game has more than two sides, which PGN has no results for.
-pub(super) fn of_study(study: &Study) -> Result<String, Problem> {
-    let [first, second] = study.sides.as_slice() else {
-        return Err(two_sides_only("no_pgn", &study.game, &study.sides));
-    };
-    let mut tags = vec![
-        ("Event".to_owned(), study.title.clone()),
-        ("Site".to_owned(), study.id.clone()),
-        ("Annotator".to_owned(), study.owner.clone()),
-    ];
-    tags.extend(tags_of_rules(&study.game, &study.presets, study.fen.as_deref()));
-    tags.push(("RulesHash".to_owned(), format!("blake3:{}", study.rules)));
-    let mut game = PgnGame {
-        sides: [player_tag(first), player_tag(second)],
-        tags,
-        comments: said(&study.comment).collect(),
-        moves: line(study, 0),
-        ..PgnGame::default()
-    };
-    game.first.by_second = study.nodes.first().is_some_and(|it| it.side == 1);
-    Ok(game.to_pgn())
-}
-
-/// What follows an action: the first turn that was thought of, with the others as variations, and so on.
-fn line(study: &Study, after: u32) -> Vec<PgnMove> {
-    let mut moves = Vec::new();
-    let mut at = after;
-    loop {
-        let mut turns = whole_turns(study, at).into_iter();
-        let Some((first, last)) = turns.next() else { return moves };
-        let variations = turns.map(|(mv, last)| [vec![mv], line(study, last)].concat()).collect();
-        moves.push(PgnMove { variations, ..first });
-        at = last;
-    }
-}
-
-/// The turns that begin after an action, each as one move, with the number of its last action.
-fn whole_turns(study: &Study, after: u32) -> Vec<(PgnMove, u32)> {
-    let mut turns = Vec::new();
-    for node in study.nodes.iter().filter(|it| it.after == after) {
-        let comments: Comments = said(&node.comment).collect();
-        let first = PgnMove { text: node.san.clone(), comments, ..PgnMove::default() };
-        let rest = if node.turn_goes_on { whole_turns(study, node.id) } else { Vec::new() };
-        let goes_on = |(mv, last): &(PgnMove, u32)| {
-            let text = format!("{},{}", first.text, mv.text);
-            let comments = [first.comments.as_slice(), &mv.comments].concat();
-            (PgnMove { text, comments, ..PgnMove::default() }, *last)
-        };
-        match rest.is_empty() {
-            true => turns.push((first, node.id)),
-            false => turns.extend(rest.iter().map(goes_on)),
-        }
-    }
-    turns
-}
-
-fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
-    Some(comment).filter(|it| !it.is_empty()).map(str::to_owned).into_iter()
-}
-
 /// Whose the first action is.
 fn first_side(log: &[LogEntry]) -> Option<usize> {
     log.iter().find_map(|it| match it.event {
@@ -109,7 +45,7 @@ pub(super) fn two_sides_only(code: &'static str, game: &str, sides: &[String]) -
 }
 
 /// The tag that names the player of a side: `White`.
-fn player_tag(side: &str) -> String {
+pub(super) fn player_tag(side: &str) -> String {
     let mut letters = side.chars();
     letters.next().map(|it| it.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
@@ -242,7 +178,11 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
 }
 
 /// What is played, and from where.
-fn tags_of_rules(game: &str, presets: &[String], fen: Option<&str>) -> Vec<(String, String)> {
+pub(super) fn tags_of_rules(
+    game: &str,
+    presets: &[String],
+    fen: Option<&str>,
+) -> Vec<(String, String)> {
     let mut tags = vec![("Variant", game.to_owned())];
     if !presets.is_empty() {
         tags.push(("Presets", presets.join(" ")));
@@ -269,15 +209,21 @@ fn date(at: u64) -> String {
 }
 
 /// What a PGN says of a game.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Read {
+    pub(super) of: Told,
+    pub(super) past: Vec<Past>,
+    pub(super) ended: Option<Recorded>,
+}
+
+/// What a PGN says is played, and from where.
+#[derive(Debug)]
+pub(super) struct Told {
     pub(super) game: Option<String>,
     pub(super) presets: Vec<String>,
     pub(super) fen: Option<String>,
     /// The hash of the rules that it was played by.
     pub(super) rules: Option<String>,
-    pub(super) past: Vec<Past>,
-    pub(super) ended: Option<Recorded>,
 }
 
 /// Reads the first game of a PGN.
@@ -285,23 +231,32 @@ pub(super) struct Read {
 /// # Errors
 /// There is none, or it is malformed; the text says where.
 pub(super) fn read(text: &str) -> Result<Read, String> {
-    let game = PgnReader::new(text.as_bytes()).next();
-    let game = game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())?;
-    let tag = |name: &str| game.tag(name).map(str::to_owned);
-    let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
+    let game = first_game(text)?;
     let mut past: Vec<Past> = switched(&game.comments).collect();
     for turn in &game.moves {
         past.push(Past::Turn(turn.text.clone()));
         past.extend(switched(&turn.comments));
     }
-    Ok(Read {
+    let termination = game.tag("Termination").map(str::to_owned);
+    let ended = game.result.and_then(|it| recorded(it, termination));
+    Ok(Read { of: told(&game), past, ended })
+}
+
+pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
+    let game = PgnReader::new(text.as_bytes()).next();
+    game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())
+}
+
+/// What is played, and from where, as tags say it.
+pub(super) fn told(game: &PgnGame) -> Told {
+    let tag = |name: &str| game.tag(name).map(str::to_owned);
+    let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
+    Told {
         game: tag("Variant").map(|it| name_of(&it)),
         presets: tag("Presets").map(words).unwrap_or_default(),
         fen: tag("FEN"),
         rules: tag("RulesHash").and_then(|it| it.strip_prefix("blake3:").map(str::to_owned)),
-        past,
-        ended: game.result.and_then(|it| recorded(it, tag("Termination"))),
-    })
+    }
 }
 
 /// A variant's name as the catalogue writes names.

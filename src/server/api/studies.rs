@@ -15,19 +15,23 @@ use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
-use crate::server::study::{Listed, Study};
-use crate::server::transcript;
+use crate::server::study::{Begun, Listed, Study};
+use crate::server::study_pgn;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewStudy {
     /// The id of a game that is over, to begin with what was played in it.
     of: Option<String>,
-    /// Else the name of a game in the catalogue (chess if absent), to begin at its start.
+    /// Else a PGN, whose first game it begins with: its variations, comments and glyphs.
+    pgn: Option<String>,
+    /// Else the name of a game in the catalogue (chess if absent), to begin at its start. With a PGN, the game that
+    /// its moves are of, if its tag `Variant` is not to be believed.
     game: Option<String>,
     /// Presets on top of the game's own.
     #[serde(default)]
     presets: Vec<String>,
+    /// If empty, the PGN's tag `Event`, or one that names the game.
     #[serde(default)]
     title: String,
 }
@@ -38,7 +42,7 @@ pub(super) struct NewStudy {
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "The game is not over, or the account has as many studies as one may (50)", body = ProblemBody),
-    (status = 422, description = "The game and its presets do not work", body = ProblemBody),
+    (status = 422, description = "The game and its presets do not work, or the PGN cannot be read: the message names the line", body = ProblemBody),
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
@@ -47,8 +51,17 @@ pub(super) async fn create(
     Body(new): Body<NewStudy>,
 ) -> Result<(StatusCode, Json<Study>), Problem> {
     web.admit(&caller, Cost::Game)?;
-    let NewStudy { of, game, presets, title } = new;
-    let study = web.make_study(&account, &title, of.as_deref(), game, presets).await?;
+    let NewStudy { of, pgn, game, presets, title } = new;
+    let begun = match (of, pgn) {
+        (Some(_), Some(_)) => {
+            let message = "a study begins with `of` or with `pgn`, not with both";
+            return Err(Problem::unprocessable("bad_study", message));
+        }
+        (Some(id), None) => Begun::Of(id),
+        (None, Some(text)) => Begun::Pgn { text, game, presets },
+        (None, None) => Begun::New { game, presets },
+    };
+    let study = web.make_study(&account, &title, begun).await?;
     Ok((StatusCode::CREATED, Json(study)))
 }
 
@@ -87,7 +100,7 @@ pub(super) async fn pgn(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let study = web.study(&id).await?;
-    Ok(super::games::pgn(&id, transcript::of_study(&study)?))
+    Ok(super::games::pgn(&id, study_pgn::write(&study)?))
 }
 
 /// Removes a study.

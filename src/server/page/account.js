@@ -2,6 +2,7 @@
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
 import { announce, clear, confirmed, h, words } from "./dom.js";
+import { makeStudy } from "./study.js";
 
 /** What this device is called in the list of one's devices. */
 const here = () => `${/Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0] ?? "a browser"}, ${navigator.platform || "somewhere"}`;
@@ -116,7 +117,7 @@ export async function showUser(main, name) {
     isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : [], account && !isMine ? get("/account/blocks", account.token) : null,
     isMine ? get("/studies", account.token) : []]);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
-    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games) : null, studies.length ? studiesOf(studies) : null, ratingsOf(player), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
+    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games) : null, isMine ? studiesOf(studies) : null, ratingsOf(player), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
 }
 
 function ratingsOf({ ratings, name }) {
@@ -138,8 +139,17 @@ function gamesOf(games) {
 }
 
 function studiesOf(studies) {
+  const text = h("textarea", { id: "study-pgn", rows: "4", spellcheck: "false" });
+  const error = h("p", { class: "error", role: "alert" });
+  const make = (event) => {
+    event.preventDefault();
+    error.textContent = "";
+    makeStudy({ pgn: text.value }).catch((refused) => { error.textContent = refused.message; });
+  };
   return h("section", { class: "panel", "aria-label": "My studies" }, h("h2", {}, "My studies"),
-    h("ul", {}, studies.map((it) => h("li", {}, h("a", { href: `/study/${it.id}` }, it.title)))));
+    h("ul", {}, studies.map((it) => h("li", {}, h("a", { href: `/study/${it.id}` }, it.title)))),
+    h("details", {}, h("summary", {}, "Make a study of a PGN"),
+      h("form", { onsubmit: make }, h("label", {}, h("span", {}, "A game as PGN, with its variations and comments"), text), error, h("button", {}, "Make the study"))));
 }
 
 function devicesOf(own, account) {

@@ -19,6 +19,9 @@ export async function makeStudy(wish) {
   location.href = `/study/${study.id}`;
 }
 
+/** Glyphs of PGN that people know by sight. */
+const GLYPHS = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!", 10: " =", 13: " ∞", 14: " ⩲", 15: " ⩱", 16: " ±", 17: " ∓", 18: " +−", 19: " −+" };
+
 class StudyView {
   constructor(main, id, study) {
     this.id = id;
@@ -221,7 +224,7 @@ class StudyView {
     const round = Math.ceil(count / this.study.sides.length);
     const isFirst = (count - 1) % this.study.sides.length === 0;
     const number = isFirst ? `${round}. ` : starts ? `${round}… ` : "";
-    const button = h("button", { class: node.id === this.at ? "move current" : "move", "aria-current": node.id === this.at ? "step" : null, onclick: () => this.step(node.id) }, node.san);
+    const button = h("button", { class: node.id === this.at ? "move current" : "move", "aria-current": node.id === this.at ? "step" : null, onclick: () => this.step(node.id) }, node.san, (node.nags || []).map((it) => GLYPHS[it] ?? ` $${it}`).join(""));
     return [number ? h("span", { class: "number" }, number) : "", button, node.comment ? h("span", { class: "remark" }, ` ${node.comment} `) : ""];
   }
 

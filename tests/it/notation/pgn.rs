@@ -156,7 +156,7 @@ fn the_export_format() {
 }
 
 #[test]
-fn variations_stand_in_parentheses_and_are_skipped_by_the_reader() {
+fn variations_stand_in_parentheses_and_are_read_back() {
     let line = |texts: &[&str]| -> Vec<PgnMove> {
         texts.iter().map(|it| PgnMove { text: (*it).into(), ..PgnMove::default() }).collect()
     };
@@ -168,7 +168,50 @@ fn variations_stand_in_parentheses_and_are_skipped_by_the_reader() {
     let text = game.to_pgn();
     let expected = "1. e4 e5 (1... c5 2. Nc3 {closed} (2. c3 d5) (2. d4)) (1... e6) 2. Nf3 *\n";
     assert_eq!(text.split_once("\n\n").map(|it| it.1), Some(expected), "{text}");
-    assert_eq!(moves(&read(&text)[0]), ["e4", "e5", "Nf3"]);
+    let mut back = read(&text).remove(0);
+    assert_eq!(moves(&back), ["e4", "e5", "Nf3"]);
+    forget_places(&mut back.moves);
+    game.moves[1].variations.remove(1);
+    assert_eq!(back.moves, game.moves);
+    // What is said before the first move is said of it; results within mean nothing; what takes the place of no move
+    // is passed over.
+    let odd = "(1. c4) 1. e4 $1 ({Or} 1. d4 $2 {so.} d5 1-0 ()) e5 (1... c5 ; open\n) 2. Nf3 1/2";
+    let mut back = read(odd).remove(0);
+    forget_places(&mut back.moves);
+    let mut expected = line(&["e4", "e5", "Nf3"]);
+    let mut queen = line(&["d4", "d5"]);
+    (queen[0].nags, queen[0].comments) = (vec![2], vec!["Or".into(), "so.".into()]);
+    (expected[0].nags, expected[0].variations) = (vec![1], vec![queen]);
+    expected[1].variations = vec![line(&["c5"])];
+    expected[1].variations[0][0].comments = vec!["open".into()];
+    assert_eq!((back.moves, back.result), (expected, Some(PgnResult::Draw)));
+}
+
+fn forget_places(moves: &mut [PgnMove]) {
+    for mv in moves {
+        (mv.line, mv.column) = (0, 0);
+        mv.variations.iter_mut().for_each(|it| forget_places(it));
+    }
+}
+
+/// Games whose moves are numbers have them in variations, too; nothing is so deep that it is lost without a word.
+#[test]
+fn variations_have_numbers_of_their_own_and_are_not_endless() {
+    let line = |texts: &[&str]| -> Vec<PgnMove> {
+        texts.iter().map(|it| PgnMove { text: (*it).into(), ..PgnMove::default() }).collect()
+    };
+    let mut game = PgnGame { moves: line(&["1", "2", "3", "5"]), ..PgnGame::default() };
+    game.moves[1].variations = vec![line(&["4", "2", "2"]), line(&["2", "3"])];
+    game.moves[2].variations = vec![line(&["2", "3"])];
+    let mut back = read(&game.to_pgn()).remove(0);
+    forget_places(&mut back.moves);
+    assert_eq!(back.moves, game.moves, "{}", game.to_pgn());
+    let nested = |depth: usize| format!("1. e4{}{}", " (1. d4".repeat(depth), ")".repeat(depth));
+    assert_eq!(read(&nested(64)).len(), 1);
+    let error = PgnReader::new(nested(65).as_bytes()).next().unwrap().unwrap_err();
+    assert_eq!((error.line, error.fault), (1, PgnFault::DeepVariation));
+    let bomb = format!("1. e4{}", " (1. d4".repeat(100_000));
+    assert!(PgnReader::new(bomb.as_bytes()).next().unwrap().is_err());
 }
 
 #[test]
@@ -272,6 +315,7 @@ fn a_file_is_read_as_its_games_are_asked_for() {
         game.line -= shift;
         for mv in &mut game.moves {
             mv.line -= shift;
+            mv.variations.iter_mut().flatten().for_each(|it| it.line -= shift);
         }
         assert_eq!(game, expected);
         let ahead = count.get() - (at + 1).min(games) * text.len();

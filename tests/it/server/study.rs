@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::accounts::{account, ask, refused};
 use super::api::{Server, hosted, run};
 use super::store::Folder;
+use crate::random_rules::Choices;
 
 async fn make(server: &Server, token: &str, body: Value) -> Value {
     let (status, made) = server.post("/api/v1/studies", token, body).await;
@@ -154,5 +155,135 @@ fn a_study_is_of_any_game_and_has_limits() {
             make(server, &ann, json!({})).await;
         }
         refused(&server.post("/api/v1/studies", &ann, json!({})).await, 409, "study_full");
+    });
+}
+
+/// What follows an action of a study, without its numbers.
+fn tree(study: &Value, after: u64) -> Vec<Value> {
+    let nodes = study["nodes"].as_array().unwrap().iter();
+    let next = nodes.filter(|it| it["after"] == json!(after));
+    let told = |it: &Value| {
+        let what = ["uci", "san", "side", "turn_goes_on", "comment", "nags"].map(|name| &it[name]);
+        json!([what, tree(study, it["id"].as_u64().unwrap())])
+    };
+    next.map(told).collect()
+}
+
+fn moves_of(pgn: &Value) -> String {
+    pgn.as_str().unwrap().split_once("\n\n").unwrap().1.to_owned()
+}
+
+/// A study that is written as PGN and read back is the same study.
+async fn comes_back(server: &Server, token: &str, study: &Value) -> Value {
+    let path = |it: &Value| format!("/api/v1/studies/{}/pgn", it["id"].as_str().unwrap());
+    let (_, pgn) = server.get(&path(study)).await;
+    let back = make(server, token, json!({ "pgn": pgn })).await;
+    for name in ["title", "game", "presets", "rules", "fen", "sides", "comment"] {
+        assert_eq!(back[name], study[name], "{name}\n{pgn}");
+    }
+    assert_eq!(tree(&back, 0), tree(study, 0), "{}", pgn.as_str().unwrap());
+    let (_, again) = server.get(&path(&back)).await;
+    assert_eq!(moves_of(&again), moves_of(&pgn));
+    back
+}
+
+/// Random studies, of games with one action a turn and with several.
+#[test]
+fn a_study_comes_back_from_its_pgn() {
+    hosted("study-back", Config::default(), async |server| {
+        let mut choices = Choices(5);
+        let games = ["chess", "double-move", "duck", "crazyhouse", "checkers", "hex"];
+        for (at, game) in games.into_iter().enumerate() {
+            let (ann, _) = account(server, &format!("ann{at}")).await;
+            for _ in 0..2 {
+                let mut study =
+                    make(server, &ann, json!({ "game": game, "title": "On \"this\"" })).await;
+                let path = format!("/api/v1/studies/{}", study["id"].as_str().unwrap());
+                for _ in 0..24 {
+                    let nodes = study["nodes"].as_array().unwrap();
+                    // Often the last action, so that lines have a length.
+                    let last = nodes.last().map_or(0, |it| it["id"].as_u64().unwrap());
+                    let after = match choices.below(3) {
+                        0 => choices.below(nodes.len() + 1) as u64,
+                        _ => last,
+                    };
+                    let (_, there) = server.get(&format!("{path}/nodes/{after}")).await;
+                    let legal = there["position"]["legal"].as_array().unwrap();
+                    if legal.is_empty() {
+                        continue;
+                    }
+                    let uci = &legal[choices.below(legal.len())]["uci"];
+                    let body = json!({ "after": after, "uci": uci });
+                    let (status, added) = server.post(&format!("{path}/moves"), &ann, body).await;
+                    assert_eq!(status, StatusCode::OK, "{added}");
+                    study = added["study"].clone();
+                    if choices.one_in(3) {
+                        let words = ["(so", "it", "]", "$1", "%", "\"e4\"", "1.", "goes)", "; 1-0"];
+                        let text: Vec<_> =
+                            (0..=choices.below(30)).map(|_| choices.pick(&words)).collect();
+                        let node = if choices.one_in(5) { json!(0) } else { added["node"].clone() };
+                        let body = json!({ "node": node, "text": text.join(" ") });
+                        let said = server.post(&format!("{path}/comments"), &ann, body).await;
+                        assert_eq!(said.0, StatusCode::OK, "{}", said.1);
+                        study = said.1;
+                    }
+                }
+                comes_back(server, &ann, &study).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
+    hosted("study-pgn", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let pgn = "[Event \"Two ways\"]\n[Variant \"Double move\"]\n\n{First.} 1. e4,d4 $1 {[%action 1 $3 $6] Half.} {Whole.}\n            (1. e4,c4 $10) 1... e5 (1... c5 {Or so.}) *\n";
+        let study = make(server, &ann, json!({ "pgn": pgn })).await;
+        let told = |it: &Value| json!([it["uci"], it["comment"], it["nags"]]);
+        let nodes: Vec<Value> = study["nodes"].as_array().unwrap().iter().map(told).collect();
+        let expected = json!([
+            ["e2e4", "Half.", [3, 6]],
+            ["d2d4", "Whole.", [1]],
+            ["c2c4", "", [10]],
+            ["e7e5", "", null],
+            ["c7c5", "Or so.", null]
+        ]);
+        assert_eq!(json!(nodes), expected);
+        assert_eq!(
+            (&study["title"], &study["game"], &study["comment"]),
+            (&json!("Two ways"), &json!("double-move"), &json!("First."))
+        );
+        comes_back(server, &ann, &study).await;
+        // A position of its own, with the second side to move; what is wanted goes before what the text says.
+        let pgn = "[FEN \"4k3/8/8/8/8/8/4P3/4K3 b - - 0 1\"]\n\n1... Kd7 2. e4 (2. e3)";
+        let study = make(server, &ann, json!({ "pgn": pgn, "game": "kingofthehill" })).await;
+        assert_eq!(study["game"], "kingofthehill");
+        let study = make(server, &ann, json!({ "pgn": pgn, "title": "Mine" })).await;
+        assert_eq!(
+            (&study["title"], study["nodes"].as_array().unwrap().len()),
+            (&json!("Mine"), 3)
+        );
+        comes_back(server, &ann, &study).await;
+
+        let many = format!("1. e4{}", " (1. d4)".repeat(1_000));
+        let long = format!("1. e4\n{{{}}}", "word ".repeat(300));
+        for (pgn, code, place) in [
+            ("", 422, "no game"),
+            ("1. e4 e5\n2. Nf3 (2. Nf3 Nc6\n3. Ke5)", 422, "line 3, column 4: Ke5: "),
+            ("1. e4\n(1. d4", 422, "line 2, column 1: the variation"),
+            ("1. e4 e5 {no end", 422, "line 1, column 10: the comment"),
+            (many.as_str(), 409, "1,000 actions"),
+            (long.as_str(), 400, "line 1, column 4: a comment is too long"),
+            ("[FEN \"nonsense\"]\n\n1. e4", 422, "nonsense"),
+            ("[Variant \"No such game\"]\n\n1. e4", 422, "no-such-game"),
+        ] {
+            let (status, told) = server.post("/api/v1/studies", &ann, json!({ "pgn": pgn })).await;
+            assert_eq!(status.as_u16(), code, "{told}");
+            let message = told["message"].as_str().unwrap().replace("1000", "1,000");
+            assert!(message.contains(place), "{place}: {message}");
+        }
+        let both = json!({ "pgn": "1. e4", "of": "x" });
+        refused(&server.post("/api/v1/studies", &ann, both).await, 422, "bad_study");
     });
 }

@@ -3,8 +3,7 @@
 //! Text only: which game is meant and what a move means is for the caller to find with the FEN and
 //! SAN readers. Written on `winnow`, because the maintained crate for PGN is GPL and the others are
 //! toys tied to one game. The reader takes every game of a file in turn; a malformed one is an
-//! error with its place, and reading goes on at the next. Variations are written, and skipped where they are read. Files are read as they
-//! come, a game at a time.
+//! error with its place, and reading goes on at the next. Files are read as they come, a game at a time.
 
 mod read;
 mod token;
@@ -98,7 +97,7 @@ pub struct PgnMove {
     /// Numeric annotation glyphs; `!` is 1, `?` 2, `!!` 3, `??` 4, `!?` 5, `?!` 6.
     pub nags: Vec<u8>,
     pub comments: Vec<String>,
-    /// What may be played instead, each with what follows it. They are written, and skipped by the reader.
+    /// What may be played instead, each with what follows it.
     pub variations: Vec<Vec<PgnMove>>,
 }
 
@@ -157,6 +156,8 @@ pub enum PgnFault {
     OpenComment,
     #[error("the variation that begins here has no end")]
     OpenVariation,
+    #[error("variations are at most 64 deep within each other")]
+    DeepVariation,
     #[error("{found:?} closes nothing")]
     StrayClose { found: char },
     #[error("malformed tag, expected {expected}")]

@@ -12,6 +12,8 @@ use super::{FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
 /// As much of the file is at hand before a word is read; only tags and comments may be longer.
 const AHEAD: usize = 1024;
+/// Variations are at most so deep within each other.
+const DEEPEST: usize = 64;
 /// A word that ends closer than this to the end of what is at hand might go on.
 const MARGIN: usize = 16;
 
@@ -103,12 +105,12 @@ impl<R: BufRead> PgnReader<R> {
                 break;
             }
             if self.take_word(&mut game)? {
-                return Ok(game.done);
+                return Ok(game.finished());
             }
         }
-        match game.variation {
-            Some(open) => Err(game.failure(PgnFault::OpenVariation, open)),
-            None => Ok(game.done),
+        match game.outer.first() {
+            Some(outer) => Err(game.failure(PgnFault::OpenVariation, outer.place)),
+            None => Ok(game.finished()),
         }
     }
 
@@ -180,7 +182,7 @@ impl<R: BufRead> PgnReader<R> {
     /// that is known already, after a blank line.
     fn is_at_next(&self, game: &Building) -> bool {
         let Some(rest) = self.window.rest().strip_prefix('[') else { return false };
-        if game.variation.is_some() {
+        if !game.outer.is_empty() {
             return false;
         }
         let name = rest.trim_start();
@@ -261,23 +263,40 @@ struct Building {
     done: PgnGame,
     /// The names of its tags, in small letters.
     names: HashSet<String>,
-    /// Where the outermost open variation begins, and how many are open within it.
-    variation: Option<(usize, usize)>,
-    inner: usize,
+    /// The moves that are read: of the game, or of the innermost open variation.
+    line: Line,
+    /// The lines around it, the game's own first, each with the place where the variation begins in it.
+    outer: Vec<Outer>,
     in_moves: bool,
     /// Whether dots follow the first number of a move.
     has_dots: Option<bool>,
+}
+
+/// Moves that follow each other.
+#[derive(Default)]
+struct Line {
+    moves: Vec<PgnMove>,
+    /// Comments before the first of them.
+    comments: Vec<String>,
     /// The move that comes next, and whether its number was there.
     next: FirstMove,
     is_numbered: bool,
+    /// The last move.
+    last: FirstMove,
+}
+
+/// A line in which a variation is open.
+struct Outer {
+    line: Line,
+    place: (usize, usize),
 }
 
 impl Building {
     /// Which numbers without dots are those of moves.
     fn bare(&self) -> Bare {
-        let is_due = !self.is_numbered && !self.next.by_second;
+        let is_due = !self.line.is_numbered && !self.line.next.by_second;
         match self.has_dots {
-            Some(true) => Bare::Due(is_due.then_some(self.next.number)),
+            Some(true) => Bare::Due(is_due.then_some(self.line.next.number)),
             _ => Bare::All,
         }
     }
@@ -291,12 +310,12 @@ impl Building {
         if !matches!(token, Token::Tag(..) | Token::Comment(_)) {
             self.in_moves = true;
         }
-        if let Some(open) = self.variation {
-            self.skip_in_variation(&token, open)?;
-            return Ok(false);
-        }
         match token {
             Token::Tag(name, value) => {
+                if let Some(outer) = self.outer.first() {
+                    let failure = self.failure(PgnFault::OpenVariation, outer.place);
+                    return Err(Failure { before_game: true, ..failure });
+                }
                 if !self.names.insert(name.to_lowercase()) {
                     let fault = PgnFault::RepeatedTag { name: name.into() };
                     return Err(self.failure(fault, place));
@@ -305,60 +324,74 @@ impl Building {
             }
             Token::Comment(text) => self.comments().push(one_line(text)),
             Token::Nag(nag) => {
-                if let Some(mv) = self.done.moves.last_mut() {
+                if let Some(mv) = self.line.moves.last_mut() {
                     mv.nags.push(nag);
                 }
             }
             Token::Number(number, dots) => {
                 self.has_dots.get_or_insert(dots > 0);
-                self.is_numbered = true;
-                self.next = FirstMove { number, by_second: dots >= 2 };
-                if self.done.moves.is_empty() {
-                    self.done.first = self.next;
+                self.line.is_numbered = true;
+                self.line.next = FirstMove { number, by_second: dots >= 2 };
+                if self.outer.is_empty() && self.line.moves.is_empty() {
+                    self.done.first = self.line.next;
                 }
             }
             Token::Move(text) => {
-                self.is_numbered = false;
-                self.next = self.next.after();
+                self.line.is_numbered = false;
+                self.line.last = self.line.next;
+                self.line.next = self.line.next.after();
                 let (text, (line, column)) = (text.into_owned(), place);
-                self.done.moves.push(PgnMove { text, line, column, ..PgnMove::default() });
+                self.line.moves.push(PgnMove { text, line, column, ..PgnMove::default() });
             }
+            // A variation may tell how it ends; the game goes on.
+            Token::Result(_) if !self.outer.is_empty() => {}
             Token::Result(result) => {
                 self.done.result = Some(result);
                 return Ok(true);
             }
-            Token::OpenVariation => self.variation = Some(place),
+            Token::OpenVariation => {
+                if self.outer.len() >= DEEPEST {
+                    return Err(self.failure(PgnFault::DeepVariation, place));
+                }
+                // It tells what may be played in place of the last move.
+                let inner = Line { next: self.line.last, ..Line::default() };
+                let line = std::mem::replace(&mut self.line, inner);
+                self.outer.push(Outer { line, place });
+            }
             Token::CloseVariation => {
-                return Err(self.failure(PgnFault::StrayClose { found: ')' }, place));
+                let Some(Outer { line, .. }) = self.outer.pop() else {
+                    return Err(self.failure(PgnFault::StrayClose { found: ')' }, place));
+                };
+                let inner = std::mem::replace(&mut self.line, line).whole();
+                // What takes the place of no move is passed over.
+                if let Some(mv) = self.line.moves.last_mut().filter(|_| !inner.is_empty()) {
+                    mv.variations.push(inner);
+                }
             }
             Token::Nothing => {}
         }
         Ok(false)
     }
 
-    fn skip_in_variation(
-        &mut self,
-        token: &Token<'_>,
-        open: (usize, usize),
-    ) -> Result<(), Failure> {
-        match token {
-            Token::OpenVariation => self.inner += 1,
-            Token::CloseVariation if self.inner == 0 => self.variation = None,
-            Token::CloseVariation => self.inner -= 1,
-            Token::Tag(..) => {
-                let failure = self.failure(PgnFault::OpenVariation, open);
-                return Err(Failure { before_game: true, ..failure });
-            }
-            _ => {}
+    fn comments(&mut self) -> &mut Vec<String> {
+        match self.line.moves.last_mut() {
+            Some(mv) => &mut mv.comments,
+            None => &mut self.line.comments,
         }
-        Ok(())
     }
 
-    fn comments(&mut self) -> &mut Vec<String> {
-        match self.done.moves.last_mut() {
-            Some(mv) => &mut mv.comments,
-            None => &mut self.done.comments,
+    fn finished(self) -> PgnGame {
+        PgnGame { comments: self.line.comments, moves: self.line.moves, ..self.done }
+    }
+}
+
+impl Line {
+    /// The moves of a variation: what was said before the first is said of it.
+    fn whole(mut self) -> Vec<PgnMove> {
+        if let Some(first) = self.moves.first_mut() {
+            first.comments.splice(0..0, self.comments);
         }
+        self.moves
     }
 }
 

@@ -1,0 +1,206 @@
+//! Studies as PGN, and PGN as studies: variations, comments and glyphs go both ways.
+//!
+//! PGN has turns where a study has actions. What is said of an action in the middle of a turn is written with a
+//! command in front, as clocks are: `{[%action 1] It begins here.}`, with its glyphs (`[%action 1 $3]`). Deliberately
+//! absent: games of more than two sides; facts that a study starts from and that its FEN does not tell.
+
+use super::board::Board;
+use super::core::Rules;
+use super::problem::Problem;
+use super::study::{NODES, Study, full};
+use super::transcript::{Told, first_game, player_tag, tags_of_rules, told, two_sides_only};
+use crate::moves::notation::{PgnGame, PgnMove};
+
+/// A study in export format, with its variations and comments.
+///
+/// # Errors
+/// Its game has more than two sides, which PGN has no results for.
+pub(super) fn write(study: &Study) -> Result<String, Problem> {
+    let [first, second] = study.sides.as_slice() else {
+        return Err(two_sides_only("no_pgn", &study.game, &study.sides));
+    };
+    let mut tags = vec![
+        ("Event".to_owned(), study.title.clone()),
+        ("Site".to_owned(), study.id.clone()),
+        ("Annotator".to_owned(), study.owner.clone()),
+    ];
+    tags.extend(tags_of_rules(&study.game, &study.presets, study.fen.as_deref()));
+    tags.push(("RulesHash".to_owned(), format!("blake3:{}", study.rules)));
+    let mut game = PgnGame {
+        sides: [player_tag(first), player_tag(second)],
+        tags,
+        comments: said(&study.comment).collect(),
+        moves: line(study, 0),
+        ..PgnGame::default()
+    };
+    game.first.by_second = study.nodes.first().is_some_and(|it| it.side == 1);
+    Ok(game.to_pgn())
+}
+
+/// What follows an action: the first turn that was thought of, with the others as variations, and so on.
+fn line(study: &Study, after: u32) -> Vec<PgnMove> {
+    let mut moves = Vec::new();
+    let mut at = after;
+    loop {
+        let mut turns = whole_turns(study, at, 1).into_iter();
+        let Some((first, last)) = turns.next() else { return moves };
+        let variations = turns.map(|(mv, last)| [vec![mv], line(study, last)].concat()).collect();
+        moves.push(PgnMove { variations, ..first });
+        at = last;
+    }
+}
+
+/// The turns that begin after an action, each as one move, with the number of its last action. `number` is that of the
+/// next action in its turn.
+fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> {
+    let mut turns = Vec::new();
+    for node in study.nodes.iter().filter(|it| it.after == after) {
+        let rest = match node.turn_goes_on {
+            true => whole_turns(study, node.id, number + 1),
+            false => Vec::new(),
+        };
+        if rest.is_empty() {
+            let comments = said(&node.comment).collect();
+            let (text, nags) = (node.san.clone(), node.nags.clone());
+            turns.push((PgnMove { text, nags, comments, ..PgnMove::default() }, node.id));
+            continue;
+        }
+        let glyphs: String = node.nags.iter().map(|it| format!(" ${it}")).collect();
+        let is_said = !glyphs.is_empty() || !node.comment.is_empty();
+        let said = is_said.then(|| format!("{ACTION}{number}{glyphs}] {}", node.comment));
+        turns.extend(rest.into_iter().map(|(mv, last)| {
+            let text = format!("{},{}", node.san, mv.text);
+            let comments = said.iter().cloned().chain(mv.comments).collect();
+            (PgnMove { text, comments, ..mv }, last)
+        }));
+    }
+    turns
+}
+
+/// What a comment begins with that belongs to an action within a turn.
+const ACTION: &str = "[%action ";
+
+fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
+    Some(comment).filter(|it| !it.is_empty()).map(str::to_owned).into_iter()
+}
+
+/// A study as a PGN tells it.
+#[derive(Debug)]
+pub(super) struct Outline {
+    pub(super) of: Told,
+    pub(super) title: Option<String>,
+    /// What is said of the position that it starts from.
+    pub(super) comment: String,
+    pub(super) moves: Vec<PgnMove>,
+}
+
+impl Outline {
+    /// Reads the first game of a PGN.
+    ///
+    /// # Errors
+    /// There is none, it is malformed, or it is too long; the text says where.
+    pub(super) fn read(text: &str) -> Result<Self, Problem> {
+        let bad = |it: String| Problem::unprocessable("bad_import", it);
+        let game = first_game(text).map_err(bad)?;
+        if count(&game.moves) > NODES {
+            return Err(full(format!("a study has {NODES} actions at most")));
+        }
+        let title = game.tag("Event").filter(|it| !it.is_empty() && *it != "?").map(str::to_owned);
+        Ok(Self { of: told(&game), title, comment: game.comments.join(" "), moves: game.moves })
+    }
+
+    /// How many turns it has in all.
+    pub(super) fn turns(&self) -> usize {
+        count(&self.moves)
+    }
+
+    /// Plays all of it from the position on the board, which is left as it is, and writes it into a study.
+    ///
+    /// # Errors
+    /// A turn is not legal, or there is no room; the text says on which line.
+    pub(super) fn plant(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
+        if !self.moves.is_empty() && study.sides.len() != 2 {
+            return Err(two_sides_only("bad_import", &study.game, &study.sides));
+        }
+        study.comment(0, &self.comment)?;
+        plant_line(study, board, &self.moves, 0, 0)
+    }
+}
+
+fn count(moves: &[PgnMove]) -> usize {
+    let of_variations = |it: &PgnMove| it.variations.iter().map(|it| count(it)).sum::<usize>();
+    moves.iter().map(|it| 1 + of_variations(it)).sum()
+}
+
+/// Writes a line that follows an action into a study. `depth` is the number of actions up to there.
+fn plant_line(
+    study: &mut Study,
+    board: &mut Board,
+    moves: &[PgnMove],
+    mut after: u32,
+    mut depth: usize,
+) -> Result<(), Problem> {
+    let before = board.game().history().len();
+    for mv in moves {
+        let nodes = plant_turn(study, board, mv, after, depth)?;
+        if !mv.variations.is_empty() {
+            board.take_back(nodes.len());
+            for variation in &mv.variations {
+                plant_line(study, board, variation, after, depth)?;
+            }
+            for uci in study.ucis(&nodes) {
+                board.play(&uci).map_err(|it| refused(mv, &it.sentence))?;
+            }
+        }
+        depth += nodes.len();
+        after = nodes.last().copied().unwrap_or(after);
+    }
+    board.take_back(board.game().history().len() - before);
+    Ok(())
+}
+
+/// Plays a turn, and writes it into a study with what is said of it. Returns the numbers of its actions.
+fn plant_turn(
+    study: &mut Study,
+    board: &mut Board,
+    mv: &PgnMove,
+    after: u32,
+    depth: usize,
+) -> Result<Vec<u32>, Problem> {
+    let at = |problem: Problem| Problem { message: placed(mv, &problem.message), ..problem };
+    let mut nodes: Vec<u32> = Vec::new();
+    for text in board.actions(&mv.text) {
+        let side = board.side();
+        let played = board.play(&text).map_err(|it| refused(mv, &it.sentence))?;
+        Study::has_room_for(depth + nodes.len()).map_err(at)?;
+        nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played, side).map_err(at)?);
+    }
+    let Some((&last, _)) = nodes.split_last() else { return Err(refused(mv, "it is no action")) };
+    study.say(last, &mv.nags, "").map_err(at)?;
+    for comment in &mv.comments {
+        match of_action(comment) {
+            Some((number, nags, text)) if (1..nodes.len()).contains(&number) => {
+                study.say(nodes[number - 1], &nags, text).map_err(at)?;
+            }
+            _ => study.say(last, &[], comment).map_err(at)?,
+        }
+    }
+    Ok(nodes)
+}
+
+/// The number of the action that a comment is about, its glyphs, and what is said of it.
+fn of_action(comment: &str) -> Option<(usize, Vec<u8>, &str)> {
+    let (head, text) = comment.strip_prefix(ACTION)?.split_once(']')?;
+    let mut words = head.split(' ');
+    let number = words.next()?.parse().ok()?;
+    let nags = words.map(|it| it.strip_prefix('$')?.parse().ok()).collect::<Option<_>>()?;
+    Some((number, nags, text.trim_start()))
+}
+
+fn refused(mv: &PgnMove, why: &str) -> Problem {
+    Problem::unprocessable("bad_import", placed(mv, &format!("{}: {why}", mv.text)))
+}
+
+fn placed(mv: &PgnMove, what: &str) -> String {
+    format!("line {}, column {}: {what}", mv.line, mv.column)
+}
