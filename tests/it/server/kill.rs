@@ -40,6 +40,13 @@ impl Process {
         Self::run(shell, store, &[])
     }
 
+    /// Started with these variables of its environment.
+    pub(super) fn start_in(names: &[(&str, &str)], store: &str, more: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rulemate"));
+        command.envs(names.iter().copied());
+        Self::run(command, store, more)
+    }
+
     /// The number of the process.
     pub(super) fn id(&self) -> u32 {
         self.child.id()

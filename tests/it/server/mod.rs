@@ -22,6 +22,7 @@ mod snapshots;
 mod socket;
 mod store;
 mod study;
+mod tls;
 mod uploads;
 pub(crate) mod wire;
 mod wrong;
