@@ -275,7 +275,7 @@ fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
             ("1. e4 e5 {no end", 422, "line 1, column 10: the comment"),
             (many.as_str(), 409, "1,000 actions"),
             (long.as_str(), 400, "line 1, column 4: a comment is too long"),
-            ("[FEN \"nonsense\"]\n\n1. e4", 422, "nonsense"),
+            ("[FEN \"nonsense\"]\n\n1. e4", 422, "piece placement of the FEN"),
             ("[Variant \"No such game\"]\n\n1. e4", 422, "no-such-game"),
         ] {
             let (status, told) = server.post("/api/v1/studies", &ann, json!({ "pgn": pgn })).await;
