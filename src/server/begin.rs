@@ -31,6 +31,7 @@ pub(super) fn begin(
         chat: options.chat,
         listed: options.listed,
         rated: options.rated,
+        tournament: options.tournament,
     };
     let is_import = !options.import.past.is_empty() || options.import.ended.is_some();
     if is_import && setup.sides.len() != 2 {

@@ -110,6 +110,8 @@ pub struct GameOptions {
     pub chat: bool,
     pub listed: bool,
     pub rated: bool,
+    /// The tournament that it is a game of.
+    pub tournament: Option<String>,
     /// The seats that are taken from the start, by side.
     pub seats: Vec<(usize, Seat)>,
     /// What was played elsewhere already.
@@ -488,6 +490,7 @@ impl Host {
             chat: setup.chat && !log.iter().any(|it| it.event.kind() == "hushed"),
             listed: setup.listed,
             rated: setup.rated,
+            tournament: None,
             seats: seats.collect(),
             import: Import::default(),
         };

@@ -42,6 +42,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/sound.js", SCRIPT, include_str!("page/sound.js")),
     ("/page/study.js", SCRIPT, include_str!("page/study.js")),
     ("/page/sync.js", SCRIPT, include_str!("page/sync.js")),
+    ("/page/tournament.js", SCRIPT, include_str!("page/tournament.js")),
     ("/page/traits.js", SCRIPT, include_str!("page/traits.js")),
     ("/page/why.js", SCRIPT, include_str!("page/why.js")),
     ("/page/icon-turn.svg", "image/svg+xml", include_str!("page/icon-turn.svg")),
@@ -64,6 +65,7 @@ pub(super) fn routes() -> Router<Web> {
         "/about/{game}",
         "/user/{name}",
         "/study/{id}",
+        "/tournament/{id}",
         "/embed/game/{id}",
     ] {
         router = router

@@ -17,6 +17,7 @@ use super::names::Names;
 use super::problem::Problem;
 use super::rating::keep_ratings;
 use super::store::{self, StoreError};
+use super::tournament::keep_tournaments;
 use super::webhooks::Hooks;
 use crate::presets::{CatalogueError, Source};
 
@@ -93,6 +94,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         }
         tokio::spawn(follow(Arc::clone(&host), files));
         tokio::spawn(keep_ratings(Arc::downgrade(&host)));
+        tokio::spawn(keep_tournaments(Arc::downgrade(&host)));
         if let Some(hooks) = &settings.hooks {
             host.tell_hooks(hooks)?;
         }

@@ -73,6 +73,7 @@ pub(super) fn of(
         "seats": summary.players,
         "accounts": accounts(room),
         "rated": setup.rated,
+        "tournament": setup.tournament,
         "computers": room.seats().iter().map(|it| it.as_ref().is_some_and(|it| it.computer.is_some())).collect::<Vec<bool>>(),
         "you": token.map(|it| room.sides_of(it)).unwrap_or_default(),
         "ply": room.lines().len(),

@@ -201,7 +201,7 @@ impl Study {
 }
 
 /// What is typed, with nothing that cannot be seen but ends of lines.
-fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
+pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
     let text: String = text.trim().chars().filter(|it| !it.is_control() || *it == '\n').collect();
     match text.chars().count() <= limit {
         true => Ok(text),

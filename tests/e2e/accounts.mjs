@@ -7,7 +7,7 @@
 
 import { createServer } from "node:http";
 
-import { address, check, drawn, faults, pair, person, require, run, serve, shot, square, verdict, waitFor } from "./people.mjs";
+import { accessible, address, check, drawn, faults, pair, person, run, serve, shot, square, verdict, waitFor } from "./people.mjs";
 
 /** Makes an account by clicks; its codes. */
 async function join(page, name) {
@@ -20,13 +20,6 @@ async function join(page, name) {
   await page.getByRole("button", { name: "I have kept them" }).click();
   await page.locator("#me").waitFor();
   return codes;
-}
-
-/** Axe finds nothing. */
-async function accessible(page, what) {
-  await page.evaluate(require("axe-core").source);
-  const found = await page.evaluate(() => window.axe.run());
-  check(`${what}: ${found.violations.map((it) => it.id).join(", ") || "no violation"}`, found.violations.length === 0);
 }
 
 /** One move by clicks. */

@@ -56,7 +56,7 @@ export async function person(name, size = { width: 1400, height: 900 }, more = {
       const type = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[file.split(".").pop()];
       return route.fulfill({ body: readFileSync(join(process.env.PAGE, file)), contentType: type });
     });
-    await context.route(/^http:..[^/]*\/(about\/.*|embed\/.*|game\/.*|user\/.*|study\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
+    await context.route(/^http:..[^/]*\/(about\/.*|embed\/.*|game\/.*|user\/.*|study\/.*|tournament\/.*|rules|\?.*)?$/, (route) => route.fulfill({ body: readFileSync(join(process.env.PAGE, "index.html")), contentType: "text/html" }));
   }
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
@@ -137,6 +137,13 @@ export async function playAll(pages, moves) {
     await square(page, to).click();
     for (const it of pages) await it.waitForFunction((want) => document.querySelectorAll(".list .move").length === want, count + 1, { timeout: 20000 });
   }
+}
+
+/** Axe finds nothing. */
+export async function accessible(page, what) {
+  await page.evaluate(require("axe-core").source);
+  const found = await page.evaluate(() => window.axe.run());
+  check(`${what}: ${found.violations.map((it) => it.id).join(", ") || "no violation"}`, found.violations.length === 0);
 }
 
 /** Where a square is in the window, which is scrolled to it if need be: read in one go, for squares are drawn anew. */

@@ -71,6 +71,7 @@ pub(super) async fn create(
         chat: new.chat,
         listed: new.listed && new.seat.is_some(),
         rated: is_rated,
+        tournament: None,
         seats: Vec::new(),
         import,
     };

@@ -9,6 +9,7 @@ mod operations;
 mod pairing;
 mod requests;
 mod studies;
+mod tournaments;
 mod uploads;
 
 use std::sync::Arc;
@@ -123,6 +124,12 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(studies::pgn))
         .routes(routes!(studies::play))
         .routes(routes!(studies::comment))
+        .routes(routes!(tournaments::create, tournaments::list))
+        .routes(routes!(tournaments::show, tournaments::remove))
+        .routes(routes!(tournaments::games))
+        .routes(routes!(tournaments::join))
+        .routes(routes!(tournaments::withdraw))
+        .routes(routes!(tournaments::start))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
         .split_for_parts();

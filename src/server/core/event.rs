@@ -70,8 +70,18 @@ pub struct Setup {
     /// Its end changes the ratings of the accounts that play it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rated: bool,
+    /// The id of the tournament that it is a game of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tournament: Option<String>,
     /// The names of the sides.
     pub sides: Vec<String>,
+}
+
+impl Setup {
+    /// Whether something depends on how the game ends: then what was played stays, and so do its presets.
+    pub(super) fn counts(&self) -> bool {
+        self.rated || self.tournament.is_some()
+    }
 }
 
 /// A player of a side.

@@ -39,7 +39,9 @@ pub enum Refusal {
     RatedUnasked,
     #[error("a rated game has two different players: this account has a seat in it already")]
     RatedAlone,
-    #[error("this game is rated: what was played stays, and so do its presets")]
+    #[error(
+        "this game is rated, or one of a tournament: what was played stays, and so do its presets"
+    )]
     RatedStays,
     #[error("chat is off in this game")]
     ChatOff,

@@ -430,7 +430,7 @@ impl<R: Rules> Room<R> {
     fn refuse_by_phase(&self, act: &Act) -> Result<(), Refusal> {
         match (act, &self.outcome) {
             (Act::Say(_) | Act::Hush, _) if !self.chat() => Err(Refusal::ChatOff),
-            (Act::Presets(_), None) if self.setup.rated => Err(Refusal::RatedStays),
+            (Act::Presets(_), None) if self.setup.counts() => Err(Refusal::RatedStays),
             (Act::Say(_) | Act::Hush | Act::Decline(_), _) => Ok(()),
             (Act::Rematch { .. }, None) => Err(Refusal::NotOver),
             (Act::Rematch { .. }, Some(outcome)) if self.rematch.is_some() => {
@@ -528,7 +528,7 @@ impl<R: Rules> Room<R> {
                     // A turn that is not finished belongs to the side that is taking it.
                     self.within_share(by, Kind::Takeback { moves: 1 })?;
                     self.take_back_to(events, by, last, id);
-                } else if self.setup.rated {
+                } else if self.setup.counts() {
                     return Err(Refusal::RatedStays);
                 } else {
                     let to = self.turn_start(last);

@@ -6,6 +6,7 @@ import { begin, clear, confirmed, h, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
 import { makeStudy } from "./study.js";
+import { awaitNext } from "./tournament.js";
 
 export class Acts {
   constructor(view) {
@@ -88,12 +89,17 @@ export class Acts {
       if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
     }
     if (view.mine().length && !state.result) {
-      if (state.ply > 0 && !last?.turn_goes_on) acts.push(button("Take back", () => view.act("takeback")));
-      acts.push(button("Presets", () => this.propose()));
+      if (state.ply > 0 && !last?.turn_goes_on && !state.tournament) acts.push(button("Take back", () => view.act("takeback")));
+      if (!state.tournament) acts.push(button("Presets", () => this.propose()));
       acts.push(button("Offer draw", () => view.act("draw")));
-      acts.push(state.ply < 2 ? button("Call off", sure("Call the game off?", "Yes, call it off", "abort")) : button("Resign", sure("Resign, and lose the game?", "Yes, resign", "resign")));
+      acts.push(state.ply < 2 && !state.tournament ? button("Call off", sure("Call the game off?", "Yes, call it off", "abort")) : button("Resign", sure("Resign, and lose the game?", "Yes, resign", "resign")));
     }
-    if (view.mine().length && state.result && !state.rematch) acts.push(button("Rematch", () => view.act("rematch")));
+    if (state.tournament) acts.push(h("a", { class: "button", href: `/tournament/${state.tournament}` }, state.result ? "Back to the tournament" : "The tournament"));
+    if (state.tournament && state.result && view.mine().length && !this.awaits) {
+      this.awaits = true;
+      awaitNext(state.tournament, view.id);
+    }
+    if (view.mine().length && state.result && !state.rematch && !state.tournament) acts.push(button("Rematch", () => view.act("rematch")));
     if (view.canMove()) acts.push(this.drawGiven());
     if (state.result && myAccount()) acts.push(h("button", { class: "quiet", onclick: () => makeStudy({ of: view.id }).catch((error) => view.tell(error.message)) }, "Study this game"));
     if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token && view.token !== myAccount()?.token) keepToken(state.rematch, view.token); } }, "To the rematch"));

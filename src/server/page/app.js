@@ -8,6 +8,7 @@ import { showLobby } from "./lobby.js";
 import { showRules } from "./rules.js";
 import { applySettings } from "./settings.js";
 import { showStudy } from "./study.js";
+import { showTournament } from "./tournament.js";
 
 const main = document.getElementById("main");
 
@@ -17,8 +18,9 @@ function show() {
   const about = path.match(/^\/about\/([^/]+)$/);
   const user = path.match(/^\/user\/([A-Za-z0-9_-]+)$/);
   const study = path.match(/^\/study\/([a-z0-9]+)$/);
+  const tournament = path.match(/^\/tournament\/([a-z0-9]+)$/);
   const asked = new URLSearchParams(location.search);
-  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : study ? () => showStudy(main, study[1]) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
+  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : study ? () => showStudy(main, study[1]) : tournament ? () => showTournament(main, tournament[1]) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
   Promise.resolve()
     .then(view)
     .catch((error) => {

@@ -3,6 +3,7 @@
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
 import { announce, clear, h, words } from "./dom.js";
 import { Form } from "./form.js";
+import { tournaments } from "./tournament.js";
 
 /** How many games are listed at a time. */
 const LISTED = 30;
@@ -22,13 +23,15 @@ export async function showLobby(main, rules = null, added = null, asked = new UR
     h("summary", {}, "Set up a game of your own: any game, any presets, any position"),
     h("div", { class: "table" }, form.root, form.editor.root));
   fold.addEventListener("toggle", () => localStorage.setItem("fold", fold.open ? "open" : ""));
-  clear(main, h("h1", {}, "Play by your rules"), quick(catalogue), fold, list(games, catalogue));
+  const events = await tournaments(catalogue);
+  clear(main, h("h1", {}, "Play by your rules"), quick(catalogue), fold, events.root, list(games, catalogue));
   // Others make games meanwhile.
   setInterval(async () => {
     const old = main.querySelector(".games");
     if (document.hidden || !old || old.dataset.older || old.contains(document.activeElement)) return;
     try {
       old.replaceWith(list(await get(`/games?limit=${LISTED}`), catalogue));
+      await events.refresh();
     } catch {
       // The server is away for a moment: the list stays as it was.
     }

@@ -113,6 +113,7 @@ pub(super) fn setup(clock: Option<Control>) -> Setup {
         chat: true,
         listed: false,
         rated: false,
+        tournament: None,
         sides: vec!["first".into(), "second".into()],
     }
 }

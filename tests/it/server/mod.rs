@@ -23,6 +23,7 @@ mod socket;
 mod store;
 mod study;
 mod tls;
+mod tournament;
 mod uploads;
 pub(crate) mod wire;
 mod wrong;

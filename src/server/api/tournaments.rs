@@ -1,0 +1,179 @@
+//! Tournaments over HTTP: making one, looking at it, joining and leaving it.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Web;
+use super::extract::{Body, Query};
+use super::guard::Caller;
+use crate::server::ProblemBody;
+use crate::server::accounts::Account;
+use crate::server::core::Control;
+use crate::server::limit::Cost;
+use crate::server::problem::Problem;
+use crate::server::tournament::table::Counted;
+use crate::server::tournament::{Listed, Tournament, Wish};
+
+/// How many games are told at a time, and at most.
+const PAGE: usize = 100;
+const LONGEST: usize = 500;
+
+/// A new tournament: an arena with its `minutes`, or a Swiss with its `rounds`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewTournament {
+    /// In 60 characters at most; one is made up if it is absent.
+    #[serde(default)]
+    title: String,
+    /// The name of a game in the catalogue (chess if absent).
+    game: Option<String>,
+    /// Presets on top of the game's own.
+    #[serde(default)]
+    presets: Vec<String>,
+    /// 5 seconds to 3 hours, with 3 minutes a turn at most.
+    clock: Control,
+    /// Its games change the ratings of their players.
+    #[serde(default)]
+    rated: bool,
+    /// An arena: whoever is free is paired again for so many minutes, 360 at most.
+    minutes: Option<u32>,
+    /// A Swiss: so many rounds, 20 at most; the next is drawn when all games of a round are over.
+    rounds: Option<u32>,
+    /// When it begins, in milliseconds since 1970, within 30 days; if absent, when its maker starts it, within a day.
+    starts: Option<u64>,
+}
+
+/// Makes a tournament. Its maker does not play unless he joins.
+#[utoipa::path(post, path = "/api/v1/tournaments", operation_id = "create_tournament", security(("account" = [])), request_body = NewTournament, responses(
+    (status = 201, description = "The tournament; `/tournament/ID` shows it", body = Tournament),
+    (status = 400, description = "Its title is too long", body = ProblemBody),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 409, description = "There are too many that are not over: 3 of an account, 50 of all", body = ProblemBody),
+    (status = 422, description = "The game, its presets, the clock, the length or the start do not work", body = ProblemBody),
+))]
+pub(super) async fn create(
+    State(web): State<Web>,
+    caller: Caller,
+    account: Account,
+    Body(new): Body<NewTournament>,
+) -> Result<(StatusCode, Json<Tournament>), Problem> {
+    web.admit(&caller, Cost::Game)?;
+    let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = new;
+    let game = game.unwrap_or_else(|| "chess".to_owned());
+    let wish = Wish { title, game, presets, clock, rated, minutes, rounds, starts };
+    Ok((StatusCode::CREATED, Json(web.make_tournament(&account, wish).await?)))
+}
+
+/// The tournaments: those that go on, those that come, and the last 20 that are over.
+#[utoipa::path(get, path = "/api/v1/tournaments", operation_id = "tournaments", responses(
+    (status = 200, description = "The tournaments", body = Vec<Listed>),
+))]
+pub(super) async fn list(State(web): State<Web>) -> Result<Json<Vec<Listed>>, Problem> {
+    Ok(Json(web.tournaments().await?))
+}
+
+/// A tournament: its standings, and the games under way.
+#[utoipa::path(get, path = "/api/v1/tournaments/{tournament}", operation_id = "tournament", params(("tournament" = String, Path, description = "The tournament")), responses(
+    (status = 200, description = "All of it but the games that are over", body = Tournament),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+))]
+pub(super) async fn show(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+) -> Result<Json<Tournament>, Problem> {
+    Ok(Json(web.tournament(&id).await?))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct FromNumber {
+    /// The number of the first game that is wanted.
+    #[serde(default)]
+    from: u32,
+    /// The maximum number of games in the answer: 100 if absent, 500 at most.
+    limit: Option<usize>,
+}
+
+/// The games of a tournament that are over, by number. A page that is not full is the last one; the next one is from
+/// the last number and one. A game that ends later than one of a higher number comes in between.
+#[utoipa::path(get, path = "/api/v1/tournaments/{tournament}/games", operation_id = "tournament_games", params(("tournament" = String, Path, description = "The tournament"), FromNumber), responses(
+    (status = 200, description = "The games", body = Vec<Counted>),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+))]
+pub(super) async fn games(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(FromNumber { from, limit }): Query<FromNumber>,
+) -> Result<Json<Vec<Counted>>, Problem> {
+    let limit = limit.unwrap_or(PAGE).min(LONGEST);
+    Ok(Json(web.tournament_games(&id, from, limit).await?))
+}
+
+/// Joins a tournament, before it begins or while it goes on; who has withdrawn comes back.
+#[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/join", operation_id = "join_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
+    (status = 200, description = "The tournament with its new player", body = Tournament),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+    (status = 409, description = "It is over, or has 128 players", body = ProblemBody),
+))]
+pub(super) async fn join(
+    State(web): State<Web>,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Tournament>, Problem> {
+    Ok(Json(web.join_tournament(&account, &id).await?))
+}
+
+/// Withdraws from a tournament: one is not paired any more. A game under way goes on.
+#[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/withdraw", operation_id = "leave_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
+    (status = 200, description = "The tournament", body = Tournament),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+    (status = 409, description = "It is over, or one is not in it", body = ProblemBody),
+))]
+pub(super) async fn withdraw(
+    State(web): State<Web>,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Tournament>, Problem> {
+    Ok(Json(web.leave_tournament(&account, &id).await?))
+}
+
+/// Starts a tournament, before its time if it has one.
+#[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/start", operation_id = "start_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
+    (status = 200, description = "The tournament with its first games", body = Tournament),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 403, description = "Another account made it", body = ProblemBody),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+    (status = 409, description = "It has begun, or fewer than two have joined", body = ProblemBody),
+))]
+pub(super) async fn start(
+    State(web): State<Web>,
+    caller: Caller,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Tournament>, Problem> {
+    web.admit(&caller, Cost::Game)?;
+    Ok(Json(web.start_tournament(&account, &id).await?))
+}
+
+/// Removes a tournament that has not begun.
+#[utoipa::path(delete, path = "/api/v1/tournaments/{tournament}", operation_id = "remove_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
+    (status = 200, description = "It is gone: `tournament`", body = Value),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 403, description = "Another account made it", body = ProblemBody),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+    (status = 409, description = "It has begun", body = ProblemBody),
+))]
+pub(super) async fn remove(
+    State(web): State<Web>,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    web.drop_tournament(&account, &id).await?;
+    Ok(Json(json!({ "tournament": id })))
+}

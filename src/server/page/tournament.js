@@ -1,0 +1,247 @@
+// Tournaments: those that there are, one with its standings and games, and the form that makes one. Whose game begins is
+// taken to it.
+
+import { logIn } from "./account.js";
+import { get, myAccount, post, remove } from "./api.js";
+import { announce, begin, clear, confirmed, h, words } from "./dom.js";
+import { notice } from "./notice.js";
+import { Picker } from "./presets.js";
+
+/** Milliseconds between two looks. */
+const LOOK = 3000;
+/** How many games are shown that are over. */
+const SHOWN = 200;
+/** Minutes a side, and seconds added a turn. */
+const TIMES = [[1, 0], [3, 2], [5, 3], [10, 5], [30, 20]];
+/** In how many minutes it begins; without any, when its maker starts it. */
+const STARTS = [["when I start it", 0], ["in 5 minutes", 5], ["in 15 minutes", 15], ["in an hour", 60], ["in a day", 1440]];
+
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+const timed = ({ initial, increment }) => `${plural(initial / 60000, "minute")}${increment ? ` + ${plural(increment / 1000, "second")}` : ""}`;
+const lengthOf = (it) => (it.minutes ? `arena of ${plural(it.minutes, "minute")}` : `Swiss of ${plural(it.rounds, "round")}`);
+const mine = () => myAccount()?.name.toLowerCase();
+/** A half is written as one. */
+const points = (value) => (value % 1 ? `${Math.floor(value) || ""}½` : `${value}`);
+
+/** A time to come or to pass, in minutes and seconds; far ones by the clock. */
+function left(millis) {
+  const seconds = Math.max(0, Math.ceil(millis / 1000));
+  if (seconds >= 36000) return `${Math.round(seconds / 3600)} hours`;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+const table = (heads, rows) => h("table", {}, h("thead", {}, h("tr", {}, heads.map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, rows));
+
+/** The game that an account plays in a tournament. */
+const gameOf = (tournament, id) => tournament.playing.find((it) => id && it.players.includes(id))?.game;
+
+/** Takes a player to a game, once: who comes back from it stays. */
+function take(game) {
+  if (!game || sessionStorage.getItem("taken") === game) return;
+  sessionStorage.setItem("taken", game);
+  location.href = `/game/${game}`;
+}
+
+/** Looks for the next game of a player whose game of a tournament is over. */
+export function awaitNext(id, over) {
+  const look = async () => {
+    const found = await get(`/tournaments/${id}`).catch(() => null);
+    const game = found && gameOf(found, mine());
+    if (game && game !== over) return take(game);
+    if (found?.state !== "over") setTimeout(look, LOOK);
+  };
+  sessionStorage.setItem("taken", over);
+  setTimeout(look, LOOK);
+}
+
+export async function showTournament(main, id) {
+  const [found, catalogue] = await Promise.all([get(`/tournaments/${id}`), get("/catalogue")]);
+  new TournamentView(main, id, catalogue).start(found);
+}
+
+class TournamentView {
+  constructor(main, id, catalogue) {
+    this.id = id;
+    this.catalogue = catalogue;
+    this.title = h("div", {});
+    this.state = h("p", { class: "verdict", id: "tournament-state" });
+    this.acts = h("div", { class: "acts" });
+    this.error = h("p", { class: "error", role: "alert" });
+    this.players = h("section", { class: "panel games standings", "aria-label": "Standings" });
+    this.games = h("section", { class: "panel games", "aria-label": "Games" });
+    clear(main, this.title, this.state, this.acts, this.error, h("div", { class: "table" }, this.players, this.games));
+  }
+
+  async start(found) {
+    this.heading(found);
+    await this.show(found);
+    setInterval(() => this.tick(), 1000);
+    for (;;) {
+      await new Promise((wake) => setTimeout(wake, LOOK));
+      if (this.found.state === "over") return;
+      // Who plays is waited for, whatever tab is looked at.
+      if (document.hidden && !this.entrant()) continue;
+      const next = await get(`/tournaments/${this.id}`).catch((error) => (error.status === 404 ? null : this.found));
+      if (!next) return void (location.href = "/");
+      await this.show(next);
+    }
+  }
+
+  entrant() {
+    return this.found.standings.find((it) => it.id === mine());
+  }
+
+  heading(found) {
+    const title = this.catalogue.games.find((it) => it.game === found.game)?.title ?? words(found.game);
+    const presets = found.presets.map((it) => this.catalogue.presets.find((one) => one.preset === it.split(":")[0])?.name ?? words(it));
+    const about = found.presets.length ? `?${new URLSearchParams({ presets: found.presets.join(" ") })}` : "";
+    notice(`${found.title} – Rulemate`, false);
+    clear(this.title, h("h1", {}, found.title), h("p", { class: "hint" }, h("a", { href: `/about/${found.game}${about}` }, title),
+      presets.length ? ` with ${presets.join(", ")}` : "", `, ${lengthOf(found)}, ${timed(found.clock)}${found.rated ? ", rated" : ""}, made by `, h("a", { href: `/user/${found.by}` }, found.by)));
+  }
+
+  /** What has changed is drawn anew; the rest stays, with what is focused in it. */
+  async show(found) {
+    const before = this.found;
+    const same = (part) => before && JSON.stringify(part(before)) === JSON.stringify(part(found));
+    [this.found, this.fetched] = [found, performance.now()];
+    this.tick();
+    if (!same((it) => [it.state, it.standings, it.playing])) {
+      this.drawActs();
+      this.drawPlayers();
+      await this.drawGames();
+    }
+    if (before && before.state !== found.state) announce(this.state.textContent);
+    take(gameOf(found, mine()));
+  }
+
+  /** Where it stands; the time goes on between two looks. */
+  tick() {
+    const { found } = this;
+    const now = found.now + performance.now() - this.fetched;
+    const running = () => (found.rounds ? `Round ${found.round} of ${found.rounds}` : found.ends > now ? `${left(found.ends - now)} left` : "The last games are played to their end");
+    const over = found.winner ? `${found.winner} has won` : "It is over: nobody played";
+    const open = found.starts ? `It begins in ${left(found.starts - now)}` : `It begins when ${found.by} starts it`;
+    const text = { open, running: running(), over }[found.state];
+    if (this.state.textContent !== text) this.state.textContent = text;
+  }
+
+  drawActs() {
+    const { found } = this;
+    const account = myAccount();
+    const entrant = this.entrant();
+    const act = (name) => () => this.change(() => post(`/tournaments/${this.id}/${name}`, {}, account.token));
+    const drop = async () => {
+      if (!(await confirmed("The tournament goes, with the list of those who have joined.", "Remove it"))) return;
+      await this.change(() => remove(`/tournaments/${this.id}`, account.token).then(() => { location.href = "/"; }));
+    };
+    const button = (text, onclick, quiet) => h("button", { class: quiet ? "quiet" : null, onclick }, text);
+    const game = gameOf(found, mine());
+    const isOpen = found.state === "open";
+    clear(this.acts, found.state === "over" ? null : [
+      game ? h("a", { class: "button", href: `/game/${game}` }, "To my game") : null,
+      !account ? button("Log in to join", logIn) : !entrant ? button("Join", act("join")) : entrant.away ? button("Come back", act("join")) : button("Withdraw", act("withdraw"), true),
+      isOpen && account && mine() === found.by ? [button("Start now", act("start")), button("Remove", drop, true)] : null,
+      h("p", { class: "hint" }, isOpen ? "Keep this page open: you are taken to your games as they begin. Who has not ended the first turn within a minute loses the game, and is not paired until he comes back."
+        : entrant && !entrant.away && !game ? "Your next game comes soon." : null)]);
+  }
+
+  async change(what) {
+    try {
+      this.error.textContent = "";
+      const next = await what();
+      if (next) await this.show(next);
+    } catch (error) {
+      this.error.textContent = error.message;
+    }
+  }
+
+  drawPlayers() {
+    const { found } = this;
+    const row = (it, at) => h("tr", { class: it.id === mine() ? "me" : null }, h("td", {}, at + 1),
+      h("td", {}, h("a", { href: `/user/${it.name}` }, it.name), found.rated ? h("small", {}, ` ${it.rating}`) : null, it.away ? h("small", {}, " withdrawn") : null),
+      h("td", {}, h("b", {}, points(it.points))), h("td", {}, points(it.tie_break)), h("td", {}, it.games));
+    const why = found.rounds ? "With equal points, the points of one's opponents count." : "A win is 2 points, a draw 1. With equal points, wins count.";
+    clear(this.players, h("h2", {}, plural(found.standings.length, "player")), found.standings.length
+      ? [table(["No.", "Player", "Points", found.rounds ? "Opponents" : "Wins", "Games"], found.standings.map(row)), h("p", { class: "hint" }, why)]
+      : h("p", {}, "Nobody has joined yet."));
+  }
+
+  async drawGames() {
+    const { found } = this;
+    if (found.state === "open") {
+      const link = h("input", { readonly: true, class: "link", "aria-label": "Link to this tournament", value: location.href, onfocus: (event) => event.target.select() });
+      return clear(this.games, h("h2", {}, "Bring others"), h("p", {}, "All who have this link can join: "), h("div", { class: "offer" }, link));
+    }
+    const name = (id) => found.standings.find((it) => it.id === id)?.name ?? id;
+    const played = found.standings.reduce((sum, it) => sum + it.games, 0);
+    const from = Math.max(0, Math.floor(played / 2) + found.playing.length - SHOWN);
+    const over = await get(`/tournaments/${this.id}/games?from=${from}&limit=${2 * SHOWN}`).catch(() => []);
+    const result = (it) => (it.winner === null ? "½ – ½" : it.winner === 0 ? "1 – 0" : "0 – 1") + (it.forfeit ? ", did not come" : "");
+    const cells = (it, said) => h("tr", {}, h("td", {}, it.game ? h("a", { href: `/game/${it.game}` }, it.players.map(name).join(" – ")) : name(it.players[0])), h("td", {}, said));
+    const now = found.playing.map((it) => cells(it, "under way"));
+    const then = (all) => [...all].sort((one, other) => other.number - one.number).map((it) => cells(it, it.game ? result(it) : "no opponent: a point"));
+    const rounds = [...new Set([...over, ...found.playing].map((it) => it.round))].sort((one, other) => other - one);
+    const part = (title, rows) => [h("h2", {}, title), table(["Players", "Result"], rows)];
+    const none = h("p", {}, "No games yet.");
+    clear(this.games, found.rounds
+      ? rounds.map((round) => part(`Round ${round}`, [...(round === found.round ? now : []), ...then(over.filter((it) => it.round === round))]))
+      : part("Games", [...now, ...then(over)]), rounds.length ? null : none);
+  }
+}
+
+/** What the lobby says of tournaments; open where there are some to be joined or seen. */
+export async function tournaments(catalogue) {
+  const list = h("div", { class: "games" });
+  const title = (it) => catalogue.games.find((one) => one.game === it)?.title ?? words(it);
+  const draw = (all) => {
+    const state = (it) => (it.state === "over" ? (it.winner ? `won by ${it.winner}` : "over") : it.state === "running" ? (it.rounds ? `round ${it.round} of ${it.rounds}` : "goes on") : it.starts ? `begins ${new Date(it.starts).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "can be joined");
+    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title)), h("td", {}, `${title(it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`), h("td", {}, plural(it.entrants, "player")), h("td", {}, state(it)));
+    clear(list, all.length ? table(["Tournament", "What", "Who", "State"], all.map(row)) : h("p", {}, "There are none at the moment."));
+  };
+  const all = await get("/tournaments").catch(() => []);
+  draw(all);
+  const root = h("details", { class: "fold tournaments", open: all.some((it) => it.state !== "over") }, h("summary", {}, "Tournaments: an arena or a Swiss of any game"),
+    h("div", { class: "panel" }, list, myAccount() ? h("button", { onclick: () => make(catalogue) }, "Make a tournament") : h("p", { class: "hint" }, "Log in to make one, or to join.")));
+  return { root, refresh: async () => { if (root.open && !root.contains(document.activeElement)) draw(await get("/tournaments")); } };
+}
+
+/** Asks what is to be played, by whom and when. */
+function make(catalogue) {
+  const title = h("input", { id: "tournament-title", maxlength: "60", placeholder: "as you like" });
+  const game = h("select", { id: "tournament-game" }, catalogue.games.map((it) => h("option", { value: it.game, selected: it.game === "chess" }, it.title)));
+  const picker = new Picker(catalogue.presets, ["white", "black"]);
+  const kind = h("select", { id: "tournament-kind" }, [["rounds", "Swiss: so many rounds"], ["minutes", "Arena: for so many minutes"]].map(([value, text]) => h("option", { value }, text)));
+  const length = h("input", { id: "tournament-length", type: "number", min: "1", max: "20", value: "5", required: true });
+  const time = h("select", { id: "tournament-time" }, TIMES.map(([minutes, seconds], at) => h("option", { value: at, selected: at === 1 }, timed({ initial: minutes * 60000, increment: seconds * 1000 }))));
+  const starts = h("select", { id: "tournament-starts" }, STARTS.map(([text, minutes]) => h("option", { value: minutes }, text)));
+  const rated = h("input", { id: "tournament-rated", type: "checkbox" });
+  const error = h("p", { class: "error", role: "alert" });
+  const label = (text, field) => h("label", {}, h("span", {}, text), field);
+  const measure = h("span", {}, "Rounds");
+  kind.addEventListener("change", () => {
+    const isArena = kind.value === "minutes";
+    [length.max, length.value, measure.textContent] = isArena ? ["360", "30", "Minutes"] : ["20", "5", "Rounds"];
+  });
+  const go = async (event) => {
+    event.preventDefault();
+    const [minutes, seconds] = TIMES[time.value];
+    const wish = { title: title.value.trim(), game: game.value, presets: picker.chosen(), clock: { initial: minutes * 60000, increment: seconds * 1000 }, rated: rated.checked, [kind.value]: Number(length.value) };
+    try {
+      const made = await post("/tournaments", { ...wish, ...(Number(starts.value) ? { starts: Date.now() + starts.value * 60000 } : {}) }, myAccount().token);
+      location.href = `/tournament/${made.id}`;
+    } catch (refused) {
+      error.textContent = begin(refused.message);
+    }
+  };
+  const dialog = h("dialog", { class: "pick make", "aria-label": "Make a tournament" }, h("form", { onsubmit: go, onchange: () => picker.refresh() },
+    h("h2", {}, "Make a tournament"), label("Title", title), label("Game", game),
+    h("details", {}, h("summary", {}, "Presets on top"), h("div", { class: "presets", tabindex: "0" }, picker.elements)),
+    h("div", { class: "pair" }, label("Kind", kind), h("label", {}, measure, length)),
+    h("div", { class: "pair" }, label("Time for each", time), label("It begins", starts)),
+    h("label", { class: "tick" }, rated, h("span", {}, "Rated: its games change ratings")), error,
+    h("button", {}, "Make it"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

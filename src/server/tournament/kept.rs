@@ -1,0 +1,97 @@
+//! Tournaments as the store keeps them: the table in one record, a line of it in each list that it stands in, and a record
+//! for each game that was counted. All of them change together.
+
+use axum::http::StatusCode;
+
+use super::table::{Counted, Pairing, Phase, Table};
+use crate::server::problem::Problem;
+use crate::server::store::{Change, Store, StoreError, Summary};
+
+/// The maximum number of tournaments that are not over.
+pub(super) const LIVE: usize = 50;
+
+pub(super) fn key(id: &str) -> String {
+    format!("tournament {id}")
+}
+
+pub(super) fn live_key(id: &str) -> String {
+    format!("{LIVES}{id}")
+}
+
+pub(super) const LIVES: &str = "tournaments live ";
+pub(super) const OVER: &str = "tournaments over ";
+
+/// The keys of those that have ended later come first.
+pub(super) fn over_key(id: &str, ended: u64) -> String {
+    format!("{OVER}{:016x} {id}", u64::MAX - ended)
+}
+
+pub(super) fn own_key(owner: &str, id: &str) -> String {
+    format!("tournaments of {owner} {id}")
+}
+
+pub(super) fn game_key(id: &str, number: u32) -> String {
+    format!("{}{number:08}", games_of(id))
+}
+
+pub(super) fn games_of(id: &str) -> String {
+    format!("tournament-game {id} ")
+}
+
+pub(super) fn text<T: serde::Serialize>(it: &T) -> Option<String> {
+    serde_json::to_string(it).ok()
+}
+
+pub(super) fn read(store: &mut dyn Store, id: &str) -> Result<Option<(String, Table)>, StoreError> {
+    let found = store.record(&key(id))?;
+    Ok(found.and_then(|text| serde_json::from_str(&text).ok().map(|table| (text, table))))
+}
+
+/// What is to be stored when a table has become another.
+pub(super) fn changes(
+    store: &mut dyn Store,
+    id: &str,
+    before: String,
+    after: &Table,
+    news: &[Counted],
+) -> Result<Vec<Change>, StoreError> {
+    let mut all = vec![Change { key: key(id), from: Some(before), to: text(after) }];
+    let (live, listed) = (live_key(id), text(&after.listed(id)));
+    let from = store.record(&live)?;
+    if after.phase == Phase::Over {
+        let own = own_key(&after.terms.by, id);
+        let from_own = store.record(&own)?;
+        let over = over_key(id, after.ended.unwrap_or_default());
+        all.push(Change { key: live, from, to: None });
+        all.push(Change { key: own, from: from_own, to: None });
+        all.push(Change { key: over, from: None, to: listed });
+    } else if from != listed {
+        all.push(Change { key: live, from, to: listed });
+    }
+    let counted =
+        news.iter().map(|it| Change { key: game_key(id, it.number), from: None, to: text(it) });
+    all.extend(counted);
+    Ok(all)
+}
+
+/// A tournament as the store has it, and what lists say of its games under way.
+pub(super) type Seen = (String, Table, Vec<(Pairing, Option<Summary>)>);
+
+pub(super) fn see(store: &mut dyn Store, id: &str) -> Result<Option<Seen>, StoreError> {
+    let Some((text, table)) = read(store, id)? else { return Ok(None) };
+    let mut games = Vec::new();
+    for it in &table.playing {
+        games.push((it.clone(), store.summary(&it.game)?));
+    }
+    Ok(Some((text, table, games)))
+}
+
+pub(super) fn no_tournament(id: &str) -> Problem {
+    let message = format!("there is no tournament {id:.40}");
+    Problem::new(StatusCode::NOT_FOUND, "no_such_tournament", message)
+}
+
+pub(super) fn busy() -> Problem {
+    let message = "others change this tournament at the moment: ask again";
+    Problem::new(StatusCode::CONFLICT, "tournament_busy", message)
+}

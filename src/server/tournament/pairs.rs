@@ -1,0 +1,156 @@
+//! Who plays whom, and with which side: a round of a Swiss, or the free players of an arena.
+//!
+//! Both are the pairing of least cost among all that there are (`integer-blossom`): costs of one rank outweigh all
+//! that those below can add up to. Nothing is read or drawn here, so that the same players are always paired alike.
+//! Deliberately absent: FIDE's Dutch system with its brackets and floats.
+
+use std::cmp::Reverse;
+
+use integer_blossom::max_weight_matching;
+
+/// How long a free player of an arena waits for somebody other than the last opponent, in milliseconds.
+pub const PATIENCE: u64 = 30_000;
+
+/// A player who may be paired.
+#[derive(Debug, Clone, Default)]
+pub struct Contender {
+    /// What the player is called here.
+    pub who: usize,
+    pub points: u32,
+    /// The rating at the start: the order of those who have as many points.
+    pub seed: i32,
+    /// The number of games with the first side, less those with the second.
+    pub balance: i32,
+    /// Whether the last game was with the first side, if there was one.
+    pub had_first: Option<bool>,
+    /// The number of rounds without an opponent.
+    pub byes: u32,
+    /// Those who were played against: all of a Swiss, the last one of an arena.
+    pub met: Vec<usize>,
+    /// How long the player has been free, in milliseconds.
+    pub waited: u64,
+}
+
+/// Who plays whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// The players of each game, by side.
+    pub pairs: Vec<[usize; 2]>,
+    /// Those who have no opponent.
+    pub left: Vec<usize>,
+}
+
+/// The rank of a cost: what one rank adds up to over all pairs, with the numbers of players and rounds that a
+/// tournament may have, is less than one of the next.
+const fn rank(number: u32) -> i128 {
+    1 << (18 * number)
+}
+
+/// Draws a round of a Swiss. One player is left if their number is odd.
+///
+/// First of all the one who is left has had the fewest byes; then nobody meets again, if that can be; then sides
+/// are as even as they can be (two more games with one side than with the other at most); then opponents have equal
+/// points; last, sides alternate, and the upper half of those with equal points meets the lower half.
+pub fn swiss(mut all: Vec<Contender>) -> Drawn {
+    sort(&mut all);
+    let half = |at: usize| all.iter().filter(|it| it.points == all[at].points).count() / 2;
+    let cost = |one: usize, other: usize| {
+        let (a, b) = (&all[one], &all[other]);
+        let repeats = a.met.iter().filter(|&&it| it == b.who).count() as i128;
+        let apart = i128::from(a.points.abs_diff(b.points));
+        let fold = match apart {
+            0 => (other - one).abs_diff(half(one)) as i128,
+            _ => 0,
+        };
+        let uneven = i128::from(tilt(a, b).saturating_sub(2));
+        repeats * rank(4)
+            + uneven * rank(3)
+            + apart * apart * rank(2)
+            + clash(a, b) * rank(1)
+            + fold
+    };
+    // The bye of one with many points is worse than sides that are uneven, and better than a game that was there.
+    let lonely = |it: usize| {
+        let Contender { points, byes, .. } = &all[it];
+        rank(6) + i128::from(*byes) * rank(5) + i128::from(*points) * (rank(4) >> 8) - it as i128
+    };
+    matched(&all, |one, other| Some(cost(one, other)), lonely)
+}
+
+/// Pairs the free players of an arena, those with points alike; who has waited for longest does not wait again.
+/// Nobody meets the last opponent again who has not waited for [`PATIENCE`], unless nobody else plays (`others`).
+pub fn arena(mut all: Vec<Contender>, others: bool) -> Drawn {
+    sort(&mut all);
+    let cost = |one: usize, other: usize| {
+        let (a, b) = (&all[one], &all[other]);
+        let is_repeat = a.met.contains(&b.who) || b.met.contains(&a.who);
+        if is_repeat && others && a.waited.min(b.waited) < PATIENCE {
+            return None;
+        }
+        let apart = (other - one) as i128;
+        Some(i128::from(is_repeat) * rank(2) + apart * apart * 16 + clash(a, b).min(15))
+    };
+    let lonely = |it: usize| rank(5) + i128::from(all[it].waited.min(1 << 17) as u32) * rank(3);
+    matched(&all, cost, lonely)
+}
+
+/// The best first.
+fn sort(all: &mut [Contender]) {
+    all.sort_by_key(|it| (Reverse(it.points), Reverse(it.seed), it.who));
+}
+
+/// How uneven the sides of two players have come to be after a game between them.
+fn tilt(one: &Contender, other: &Contender) -> u32 {
+    let [first, second] = if has_first(one, other) { [one, other] } else { [other, one] };
+    (first.balance + 1).unsigned_abs().max((second.balance - 1).unsigned_abs())
+}
+
+/// How much two players want the same side.
+fn clash(one: &Contender, other: &Contender) -> i128 {
+    let same_again = one.balance + other.balance == 0
+        && one.had_first.is_some()
+        && one.had_first == other.had_first;
+    i128::from((one.balance + other.balance).unsigned_abs() * 2 + u32::from(same_again))
+}
+
+/// Whether the first of two players gets the first side: the one who has had it less often, or not the last time.
+fn has_first(one: &Contender, other: &Contender) -> bool {
+    let wish = |it: &Contender| (it.balance, it.had_first == Some(true));
+    match wish(one).cmp(&wish(other)) {
+        std::cmp::Ordering::Less => true,
+        std::cmp::Ordering::Greater => false,
+        // As good as drawn by lot, and always alike.
+        std::cmp::Ordering::Equal => (one.who + one.met.len()).is_multiple_of(2),
+    }
+}
+
+/// The pairing of least cost, of those who come in order; staying alone costs more than any pair.
+fn matched(
+    all: &[Contender],
+    cost: impl Fn(usize, usize) -> Option<i128>,
+    lonely: impl Fn(usize) -> i128,
+) -> Drawn {
+    let count = all.len();
+    // What is saved by each pair; the matching looks at the upper triangle alone.
+    let mut saved = vec![0_i128; count * count];
+    for one in 0..count {
+        for other in one + 1..count {
+            if let Some(cost) = cost(one, other) {
+                saved[one * count + other] = lonely(one) + lonely(other) - cost;
+            }
+        }
+    }
+    let mut drawn = Drawn::default();
+    for (at, mate) in max_weight_matching(&saved, count).into_iter().enumerate() {
+        match mate {
+            None => drawn.left.push(all[at].who),
+            Some(other) if other > at => {
+                let (one, other) = (&all[at], &all[other]);
+                let pair = [one.who, other.who];
+                drawn.pairs.push(if has_first(one, other) { pair } else { [pair[1], pair[0]] });
+            }
+            Some(_) => {}
+        }
+    }
+    drawn
+}

@@ -1,0 +1,296 @@
+//! What accounts ask of tournaments: to make one, to look at it, to join it, to leave it.
+
+use axum::http::StatusCode;
+
+use super::keep::advance;
+use super::kept::{
+    LIVE, LIVES, OVER, busy, changes, game_key, games_of, key, live_key, no_tournament, own_key,
+    read, text,
+};
+use super::table::{Counted, Kind, Phase, Table, Terms};
+use super::view::{Listed, Tournament};
+use crate::server::accounts::Account;
+use crate::server::api::Web;
+use crate::server::core::Control;
+use crate::server::host::DAY;
+use crate::server::ids::{new_id, new_token};
+use crate::server::problem::Problem;
+use crate::server::rating;
+use crate::server::store::{Change, Store, StoreError, edited};
+use crate::server::study::printable;
+
+/// The maximum number of tournaments of one account that are not over.
+const OWN: usize = 3;
+/// How many of those that are over are listed.
+const LISTED: usize = 20;
+/// Characters of a title.
+const TITLE: usize = 60;
+/// The longest arena in minutes, the longest Swiss in rounds, and how far ahead a tournament is made.
+const MINUTES: u32 = 360;
+const ROUNDS: u32 = 20;
+const AHEAD: u64 = 30 * DAY;
+/// The shortest and the longest clocks, in milliseconds.
+const INITIAL: std::ops::RangeInclusive<u64> = 5_000..=3 * 60 * 60 * 1_000;
+const ADDED: u64 = 3 * 60 * 1_000;
+
+/// A tournament as it is asked for.
+#[derive(Debug)]
+pub(in crate::server) struct Wish {
+    pub(in crate::server) title: String,
+    pub(in crate::server) game: String,
+    pub(in crate::server) presets: Vec<String>,
+    pub(in crate::server) clock: Control,
+    pub(in crate::server) rated: bool,
+    pub(in crate::server) minutes: Option<u32>,
+    pub(in crate::server) rounds: Option<u32>,
+    pub(in crate::server) starts: Option<u64>,
+}
+
+impl Web {
+    /// Makes a tournament.
+    ///
+    /// # Errors
+    /// It cannot be played so, or there are too many.
+    pub(in crate::server) async fn make_tournament(
+        &self,
+        account: &Account,
+        wish: Wish,
+    ) -> Result<Tournament, Problem> {
+        let Wish { title, game, presets, clock, rated, minutes, rounds, starts } = wish;
+        let now = self.host.now();
+        let kind = match (minutes, rounds) {
+            (Some(it), None) if (1..=MINUTES).contains(&it) => Kind::Arena(it),
+            (None, Some(it)) if (1..=ROUNDS).contains(&it) => Kind::Swiss(it),
+            _ => {
+                let message = format!(
+                    "say how long it is: 1 to {MINUTES} `minutes` of an arena, or 1 to {ROUNDS} `rounds` of a Swiss"
+                );
+                return Err(Problem::unprocessable("bad_length", message));
+            }
+        };
+        if !INITIAL.contains(&clock.initial) || clock.increment.max(clock.delay) > ADDED {
+            let message =
+                "a tournament has a clock: 5 seconds to 3 hours, and up to 3 minutes a turn";
+            return Err(Problem::unprocessable("bad_clock", message));
+        }
+        if starts.is_some_and(|it| it < now || it > now + AHEAD) {
+            let message = "it begins within 30 days from now, or whenever you start it";
+            return Err(Problem::unprocessable("bad_start", message));
+        }
+        let rules = self.host.library.own_hash();
+        let ruleset = self.host.ruleset(&rules, &game, &presets).await?;
+        if ruleset.sides().len() != 2 {
+            let message = "tournaments are of games with two sides";
+            return Err(Problem::unprocessable("bad_game", message));
+        }
+        let game = ruleset.game().name.clone();
+        let title = printable(&title, TITLE, "a title")?.replace('\n', " ");
+        let title = match (title.is_empty(), kind) {
+            (false, _) => title,
+            (true, Kind::Arena(_)) => format!("Arena: {}", ruleset.game().title),
+            (true, Kind::Swiss(_)) => format!("Swiss: {}", ruleset.game().title),
+        };
+        let by = account.id();
+        let terms = Terms { title, by, game, presets, rules, clock, rated, kind, starts };
+        let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
+        let told = table.told(&id, now);
+        let make = move |store: &mut dyn Store| {
+            let of = own_key(&table.terms.by, "");
+            let full = store.records(&of, "", OWN)?.len() >= OWN
+                || store.records(LIVES, "", LIVE)?.len() >= LIVE;
+            let all = [
+                Change { key: key(&id), from: None, to: text(&table) },
+                Change { key: live_key(&id), from: None, to: text(&table.listed(&id)) },
+                Change { key: own_key(&table.terms.by, &id), from: None, to: Some(String::new()) },
+            ];
+            Ok(!full && store.change(&all)?)
+        };
+        match self.host.reads().ask(make).await? {
+            true => Ok(told),
+            false => {
+                let message = format!(
+                    "there are too many tournaments that are not over: {OWN} of an account and {LIVE} of all at most"
+                );
+                Err(Problem::new(StatusCode::CONFLICT, "too_many_tournaments", message))
+            }
+        }
+    }
+
+    /// The tournaments: those that are not over, and the last ones that are.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub(in crate::server) async fn tournaments(&self) -> Result<Vec<Listed>, Problem> {
+        let list = |store: &mut dyn Store| {
+            let mut found = store.records(LIVES, "", LIVE)?;
+            found.extend(store.records(OVER, "", LISTED)?);
+            Ok(found)
+        };
+        let found = self.host.reads().ask(list).await?;
+        let mut all: Vec<Listed> =
+            found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect();
+        // What goes on first, then what comes next; those that are over are in order.
+        all.sort_by_key(|it| match it.state {
+            Phase::Running => (0, it.began.unwrap_or_default()),
+            Phase::Open => (1, it.starts.unwrap_or(it.made)),
+            Phase::Over => (2, 0),
+        });
+        Ok(all)
+    }
+
+    /// A tournament.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(in crate::server) async fn tournament(&self, id: &str) -> Result<Tournament, Problem> {
+        let wanted = id.to_owned();
+        let found = self.host.reads().ask(move |store| store.record(&key(&wanted))).await?;
+        let table: Option<Table> = found.and_then(|it| serde_json::from_str(&it).ok());
+        Ok(table.ok_or_else(|| no_tournament(id))?.told(id, self.host.now()))
+    }
+
+    /// Games of a tournament that are over, from a number on.
+    ///
+    /// # Errors
+    /// There is no such tournament.
+    pub(in crate::server) async fn tournament_games(
+        &self,
+        id: &str,
+        from: u32,
+        limit: usize,
+    ) -> Result<Vec<Counted>, Problem> {
+        let wanted = id.to_owned();
+        let list = move |store: &mut dyn Store| {
+            let prefix = games_of(&wanted);
+            let after = from.checked_sub(1).map(|it| game_key(&wanted, it)).unwrap_or_default();
+            let found = store.records(&prefix, &after, limit)?;
+            let is_none = found.is_empty() && store.record(&key(&wanted))?.is_none();
+            Ok((!is_none).then_some(found))
+        };
+        let found = self.host.reads().ask(list).await?.ok_or_else(|| no_tournament(id))?;
+        Ok(found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect())
+    }
+
+    /// An account joins, or comes back.
+    ///
+    /// # Errors
+    /// There is no such tournament, it is over, or there is no room.
+    pub(in crate::server) async fn join_tournament(
+        &self,
+        account: &Account,
+        id: &str,
+    ) -> Result<Tournament, Problem> {
+        let account = account.clone();
+        self.change_tournament(id, move |store, table, now| {
+            let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);
+            let seed = rating::now(store, &account.id(), &rules)?.round() as i32;
+            Ok(table.join(&account.id(), &account.name, seed, now))
+        })
+        .await
+    }
+
+    /// An account leaves.
+    ///
+    /// # Errors
+    /// There is no such tournament, it is over, or the account is not in it.
+    pub(in crate::server) async fn leave_tournament(
+        &self,
+        account: &Account,
+        id: &str,
+    ) -> Result<Tournament, Problem> {
+        let player = account.id();
+        self.change_tournament(id, move |_, table, _| Ok(table.withdraw(&player))).await
+    }
+
+    /// Its maker starts a tournament.
+    ///
+    /// # Errors
+    /// There is no such tournament, it is another's, it has begun, or too few have joined.
+    pub(in crate::server) async fn start_tournament(
+        &self,
+        account: &Account,
+        id: &str,
+    ) -> Result<Tournament, Problem> {
+        let maker = account.id();
+        let start = move |_: &mut dyn Store, table: &mut Table, now: u64| {
+            Ok(own(table, &maker).and_then(|()| table.start(now)))
+        };
+        let begun = self.change_tournament(id, start).await?;
+        match advance(&self.host, id).await {
+            Ok(Some((table, _))) => Ok(table.told(id, self.host.now())),
+            // It has begun: the first round is drawn at the next look.
+            _ => Ok(begun),
+        }
+    }
+
+    /// Its maker removes a tournament that has not begun.
+    ///
+    /// # Errors
+    /// There is no such tournament, it is another's, or it has begun.
+    pub(in crate::server) async fn drop_tournament(
+        &self,
+        account: &Account,
+        id: &str,
+    ) -> Result<(), Problem> {
+        let (id, maker) = (id.to_owned(), account.id());
+        let remove = move |store: &mut dyn Store| {
+            let done = edited(store, |store| {
+                let Some((before, table)) = read(store, &id)? else {
+                    return Ok(Err(no_tournament(&id)));
+                };
+                if let Err(problem) = own(&table, &maker) {
+                    return Ok(Err(problem));
+                }
+                if table.phase != Phase::Open {
+                    let message = "the tournament has begun: it stays";
+                    let status = StatusCode::CONFLICT;
+                    return Ok(Err(Problem::new(status, "tournament_began", message)));
+                }
+                let mut gone = vec![Change { key: key(&id), from: Some(before), to: None }];
+                for key in [live_key(&id), own_key(&maker, &id)] {
+                    let from = store.record(&key)?;
+                    gone.push(Change { key, from, to: None });
+                }
+                Ok(Ok(((), gone)))
+            })?;
+            Ok(done.unwrap_or_else(|| Err(busy())))
+        };
+        self.host.reads().ask(remove).await?
+    }
+
+    async fn change_tournament(
+        &self,
+        id: &str,
+        edit: impl Fn(&mut dyn Store, &mut Table, u64) -> Result<Result<(), Problem>, StoreError>
+        + Send
+        + 'static,
+    ) -> Result<Tournament, Problem> {
+        let (id, now) = (id.to_owned(), self.host.now());
+        let change = move |store: &mut dyn Store| {
+            let done = edited(store, |store| {
+                let Some((before, mut table)) = read(store, &id)? else {
+                    return Ok(Err(no_tournament(&id)));
+                };
+                let was = table.clone();
+                if let Err(problem) = edit(store, &mut table, now)? {
+                    return Ok(Err(problem));
+                }
+                let all = match table == was {
+                    true => Vec::new(),
+                    false => changes(store, &id, before, &table, &[])?,
+                };
+                Ok(Ok((table.told(&id, now), all)))
+            })?;
+            Ok(done.unwrap_or_else(|| Err(busy())))
+        };
+        self.host.reads().ask(change).await?
+    }
+}
+
+fn own(table: &Table, maker: &str) -> Result<(), Problem> {
+    if table.terms.by == maker {
+        return Ok(());
+    }
+    let message = "only the account that made a tournament starts or removes it";
+    Err(Problem::new(StatusCode::FORBIDDEN, "not_yours", message))
+}

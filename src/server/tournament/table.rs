@@ -1,0 +1,409 @@
+//! The table of a tournament: who is in it, who plays whom, how many points each has; and what time and results do
+//! to it. All of it is in here, so that a store that changes one record changes a tournament whole.
+//!
+//! Times are passed in, and ids of games follow from the table, so that every node comes to the same. Deliberately
+//! absent: how games are made and how they end.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::pairs::{Contender, Drawn, arena, swiss};
+use crate::server::core::Control;
+use crate::server::ids::{ID_LETTERS, spelled};
+use crate::server::problem::Problem;
+
+/// The maximum number of players.
+pub const PLAYERS: usize = 128;
+/// Between a player's game and the next one there is so much time, in milliseconds.
+pub const PAUSE: u64 = 5_000;
+/// A tournament without a time to start is dropped after so long, in milliseconds.
+pub const OPEN: u64 = 24 * 60 * 60 * 1_000;
+/// What a win is worth. A draw is worth half of it.
+const WIN: u32 = 2;
+
+/// How long a tournament is, and how its players are paired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Whoever is free is paired again, for so many minutes.
+    Arena(u32),
+    /// So many rounds; each player has one game a round.
+    Swiss(u32),
+}
+
+/// How far a tournament is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// It has not begun.
+    #[default]
+    Open,
+    Running,
+    Over,
+}
+
+/// What is played, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    pub title: String,
+    /// The id of the account that made it.
+    pub by: String,
+    pub game: String,
+    pub presets: Vec<String>,
+    /// The hash of the rules, so that all of its games are played by the same.
+    pub rules: String,
+    pub clock: Control,
+    pub rated: bool,
+    pub kind: Kind,
+    /// When it begins by itself, in milliseconds since 1970.
+    pub starts: Option<u64>,
+}
+
+/// A tournament.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    pub terms: Terms,
+    /// What ids of games are made of, beside their numbers.
+    seed: String,
+    pub made: u64,
+    pub phase: Phase,
+    pub began: Option<u64>,
+    pub ended: Option<u64>,
+    /// The number of rounds that were drawn.
+    pub round: u32,
+    /// The number of games that were made.
+    pub games: u32,
+    /// When the last result came.
+    latest: u64,
+    pub players: Vec<Entrant>,
+    pub playing: Vec<Pairing>,
+}
+
+/// A player of a tournament.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entrant {
+    /// The id of the account.
+    pub id: String,
+    pub name: String,
+    /// The rating when the player joined.
+    pub seed: i32,
+    /// Two for a win, one for a draw.
+    pub points: u32,
+    pub wins: u32,
+    pub games: u32,
+    pub byes: u32,
+    balance: i32,
+    had_first: Option<bool>,
+    /// Those who were played against; in an arena the last one alone.
+    met: Vec<usize>,
+    /// The player has withdrawn, or did not come to a game.
+    pub away: bool,
+    /// Since when the player waits for a game.
+    free: u64,
+}
+
+/// A game under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pairing {
+    /// The id of the game.
+    pub game: String,
+    pub number: u32,
+    pub round: u32,
+    /// The players by side, as the table numbers them.
+    pub players: [usize; 2],
+    /// When it was drawn.
+    pub at: u64,
+}
+
+/// How a game has ended, by sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Won(usize),
+    Drawn,
+    /// This side did not come, or called the game off.
+    Missed(usize),
+}
+
+/// A game that has been counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Counted {
+    /// The games of a tournament are numbered from 0, in the order in which they were drawn.
+    pub number: u32,
+    /// The id of the game; none for a round without an opponent.
+    pub game: Option<String>,
+    pub round: u32,
+    /// The ids of the players, by side.
+    pub players: Vec<String>,
+    /// The side that won; none for a draw.
+    pub winner: Option<usize>,
+    /// The other side did not come, or called the game off.
+    pub forfeit: bool,
+}
+
+/// What a change of the table has counted.
+pub type News = Vec<Counted>;
+
+impl Table {
+    /// A tournament that nobody has joined. Whoever knows `seed` knows the ids of its games.
+    pub fn new(terms: Terms, seed: String, now: u64) -> Self {
+        Self {
+            terms,
+            seed,
+            made: now,
+            phase: Phase::Open,
+            began: None,
+            ended: None,
+            round: 0,
+            games: 0,
+            latest: now,
+            players: Vec::new(),
+            playing: Vec::new(),
+        }
+    }
+
+    /// The number by which the table has a player.
+    fn who(&self, id: &str) -> Option<usize> {
+        self.players.iter().position(|it| it.id == id)
+    }
+
+    /// When an arena ends.
+    pub fn ends(&self) -> Option<u64> {
+        match self.terms.kind {
+            Kind::Arena(minutes) => Some(self.began? + u64::from(minutes) * 60_000),
+            Kind::Swiss(_) => None,
+        }
+    }
+
+    /// A player joins, or comes back.
+    ///
+    /// # Errors
+    /// It is over, or there is no room.
+    pub fn join(&mut self, id: &str, name: &str, seed: i32, now: u64) -> Result<(), Problem> {
+        if self.phase == Phase::Over {
+            return Err(over());
+        }
+        if let Some(who) = self.who(id) {
+            let player = &mut self.players[who];
+            if player.away {
+                (player.away, player.free) = (false, now);
+            }
+            return Ok(());
+        }
+        if self.players.len() >= PLAYERS {
+            let message = format!("the tournament is full: {PLAYERS} players at most");
+            return Err(conflict("tournament_full", message));
+        }
+        let (id, name) = (id.to_owned(), name.to_owned());
+        self.players.push(Entrant { id, name, seed, free: now, ..Entrant::default() });
+        Ok(())
+    }
+
+    /// A player leaves: from the list before the start, and later is not paired any more. A game under way goes on.
+    ///
+    /// # Errors
+    /// It is over, or the player is not in it.
+    pub fn withdraw(&mut self, id: &str) -> Result<(), Problem> {
+        if self.phase == Phase::Over {
+            return Err(over());
+        }
+        let who = self.who(id).ok_or_else(|| {
+            conflict("not_joined", "you are not in this tournament: there is nothing to leave")
+        })?;
+        match self.phase {
+            Phase::Open => drop(self.players.remove(who)),
+            _ => self.players[who].away = true,
+        }
+        Ok(())
+    }
+
+    /// Begins before its time, or at a time that its maker chooses.
+    ///
+    /// # Errors
+    /// It has begun, or too few have joined.
+    pub fn start(&mut self, now: u64) -> Result<(), Problem> {
+        match self.phase {
+            Phase::Open if self.players.len() < 2 => {
+                Err(conflict("too_few_players", "a tournament begins with two players at least"))
+            }
+            Phase::Open => {
+                self.begin(now);
+                Ok(())
+            }
+            Phase::Running => Err(conflict("tournament_began", "the tournament has begun")),
+            Phase::Over => Err(over()),
+        }
+    }
+
+    fn begin(&mut self, now: u64) {
+        if self.players.len() < 2 {
+            return self.end(now);
+        }
+        (self.phase, self.began) = (Phase::Running, Some(now));
+        // The first games begin at once.
+        self.latest = now.saturating_sub(PAUSE);
+        self.players.iter_mut().for_each(|it| it.free = now.saturating_sub(PAUSE));
+    }
+
+    fn end(&mut self, now: u64) {
+        (self.phase, self.ended) = (Phase::Over, Some(now));
+    }
+
+    /// Takes in how a game has ended: once, whoever tells it.
+    pub fn count(&mut self, game: &str, verdict: Verdict, now: u64) -> News {
+        let Some(at) = self.playing.iter().position(|it| it.game == game) else {
+            return News::new();
+        };
+        let Pairing { game, number, round, players, .. } = self.playing.remove(at);
+        let (winner, forfeit) = match verdict {
+            Verdict::Won(side) => (Some(side), false),
+            Verdict::Drawn => (None, false),
+            Verdict::Missed(side) => (Some(1 - side.min(1)), true),
+        };
+        for (side, &who) in players.iter().enumerate() {
+            let player = &mut self.players[who];
+            player.games += 1;
+            player.free = now;
+            match winner {
+                Some(it) if it == side => {
+                    player.points += WIN;
+                    player.wins += 1;
+                }
+                Some(_) => player.away |= forfeit,
+                None => player.points += WIN / 2,
+            }
+        }
+        self.latest = now;
+        let players = players.iter().map(|&it| self.players[it].id.clone()).collect();
+        vec![Counted { number, game: Some(game), round, players, winner, forfeit }]
+    }
+
+    /// Does what is due: begins, draws the next games, ends.
+    pub fn advance(&mut self, now: u64) -> News {
+        if self.phase == Phase::Open {
+            match self.terms.starts {
+                Some(at) if at <= now => self.begin(now),
+                None if now >= self.made + OPEN => self.end(now),
+                _ => {}
+            }
+        }
+        if self.phase != Phase::Running {
+            return News::new();
+        }
+        match self.terms.kind {
+            Kind::Swiss(rounds) => self.advance_swiss(rounds, now),
+            Kind::Arena(_) if self.ends().is_some_and(|it| it <= now) => {
+                // Games under way are played to their end, and count.
+                if self.playing.is_empty() {
+                    self.end(now);
+                }
+                News::new()
+            }
+            Kind::Arena(_) => {
+                let free = self.free(now);
+                let others = !self.playing.is_empty()
+                    || self.players.iter().filter(|it| !it.away).count() > free.len();
+                self.seat(arena(free, others), now);
+                News::new()
+            }
+        }
+    }
+
+    fn advance_swiss(&mut self, rounds: u32, now: u64) -> News {
+        if !self.playing.is_empty() {
+            return News::new();
+        }
+        let here = self.players.iter().filter(|it| !it.away).count();
+        if self.round >= rounds || here < 2 {
+            self.end(now);
+            return News::new();
+        }
+        if now < self.latest + PAUSE {
+            return News::new();
+        }
+        self.round += 1;
+        let left = self.seat(swiss(self.free(now)), now);
+        let mut news = News::new();
+        for who in left {
+            let (number, round) = (self.games, self.round);
+            self.games += 1;
+            let player = &mut self.players[who];
+            player.points += WIN;
+            player.byes += 1;
+            let players = vec![player.id.clone()];
+            let winner = Some(0);
+            news.push(Counted { number, game: None, round, players, winner, forfeit: false });
+        }
+        news
+    }
+
+    /// Those who can be paired now.
+    fn free(&self, now: u64) -> Vec<Contender> {
+        let is_arena = matches!(self.terms.kind, Kind::Arena(_));
+        let plays = |who: usize| self.playing.iter().any(|it| it.players.contains(&who));
+        let is_free = |&(who, it): &(usize, &Entrant)| {
+            !it.away && !plays(who) && (!is_arena || now >= it.free + PAUSE)
+        };
+        let contender = |(who, it): (usize, &Entrant)| Contender {
+            who,
+            points: it.points,
+            seed: it.seed,
+            balance: it.balance,
+            had_first: it.had_first,
+            byes: it.byes,
+            met: it.met.clone(),
+            waited: now.saturating_sub(it.free),
+        };
+        self.players.iter().enumerate().filter(is_free).map(contender).collect()
+    }
+
+    /// Puts pairs at boards; who is left.
+    fn seat(&mut self, drawn: Drawn, now: u64) -> Vec<usize> {
+        let is_arena = matches!(self.terms.kind, Kind::Arena(_));
+        for players in drawn.pairs {
+            for (side, who) in players.into_iter().enumerate() {
+                let player = &mut self.players[who];
+                player.balance += if side == 0 { 1 } else { -1 };
+                player.had_first = Some(side == 0);
+                if is_arena {
+                    player.met.clear();
+                }
+                player.met.push(players[1 - side]);
+            }
+            let (number, round) = (self.games, self.round);
+            self.games += 1;
+            let hash = blake3::hash(format!("game {number} of {}", self.seed).as_bytes());
+            let game = spelled(&hash.as_bytes()[..ID_LETTERS]);
+            self.playing.push(Pairing { game, number, round, players, at: now });
+        }
+        drawn.left
+    }
+
+    /// The sum of the points of those whom a player of a Swiss has met (Buchholz).
+    pub fn buchholz(&self, player: &Entrant) -> u32 {
+        player.met.iter().filter_map(|&it| self.players.get(it)).map(|it| it.points).sum()
+    }
+
+    /// The players in order, the best first. With equal points a Swiss has those first whose opponents have more
+    /// (Buchholz), an arena those who have won more games; then who has a lower rating and came as far.
+    pub fn order(&self) -> Vec<&Entrant> {
+        let mut all: Vec<&Entrant> = self.players.iter().collect();
+        all.sort_by_key(|it| {
+            let breaks = match self.terms.kind {
+                Kind::Swiss(_) => self.buchholz(it),
+                Kind::Arena(_) => it.wins,
+            };
+            (Reverse(it.points), Reverse(breaks), it.seed)
+        });
+        all
+    }
+}
+
+fn over() -> Problem {
+    conflict("tournament_over", "the tournament is over")
+}
+
+fn conflict(code: &'static str, message: impl Into<String>) -> Problem {
+    Problem::new(axum::http::StatusCode::CONFLICT, code, message)
+}
